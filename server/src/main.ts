@@ -1,4 +1,4 @@
-/** The servers as programs: port, database, what they do, who gets in; and the way back. */
+/** Servers as programs: port, database, spaces and authentication, from start to shutdown. */
 import type { IncomingMessage } from "node:http";
 
 import type { Hono } from "hono";
@@ -40,10 +40,10 @@ import { startTracePlatform } from "./trace/trace-platform.ts";
 
 interface ServerSettings {
   host: string;
-  /** 0 for any free one. */
+  /** 0 selects any free port. */
   port: number;
   dataDir: string;
-  /** Postgres by URL, or one that runs already; the embedded one when absent. */
+  /** Postgres by URL, or one that is already running; default: the embedded one. */
   database?: string | DatabaseAddress | undefined;
 }
 
@@ -52,13 +52,13 @@ export interface AgentServerSettings extends ServerSettings {
   config: string;
   reload?: boolean | undefined;
   jobs?: number | undefined;
-  /** Executes runs only, and answers nothing but whether it lives. */
+  /** Whether it only executes runs, and serves only health and metrics. */
   worker?: boolean | undefined;
-  /** Where the traces of runs go; nowhere by default. */
+  /** Destination of the traces of runs; none by default. */
   traces?: TraceDestination | undefined;
-  /** Stops what else uses this server's database and has to outlive its runs. */
+  /** Stops other users of this server's database, which must outlive its runs. */
   stopOthers?: () => Promise<unknown>;
-  /** Told when graphs were loaded, at start and after each change. */
+  /** Called when graphs were loaded, at start and after each change. */
   onGraphs?: (graphs: Record<string, GraphStatus>) => void;
 }
 
@@ -66,56 +66,56 @@ export interface RunningServer {
   url: string;
   /** Whether requests need a key. */
   keysNeeded: boolean;
-  /** Who may send requests and why, in one sentence. */
+  /** Access rule and its reason, as one sentence. */
   access: string;
-  /** A key that may do everything, when this start made it. To be shown once: nobody will see it again. */
+  /** Key with all permissions, if this start created it. Shown once: it cannot be retrieved again. */
   firstKey: string | null;
-  /** For other servers on the same database. */
+  /** Address for other servers on the same database. */
   database: DatabaseAddress;
   close(): Promise<void>;
 }
 
 export interface RunningControlServer extends RunningServer {
-  /** How deployments that run as processes are isolated and why, in one sentence; null where containers run them. */
+  /** How deployments that run as processes are isolated and why, as one sentence; null where containers run them. */
   isolation: string | null;
 }
 
 export interface RunningAgentServer extends RunningServer {
-  /** Which graphs loaded and which did not, with the reason; resolves when the first host is ready. */
+  /** Load status of each graph, with the reason of a failure; resolves when the first host is ready. */
   graphs: Promise<Record<string, GraphStatus>>;
   warnings: string[];
-  /** Whether the project's own auth says who gets in, instead of keys. */
+  /** Whether the project's own authentication replaces keys. */
   hasOwnAuth: boolean;
-  /** From now on. Settings of the operator and of the project win. */
+  /** Sends traces there from now on. Settings of the operator and of the project take precedence. */
   sendTracesTo(destination: TraceDestination): void;
 }
 
 export interface TraceServerSettings extends ServerSettings {
-  /** Of the agent server that sends the traces of its runs. */
+  /** Key of the agent server that sends the traces of its runs. */
   tracingKey?: string | undefined;
 }
 
 export interface ControlServerSettings extends ServerSettings {
-  /** Path of bin/heddle.js, by which agent servers are started. */
+  /** Path of bin/heddle.js, which starts agent servers. */
   launcher: string;
-  /** Where deployments send the traces of their runs; none is started before that is known. */
+  /** Destination of the traces of deployments' runs; no deployment starts before it is known. */
   traces?: Promise<{ url: string; key: string } | null> | undefined;
-  /** Stops what else uses this server's database and has to outlive its deployments. */
+  /** Stops other users of this server's database, which must outlive its deployments. */
   stopOthers?: () => Promise<unknown>;
 }
 
 export interface ConsoleServerSettings {
   host: string;
-  /** 0 for any free one. */
+  /** 0 selects any free port. */
   port: number;
   /** Directory of the built console; null while it is being built. */
   files: () => string | null;
   spaces: SpaceUrls;
-  /** Whether the servers behind it need a key; judged by the console's own address and settings when absent. */
+  /** Whether the servers behind it need a key; default: derived from the console's own address and settings. */
   keysNeeded?: boolean | undefined;
 }
 
-/** Resolves when requests are answered; graphs may still be loading. */
+/** Starts an agent server. Resolves when requests are answered; graphs may still be loading. */
 export function startAgentServer(settings: AgentServerSettings): Promise<RunningAgentServer> {
   const started = new Started();
   return started.orStop(async () => {
@@ -138,7 +138,7 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
       dataDir: settings.dataDir,
       internalUrl: http.url,
       reload: options.reload,
-      // of a deployment, its address alone says so: the gateway in front of it is its trusted proxy
+      // for a deployment only its address counts: the gateway in front of it is its trusted proxy
       openLoopback:
         !judgeExposure(options, settings.host).keysNeeded ||
         (options.authUrl !== undefined && isLoopback(settings.host) && options.auth !== "required"),
@@ -169,7 +169,7 @@ export function startAgentServer(settings: AgentServerSettings): Promise<Running
   });
 }
 
-/** Resolves when requests are answered. */
+/** Starts a trace server. Resolves when requests are answered. */
 export function startTraceServer(settings: TraceServerSettings): Promise<RunningServer> {
   const started = new Started();
   return started.orStop(async () => {
@@ -190,7 +190,7 @@ export function startTraceServer(settings: TraceServerSettings): Promise<Running
   });
 }
 
-/** Resolves when requests are answered; deployments that ran before may still be starting. */
+/** Starts a control plane. Resolves when requests are answered; earlier deployments may still be starting. */
 export function startControlServer(settings: ControlServerSettings): Promise<RunningControlServer> {
   const started = new Started();
   return started.orStop(async () => {
@@ -230,7 +230,7 @@ export function startControlServer(settings: ControlServerSettings): Promise<Run
   });
 }
 
-/** Resolves when requests are answered. It has no database and knows nobody. */
+/** Starts the console. Resolves when requests are answered. It has no database and no callers' identities. */
 export async function startConsole(settings: ConsoleServerSettings): Promise<{ url: string; close(): Promise<void> }> {
   const options = readOptions({ ...consoleOptions, ...identityOptions }, process.env);
   const keysNeeded = settings.keysNeeded ?? judgeExposure(options, settings.host).keysNeeded;
@@ -241,10 +241,10 @@ export async function startConsole(settings: ConsoleServerSettings): Promise<{ u
 
 let processBodies: BodyGate | undefined;
 
-/** The roles of a process share its memory, and so the budget of the first that starts. */
+/** Returns the body budget of the process: its roles share memory, and so the budget of the first that starts. */
 const bodiesOf = (options: BodySettings): BodyGate => (processBodies ??= new BodyGate(options));
 
-/** First the port: when it is taken, or may not be opened to others, nothing else was touched. */
+/** Binds the port first: when it is in use, or must not be exposed, nothing else was touched. */
 async function openPort(
   settings: ServerSettings,
   options: ExposureSettings & ListenSettings & EmbeddedPostgresSettings & { logLevel: string },
@@ -261,7 +261,7 @@ async function openPort(
   if (typeof given === "object") return { http, log, database: given };
   const database = await openDatabase({ dataDir, uri: given, log, settings: options });
   started.add(() => database.close());
-  // once more, because connections end before the database does
+  // a second time, because connections end before the database does
   started.add(() => http.close());
   return { http, log, database: database.address };
 }

@@ -1,6 +1,6 @@
 /**
- * Gives the built console to browsers and passes its requests on to the spaces behind. It keeps nothing and knows
- * nobody: no session, no database.
+ * Serves the built console to browsers and proxies its requests to the spaces behind it. Stateless: it has no sessions,
+ * no database and no callers' identities.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 
@@ -17,18 +17,21 @@ export interface ConsoleServerOptions {
   settings: ConsoleSettings;
   log: Log;
   host: string;
-  /** 0 for any free one. */
+  /** 0 selects any free port. */
   port: number;
-  /** Of the built console; null while it is being built. */
+  /** Directory of the built console; null while it is being built. */
   files: () => string | null;
   spaces: SpaceUrls;
-  /** Whether the servers behind need a key. */
+  /** Whether the servers behind require a key. */
   keysNeeded: boolean;
   /** Whether deployments run as processes on this machine. */
   besideDeployments?: boolean;
 }
 
-/** Styles are set by scripts in elements' attributes; pictures in messages come as data. Nothing leaves this origin. */
+/**
+ * Styles are set by scripts in elements' attributes; images in messages arrive as data URLs. Everything else is limited
+ * to this origin.
+ */
 const POLICY = [
   "default-src 'self'",
   "style-src 'self' 'unsafe-inline'",
@@ -41,11 +44,11 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Takes the port; rejects when it is in use. */
+/** Binds the port; rejects when it is in use. */
 export async function startConsoleServer(options: ConsoleServerOptions): Promise<HttpServer> {
   const { settings, log, host, port, spaces, keysNeeded, besideDeployments, files } = options;
   const http = await listenHttp(host, port, settings);
-  // the servers behind take what this one passes on for its own requests
+  // the servers behind take requests of this proxy for the console's own
   const proxy = new SpaceProxy(spaces, log, keysNeeded || !besideDeployments ? undefined : openPeerCheck({ log }));
   let serve: ReturnType<typeof serveFiles> | undefined;
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {
@@ -81,7 +84,10 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   };
 }
 
-/** Every path outside of assets that is no file is a page of the application; names of assets carry their hash. */
+/**
+ * Serves the console's files. Any path outside of assets that is no file yields the application's page; asset names
+ * contain their hash.
+ */
 function serveFiles(directory: string): RequestHandler {
   const common = { brotli: true, gzip: true, etag: true };
   const assets = sirv(directory, { ...common, immutable: true, maxAge: 31_536_000 });
@@ -91,7 +97,7 @@ function serveFiles(directory: string): RequestHandler {
     request.url!.startsWith("/assets/") ? assets(request, response, next) : pages(request, response, next);
 }
 
-/** What is there to be looked at, for the application's first request. */
+/** Lists the available spaces, for the application's first request. */
 function describe(response: ServerResponse, spaces: SpaceUrls): true {
   const there = Object.fromEntries(SPACES.map((space) => [space, spaces[space]() !== null]));
   response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });

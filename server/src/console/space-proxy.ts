@@ -1,7 +1,7 @@
 /**
- * The way from the console's own origin to the servers behind it: `/api/agent/…`, `/api/trace/…`, `/api/control/…`.
- * One origin, so that a session's cookie is sent and no page needs rules for others. Nothing is added, taken away or
- * buffered: who may do what is decided by the server behind, as for every other client.
+ * Proxy from the console's own origin to the servers behind it: `/api/agent/…`, `/api/trace/…`, `/api/control/…`. With
+ * one origin, session cookies are sent and pages need no CORS rules. Nothing is added, removed or buffered; the server
+ * behind authorizes each request, as for any other client.
  */
 import { Agent, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -17,7 +17,7 @@ import type { Log } from "../base/log.ts";
 export const SPACES = ["agent", "trace", "control"] as const;
 export type Space = (typeof SPACES)[number];
 
-/** Where a space answers now, such as `http://127.0.0.1:2024`; null while it does not. */
+/** Current URL of each space, such as `http://127.0.0.1:2024`; null while it is unavailable. */
 export type SpaceUrls = Record<Space, () => string | null>;
 
 const PATH = /^\/api\/(agent|trace|control)(?=[/?]|$)(.*)$/s;
@@ -30,7 +30,7 @@ export class SpaceProxy {
 
   readonly #mustShowKey: PeerCheck | undefined;
 
-  /** `mustShowKey`: tells which programs are refused here, where others need no key. */
+  /** @param mustShowKey programs that are refused here, while others need no key */
   constructor(urls: SpaceUrls, log: Log, mustShowKey?: PeerCheck) {
     this.#urls = urls;
     this.#log = log;
@@ -38,7 +38,7 @@ export class SpaceProxy {
     this.#proxy = createProxyServer({ agent: this.#agent, xfwd: true, changeOrigin: false });
   }
 
-  /** @returns false when the path is none of a space */
+  /** @returns false when the path belongs to no space */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const found = this.#find(request);
     if (!found) return false;
@@ -66,14 +66,14 @@ export class SpaceProxy {
     void this.#judge(request.socket, (isRefused) => {
       if (isRefused) return refuseUpgrade(socket, 403, REFUSAL);
       if (socket.destroyed) return;
-      // the server behind judges it, and ends what it refuses
+      // the server behind authenticates the connection, and ends it when it is refused
       markKnown(socket);
       this.#proxy.ws(request, socket as Socket, { target }, head).catch(() => socket.destroy());
     });
     return true;
   }
 
-  /** At once where the answer is known. */
+  /** Calls `next` synchronously when the result is known. */
   #judge(socket: Socket, next: (isRefused: boolean) => void): Promise<void> | void {
     const isRefused = this.#mustShowKey?.(socket) ?? false;
     return typeof isRefused === "boolean" ? next(isRefused) : isRefused.then(next);
@@ -83,7 +83,7 @@ export class SpaceProxy {
     this.#agent.destroy();
   }
 
-  /** The path that the space sees is put into the request. */
+  /** Finds the space of a request, and rewrites the request's URL to the path that the space serves. */
   #find(request: IncomingMessage): { space: Space; target: string | null } | undefined {
     const match = PATH.exec(request.url ?? "");
     if (!match) return undefined;

@@ -1,4 +1,4 @@
-/** The control plane's life: database, driver, what runs already, work; and the way back. */
+/** Start and stop of the control plane: database, driver, adopted instances, background work. */
 import { mkdirSync, realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
@@ -38,13 +38,13 @@ export interface ControlPlaneOptions {
   log: Log;
   database: DatabaseAddress;
   dataDir: string;
-  /** Of this server as it listens. */
+  /** URL at which this server listens. */
   internalUrl: string;
-  /** Whether requests need a key: then deployments ask here whose theirs are. */
+  /** Whether requests need a key; deployments then verify callers' keys with this server. */
   keysNeeded: boolean;
-  /** Path of bin/heddle.js, by which agent servers are started. */
+  /** Path of bin/heddle.js, which starts agent servers. */
   launcher: string;
-  /** Where deployments send the traces of their runs. */
+  /** Destination of the traces of deployments' runs. */
   traces?: Promise<{ url: string; key: string } | null> | undefined;
 }
 
@@ -143,7 +143,10 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   });
 }
 
-/** Whether deployments would send traces without a key to a platform that asks no other program of this machine for one. */
+/**
+ * Whether deployments would send traces without a key to a platform that requires one from them alone, and not from
+ * other programs of this machine.
+ */
 function lacksTraceKey(
   { platformTraceUrl: url, platformTraceKey: key = "" }: ControlSettings,
   driver: Driver,

@@ -8,11 +8,11 @@ import { connectionNeed } from "./runtime/connection-need.ts";
 const { call, url, sql, control } = await testControlPlane({ HEDDLE_RESTART_MS: "50", HEDDLE_DRAIN_SECONDS: "20" });
 const id = await createDeployment(call, "replicated");
 
-/** Says who answers; and dies when it is told to, each time that it is loaded. */
+/** Project whose graph names the server that answers, and that exits on demand each time it is loaded. */
 const project = (word: string, more: Record<string, string> = {}) =>
   archiveOf({
     "langgraph.json": JSON.stringify({ graphs: { who: "./graph.mjs:graph" } }),
-    // pids are those of an isolation, where there is one
+    // inside an isolation, pids are those of its namespace
     "graph.mjs": `import { readFileSync } from "node:fs";
 import { Annotation, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ word: Annotation(), server: Annotation() });
@@ -61,7 +61,7 @@ test("a replica that dies is replaced, while the other serves", async () => {
   const active = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
   const [one, other] = await alive(active);
   process.kill(-one!.pid, "SIGKILL");
-  // it is noticed, and from then on nobody is sent to it
+  // once the death is noticed, no more requests are sent to it
   const isSentTo = () => control.deps.table.find("replicated")!.instances.some(({ id }) => id === one!.id);
   await vi.waitUntil(() => !isSentTo(), { timeout: 30_000 });
   for (let n = 0; n < 5; n++) expect(await ask()).toMatchObject({ status: 200, word: "first" });

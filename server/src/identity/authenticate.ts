@@ -1,5 +1,5 @@
 /**
- * Who sends a request: the three schemes of contracts control-plane §1.1 and trace-platform §6. A key comes as
+ * Authenticates requests by the three schemes of contracts control-plane §1.1 and trace-platform §6. A key is sent as
  * `x-api-key` or as a bearer token, a session as a bearer token or in its cookie. `X-Tenant-Id` selects among the
  * workspaces that the credential may enter, and is no credential itself.
  *
@@ -8,9 +8,9 @@
  *     for several workspaces, none of them named    403, code org_scoped_key_requires_workspace
  *     a workspace named that may not be entered     403
  *
- * On a server without keys (loopback) whoever sends nothing is `local`, unless it is a deployment (`mustShowKey`). The SDKs send whatever stands in
- * LANGSMITH_API_KEY, so a key that is not ours counts as nothing there, and so does the id of a workspace that
- * there is not. One of ours is taken at its word, also when that means 401 or 403.
+ * On a server without keys (loopback) a caller without credentials is `local`, unless it is a deployment
+ * (`mustShowKey`). The SDKs always send LANGSMITH_API_KEY, so a key of another issuer is ignored there, and so is the
+ * id of a workspace that does not exist. A key of ours is always checked, even if the result is 401 or 403.
  */
 import type { Authenticator, Credentials, Principal } from "../base/auth/principal.ts";
 import type { Sql } from "../base/db/connect.ts";
@@ -28,22 +28,22 @@ import type { SessionSource } from "./session-source.ts";
 import { looksLikeSessionToken } from "./sign-in/session-token.ts";
 import { selectWorkspace } from "./workspaces/sql.ts";
 
-/** Unknown keys that are looked up by one statement; there is one such statement at a time. */
+/** Unknown keys looked up per statement; one such statement runs at a time. */
 const BATCH = 500;
-/** Sessions know things that no announcement tells, such as how long they were idle. */
+/** Maximum age of a cached session, because some of its changes, such as idle expiry, are never announced. */
 const SESSION_AGE_MS = 30_000;
 export interface AuthenticatorOptions {
   sql: Sql;
   cache: IdentityCache;
   lastUsed: LastUsed;
   sessions: SessionSource;
-  /** Who sends no credential; null where that is refused. */
+  /** Principal of callers without credentials; null where they are refused. */
   local: () => Principal | null;
-  /** Whether the program at the other end needs a key although `local` does not; absent where no program does. */
+  /** Whether the program at the other end needs a key despite `local`; absent where no program does. */
   mustShowKey?: PeerCheck | undefined;
-  /** The only workspace that this server is about, if it is about one. */
+  /** The only workspace that this server serves, if it serves one. */
   onlyWorkspace: string | null;
-  /** Where the database does not know the keys. */
+  /** Looks up keys where the database does not contain them. */
   findKeys?: (wanted: WantedKey[]) => Promise<Finding[]>;
 }
 
@@ -101,7 +101,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     return localFor(credentials, named);
   }
 
-  /** Without a key, in the workspace that the header names. */
+  /** Returns the principal without a key, in the workspace named by the header. */
   function localFor({ socket }: Credentials, named: string | undefined): Principal | Promise<Principal> {
     const principal = local();
     if (!principal) throw unauthorized("send a key in the header x-api-key");
@@ -125,7 +125,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   return { authenticate };
 }
 
-/** `WWW-Authenticate`, because RFC 9110 §15.5.2 wants it; `Bearer` opens no dialog in browsers. */
+/** RFC 9110 §15.5.2 requires `WWW-Authenticate`; `Bearer` opens no dialog in browsers. */
 const unauthorized = (reason: string): AppError =>
   new AppError(401, `Unauthorized: ${reason}.`, { headers: { "WWW-Authenticate": "Bearer" } });
 
@@ -135,7 +135,7 @@ const needsKeyHere = (): AppError =>
       "before its user was found. Send a key in the header x-api-key",
   );
 
-/** The words that the clients look for: contract control-plane §1.2, trace-platform §0.3. */
+/** The wording that clients match: contract control-plane §1.2, trace-platform §0.3. */
 const unnamed = (): AppError =>
   new AppError(
     403,
@@ -168,7 +168,7 @@ async function findPerson(
   hash: string,
   workspaceId: string | null,
 ): Promise<Finding> {
-  // before the rest, so that what changes in between counts as a change
+  // read first, so that a concurrent change invalidates the result
   const version = await selectIdentityVersion(sql);
   const session = await sessions.find(hash);
   const row = session && (await selectPersonGrant(sql, session.userId, workspaceId));

@@ -3,14 +3,17 @@ import { isUuid } from "../base/ids.ts";
 import { NO_WORKSPACE } from "./grant.ts";
 import type { SessionSource } from "./session-source.ts";
 
-/** What is sent to get in: a key, or the token of a session. */
+/** A presented credential: a key or a session token. */
 export interface Presented {
   text: string;
-  /** A browser sent it, perhaps without its user's wish. */
+  /** Whether a browser sent it as a cookie, perhaps without its user's intent. */
   isCookie: boolean;
 }
 
-/** `x-api-key` goes before `Authorization: Bearer`, which takes keys and session tokens; the cookie comes last. */
+/**
+ * Returns the credential of a request. `x-api-key` takes precedence over `Authorization: Bearer`, which takes keys and
+ * session tokens; the cookie comes last.
+ */
 export function presentedCredential(headers: Headers, sessions: SessionSource): Presented | undefined {
   const text = headers.get("x-api-key")?.trim() || bearerOf(headers);
   if (text) return { text, isCookie: false };
@@ -23,12 +26,15 @@ function bearerOf(headers: Headers): string | undefined {
   return value ? /^bearer\s+(\S+)\s*$/i.exec(value)?.[1] : undefined;
 }
 
-/** The workspace that `X-Tenant-Id` names, in lower case; undefined without the header. What is no id names none. */
+/**
+ * Returns the workspace id of `X-Tenant-Id`, in lower case; undefined without the header. A malformed id matches no
+ * workspace.
+ */
 export function namedWorkspace(headers: Headers): string | undefined {
   const value = headers.get("x-tenant-id")?.trim();
   if (!value) return undefined;
   return isUuid(value) ? value.toLowerCase() : NO_WORKSPACE;
 }
 
-/** The same for a workspace of others and for none, so that nobody finds out which there are. */
+/** The same error for a foreign and for a missing workspace, so that callers cannot probe which exist. */
 export const notEntered = () => forbidden("Forbidden: this key may not enter the workspace that X-Tenant-Id names.");

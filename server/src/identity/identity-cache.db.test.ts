@@ -47,7 +47,7 @@ async function keyOf(description: string): Promise<{ id: string; key: string }> 
 
 const revoke = (id: string) => db.sql`update api_keys set revoked_at = now() where id = ${id}`;
 
-/** An authenticator whose cache nobody tells anything, on a connection that counts statements. */
+/** An authenticator whose cache gets no announcements, on a connection that counts statements. */
 function deafServer(): { server: Authenticator; statements: () => number; sql: Sql } {
   const inner = connect({ uri: db.uri, socket: db.options.host ?? null }, { max: 2 });
   let count = 0;
@@ -71,8 +71,9 @@ function deafServer(): { server: Authenticator; statements: () => number; sql: S
 }
 
 /**
- * Asks again and again, as under load, until the answer is `status`. Resolves with when the last request began that
- * got another answer, in milliseconds; how long requests take does not matter, so that a busy machine breaks no promise.
+ * Repeats a request, as under load, until the response is `status`. Resolves with the start time of the last request
+ * that got another response, in milliseconds; the duration of requests does not matter, so that a busy machine breaks
+ * no promise.
  */
 async function lastOther(server: Authenticator, key: string, status: number): Promise<number> {
   let last = 0;
@@ -134,10 +135,10 @@ test("a cached key needs no statement, and unknown keys are batched and cached",
   const began = performance.now();
   for (let n = 0; n < 2000; n++) await statusFor(server, key);
   const elapsed = performance.now() - began;
-  // a look at the version now and then
+  // the version is refreshed at intervals
   expect(statements() - before).toBeLessThanOrEqual(1 + elapsed / 350);
 
-  // text that cannot be a key of ours is refused unasked
+  // text that cannot be one of our keys is refused without a query
   before = statements();
   const garbage = Array.from(
     { length: 500 },
@@ -146,7 +147,7 @@ test("a cached key needs no statement, and unknown keys are batched and cached",
   expect(new Set(await Promise.all(garbage.map((one) => statusFor(server, one))))).toEqual(new Set([401]));
   expect(statements()).toBe(before);
 
-  // made up with the right check digits: few statements for many, and none for the second time
+  // forged with correct check digits: few statements for many keys, and none for the second time
   const forged = Array.from({ length: 1000 }, () => newKey("service"));
   const all = () => Promise.all(forged.map((one) => statusFor(server, one)));
   expect(new Set(await all())).toEqual(new Set([401]));
@@ -154,7 +155,7 @@ test("a cached key needs no statement, and unknown keys are batched and cached",
   expect(asked).toBeLessThanOrEqual(6);
   await all();
   expect(statements() - before - asked).toBeLessThanOrEqual(2);
-  // and the one that is known was not driven out
+  // and the known key was not evicted
   before = statements();
   expect(await statusFor(server, key)).toBe(200);
   expect(statements() - before).toBeLessThanOrEqual(1);
@@ -184,7 +185,7 @@ test("a check of a known key takes less than half as long as the shortest query"
   const query = () => db.sql`select 1`;
   const checks: number[] = [];
   const queries: number[] = [];
-  // in turn, so that both meet the same machine
+  // alternating, so that both run under the same load
   for (let n = 0; n < 2000; n++) {
     for (const [act, times] of [
       [check, checks],

@@ -1,4 +1,4 @@
-/** Who gets in, as a part of a running server: first start, memory of keys, authenticator; and the way back. */
+/** Authentication as part of a running server: first start, key cache, authenticator, and their shutdown. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { ALL_PERMISSIONS } from "../base/auth/permissions.ts";
@@ -29,26 +29,28 @@ export interface IdentityOptions {
   sql: Sql;
   log: Log;
   settings: IdentitySettings;
-  /** The address that the server listens on: whether keys are needed may depend on it. */
+  /** Listen address of the server, on which the need for keys may depend. */
   host: string;
-  /** Whether the server is about one workspace, as an agent server is. */
+  /** Whether the server serves a single workspace, as an agent server does. */
   ofOneWorkspace: boolean;
-  /** Lets in the agent server that was started with this one, for sending traces. */
+  /** Accepts this key from the agent server started together with this server, for sending traces. */
   tracingKey?: string | undefined;
-  /** What lines of the audit log are sealed with. */
+  /** Key that seals entries of the audit log. */
   sealKey?: SealKey;
 }
 
 export interface Identity {
-  /** Stands before every route. */
+  /** Authentication and audit of every route. */
   guard: Guard & { audit: AuditLog };
-  /** The workspace that it is about, or that is meant on loopback when nobody names one. */
+  /** The server's workspace, or the default one on loopback when a request names none. */
   workspaceId: string;
   keysNeeded: boolean;
   exposure: Exposure;
-  /** Tells deployments from other programs of this machine; absent where keys are needed or no deployments run. */
+  /**
+   * Distinguishes deployments from other programs of this machine; absent where keys are needed or no deployments run.
+   */
   mustShowKey?: PeerCheck | undefined;
-  /** Of the first start, to be shown once. */
+  /** Key created by the first start, to be shown once. */
   firstKey: string | null;
   stop(): Promise<void>;
 }
@@ -58,7 +60,7 @@ async function findPlace(sql: Sql, workspaceId: string) {
   return row && { organizationId: row.organization_id, workspaceId: row.id, plan: row.plan };
 }
 
-/** The database must be migrated. */
+/** Opens authentication. The database must be migrated. */
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { sql, log, settings } = options;
   if (settings.authUrl !== undefined && options.ofOneWorkspace) return openRemoteIdentity(options, settings.authUrl);
@@ -69,7 +71,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   let local = keysNeeded ? null : localPrincipal(workspace);
 
   const cache = new IdentityCache(databaseSource(sql), log, () => {
-    // its plan may have changed
+    // the workspace's plan may have changed
     if (local) void refreshLocal().catch((error: unknown) => log.warn({ err: error }, "the workspace was not read"));
   });
   async function refreshLocal(): Promise<void> {
@@ -119,7 +121,7 @@ function openAuditLog({ sql, log, settings, sealKey }: IdentityOptions): AuditLo
   return createAuditLog(sql, log, { retentionDays: settings.auditRetentionDays, sealKey, fault });
 }
 
-/** The one change that nobody asked for. */
+/** Records the creation of the first key, the only change without a caller. */
 function recordFirstKey(audit: AuditLog, workspace: WorkspaceRow, key: string): Promise<void> {
   const actor = { kind: "system", id: "", name: "first start", userId: null } as const;
   const principal = { actor, organizationId: workspace.organization_id, workspaceId: workspace.id };
@@ -133,7 +135,7 @@ function recordFirstKey(audit: AuditLog, workspace: WorkspaceRow, key: string): 
 }
 
 /**
- * Claims the database for the workspace that an agent server is about, and returns that workspace's id.
+ * Claims the database for an agent server's workspace, and returns that workspace's id.
  * @throws ConfigError when it belongs to another workspace
  */
 export async function claimForWorkspace(
@@ -154,7 +156,10 @@ function openPlatform({ settings, log }: Pick<IdentityOptions, "settings" | "log
   return new PlatformKeys({ url, key, maxAgeMs: authMaxAgeSecs * 1000, log });
 }
 
-/** Of a server whose keys another one knows: its own database holds none, and nobody gets in without. */
+/**
+ * Opens authentication for a server whose keys another server verifies: its own database contains none, and a key is
+ * always required.
+ */
 async function openRemoteIdentity(options: IdentityOptions, url: string): Promise<Identity> {
   const { sql, log, settings } = options;
   const maxAgeMs = settings.authMaxAgeSecs * 1000;
@@ -189,14 +194,14 @@ async function openRemoteIdentity(options: IdentityOptions, url: string): Promis
   };
 }
 
-/** People sign in elsewhere. */
+/** Session source of servers where people do not sign in. */
 const NO_SESSIONS: SessionSource = {
   readBrowserSession: () => undefined,
   refuseForgery: () => {},
   find: () => Promise.resolve(undefined),
 };
 
-/** Whoever reaches a server that listens on loopback without keys. */
+/** Principal of every client of a server that listens on loopback without keys. */
 function localPrincipal(workspace: WorkspaceRow): Principal {
   return {
     actor: { kind: "local", id: "", name: "local", userId: null },

@@ -1,10 +1,10 @@
 /**
- * The way to the instances of the revision that serves: from `/d/<deployment>/…`, and from `<deployment>.<domain>`
- * where the operator has given deployments a domain. Bytes are passed on as they come, in
- * both directions and without a time limit of its own; a caller who hangs up ends the request behind. A request that
- * an instance never got, because it was just starting again, waits and goes to the next.
+ * Reverse proxy to the instances of the serving revision: for `/d/<deployment>/…`, and for `<deployment>.<domain>`
+ * where the operator has configured a domain for deployments. Bytes are streamed in both directions without a separate
+ * time limit; when the caller disconnects, the upstream request is aborted. A request that an instance never received,
+ * because it was just restarting, waits and is retried on the next instance.
  *
- * Who may do what is asked by the agent servers behind, of the platform or of the project's own rules.
+ * Authorization is up to the agent servers behind: they ask the platform, or apply the project's own rules.
  */
 import { Agent, type ClientRequest, type IncomingMessage, request as send, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
@@ -24,9 +24,12 @@ import { type Way, wayByHost, wayByPath } from "./way.ts";
 export interface GatewayOptions {
   table: RouteTable;
   log: Log;
-  /** Which of the platform's keys and session tokens deployments get; all of them where absent. */
+  /** Decides which of the platform's keys and session tokens are forwarded to deployments; absent: all of them. */
   mayPass?: CredentialRule;
-  /** Tells deployments from other programs of this machine, which need no key; absent where all do. */
+  /**
+   * Distinguishes deployments from other programs of this machine, which need no key; absent where all callers need
+   * one.
+   */
   mustShowKey?: PeerCheck | undefined;
   settings: { gatewayHoldSeconds: number; gatewayDomain: string | undefined } & Pick<
     ClientIpSettings,
@@ -53,17 +56,17 @@ export class Gateway {
     return wayByHost(domain, String(forwarded ?? request.headers.host ?? ""), request.url ?? "");
   }
 
-  /** Whether a request is for a deployment, whose own server judges pages of other origins. */
+  /** Whether a request is for a deployment, whose own server decides about pages of other origins. */
   owns(request: Pick<IncomingMessage, "url" | "headers" | "socket">): boolean {
     return this.#way(request as IncomingMessage) !== null;
   }
 
-  /** Whether what a proxy adds to requests may be believed. */
+  /** Whether forwarding headers of the request are trusted. */
   #isFromProxy({ socket }: IncomingMessage): boolean {
     return this.#isTrusted(normalizeAddress(socket.remoteAddress ?? "") ?? "0.0.0.0");
   }
 
-  /** @returns false when it is not for a deployment */
+  /** @returns false when the request is not for a deployment */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const way = this.#way(request);
     if (!way) return false;
@@ -81,15 +84,15 @@ export class Gateway {
     await this.#attempt(way, gone.signal, (port, enter) => this.#forward(request, response, way, open(port), enter));
   }
 
-  /** Returns what opens the request to an instance. */
+  /** Returns a function that opens the request to an instance. */
   async #prepare(request: IncomingMessage, way: Way): Promise<(port: number, agent?: false) => ClientRequest> {
     const { tenantId: workspaceId } = this.#find(way);
-    // a worker would stand between the platform's origin and its pages
+    // a service worker would intercept requests between the platform's origin and its pages
     if (way.prefix !== "" && request.headers["service-worker"] !== undefined) {
       throw new AppError(403, "Deployments below a path have no service workers. Set HEDDLE_GATEWAY_DOMAIN.");
     }
     const { mayPass = () => true, mustShowKey } = this.#options;
-    // behind this gateway a deployment would be the platform to its neighbour
+    // through this gateway, a deployment's request would appear to its neighbour as the platform's
     if (await mustShowKey?.(request.socket)) {
       throw new AppError(
         403,
@@ -110,7 +113,7 @@ export class Gateway {
     return target;
   }
 
-  /** Tries instances until one takes the request; waits for one within the time that requests are held. */
+  /** Tries instances until one accepts the request; waits for one within the time that requests are held. */
   async #attempt(
     way: Way,
     gone: AbortSignal,
@@ -137,7 +140,7 @@ export class Gateway {
     }
   }
 
-  /** `refused`: nobody listened, so that nothing of the request has gone anywhere. */
+  /** Forwards a request to one instance. `refused`: nothing listened, so no part of the request was sent anywhere. */
   #forward(
     request: IncomingMessage,
     response: ServerResponse,
@@ -183,7 +186,7 @@ export class Gateway {
     });
   }
 
-  /** WebSocket and whatever else asks for another protocol. @returns false when it is not for a deployment */
+  /** Handles WebSocket and other protocol upgrades. @returns false when the request is not for a deployment */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
     const way = this.#way(request);
     if (!way) return false;
@@ -226,7 +229,7 @@ export class Gateway {
     return new Promise((resolve, reject) => {
       upstream.setHeader("connection", "Upgrade");
       upstream.setHeader("upgrade", request.headers.upgrade ?? "websocket");
-      // also of a caller who hangs up before there is an answer
+      // including a caller that disconnects before the answer
       socket.once("close", () => upstream.destroy());
       upstream.on("upgrade", (answered, behind, behindHead) => {
         markKnown(socket);
@@ -245,7 +248,7 @@ export class Gateway {
       });
       upstream.on("response", (answered) => {
         early();
-        // of what is not agreed on the end is the connection's, since its framing was taken off here
+        // without an upgrade, the connection's end delimits the body, because its framing was removed here
         const headers = [...headersFromDeployment(answered, way), "Connection", "close"];
         socket.write(`HTTP/1.1 ${answered.statusCode} ${answered.statusMessage}\r\n${rawLines(headers)}\r\n`);
         answered.pipe(socket);
@@ -263,7 +266,7 @@ export class Gateway {
     });
   }
 
-  /** Ends what is left of connections that speak another protocol, which the HTTP server knows no more of. */
+  /** Closes upgraded connections, which the HTTP server no longer tracks. */
   close(): void {
     this.#agent.destroy();
     for (const socket of this.#joined) socket.destroy();
@@ -271,8 +274,8 @@ export class Gateway {
 }
 
 /**
- * Headers and what has come with them go in one packet: writing costs more than all else here. A stream may say
- * nothing for long, so that headers alone go in this turn of the event loop, too.
+ * Sends the headers and the data that arrived with them in one packet, because writes dominate the cost. A stream may
+ * stay silent for long, so headers alone are flushed in the same turn of the event loop.
  */
 function passOn(answered: IncomingMessage, response: ServerResponse): void {
   const alone = setImmediate(() => response.flushHeaders());
@@ -284,8 +287,8 @@ function passOn(answered: IncomingMessage, response: ServerResponse): void {
 const EARLY_BYTES = 64 * 1024;
 
 /**
- * Reads from a caller while nothing is agreed on, for nobody learns that he has hung up otherwise.
- * @returns what takes what he has said until then, and leaves the rest to others
+ * Reads from a caller before the upgrade is accepted: a disconnect would go unnoticed otherwise.
+ * @returns a function that stops reading and returns the data so far
  */
 function readEarly(socket: Duplex, head: Buffer): () => Buffer {
   const said = [head];
@@ -311,7 +314,7 @@ const rawLines = (raw: string[]): string =>
 function answer(response: ServerResponse, error: AppError): void {
   if (response.headersSent || response.destroyed) return void response.destroy();
   const body = JSON.stringify({ detail: error.message });
-  // whoever is refused across origins has to be able to read why
+  // a page of another origin has to be able to read the reason
   response.writeHead(error.status, {
     "Content-Type": "application/json",
     "Access-Control-Allow-Origin": "*",

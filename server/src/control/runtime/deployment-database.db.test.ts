@@ -1,4 +1,4 @@
-/** Postgres roles of deployments, with what a hostile deployment can do with the address in its environment. */
+/** Postgres roles of deployments, and the limits of a hostile deployment that uses the address in its environment. */
 import { randomUUID } from "node:crypto";
 
 import { pino } from "pino";
@@ -18,7 +18,7 @@ const { workspaceId } = await testWorkspace(db, "a");
 const lines: string[] = [];
 const log = pino({ level: "warn" }, { write: (line: string) => void lines.push(line) });
 const settings = { secretsKeys: generateKey(), secretsKeyFile: undefined };
-/** Of a deployment's own code. */
+/** Connections of a deployment's own code. */
 const OWN = 3;
 const opened: DeploymentDatabases[] = [];
 const made: string[] = [];
@@ -47,7 +47,7 @@ async function deployment(databases: DeploymentDatabases): Promise<{ id: string;
   return { id, uri, name: nameOf(id) };
 }
 
-/** Connects as the address's user, to any database of the server. "entered", or why not. */
+/** Connects as the address's user to any database of the server. Returns "entered", or the reason for the failure. */
 async function enter(uri: string, database: string): Promise<string> {
   const sql = postgres(uri, { database, max: 1, connect_timeout: 5, onnotice: () => {} });
   try {
@@ -66,7 +66,7 @@ const TOO_MANY = "53300";
 const limitOf = async (name: string): Promise<number> =>
   (await db.sql<{ limit: number }[]>`select rolconnlimit as limit from pg_roles where rolname = ${name}`)[0]!.limit;
 
-/** Connects again and again until that is refused, at most `most` times. @returns how many there are, and why no more */
+/** Opens connections until one is refused, at most `most`. @returns their number, and the reason of the refusal */
 async function fill(
   uri: string,
   most: number,
@@ -129,7 +129,7 @@ test("a start closes databases that an older installation left open, and ends th
       expect([other, await enter(one.uri, other)]).toEqual([other, REFUSED]);
     }
     expect(await enter(one.uri, one.name)).toBe("entered");
-    // a role of the operator's that reads here keeps its way in
+    // a role of the operator that reads here keeps its access
     const url = new URL(db.uri);
     Object.assign(url, { username: reader, password: "x" });
     expect(await enter(url.href, platform)).toBe("entered");
@@ -178,7 +178,7 @@ test("rejects a role that opens too many connections, without affecting the plat
   expect([entered, refused]).toEqual([limit, TOO_MANY]);
   expect(await enter(neighbour.uri, neighbour.name)).toBe("entered");
   expect(await enter(db.uri, new URL(db.uri).pathname.slice(1))).toBe("entered");
-  // more agent servers of it, and fewer again: sessions that are open stay
+  // more agent servers of it, and fewer again: open sessions stay
   await databases.limitConnections(greedy.id, limit + 2);
   const more = await fill(greedy.uri, 5);
   expect([more.entered, more.refused]).toEqual([2, TOO_MANY]);
@@ -212,7 +212,7 @@ test("a start warns where deployments could take the platform's connections, and
   Object.assign(url, { username: role, password: "x" });
   const plain = postgres(url.href, { max: 1, onnotice: () => {} });
   try {
-    // the embedded Postgres keeps places for superusers
+    // the embedded Postgres reserves connections for superusers
     await warnOfConnections(db.sql, log, [name]);
     expect(lines).toEqual([]);
     await warnOfConnections(plain as never, log, []);
@@ -241,7 +241,7 @@ test("a platform whose role may not close a database reports it in one line", as
     await databases.secure();
     expect(lines).toHaveLength(1);
     for (const part of [name, role, "CONNECT", "PUBLIC"]) expect(lines[0]).toContain(part);
-    // and yet its deployments have databases of their own
+    // and yet its deployments have separate databases
     const { uri, name: own } = await deployment(databases);
     expect(await enter(uri, own)).toBe("entered");
     expect(await enter((await deployment(databases)).uri, own)).toBe(REFUSED);

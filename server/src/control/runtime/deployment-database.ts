@@ -11,12 +11,12 @@ import { connectionNeed } from "./connection-need.ts";
 import { warnOfConnections } from "./connection-room.ts";
 import { selectWorkspace } from "../../identity/workspaces/sql.ts";
 
-/** What only one deployment knows: how it gets into its database, and what its stored secrets are sealed with. */
+/** Secrets of one deployment: access to its database, and the key that seals its stored secrets. */
 export interface DeploymentCredentials {
   user: string;
   password: string;
   secretsKey: string;
-  /** Its own key to this platform, where callers' keys are checked; null where nobody needs one. */
+  /** Its own key to this platform, where callers' keys are checked; null where keys are not required. */
   platformKey: { id: string; key: string } | null;
 }
 
@@ -25,8 +25,8 @@ const PURPOSE = "deployment-database";
 const nameOf = (deploymentId: string): string => `heddle_d_${deploymentId.replaceAll("-", "")}`;
 
 /**
- * A database for each deployment, and a user who owns it and may enter no other deployment's. Made once; every step
- * may be done again.
+ * Databases of deployments: one each, owned by a role that may connect to no other deployment's database. Created once;
+ * every step is idempotent.
  */
 export class DeploymentDatabases {
   readonly #sql: Sql;
@@ -38,7 +38,7 @@ export class DeploymentDatabases {
 
   readonly #leastConnections: number;
 
-  /** `ownConnections`: what a deployment's own code may open for each agent server. */
+  /** @param options `ownConnections`: connections that a deployment's own code may open per agent server */
   constructor(options: {
     sql: Sql;
     secrets: Secrets;
@@ -56,15 +56,15 @@ export class DeploymentDatabases {
     this.#admin = connect(options.address, { max: 1, name: "heddle control: databases" });
   }
 
-  /** Closes all databases but their own to deployments' roles, also those that an older version left open. */
+  /** Closes all other databases to deployments' roles, including those that an older version left open. */
   async secure(): Promise<void> {
-    // the platform's own may be beside the one that this connection is to, or on another server
+    // the platform's database may be another than that of this connection, or on another server
     await closeOwnDatabase(this.#sql);
     await closeDatabases(this.#admin, this.#log);
     await this.#limitRoles();
   }
 
-  /** Gives the roles of an older version a limit; the supervisor raises it for agent servers that live. */
+  /** Sets a limit for roles created by an older version; the supervisor raises it for live agent servers. */
   async #limitRoles(): Promise<void> {
     const rows = await this.#sql<{ id: string }[]>`select id from deployments limit 100000`;
     const names = rows.map(({ id }) => nameOf(id));
@@ -74,7 +74,7 @@ export class DeploymentDatabases {
     await warnOfConnections(this.#admin, this.#log, names);
   }
 
-  /** Sets how many connections a deployment's role may have at once; never fewer than one agent server needs. */
+  /** Sets the connection limit of a deployment's role, at least what one agent server needs. */
   async limitConnections(deploymentId: string, connections: number): Promise<void> {
     const name = nameOf(deploymentId);
     const wanted = Math.max(connections, this.#leastConnections);
@@ -87,7 +87,7 @@ export class DeploymentDatabases {
     try {
       await retryConcurrent(() => this.#admin.unsafe(`alter role "${name}" connection limit ${connections}`));
     } catch (error) {
-      // made by another role of the platform's, or a superuser's
+      // created by another role of the platform, or by a superuser
       if ((error as { code?: string }).code !== NOT_PERMITTED) throw error;
       this.#log.warn(
         `The platform's role may not limit the connections of ${name}. Run: ALTER ROLE ${name} CONNECTION LIMIT ${connections}`,
@@ -108,14 +108,14 @@ export class DeploymentDatabases {
     return credentials;
   }
 
-  /** Creates a database that nobody can connect to until it is closed to others. */
+  /** Creates a database that accepts no connections until it is closed to other roles. */
   async #create(name: string, credentials: DeploymentCredentials): Promise<void> {
     const admin = this.#admin;
     const [role] = await admin`select 1 from pg_roles where rolname = ${name}`;
-    // the password is letters and digits of ours; a statement of this kind takes no parameters
+    // the password is our own letters and digits; this kind of statement takes no parameters
     const login = `login password '${credentials.password}' connection limit ${this.#leastConnections}`;
     await admin.unsafe(`${role ? "alter" : "create"} role "${name}" ${login}`);
-    // whoever is no superuser has to be of the role to make a database for it
+    // a role other than a superuser must be a member of the owner's role to create its database
     await admin.unsafe(`grant "${name}" to current_user`).catch(() => {});
     await admin.unsafe(`create database "${name}" owner "${name}" allow_connections false`);
   }
@@ -141,7 +141,7 @@ export class DeploymentDatabases {
     return credentials;
   }
 
-  /** As the deployment's own user. */
+  /** Returns the URL with the deployment's own user. */
   uri(deploymentId: string, { user, password }: DeploymentCredentials): string {
     const url = new URL(this.#address.uri);
     url.username = user;
@@ -150,7 +150,7 @@ export class DeploymentDatabases {
     return url.href;
   }
 
-  /** Everything that it held is gone, and whoever is connected. */
+  /** Drops the database with all its data, and disconnects its sessions. */
   async drop(deploymentId: string, workspaceId: string): Promise<void> {
     const name = nameOf(deploymentId);
     await this.#admin.unsafe(`drop database if exists "${name}" with (force)`);
@@ -167,7 +167,7 @@ export class DeploymentDatabases {
   }
 }
 
-/** May look at the workspace and nothing else; that is enough to ask who callers are. */
+/** Creates a key that may only read the workspace, which suffices to authenticate callers. */
 async function makeKey(
   tx: Transaction,
   deploymentId: string,

@@ -4,21 +4,21 @@ export interface EnvironmentOrder {
   deployment: { id: string; name: string; tenant_id: string };
   revisionId: string;
   config: SourceConfig;
-  /** Null where it is made of no repository. */
+  /** Null when it was not built from a repository. */
   git: { url: string; ref: string; sha: string; path: string } | null;
-  /** What the deployment's owner has set. */
+  /** Variables set by the deployment's owner. */
   secrets: Secret[];
   databaseUri: string;
   secretsKey: string;
   settings: { drainSeconds: number; instanceMemoryMb: number; outboundAllow: string };
   traces: { url: string; key: string } | null;
-  /** Where it asks who callers are; null where nobody needs a key. */
+  /** Platform that authenticates its callers; null where no key is needed. */
   platform: { url: string; key: string } | null;
 }
 
 /**
- * What an agent server finds in its environment (contract control-plane §6.2). The platform's names come last, so that
- * nobody's secrets take their place.
+ * Returns the environment of an agent server (contract control-plane §6.2). The platform's variables come last, so that
+ * secrets cannot override them.
  */
 export function instanceEnvironment(order: EnvironmentOrder): Record<string, string> {
   const { deployment, revisionId, config, git, settings, traces, platform } = order;
@@ -33,11 +33,11 @@ export function instanceEnvironment(order: EnvironmentOrder): Record<string, str
     DATABASE_URI: order.databaseUri,
     HEDDLE_SECRETS_KEYS: order.secretsKey,
     HEDDLE_WORKSPACE_ID: deployment.tenant_id,
-    // without keys the gateway, which is on loopback then, is the only way in
+    // without keys, the gateway, which then listens on loopback, is the only access
     ...(platform ? { HEDDLE_AUTH_URL: platform.url, HEDDLE_AUTH_KEY: platform.key } : { HEDDLE_AUTH: "published" }),
     HEDDLE_BESIDE_DEPLOYMENTS: "true",
     HEDDLE_TRUSTED_PROXIES: "127.0.0.1,::1",
-    // what the operator lets the platform call, its deployments may call
+    // deployments may call whatever the operator lets the platform call
     ...(settings.outboundAllow !== "" && { HEDDLE_OUTBOUND_ALLOW: settings.outboundAllow }),
     HEDDLE_SHUTDOWN_GRACE_SECS: String(settings.drainSeconds),
     LANGSMITH_PROJECT: deployment.name,
@@ -62,7 +62,7 @@ const MOST_HOSTS = 64;
 const hostsByCores = ({ resource_spec: spec }: SourceConfig): number =>
   Math.min(MOST_HOSTS, Math.max(1, Math.round(spec?.cpu ?? 1)));
 
-/** Graph hosts of an agent server, by the owner's variables or by the cores that it asks for. */
+/** Returns the number of graph hosts of an agent server, from the owner's variables or the cores it requests. */
 export function hostsOf(config: SourceConfig, secrets: Secret[]): number {
   const named = Number(secrets.find(({ name }) => name === "HEDDLE_HOSTS")?.value);
   return Number.isInteger(named) && named >= 1 && named <= MOST_HOSTS ? named : hostsByCores(config);

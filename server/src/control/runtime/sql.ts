@@ -1,4 +1,4 @@
-/** Instances: what runs, and what has to. */
+/** Statements on instances: those that run, and those that should. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Source, SourceConfig } from "../deployments/schema.ts";
 
@@ -24,7 +24,7 @@ export const liveInstances = (sql: Sql, place: string) => sql<InstanceRow[]>`
   select ${sql.unsafe(INSTANCE)} from instances where state <> 'ended' and place = ${place}
   order by started_at limit 10000`;
 
-/** @returns undefined when there is one of this revision and replica that lives */
+/** @returns undefined when this revision and replica already has a live instance */
 export async function insertInstance(
   sql: Sql,
   made: { id: string; deploymentId: string; revisionId: string; replica: number; place: string; port: number },
@@ -40,7 +40,7 @@ export async function insertInstance(
 export const setProcess = (sql: Sql, id: string, { pid, started }: { pid: number; started: string }) => sql`
   update instances set pid = ${pid}, started = ${started} where id = ${id}`;
 
-/** @returns false when it is not in that state any more */
+/** @returns false when it is no longer in that state */
 export async function setState(sql: Sql, id: string, from: InstanceState[], to: InstanceState): Promise<boolean> {
   const { count } = await sql`
     update instances set state = ${to}, ready_at = case when ${to} = 'ready' then now() else ready_at end
@@ -48,7 +48,7 @@ export async function setState(sql: Sql, id: string, from: InstanceState[], to: 
   return count === 1;
 }
 
-/** Revisions of which instances live, wherever they are. */
+/** Lists revisions with live instances, on any machine. */
 export const liveRevisions = (sql: Sql, deploymentId: string) => sql<
   { revision_id: string; source_config: SourceConfig; instances: number }[]
 >`
@@ -75,21 +75,21 @@ export interface WantedRow {
   artifact_id: string;
   langgraph_config_path: string | null;
   source_config: SourceConfig;
-  /** Of the deployment: replicas for its load. */
+  /** Replicas for the deployment's load, as set by the autoscaler. */
   scale: number | null;
   source: Source;
   repo_ref: string | null;
   repo_commit_sha: string | null;
-  /** Instances that ended by themselves, one after the other without a good time between. */
+  /** Consecutive crashes of instances, without a stable period in between. */
   crashes: number;
   /** Milliseconds since the last crash. */
   crashed_ago: number | null;
 }
 
-/** A crash counts for so long; after it the pauses begin anew. */
+/** Time for which a crash counts; afterwards the restart delays begin anew. */
 const FORGET = "10 minutes";
 
-/** Revisions that have to run: those that serve, and those that are about to. */
+/** Lists revisions that should run: those that serve, and those being deployed. */
 export const wantedRevisions = (sql: Sql) => sql<WantedRow[]>`
   select d.id as deployment_id, d.tenant_id, d.name, r.id as revision_id, r.id = d.active_revision_id as is_active,
     r.artifact_id, r.langgraph_config_path, r.source_config, d.scale, r.source, r.repo_ref, r.repo_commit_sha,
@@ -106,7 +106,7 @@ export const wantedRevisions = (sql: Sql) => sql<WantedRow[]>`
 
 export type ScalableRow = Pick<WantedRow, "deployment_id" | "revision_id" | "source_config" | "scale">;
 
-/** Deployments that may have more replicas than they have to. */
+/** Lists deployments whose replicas may exceed their minimum. */
 export const scalableDeployments = (sql: Sql) => sql<ScalableRow[]>`
   select d.id as deployment_id, r.id as revision_id, r.source_config, d.scale
   from deployments d join revisions r on r.id = d.active_revision_id
@@ -114,14 +114,16 @@ export const scalableDeployments = (sql: Sql) => sql<ScalableRow[]>`
     > greatest(1, coalesce((r.source_config->'resource_spec'->>'min_scale')::int, 1))
   order by d.id limit 1000`;
 
-/** @returns false when another revision serves by now */
+/** @returns false when another revision serves now */
 export async function setScale(sql: Sql, of: ScalableRow, scale: number): Promise<boolean> {
   const { count } = await sql`
     update deployments set scale = ${scale} where id = ${of.deployment_id} and active_revision_id = ${of.revision_id}`;
   return count === 1;
 }
 
-/** Instances of revisions that neither serve nor are about to. `hurry`: nobody is served any more. */
+/**
+ * Lists instances of revisions that neither serve nor are being deployed. `hurry`: no requests depend on them any more.
+ */
 export const unwantedInstances = (sql: Sql, place: string) => sql<{ id: string; hurry: boolean }[]>`
   select i.id, (d.status = 'AWAITING_DELETE' or (r.status not in ('DEPLOYED'))) as hurry
   from instances i join deployments d on d.id = i.deployment_id join revisions r on r.id = i.revision_id
@@ -143,13 +145,13 @@ export interface InstanceReport {
   end_reason: string | null;
 }
 
-/** Those that live, then those that ended last. */
+/** Lists live instances, then the most recently ended ones. */
 export const listInstances = (sql: Sql, deploymentId: string, limit: number) => sql<InstanceReport[]>`
   select id, revision_id, replica, state, started_at, ready_at, ended_at, end_reason from instances
   where deployment_id = ${deploymentId}
   order by (state = 'ended'), started_at desc limit ${limit}`;
 
-/** What is long over. */
+/** Deletes instances that ended long ago. */
 export const deleteOldInstances = (sql: Sql) => sql`
   delete from instances where id in (
     select id from instances where state = 'ended' and ended_at < now() - interval '1 day' limit 1000)`;

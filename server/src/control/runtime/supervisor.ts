@@ -1,7 +1,7 @@
 /**
- * Sees to it that what has to run runs, and that what has not does not. It compares what is wanted (revisions that
- * serve or are being deployed) with what lives, each half second and whenever it is woken, so that it does not matter
- * how either came about: a crash of an instance, of this process, or of the machine is only a difference.
+ * Reconciles the instances that run with those that should. Every half second, and whenever it is woken, it compares
+ * the wanted revisions (serving or being deployed) with the live instances. The cause of a difference does not matter:
+ * a crash of an instance, of this process, or of the machine.
  *
  *     starting ──healthy──▶ ready ──not wanted any more──▶ draining ──▶ ended
  *         └──────────────────┴───────── it ended by itself ───────────────▲
@@ -31,7 +31,7 @@ import { freePort } from "../../base/free-port.ts";
 const LOOK_MS = 500;
 const WATCH_MS = 100;
 const LONGEST_PAUSE_MS = 60_000;
-/** What nobody is served by any more gets so long to end in order. */
+/** Grace period of a drained instance on which no requests depend, in milliseconds. */
 const HURRY_MS = 5_000;
 
 export interface SupervisorOptions {
@@ -43,9 +43,9 @@ export interface SupervisorOptions {
   table: RouteTable;
   databases: DeploymentDatabases;
   place: string;
-  /** Of this control plane, for its deployments. */
+  /** URL of this control plane, for its deployments. */
   internalUrl: string;
-  /** Where deployments send the traces of their runs; known when the trace platform has started. */
+  /** Destination of deployments' traces; resolved when the trace platform has started. */
   traces: Promise<Traces | null>;
 }
 
@@ -63,12 +63,12 @@ export class Supervisor {
     this.#passes = new Passes({ pass: () => this.#reconcile(), everyMs: LOOK_MS, log: options.log, failing });
   }
 
-  /** Names the machine and data directory whose instances these are. */
+  /** Identifies the machine and data directory of these instances. */
   get place(): string {
     return this.#options.place;
   }
 
-  /** Adopts what a control plane before has left running. */
+  /** Adopts instances that an earlier control plane has left running. */
   async start(): Promise<void> {
     const { sql, place } = this.#options;
     const live = await rows.liveInstances(sql, place);
@@ -96,7 +96,7 @@ export class Supervisor {
       this.#watch(row, known);
       return;
     }
-    // whatever its leader has left; and a last look at what it said
+    // stops what its leader has left behind, and reads its last log lines
     if (known) await driver.stop(known, 0);
     const watch = this.#watch(row, known ?? { pid: 0, started: "" });
     await watch.end("It was not running any more when the control plane started.", false);
@@ -109,7 +109,7 @@ export class Supervisor {
     return watch;
   }
 
-  /** Instances of a revision that live, for whoever deploys it. */
+  /** Returns the live instances of a revision, for its deployment. */
   of(revisionId: string): InstanceWatch[] {
     return [...this.#watched.values()].filter((one) => one.row.revision_id === revisionId && !one.isOver);
   }
@@ -119,17 +119,17 @@ export class Supervisor {
     return watch ? this.#options.driver.usage(watch.process) : null;
   }
 
-  /** The passes that fail. */
+  /** Failure state of the passes. */
   get failure(): RepeatedFailure {
     return this.#passes.failure;
   }
 
-  /** Something may have changed. */
+  /** Triggers a pass. */
   wake(): void {
     this.#passes.wake();
   }
 
-  /** Ends all instances, and hands back what runs in them. */
+  /** Stops all instances, which hand back their runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -158,7 +158,7 @@ export class Supervisor {
       else if (watch) this.#drainInOrder(watch);
     }
     for (const watch of this.#watched.values()) {
-      // a control plane before had begun to
+      // an earlier control plane had begun to drain it
       if (watch.row.state === "draining") this.#drainInOrder(watch);
     }
   }
@@ -200,7 +200,7 @@ export class Supervisor {
       revisionId: wanted.revision_id,
       replica,
       place,
-      // taken by somebody else meanwhile, the instance ends, and is started again
+      // if another process takes the port meanwhile, the instance ends and is restarted
       port: await freePort(),
     };
     const row = await rows.insertInstance(sql, made);
@@ -226,7 +226,7 @@ export class Supervisor {
     }
   }
 
-  /** Gives a deployment's role as many connections as its agent servers need that live now, of all revisions. */
+  /** Limits the connections of a deployment's role to those that its live agent servers need, over all revisions. */
   async #limitConnections(deploymentId: string): Promise<void> {
     const { sql, secrets, databases, settings } = this.#options;
     let needed = 0;
@@ -237,7 +237,9 @@ export class Supervisor {
     await databases.limitConnections(deploymentId, needed);
   }
 
-  /** Requests that are under way get `requestsMs`, then the server is asked to end and gets `graceMs` for its runs. */
+  /**
+   * Drains an instance: current requests get `requestsMs`, then the server is stopped and gets `graceMs` for its runs.
+   */
   #drain(watch: InstanceWatch, requestsMs: number, graceMs: number): void {
     const { id, deployment_id: deploymentId } = watch.row;
     if (this.#draining.has(id)) return;
@@ -263,5 +265,5 @@ const gitOf = (row: rows.WantedRow): EnvironmentOrder["git"] =>
       }
     : null;
 
-/** At the end of the platform: runs that need longer are handed back, and go on at its next start. */
+/** Grace period when the platform stops: longer runs are handed back and continue at the next start. */
 const STOP_GRACE_MS = 8_000;

@@ -46,7 +46,7 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       errors: [401, 403, 429],
       async handler({ body, c }) {
         if (!settings.passwordSignIn) throw forbidden("Signing in with a password is switched off here.");
-        // before the password is looked at: no other site may sign a browser in, with whatever account
+        // checked before the password: no other site may sign a browser in, with any account
         if (body.cookie) refuseForgery(settings, "POST", c.req.raw.headers);
         const { email, password } = { ...basicCredentials(c.req.header("authorization")), ...defined(body) };
         if (!email || !password) throw unauthorized("Send an e-mail address and a password.");
@@ -162,10 +162,12 @@ export function signInRoutes(deps: SignInDeps): Route[] {
   ];
 }
 
-/** Hands the token to the page in the fragment, which browsers send nowhere. The page takes it out of its address. */
+/**
+ * Passes the token to the page in the URL fragment, which browsers do not send. The page removes it from its address.
+ */
 const withCsrfToken = (path: string, csrfToken: string): string => `${path.split("#", 1)[0]!}#csrf_token=${csrfToken}`;
 
-/** Never kept: the next person in this browser is somebody else. */
+/** Redirects without caching: the browser's next user may be another person. */
 function redirect(c: Context, target: string): Response {
   c.header("Cache-Control", "no-store");
   return c.redirect(target);

@@ -1,10 +1,10 @@
 import { z } from "zod";
 
 const email = z.string().trim().toLowerCase().min(3).max(254);
-/** Longer than any that can be set, so that whoever has one can type it. */
+/** Longer than any password that can be set, so that every existing one is accepted. */
 const password = z.string().min(1).max(2048);
 
-/** Either here or as `Authorization: Basic`, which is how the contract's clients send it. */
+/** Credentials in the body or as `Authorization: Basic`, which the contract's clients use. */
 export const signInBody = z
   .object({
     email: email.optional(),
@@ -37,7 +37,7 @@ export const methods = z.object({
   oidc: z.object({ issuer: z.string(), path: z.string() }).nullable(),
 });
 
-/** A path of this server. What a browser could take for another host is refused. */
+/** Path of this server. Rejects forms that a browser could interpret as another host. */
 const localPath = z
   .string()
   .max(2000)
@@ -53,7 +53,7 @@ export const startQuery = z.object({
 
 const parameter = z.string().max(4096).optional();
 
-/** What a provider may send back (RFC 6749 §4.1.2, RFC 9207). */
+/** Parameters of a provider's callback (RFC 6749 §4.1.2, RFC 9207). */
 export const callbackQuery = z.looseObject({ code: parameter, state: parameter, iss: parameter, error: parameter });
 
 export type SignInBody = z.output<typeof signInBody>;

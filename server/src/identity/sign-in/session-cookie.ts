@@ -4,16 +4,16 @@ import { forbidden } from "../../base/errors.ts";
 import { joinSessionToken, looksLikeCsrfToken, looksLikeSessionToken } from "./session-token.ts";
 
 /**
- * The session in a browser. `__Host-`: only over https, only from this very host, for all paths; nobody on a
- * neighbouring subdomain can plant one. Browsers refuse that prefix on plain http, where the name is bare.
- * HttpOnly keeps it from scripts, SameSite=Lax from requests that other sites make, top-level navigation apart.
+ * Session cookie. `__Host-`: https only, this host only, all paths, so that a neighbouring subdomain cannot plant one.
+ * Browsers reject the prefix on plain http, where the bare name is used. HttpOnly hides it from scripts; SameSite=Lax
+ * withholds it from requests of other sites, except top-level navigation.
  */
 const SECURE_NAME = "__Host-heddle_session";
 const PLAIN_NAME = "heddle_session";
 export const SESSION_COOKIES = [SECURE_NAME, PLAIN_NAME];
 
 /**
- * Carries the CSRF token of a session, which pages of the console keep in their origin's storage. No page of another
+ * Header with a session's CSRF token, which the console's pages keep in their origin's storage. No page of another
  * origin or port can read it, or send this header without a preflight.
  */
 export const CSRF_HEADER = "x-heddle-csrf";
@@ -38,12 +38,12 @@ export function cookieText(settings: BrowserSettings, name: string, value: strin
   });
 }
 
-/** For `Set-Cookie`; an empty token takes the cookie away. */
+/** Returns the `Set-Cookie` value; an empty token deletes the cookie. */
 export function sessionCookie(settings: BrowserSettings, token: string, maxAgeSecs: number): string {
   return cookieText(settings, cookieName(settings, SECURE_NAME, PLAIN_NAME), token, token === "" ? 0 : maxAgeSecs);
 }
 
-/** Reads the session's cookie. Over https the bare name counts for nothing, because it can be planted. */
+/** Reads the session cookie. Over https the bare name is ignored, because it can be planted. */
 export function readSessionCookie(settings: BrowserSettings, headers: Headers): string | undefined {
   const cookie = headers.get("cookie");
   if (cookie === null) return undefined;
@@ -61,10 +61,10 @@ export function readBrowserSession(settings: BrowserSettings, headers: Headers):
 }
 
 /**
- * A browser adds cookies to what any site makes it send, so a request that a cookie vouches for and that changes
- * something must come from a page of ours. Three fences, because each has browsers or proxies that lack it:
- * `Sec-Fetch-Site`, `Origin`, and a header that a page of another origin may send only after a preflight, which
- * this server never allows together with cookies. 403 when one of them does not hold.
+ * Rejects cross-site request forgery with 403. Browsers attach cookies to requests of any site, so a state-changing
+ * request authenticated by a cookie must come from a page of ours. Three independent checks, because each is missing in
+ * some browsers or proxies: `Sec-Fetch-Site`, `Origin`, and a header that pages of another origin may send only after a
+ * preflight, which this server never allows together with cookies.
  */
 export function refuseForgery(settings: BrowserSettings, method: string, headers: Headers): void {
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return;

@@ -42,7 +42,7 @@ async function begin(returnTo = "/runs") {
   return { status: answer.status, to: answer.headers.get("location") ?? "", cookie: cookiesOf(answer.headers) };
 }
 
-/** What a page sends that has come back from the provider: the cookie, and the token that its address had. */
+/** Headers that a page sends after returning from the provider: the cookie, and the token from its address. */
 function sessionOf(headers: Headers) {
   const [, token] = /#csrf_token=(heddle_csrf_[0-9a-f]{64})$/.exec(headers.get("location")!)!;
   return { cookie: headers.getSetCookie()[0]!.split(";")[0]!, "x-heddle-csrf": token! };

@@ -7,7 +7,7 @@ import type { ProvidedPerson } from "./openid-provider.ts";
 import { recordSignIn } from "./record-sign-in.ts";
 import { insertIdentity, selectIdentity } from "./sql.ts";
 
-/** A session for somebody whom the provider vouches for. 403 for whoever is nobody here. */
+/** Opens a session for a person authenticated by the provider. 403 for a person without an account here. */
 export async function signInAtProvider(
   deps: SignInDeps,
   person: ProvidedPerson,
@@ -23,8 +23,8 @@ export async function signInAtProvider(
 }
 
 /**
- * By the provider's own name for the person; the first time by the address, if the provider has verified it. From
- * then on the address does not matter, because it may pass to somebody else. Who was invited gets an account.
+ * Finds the user by the provider's subject; the first time by e-mail address, if the provider has verified it. From
+ * then on the address is ignored, because it may be reassigned to another person. Invited persons get an account.
  */
 async function userOf({ sql }: SignInDeps, person: ProvidedPerson): Promise<UserRow | undefined> {
   const known = await selectIdentity(sql, person.issuer, person.subject);

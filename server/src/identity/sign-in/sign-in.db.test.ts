@@ -18,13 +18,16 @@ beforeEach(async () => {
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const signIn = async (): Promise<string> => (await call("POST", "/login", ANNA)).json.access_token;
-/** Ended everywhere within a second, which is how long a server may go by what it remembers; another for a busy machine. */
+/**
+ * Waits until a session has ended everywhere: a second, for which servers may use their cache, and another for a busy
+ * machine.
+ */
 async function untilRefused(headers: Record<string, string>): Promise<void> {
   const status = async () => (await call("GET", "/me", undefined, headers)).status;
   await expect.poll(status, { timeout: 30_000, interval: 20 }).toBe(401);
 }
 const cookieOf = (headers: Headers): string => headers.get("set-cookie")!.split(";")[0]!;
-/** What a page of ours sends: the cookie, and the token that signing in gave to the page. */
+/** Headers that a page of ours sends: the cookie, and the token that sign-in returned to the page. */
 const sessionOf = (answer: { headers: Headers; json: { csrf_token: string } }) => ({
   cookie: cookieOf(answer.headers),
   "x-heddle-csrf": answer.json.csrf_token,
@@ -71,7 +74,7 @@ test("a wrong password, an unknown address, a disabled user and one without a pa
 });
 
 test("an unknown address takes as long as a known one", async () => {
-  // in turn, and the shortest of each, because the machine has other things to do
+  // alternating, and the minimum of each, because the machine has other load
   const shortest: Record<string, number> = {
     "anna@a.example": 1e9,
     "nobody@a.example": 1e9,
@@ -86,7 +89,7 @@ test("an unknown address takes as long as a known one", async () => {
     }
   }
   const [known, ...others] = Object.values(shortest) as [number, number, number];
-  // without the check against a made-up hash it would be a tenth
+  // without the comparison with a dummy hash, it would be a tenth
   for (const other of others) {
     expect(other).toBeGreaterThan(known / 3);
     expect(other).toBeLessThan(known * 3);
@@ -102,7 +105,7 @@ test("ten wrong attempts lock the account for that network, and other accounts s
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(800);
   await addPerson("ben@a.example", a);
   expect((await call("POST", "/login", { email: "ben@a.example", password: PASSWORD })).status).toBe(200);
-  // unknown ones are counted alike, or the difference would tell
+  // unknown accounts are counted alike, or the difference would reveal which exist
   const unknown = () => call("POST", "/login", { email: "who@a.example", password: "wrong" });
   for (let n = 0; n < 10; n++) expect((await unknown()).status).toBe(401);
   expect((await unknown()).status).toBe(429);
@@ -206,7 +209,7 @@ test("a change with a session cookie must come from the same origin", async () =
   expect(await post({ ...good, "sec-fetch-site": "cross-site" })).toBe(403);
   expect(await post({ ...good, "sec-fetch-site": "same-site" })).toBe(403);
   expect((await app.request("http://heddle.test/logout", { method: "POST", headers: { cookie } })).status).toBe(403);
-  // a token that a script of the caller's own sends is no cookie
+  // a token sent by the caller's own script is no cookie
   expect((await call("POST", "/me", {}, bearer(await signIn()))).status).toBe(200);
 });
 
@@ -244,7 +247,7 @@ test("a new password needs the old one, has a minimum length, and ends the other
   await untilRefused(bearer(other));
   expect(await open(PASSWORD)).toBeUndefined();
   expect(await open("a new long password")).toBeDefined();
-  // a key is no person
+  // a key does not identify a person
   const withKey = { "x-api-key": a.admin };
   const answer = await call("POST", "/auth/password", { current_password: "x", new_password: "y" }, withKey);
   expect(answer.status).toBe(403);

@@ -16,13 +16,13 @@ export interface GivenPassword {
 interface BrowserVisitor {
   /** Whether the session is for a browser, which gets a device cookie. */
   isBrowser: boolean;
-  /** The token of its device cookie. */
+  /** Token of its device cookie. */
   device: string | undefined;
 }
 
 /**
- * A session for whoever knows the password. 401 with one and the same text, after one and the same work, for a
- * wrong password, an unknown address, a disabled account and one without a password; 429 after too many attempts.
+ * Opens a session for a correct password. 401 with the same text, after the same amount of work, for a wrong password,
+ * an unknown address, a disabled account and an account without a password; 429 after too many attempts.
  */
 export async function signIn(
   deps: SignInDeps,
@@ -51,12 +51,14 @@ export async function signIn(
   return { ...session, device };
 }
 
-/** A token that another visitor may have planted, or that is of another account, is replaced. */
+/**
+ * Returns the device token. One that another visitor may have planted, or that belongs to another account, is replaced.
+ */
 async function deviceOf({ sql }: SignInDeps, email: string, given: string | undefined): Promise<string> {
   return given !== undefined && (await isKnownDevice(sql, email, given)) ? given : newDeviceToken();
 }
 
-/** `Authorization: Basic`; undefined when there is none or it cannot be read. */
+/** Parses `Authorization: Basic`; undefined when absent or malformed. */
 export function basicCredentials(header: string | undefined): GivenPassword | undefined {
   const encoded = /^basic\s+([A-Za-z0-9+/=]+)\s*$/i.exec(header ?? "")?.[1];
   if (encoded === undefined || encoded.length > 4096) return undefined;

@@ -1,8 +1,8 @@
 /**
- * Works on exports, in every process that has exports to do: spawns what schedules have due, ends what took too long,
- * claims and executes. What one process leaves undone, because it was stopped or killed, another takes up when the
- * lease is over. The queue is our own: a claim must count what runs in the workspace, and the lease, the fence and the
- * resumption by files are the export's, so a job library would hold a second copy of the same state.
+ * Executes exports, in every process with that role: creates those that schedules have due, ends those that took too
+ * long, claims and executes the others. Exports of a process that was stopped or killed are taken over when their lease
+ * expires. The queue is our own: a claim must count the workspace's running exports, and lease, fence and resumption by
+ * files belong to the export, so a job library would duplicate that state.
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
@@ -26,11 +26,14 @@ const LOOK_MS = 1000;
 const RENEW_MS = 1000;
 const TIMEOUT_HOURS = 72;
 const WINDOWS_AT_ONCE = 200;
-/** Snapshots of nobody's are looked for so often; one that is younger may be somebody's who has not said so yet. */
+/**
+ * Interval between sweeps for orphaned snapshots, in milliseconds. A younger one may belong to an attempt that has not
+ * registered it yet.
+ */
 const SWEEP_MS = 3_600_000;
 
 export interface ExporterOptions {
-  /** The clock that schedules and timeouts go by. */
+  /** Clock of schedules and timeouts. */
   now?: () => Date;
 }
 
@@ -47,7 +50,7 @@ export class Exporter {
   constructor(deps: ExportDeps, options: ExporterOptions = {}) {
     this.#deps = deps;
     this.#now = options.now ?? (() => new Date());
-    // not shared with another process on the same data
+    // unique among the processes on the same data directory
     this.#directory = `${temporaryFiles(deps.dataDir)}/${process.pid}-${uuid7()}`;
     const failing = "exports are not worked on; it will be tried again";
     this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
@@ -59,7 +62,7 @@ export class Exporter {
     this.#passes.start();
   }
 
-  /** What runs is given back at once. */
+  /** Stops, releasing current exports at once. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#passes.stop();
@@ -68,7 +71,7 @@ export class Exporter {
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
-  /** Something may be there to do. */
+  /** Triggers a pass. */
   wake(): void {
     if (this.#deps.settings.exportConcurrency > 0) this.#passes.wake();
   }
@@ -89,7 +92,7 @@ export class Exporter {
         if (id !== undefined) await insertExportRuns(tx, id);
       });
     }
-    // each schedule gets one window a pass, so that one that is years behind does not hold up the others
+    // one window per schedule and pass, so that a schedule that is years behind does not delay others
     if (due.length > 0) this.wake();
   }
 
@@ -104,7 +107,7 @@ export class Exporter {
     while (!this.#stopped && this.#running.size < settings.exportConcurrency) {
       const held = await queue.claimExport(sql, {
         limit: settings.exportWorkspaceLimit,
-        // the last place is for a workspace that would wait for another's long exports otherwise
+        // the last slot is reserved for a workspace that would otherwise wait for another's long exports
         keepsRoom: settings.exportConcurrency > 1 && this.#running.size === settings.exportConcurrency - 1,
         leaseSeconds: settings.exportLeaseSeconds,
         now: this.#now(),
@@ -140,15 +143,16 @@ export class Exporter {
       credentials.close();
       rmSync(directory, { recursive: true, force: true });
       if (status !== undefined && status !== "RUNNING") await cleanUp({ ...attempt, held: { ...held, status } });
-      // neither over nor waiting for a retry: another attempt goes on at once
+      // neither ended nor scheduled for a retry: released, so that another attempt continues at once
       else if (this.#stopped) await queue.releaseExport(sql, held, { pauseMs: 0 });
       credentials.close();
     }
   }
 
   /**
-   * Keeps the lease until `over`, and aborts the work when the export is no longer running or ours, or when that
-   * could not be found out for most of a lease. @returns the last status that is known; undefined when it is not ours
+   * Renews the lease until `over`. Aborts the work when the export is no longer running or no longer ours, or when its
+   * status could not be determined for most of a lease. @returns the last known status; undefined when the export is
+   * not ours
    */
   async #renew(
     held: queue.ClaimedExport,
@@ -176,7 +180,7 @@ export class Exporter {
         if (performance.now() - renewedAt > seconds * 600) work.abort(new Error("the lease is lost"));
       }
     }
-    // not renewed: it may have been given back
+    // not renewed: it may have been released
     return queue.statusOf(sql, held).catch(() => undefined);
   }
 
@@ -191,7 +195,7 @@ export class Exporter {
     const kept = await listSnapshots(clickhouse);
     const known = new Set(await queue.knownSnapshots(sql));
     for (const id of kept) {
-      // a UUIDv7 tells when it was made
+      // a UUIDv7 contains its creation time
       const madeAt = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
       if (!known.has(id) && Date.now() - madeAt > SWEEP_MS) await dropSnapshot(clickhouse, id);
     }

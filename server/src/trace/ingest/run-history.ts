@@ -16,7 +16,7 @@ import { BitSet } from "./bit-set.ts";
 
 /** Longer than any client retries a create. */
 const GENERATION_MS = 600_000;
-/** Minutes before startup whose runs may still be created again. */
+/** Minutes before startup for whose runs creates may still be repeated. */
 const BEFORE_MINUTES = 15;
 const PAGE = 100_000;
 /** Limit of two million ids: beyond that the filter is useless. */

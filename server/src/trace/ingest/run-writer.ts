@@ -21,9 +21,11 @@ import { isAway, translate } from "./store-errors.ts";
 import { fromMicros } from "./times.ts";
 import { WaitingPieces } from "./waiting-pieces.ts";
 
-/** Pieces that go into one insert. More gain nothing, and all of their rows are in memory at once. */
+/** Most pieces per insert. More bring no gain, and all of their rows are in memory at once. */
 const MAX_GROUP = 5000;
-/** Pieces of one tenant that are on their way while others write too, so that theirs do not wait for a large insert. */
+/**
+ * Most pieces of one tenant in progress while other tenants write too, so that theirs do not wait for a large insert.
+ */
 const CROWDED = 100;
 
 interface Call {
@@ -42,11 +44,12 @@ export interface RunWriterDeps {
 }
 
 /**
- * The one way by which runs get into ClickHouse. Requests that arrive while an insert is under way share the next
- * one; a lone one goes at once. `write` resolves when its pieces are durable and visible to every query.
+ * Writes runs to ClickHouse; nothing else does. Requests that arrive during an insert share the next one; without a
+ * current insert, a request is written at once. `write` resolves when its pieces are durable and visible to every
+ * query.
  *
- * One insert at a time: two pieces of a run that were accepted one after the other are stored in that order, and
- * the later one wins.
+ * Inserts are sequential: two pieces of a run that were accepted one after the other are stored in that order, and the
+ * later one wins.
  */
 export class RunWriter {
   readonly #deps: RunWriterDeps;
@@ -56,18 +59,18 @@ export class RunWriter {
   readonly #waiting: WaitingPieces;
   readonly #written: Counter;
   readonly #inserts: Counter;
-  /** A group under way and the one after it. */
+  /** The current group and the next one. */
   readonly #turns = new FairQueue({
     capacity: 2 * MAX_GROUP,
     crowded: CROWDED,
-    // the gate bounds what waits
+    // the queue is bounded by the ingest gate
     waiting: Infinity,
     waitMs: Infinity,
     refuse: () => new Error("never refused"),
   });
   #queue: Call[] = [];
   #draining: Promise<void> | undefined;
-  /** The group under way; never rejected. */
+  /** The current group; never rejects. */
   #storing: Promise<unknown> | undefined;
 
   constructor(deps: RunWriterDeps) {
@@ -95,7 +98,7 @@ export class RunWriter {
     await this.#history.stop();
   }
 
-  /** @throws 503 when the stores can't be reached; then nothing of it is promised to be stored */
+  /** @throws 503 when the stores are unreachable; the pieces may then not be stored */
   async write(tenantId: string, pieces: RunPiece[]): Promise<void> {
     const late = pieces.filter((piece) => piece.kind === "patch" && this.#waiting.has(tenantId, piece.id));
     if (late.length > 0) await this.#waiting.add(tenantId, late.map(waitForRun));
@@ -104,13 +107,13 @@ export class RunWriter {
   }
 
   /**
-   * Called when runs have been marked as deleted: when this resolves no piece of theirs is on its way any more, and
-   * none that comes later is stored.
+   * Call after runs were marked as deleted. Once this resolves, none of their pieces is in progress, and later ones are
+   * not stored.
    */
   async forget(deleted: { traces?: readonly string[]; projects?: readonly string[] }): Promise<void> {
     await this.#history.noteDeleted(deleted);
     this.#memory.clear();
-    // what was looked up before the mark is in the group that is being stored
+    // pieces looked up before the mark are in the group that is being stored
     await this.#storing;
     this.#memory.clear();
   }
@@ -141,7 +144,7 @@ export class RunWriter {
     this.#draining = undefined;
   }
 
-  /** Waits for the queries of other tenants while all calls are of tenants that use more than their share. */
+  /** Yields to queries of other tenants while all calls are of tenants above their share. */
   async #giveWay(): Promise<void> {
     const { share } = this.#deps.clickhouse;
     const isUrgent = () => this.#queue.some(({ tenantId }) => !share!.isAboveShare(tenantId));
@@ -164,7 +167,7 @@ export class RunWriter {
     return this.#queue.splice(0, calls);
   }
 
-  /** One bad call harms nobody else. */
+  /** Stores the calls separately, so that an invalid one does not fail the others. */
   async #oneByOne(group: Call[]): Promise<void> {
     for (const call of group) {
       try {
@@ -180,7 +183,7 @@ export class RunWriter {
     const work = this.#write(group);
     this.#storing = work.then(
       () => this.failure.succeeded(),
-      // what is wrong with a request says nothing of the stores
+      // an invalid request is no failure of the stores
       (error: unknown) => void (isAway(error) && this.failure.failed(error)),
     );
     return work;
@@ -216,14 +219,14 @@ export class RunWriter {
         }
       }
       const { clickhouse } = this.#deps;
-      // a key without its run harms nobody, a run without its key can't be found by id
+      // a key without its run is harmless, a run without its key cannot be found by id
       await Promise.all([
         insertRuns(clickhouse, rows),
         insertRunKeys(clickhouse, keys),
         insertAttachments(clickhouse, files),
       ]);
     } catch (error) {
-      // what is remembered must be stored
+      // only stored runs may stay in memory
       for (const { tenantId, id } of touched) this.#memory.forget(tenantId, id);
       throw error;
     }

@@ -10,7 +10,7 @@ import { openPassages, SystemUser } from "./system-user.ts";
 import { readIdRange } from "../../../../base/confined-users.ts";
 
 export interface IsolationOptions {
-  /** Of the control plane, in the data directory. */
+  /** The control plane's directory in the data directory. */
   directory: string;
   /** Path of bin/heddle.js. */
   launcher: string;
@@ -20,13 +20,13 @@ export interface IsolationOptions {
 export interface ChosenIsolation {
   isolation: Isolation;
   places: DeploymentPlaces;
-  /** How deployments are isolated and why, in one sentence. */
+  /** How deployments are isolated and why, as one sentence. */
   explanation: string;
 }
 
 /**
- * Finds the isolation that is asked for, or the safest that works. Each is tried by running a command in it.
- * @throws ConfigError when the one that is asked for does not work
+ * Selects the configured isolation, or the strongest that works. Tests each by running a command in it.
+ * @throws ConfigError when the configured one does not work
  */
 export async function chooseIsolation(options: IsolationOptions): Promise<ChosenIsolation> {
   const { processIsolation: wanted } = options.settings;
@@ -51,7 +51,7 @@ const EXPLANATIONS = {
   user: "Deployments run as system users of their own: files and processes of others are closed to them",
 };
 
-/** What an isolation is made of, or why it does not work on this machine. */
+/** The driver and places of an isolation, or the reason why it does not work on this machine. */
 export async function tryIsolation(
   kind: "bubblewrap" | "user",
   options: IsolationOptions,
@@ -82,11 +82,11 @@ export async function tryIsolation(
   }
 }
 
-/** No deployment's id. */
+/** Not the id of any deployment. */
 const PROBE = "probe";
 const PROBE_MS = 20_000;
 
-/** Writes where it may, reads Heddle, and must not read a file of the platform. */
+/** Writes where it may, reads Heddle, and verifies that a file of the platform is unreadable. */
 const SCRIPT = `const fs = require("fs"), [own, launcher, closed] = process.argv.slice(1);
 fs.writeFileSync(own + "/written", "");
 fs.accessSync(launcher, fs.constants.R_OK);
@@ -144,7 +144,7 @@ function runProbe(program: string, args: string[]): Promise<string | null> {
   });
 }
 
-/** The line that tells why; the others of a Node error are its stack. */
+/** Returns the line with the reason; the other lines of a Node.js error are its stack. */
 function reason(text: string): string {
   const lines = text.split("\n").filter((line) => line.trim() !== "");
   return (lines.find((line) => /^\w*Error:|^(bwrap|setpriv):/.test(line)) ?? lines[0] ?? "").trim().slice(0, 300);

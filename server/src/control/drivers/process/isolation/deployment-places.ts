@@ -1,9 +1,9 @@
 /**
- * The places of deployments on this machine, one for each:
+ * Directories of deployments on this machine:
  *
- *     <directory>/deployments/<id>/uid       of its system user, where it has one; drawn once, used by no other here
- *     <directory>/deployments/<id>/passwd, group, npmrc   what its commands find as files of the system
- *     <directory>/deployments/<id>/cache     of package managers: another deployment's builds never read it
+ *     <directory>/deployments/<id>/uid       id of its system user, if it has one; drawn once, unique on this machine
+ *     <directory>/deployments/<id>/passwd, group, npmrc   system files as its commands see them
+ *     <directory>/deployments/<id>/cache     caches of package managers, never read by other deployments' builds
  */
 import { randomInt } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -16,23 +16,23 @@ import { type IdRange, readAccountIds } from "../../../../base/confined-users.ts
 export interface DeploymentPlace {
   directory: string;
   cache: string;
-  /** Of its system user, who is a group too; null where it runs as this process's user. */
+  /** Id of its system user and of that user's group; null when it runs as this process's user. */
   uid: number | null;
 }
 
 export class DeploymentPlaces {
   readonly #directory: string;
   readonly #ids: IdRange | null;
-  /** Preparations one after the other, so that no two draw the same id. */
+  /** Serialises preparations, so that no two draw the same id. */
   #preparing: Promise<unknown> = Promise.resolve();
 
-  /** `ids`: null where deployments have no system users. */
+  /** @param ids range of the deployments' system users; null where there are none */
   constructor(directory: string, ids: IdRange | null) {
     this.#directory = join(directory, "deployments");
     this.#ids = ids;
   }
 
-  /** Makes a deployment's place, or finds it. */
+  /** Creates a deployment's directory, or finds the existing one. */
   prepare(deploymentId: string): Promise<DeploymentPlace> {
     const preparing = this.#preparing.then(() => this.#prepare(deploymentId));
     this.#preparing = preparing.catch(() => {});
@@ -44,7 +44,7 @@ export class DeploymentPlaces {
     const cache = join(directory, "cache");
     const isShared = this.#ids !== null;
     await mkdir(directory, { recursive: true, mode: 0o700 });
-    // the deployment's user gets through to the cache
+    // the deployment's user can traverse it to the cache
     if (isShared) await chmod(directory, 0o711);
     await mkdir(cache, { recursive: true, mode: 0o700 });
     const uid = isShared ? await this.#userId(directory) : null;
@@ -75,7 +75,7 @@ export class DeploymentPlaces {
     return readdir(this.#directory).catch(() => []);
   }
 
-  /** The system user of a deployment; null where it has none. */
+  /** Returns the system user id of a deployment; null where it has none. */
   userId(deploymentId: string): Promise<number | null> {
     return readId(join(this.#directory, deploymentId, "uid"));
   }
@@ -92,10 +92,10 @@ async function readId(file: string): Promise<number | null> {
   return text === null || !/^\d+\n$/.test(text) ? null : Number(text);
 }
 
-/** Settings that hold or name credentials. */
+/** Settings that contain or reference credentials. */
 const CREDENTIALS = /(_auth|_authtoken|_password|username|email|certfile|keyfile|^key|^cert|^otp)\s*(\[\])?\s*=/i;
 
-/** The npm settings of this process's user, without the lines that hold credentials. */
+/** Returns the npm settings of this process's user, without lines that contain credentials. */
 function readNpmSettings(): string {
   let text: string;
   try {
