@@ -76,7 +76,7 @@ export interface RunningServer {
 }
 
 export interface RunningControlServer extends RunningServer {
-  /** How deployments that run as processes are isolated and why, as one sentence; null where containers run them. */
+  /** Isolation of deployments that run as processes and its reason, as one sentence; null where containers run them. */
   isolation: string | null;
 }
 

@@ -1,20 +1,20 @@
-/** System users of confined programs: taken from a range of ids that no account of the machine is in. */
+/** System users of confined programs, from a range of ids that contains no account of the machine. */
 import { readFileSync } from "node:fs";
 
 /** First and last id of a range. */
 export type IdRange = readonly [first: number, last: number];
 
-/** Ids that systemd's list of ranges leaves to no program (systemd.io/UIDS-GIDS). */
+/** Ids that systemd's list of ranges leaves unassigned (systemd.io/UIDS-GIDS). */
 const UNUSED: IdRange = [1_879_048_192, 2_147_352_575];
-/** The same where a container has no more than 65,536. */
+/** Range for containers with only 65,536 ids. */
 const SMALL: IdRange = [20_000, 59_999];
 
 type ReadFile = (file: string) => string;
 const readText: ReadFile = (file) => readFileSync(file, "utf8");
 
 /**
- * Reads the range that users of confined programs are taken from: ids that this process's user namespace maps, for users
- * and for groups. Null where there is none.
+ * Reads the id range of confined programs' users: the ids that this process's user namespace maps, for users and for
+ * groups. Null where there is none.
  */
 export function readIdRange(read: ReadFile = readText): IdRange | null {
   try {
@@ -36,7 +36,7 @@ const parseMap = (text: string): IdRange[] =>
       return [first, first + count - 1];
     });
 
-/** Reads the ids of users with an account. They are no ids of confined programs, also where they lie in the range. */
+/** Reads the ids of users with an account, which are never confined, even inside the range. */
 export function readAccountIds(read: ReadFile = readText): ReadonlySet<number> {
   try {
     const lines = read("/etc/passwd").split("\n");

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { deferred } from "./deferred.ts";
 import { FairShare, type ShareSettings } from "./fair-share.ts";
 
-/** A share on a clock that the test moves. */
+/** Creates a share with a clock that the test controls. */
 function shareOf(processors = 4) {
   let at = 0;
   const share = new FairShare({ processors, now: () => at });
@@ -17,7 +17,7 @@ function shareOf(processors = 4) {
     });
     return { settings: settings!, end: () => (end.resolve(), done) };
   };
-  /** A statement that takes so long. */
+  /** Runs a statement of this duration. */
   const spend = async (tenant: string, ms: number): Promise<ShareSettings> => {
     const { settings, end } = start(tenant);
     pass(ms);

@@ -48,7 +48,7 @@ const POLICY = [
 export async function startConsoleServer(options: ConsoleServerOptions): Promise<HttpServer> {
   const { settings, log, host, port, spaces, keysNeeded, besideDeployments, files } = options;
   const http = await listenHttp(host, port, settings);
-  // the servers behind take requests of this proxy for the console's own
+  // the servers behind see this process as the caller of proxied requests
   const proxy = new SpaceProxy(spaces, log, keysNeeded || !besideDeployments ? undefined : openPeerCheck({ log }));
   let serve: ReturnType<typeof serveFiles> | undefined;
   const handle = (request: IncomingMessage, response: ServerResponse): boolean => {

@@ -30,7 +30,7 @@ export class SpaceProxy {
 
   readonly #mustShowKey: PeerCheck | undefined;
 
-  /** @param mustShowKey programs that are refused here, while others need no key */
+  /** @param mustShowKey detects programs that are refused here, while others need no key */
   constructor(urls: SpaceUrls, log: Log, mustShowKey?: PeerCheck) {
     this.#urls = urls;
     this.#log = log;

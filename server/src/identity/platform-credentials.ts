@@ -1,4 +1,4 @@
-/** Recognises the platform's credentials in requests that are passed on to tenants' code. */
+/** Recognises the platform's credentials in requests that are forwarded to tenants' code. */
 import type { Authenticator } from "../base/auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 import { looksLikeKey } from "./api-keys/key-text.ts";
@@ -11,15 +11,15 @@ export const PLATFORM_COOKIES: ReadonlySet<string> = new Set([...SESSION_COOKIES
 
 const CREDENTIAL = /heddle_(?:session|csrf)_[0-9a-f]{64}|lsv2_(?:pt|sk)_[0-9a-f]{64}_[0-9a-f]{10}/g;
 
-/** Finds session tokens and keys of some Heddle in a header's value, however they are written in it. */
+/** Finds session tokens and keys of any Heddle in a header's value, in whatever syntax. */
 export const credentialsIn = (value: string): string[] => value.match(CREDENTIAL) ?? [];
 
 /** Decides whether code of a workspace's deployment may see a credential. */
 export type CredentialRule = (credential: string, workspaceId: string) => boolean | Promise<boolean>;
 
 /**
- * Allows keys that a deployment verifies with the platform: those that may enter its workspace. Keys that the platform
- * does not know are not its own, and pass; session tokens and, where no key is needed, known keys never do.
+ * Allows keys that a deployment verifies with the platform: those that may enter its workspace. Unknown keys belong to
+ * another issuer and pass; session tokens never do, nor do known keys where no key is needed.
  */
 export function createCredentialRule(authenticator: Authenticator, keysNeeded: boolean): CredentialRule {
   return async (credential, workspaceId) => {
@@ -30,7 +30,7 @@ export function createCredentialRule(authenticator: Authenticator, keysNeeded: b
       return actor.kind === "local" || (keysNeeded && entered === workspaceId);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      // 401: unknown, or revoked and worth nothing. 403: known, and of another workspace or expired.
+      // 401: unknown, or revoked and therefore harmless. 403: known, but expired or of another workspace.
       if (error.status === 401) return keysNeeded;
       if (error.status === 403) return false;
       throw error;

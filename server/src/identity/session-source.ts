@@ -1,9 +1,9 @@
-/** People's sessions, as the authenticator asks for them and identity/sign-in keeps them. */
+/** People's sessions: interface between the authenticator and identity/sign-in. */
 export interface SessionSource {
-  /** Reads the token of a browser's session from its cookie and the header `x-heddle-csrf`, if both are there. */
+  /** Reads the token of a browser's session from its cookie and the header `x-heddle-csrf`; undefined without both. */
   readBrowserSession(headers: Headers): string | undefined;
   /** Throws 403 when a request with a cookie may come from another site's page. */
   refuseForgery(method: string, headers: Headers): void;
-  /** By the SHA-256 of its token, as hex digits. Undefined when unknown, ended or expired. */
+  /** Finds a session by the SHA-256 of its token in hexadecimal. Undefined when unknown, ended or expired. */
   find(tokenHash: string): Promise<{ id: string; userId: string; expiresAt: Date } | undefined>;
 }

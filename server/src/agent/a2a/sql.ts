@@ -82,7 +82,7 @@ export async function countTasks(sql: Sql, search: TaskSearch): Promise<number> 
   return row!.n;
 }
 
-/** Marks a task as cancelled whose run ended with an interrupt that is not to be answered any more. */
+/** Marks a task as cancelled: its run ended with an interrupt, which will not be answered any more. */
 export async function callOff(sql: Sql, runId: string): Promise<void> {
   await sql`update runs set metadata = metadata || '{"a2a_called_off": true}' where run_id = ${runId}`;
 }

@@ -23,7 +23,7 @@ export class Access {
     this.statelessRuns.set(runId, metadata);
   }
 
-  /** Whether the project has rules of its own. */
+  /** Whether the project defines auth rules. */
   get isOn(): boolean {
     return this.handlers !== null;
   }

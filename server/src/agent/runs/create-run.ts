@@ -14,7 +14,7 @@ import type { RunBody } from "./schema.ts";
 import { checkpointExists, type CreatedRun, selectRun } from "./sql.ts";
 
 export interface RunRequest {
-  /** null: stateless, on a thread of its own. */
+  /** null: stateless, on a separate thread. */
   threadId: string | null;
   body: RunBody;
   headers: Headers;

@@ -1,4 +1,4 @@
-/** Resumes and the questions that they answer: a real server, a real host, runs that wait for each other. */
+/** Resumes and the interrupts that they answer, on a real server with a real host. */
 import { randomUUID } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ describe("a queued resume", () => {
     expect(runs).toMatchObject([{ status: "success" }, UNKNOWN]);
     expect(runs[1]!.error!.message).toMatch(/not pending/);
     expect(sent(file)).toBe(1);
-    // the refused run has touched nothing
+    // the refused run has changed nothing
     expect(await get(`/threads/${threadId}`)).toMatchObject({
       status: "idle",
       error: null,
@@ -77,7 +77,7 @@ describe("a queued resume", () => {
   test("does not answer a question that new input has raised", async () => {
     const threadId = await asked("late", {});
     await start(threadId, "late", { input: { ms: 500 } });
-    // before and after the new input is on disk
+    // before and after the new input is committed
     for (const pause of [0, 250]) {
       await sleep(pause);
       await resume(threadId, "late", "yes");
@@ -157,7 +157,7 @@ describe("protocol v2", () => {
     const begin = () => command(threadId, "run.start", { assistant_id: "approval", input: "yes" });
     const answers = await Promise.all([begin(), begin()]);
     const runs = await ended(threadId);
-    // refused with the command, or when its run begins
+    // rejected with the command, or when its run starts
     const failed = answers.filter(({ type }) => type === "error").length + runs.filter(({ error }) => error).length;
     expect([failed, sent(file)]).toEqual([1, 1]);
   });
@@ -195,7 +195,7 @@ describe("a resume that names interrupts", () => {
     const again = await resume(threadId, "approval", "yes", { checkpoint });
     const [, first, second] = await ended(threadId);
     expect(first).toMatchObject({ status: "success" });
-    // refused at once, or by the claim, as far as the first has come
+    // rejected at once, or by the claim, depending on the progress of the first run
     expect([409, "UnknownInterruptError"]).toContain(again.status === 200 ? second?.error?.error : again.status);
     expect((await resume(threadId, "approval", { [id]: "yes" }, { checkpoint })).status).toBe(409);
     expect((await resume(threadId, "approval", "yes", { checkpoint })).status).toBe(409);
@@ -237,7 +237,7 @@ test("a resume that waits for its thread does not answer a question asked meanwh
   const threadId = await asked("approval", {});
   let answer: Promise<{ status: number; text: string }> | undefined;
   await server.sql.begin(async (sql) => {
-    // what a run does that answers the first question and asks a second
+    // as does a run that answers the first interrupt and raises a second
     await sql`select 1 from threads where thread_id = ${threadId} for update`;
     await sql`
       insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
@@ -255,7 +255,7 @@ test("a resume that comes between two questions of a run does not answer the sec
   const threadId = await asked("approval", {});
   const [{ run_id: runId }] = (await get(`/threads/${threadId}/runs`)) as [{ run_id: string }];
   const { sql } = server;
-  // a run that has answered the first question and not asked the second yet
+  // a run that has answered the first interrupt and not yet raised the second
   await sql`update runs set status = 'running', ended_at = null where run_id = ${runId}`;
   const written = await sql`
     delete from checkpoint_writes where thread_id = ${threadId} and channel = '__interrupt__' returning *`;

@@ -50,7 +50,7 @@ export interface RunFollowerOptions {
 interface Followed {
   stream: RunStream;
   askedAt: number;
-  /** When the run was first seen as ended while its stream was not. */
+  /** Time at which the run was first seen as ended while its stream was not. */
   finalAt: number;
   /** Whether the run was seen before its end, so that its frames are recent enough to exist. */
   seenGoing: boolean;

@@ -15,7 +15,7 @@ const modes = z
     return z.NEVER;
   });
 
-/** Clients send `stream_mode`, the peers' document says `stream_modes`. */
+/** Clients send `stream_mode`; the peers' document names it `stream_modes`. */
 export const threadStreamQuery = z.object({ stream_mode: modes, stream_modes: modes });
 
 function parseList(text: string): unknown {

@@ -11,7 +11,7 @@ const config = fileURLToPath(new URL("../../../test/fixtures/agent-project/langg
 const server = await testAgentServer({}, config);
 const { sql, call } = server;
 
-/** A thread with a run behind it, and an update that was committed by a host while its server went away. */
+/** Creates a thread with a finished run, and an update that a host committed while its server stopped. */
 async function updatedThread(): Promise<string> {
   const { thread_id: id } = (await call("POST", "/threads", {})).json as { thread_id: string };
   await call("POST", `/threads/${id}/runs/wait`, { assistant_id: "trail", input: { topic: "a" } });
@@ -45,7 +45,7 @@ test("refreshes a thread's row after a state update whose server died before wri
   expect(await sql`select 1 from stale_threads`).toHaveLength(0);
 });
 
-/** A thread with a run behind it, and hosts that say when a state was read. */
+/** Creates a thread with a finished run, and hosts that report each read of a state. */
 async function watchedThread(onRead: (id: string, reads: number) => Promise<unknown> | void) {
   const { thread_id: id } = (await call("POST", "/threads", {})).json as { thread_id: string };
   await call("POST", `/threads/${id}/runs/wait`, { assistant_id: "trail", input: { topic: "a" } });
@@ -76,7 +76,7 @@ test("a state read before an update that commits while the row is locked does no
     await tx`select 1 from threads where thread_id = ${id} for update`;
     refreshed = refreshThreadHead(sql, hosts, id);
     await vi.waitUntil(async () => (await sql`select 1 from pg_locks where not granted`).length > 0);
-    // the host's part of an update, in a transaction of its own
+    // the host's part of an update, in a separate transaction
     await sql`
       insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata)
       select thread_id, '', '1fffffff-0000-6000-8000-000000000000', checkpoint_id,

@@ -47,7 +47,7 @@ afterEach(async () => {
   if (left.length > 0) throw new Error(`processes of Postgres that are left: ${left.map(({ pid }) => pid).join(", ")}`);
 });
 
-/** Most tests begin with a cluster, copied because making one takes a second. */
+/** Copies a cluster for the tests that begin with one, because creating it takes a second. */
 const withCluster = () => execFileSync("cp", ["-a", `${made}/.`, dataDir]);
 const cluster = () => join(dataDir, "postgres", "data");
 const postmasterPid = () => Number(readFileSync(join(cluster(), "postmaster.pid"), "utf8").split("\n")[0]);
@@ -58,7 +58,7 @@ function embed(settings: Record<string, string> = {}, dir = dataDir): EmbeddedPo
   return embedded;
 }
 
-/** Another process that uses the data directory, as the given user. */
+/** Starts another process that uses the data directory, as the given user. */
 async function useElsewhere(uid?: number): Promise<{ child: ChildProcess; address: PostgresAddress }> {
   const child = spawn(process.execPath, ["--import", TSX, USER_SCRIPT, dataDir], {
     stdio: ["ignore", "pipe", "inherit"],
@@ -119,7 +119,7 @@ test("Postgres survives a killed server, and the next start adopts it", async ()
   expect(existsSync(join(cluster(), "postmaster.pid"))).toBe(false);
 });
 
-/** Resolves when its process is gone: on a busy machine that takes a while. */
+/** Kills the postmaster. Resolves when its process is gone, which takes a while on a busy machine. */
 async function killPostmaster(): Promise<void> {
   const identity = identifyProcess(postmasterPid())!;
   process.kill(identity.pid, "SIGKILL");
@@ -132,7 +132,7 @@ test("restarts a killed Postgres without waiting for a busy backend", async () =
   const address = await embedded.start();
   await query(address, (sql) => sql`create table kept as select generate_series(1, 100000) as n`);
   const busy = postgres(address.uri, { max: 1, onnotice: () => {} });
-  // Computes, so that it does not notice by itself that its postmaster is gone.
+  // A CPU-bound query, whose backend does not notice that its postmaster is gone.
   const computing = busy`select count(*) from generate_series(1, 10000000000)`.catch((error: Error) => error);
   await sleep(200);
   await killPostmaster();
@@ -284,7 +284,7 @@ test("leaves no process when the data directory is removed", async () => {
   expect(await gone(postmaster)).toBe(true);
 });
 
-/** An ordinary user, where these tests run as root and that user can read them; else the one who runs them. */
+/** Unprivileged user where these tests run as root and that user can read them; otherwise the current user. */
 const NOBODY = 65_534;
 const canBeNobody =
   process.getuid?.() === 0 &&

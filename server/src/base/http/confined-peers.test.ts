@@ -1,4 +1,4 @@
-/** Programs of real system users at the other end of real connections. */
+/** Programs of real system users as peers of real connections. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { open } from "node:fs/promises";
@@ -14,7 +14,7 @@ import { SocketOwners } from "./socket-owners.ts";
 
 const isLinux = process.platform === "linux";
 const range = isLinux ? readIdRange() : null;
-/** Only root starts programs of other users. */
+/** Only root can start programs of other users. */
 const hasUsers = range !== null && process.getuid?.() === 0;
 const [CONFINED = 0] = range ?? [];
 
@@ -34,7 +34,7 @@ afterEach(async () => {
   }
 });
 
-/** A server that keeps what connects. */
+/** Starts a server that keeps its connections. */
 async function listen(host = "127.0.0.1"): Promise<{ port: number; accepted: () => Promise<Socket> }> {
   const server = createServer();
   const waiting: Socket[] = [];
@@ -62,7 +62,7 @@ async function dial(port: number, host = "127.0.0.1", localAddress?: string): Pr
   return socket;
 }
 
-/** A program of a system user that connects, runs `then` and stays. */
+/** Starts a program of a system user that connects, runs `then` and keeps running. */
 function programOf(uid: number, port: number, then: string, host = "127.0.0.1"): void {
   const script = `const socket = require("net").connect(${port}, "${host}", () => { ${then} }); setTimeout(() => {}, 60_000);`;
   children.push(spawn(process.execPath, ["-e", script], { uid, gid: uid, cwd: "/", stdio: "ignore" }));
@@ -131,7 +131,7 @@ test.skipIf(range === null)("looks up a connection once, and does not confine a 
   const socket = await accepted();
   expect(await check(socket)).toBe(false);
   const before = opened.length;
-  // known, so no promise
+  // cached, so the result is no promise
   expect(check(socket)).toBe(false);
   expect(opened).toHaveLength(before);
 });

@@ -1,4 +1,4 @@
-/** The gateway before servers that do what agent servers cannot be made to do at will. */
+/** The gateway with scripted servers behind it, for behaviour that agent servers do not show on demand. */
 import { hostname } from "node:os";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
@@ -29,7 +29,7 @@ await new Promise<void>((resolve) => void upstream.listen(0, "127.0.0.1", resolv
 const { port } = upstream.address() as AddressInfo;
 afterAll(() => upstream.close());
 
-/** A deployment that serves from the given port, without a process of its own. */
+/** Creates a deployment that serves from the given port, without a process behind it. */
 async function serving(name: string, at: number, where: TestControlPlane = here): Promise<void> {
   const { sql } = where;
   const { directory, table } = where.control.deps;
@@ -270,7 +270,7 @@ test("forwards a whole response that declines an upgrade", async () => {
   refusing.close();
 });
 
-// a promise about time, which a machine that is busy otherwise may break once
+// a time limit, which a busy machine may exceed once
 test("adds little latency to a request", { retry: 2 }, async () => {
   answer = (_, response) => void response.end("{}");
   const median = async (at: number, path: string, headers: Record<string, string>) => {

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 
-/** Databases that every cluster has. A session in template1 keeps others from being created. */
+/** Databases that exist in every cluster. A session in template1 prevents the creation of others. */
 const MAINTENANCE = ["postgres", "template1"];
 
 /** Names of deployments' databases and of the roles that own them. */
@@ -15,8 +15,8 @@ export const DEPLOYMENT_NAME = "^heddle_d_[0-9a-f]{32}$";
 
 /**
  * Revokes CONNECT from PUBLIC on the database of this connection, the maintenance databases and all databases of
- * deployments, and ends the sessions of deployments outside of their own. Logs the databases that stay open: those of
- * other applications, and those that this role may not close.
+ * deployments, and ends sessions of deployments in databases other than their own. Logs the databases that stay open:
+ * those of other applications, and those that this role may not close.
  */
 export async function closeDatabases(sql: Sql, log: Log): Promise<void> {
   for (const name of await selectOpen(sql, { ours: true })) await closeDatabase(sql, name);
@@ -31,7 +31,7 @@ export async function closeDatabases(sql: Sql, log: Log): Promise<void> {
   );
 }
 
-/** Closes the database of this connection alone. */
+/** Closes only the database of this connection. */
 export async function closeOwnDatabase(sql: Sql): Promise<void> {
   const [row] = await sql<{ name: string; is_open: boolean }[]>`
     select datname as name, has_database_privilege('public', oid, 'connect') as is_open
@@ -51,7 +51,10 @@ async function selectOpen(sql: Sql, { ours }: { ours: boolean }): Promise<string
   return rows.map((row) => row.name);
 }
 
-/** Does nothing where this role may not. Roles of the operator's that have objects or rights in it, or are inside, keep their way in. */
+/**
+ * Closes one database; ignores missing permission. Roles of the operator that own objects or have rights in it, or are
+ * connected, keep their access.
+ */
 async function closeDatabase(sql: Sql, name: string): Promise<void> {
   const keepers = await sql<{ name: string }[]>`
     select r.rolname as name from pg_database d, pg_roles r
@@ -70,7 +73,7 @@ async function closeDatabase(sql: Sql, name: string): Promise<void> {
   });
 }
 
-/** Nothing in a session notices that its right to connect is gone. */
+/** Ends deployments' sessions in foreign databases: revoking CONNECT does not affect open sessions. */
 async function endForeignSessions(sql: Sql): Promise<void> {
   await sql`
     select pg_terminate_backend(pid) from pg_stat_activity
@@ -78,7 +81,7 @@ async function endForeignSessions(sql: Sql): Promise<void> {
       and pg_has_role(current_user, usesysid, 'member')`;
 }
 
-/** Repeats a change of a shared catalog's row that another session has changed meanwhile. */
+/** Retries a change to a row of a shared catalog after a concurrent update. */
 export async function retryConcurrent<T>(change: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {

@@ -1,24 +1,25 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 
-/** Places that the platform's servers need: pools of the control plane and of the trace platform, with some to spare. */
+/** Connections that the platform's servers need: pools of the control plane and the trace platform, plus a margin. */
 const PLATFORM_CONNECTIONS = 40;
 
 interface Room {
   role: string;
   is_super: boolean;
-  /** All places of this Postgres. */
+  /** Connection limit of this Postgres (`max_connections`). */
   most: number;
   for_supers: number;
   for_reserved: number;
   uses_reserved: boolean;
-  /** The sum of the deployments' limits. */
+  /** Sum of the deployments' limits. */
   limits: number;
 }
 
 /**
- * Logs that deployments could take all places of their Postgres together, where none are kept for the platform.
- * `roles`: of the deployments.
+ * Warns when deployments together could use up all connections of their Postgres, where none are reserved for the
+ * platform.
+ * @param roles roles of the deployments
  */
 export async function warnOfConnections(sql: Sql, log: Log, roles: string[]): Promise<void> {
   const [room] = await sql<Room[]>`

@@ -1,6 +1,6 @@
 import { integer, text } from "../../base/config/options.ts";
 
-/** How agent servers run. */
+/** Settings of the agent servers of deployments. */
 export const runtimeOptions = {
   deployReadySeconds: integer({
     env: ["HEDDLE_DEPLOY_READY_SECONDS"],

@@ -72,7 +72,7 @@ test("attacker-controlled text cannot prevent a line from being written", async 
   await expect.poll(rows).toHaveLength(2);
   const [done, refused] = await rows();
   for (const row of [done!, refused!]) expect(row.id).toMatch(/^nul\uFFFD and half \uFFFD x+$/);
-  // what was done is told whole as far as a line can; what was tried is short
+  // a change's target is kept up to the limit of an entry; that of a refused attempt is shortened
   expect([done!.id.length, refused!.id.length]).toEqual([10_000, 200]);
 });
 
@@ -82,7 +82,7 @@ test("lines can be neither updated nor deleted", async () => {
   await expect(db.sql`update audit_log set ip = 'elsewhere' where target->>'id' = 'fixed'`).rejects.toThrow(refused);
   await expect(db.sql`delete from audit_log where target->>'id' = 'fixed'`).rejects.toThrow(refused);
   await expect(db.sql`truncate audit_log`).rejects.toThrow(refused);
-  // the sweep's own setting does not help with what is younger than a day
+  // the sweep's own setting does not permit deleting entries younger than a day
   await expect(sweepAuditRows(db.sql, new Date(Date.now() + 1000), 10)).rejects.toThrow(refused);
 });
 

@@ -17,15 +17,15 @@ export interface OpenSession {
   userId: string;
   /** Shown once; only a hash is stored. For a browser it is the value of the cookie. */
   token: string;
-  /** The part that pages send in a header; undefined for programs. Shown once. */
+  /** Second part of a browser's session, which pages send in a header; undefined for programs. Shown once. */
   csrfToken: string | undefined;
   expiresAt: Date;
   maxSecs: number;
 }
 
 /**
- * Opens a session for a user who has just authenticated; a new one each time, so that none can be planted beforehand.
- * A browser's session has two parts, see `joinSessionToken`.
+ * Opens a session for a user who has just authenticated; always a new one, so that none can be planted beforehand. A
+ * browser's session has two parts, see `joinSessionToken`.
  */
 export async function openSession(
   sql: Sql,

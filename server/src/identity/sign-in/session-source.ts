@@ -4,7 +4,7 @@ import { readBrowserSession, refuseForgery } from "./session-cookie.ts";
 import type { SignInSettings } from "./settings.ts";
 import { selectSession } from "./sql.ts";
 
-/** Sessions as the authenticator asks for them. */
+/** Creates the session source of the authenticator. */
 export function createSessionSource(sql: Sql, settings: Pick<SignInSettings, "publicUrl">): SessionSource {
   return {
     readBrowserSession: (headers) => readBrowserSession(settings, headers),

@@ -5,22 +5,22 @@ const CSRF_PREFIX = "heddle_csrf_";
 const FORMAT = /^heddle_session_[0-9a-f]{64}(?:\.heddle_csrf_[0-9a-f]{64})?$/;
 const CSRF_FORMAT = /^heddle_csrf_[0-9a-f]{64}$/;
 
-/** Makes a token: a prefix, by which scanners for leaked secrets find it, and 256 random bits. */
+/** Creates a token: a prefix, which scanners for leaked secrets recognise, and 256 random bits. */
 export const newSessionToken = (): string => PREFIX + randomBytes(32).toString("hex");
 
-/** Makes the second part of a browser's session: kept by pages of one origin, sent in a header. */
+/** Creates the second part of a browser's session, kept by pages of one origin and sent in a header. */
 export const newCsrfToken = (): string => CSRF_PREFIX + randomBytes(32).toString("hex");
 
 /**
  * Joins the parts of a browser's session. Browsers send a cookie to every port of its host, so the cookie alone must
- * open nothing: the session is looked up by both parts together.
+ * grant no access: the session is looked up by both parts together.
  */
 export const joinSessionToken = (cookie: string, csrfToken: string): string => `${cookie}.${csrfToken}`;
 
-/** Whether this could be a session token; nothing else is looked up. */
+/** Whether the text has the format of a session token; nothing else is looked up. */
 export const looksLikeSessionToken = (text: string): boolean => FORMAT.test(text);
 
 export const looksLikeCsrfToken = (text: string): boolean => CSRF_FORMAT.test(text);
 
-/** Hashes a token for storage and look-up: SHA-256 as hex digits, for the reasons that api-keys/key-text.ts gives. */
+/** Hashes a token for storage and lookup: SHA-256 in hexadecimal, for the reasons given in api-keys/key-text.ts. */
 export const hashSessionToken = (token: string): string => hash("sha256", token, "hex");

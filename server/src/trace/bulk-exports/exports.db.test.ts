@@ -19,7 +19,7 @@ test("a window over three days is exported completely and once, in files per day
     sampleRun("three days", { start_time: day(1, `10:00:00.0000${String(i).padStart(2, "0")}`) }),
   );
   runs.push(...[...Array(5).keys()].map((i) => sampleRun("three days", { start_time: day(3, `23:59:59.99999${i}`) })));
-  // on the bounds of the window: the first belongs to it, the last does not
+  // at the bounds of the window: inclusive start, exclusive end
   runs.push(sampleRun("three days", { start_time: day(1) }), sampleRun("three days", { start_time: day(4) }));
   await sendRuns(call, runs);
   const done = await finished({ session_id: project, start_time: day(1), end_time: day(4) });
@@ -119,7 +119,7 @@ test("exports all 29 fields with the API's values and types", async () => {
   const done = await finished({ session_id: project, start_time: day(1), end_time: day(2) });
   const rows = await readRows(done.id);
   expect(rows).toHaveLength(2);
-  // the parts of the path that DuckDB reads as columns are not in it: files lie flat here
+  // without the path segments that DuckDB would read as columns: the copied files are in one directory
   expect(Object.keys(rows[0]!)).toEqual(EXPORT_FIELDS);
   expect(EXPORT_FIELDS).toHaveLength(29);
   for (const run of [root, child]) {
@@ -169,7 +169,7 @@ const NUMBERS = /_(tokens|cost)$/;
 const pick = (from: Record<string, unknown>, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, from[name] ?? null]));
 
-/** A row of DuckDB and a run of the API, written alike. */
+/** Converts a row of DuckDB or a run of the API to a common form. */
 function comparable(row: Record<string, unknown>): Record<string, unknown> {
   const alike = (name: string, value: unknown) => {
     if (value === null || value === undefined) return null;
@@ -282,7 +282,7 @@ test("schedules spawn each window once, ten minutes after its end, until they ar
       where source_bulk_export_id = ${made.json.id} order by window_n`;
     return rows;
   };
-  /** At that time so many there are, and stay. */
+  /** Sets the clock, and waits for this number of exports, which must then stay the same. */
   const at = async (time: string, count: number) => {
     exports.setClock(() => new Date(time));
     exports.platform.platform.deps.exporter.wake();
@@ -292,9 +292,9 @@ test("schedules spawn each window once, ten minutes after its end, until they ar
   };
   await at("2031-01-01T02:09:59Z", 0);
   await at("2031-01-01T02:10:00Z", 1);
-  // back and forth: nothing twice
+  // the clock goes back and forth: no window is exported twice
   await at("2031-01-01T01:00:00Z", 1);
-  // down for a while: each missed window comes
+  // after a downtime, each missed window is exported
   await at("2031-01-01T08:15:00Z", 4);
   const all = await spawned();
   expect(
@@ -355,7 +355,7 @@ test("schedules wait while the workspace's plan lacks exports", async () => {
 test("a schedule that is years behind catches up without filling the queue, and leaves little when cancelled", async () => {
   const session_id = await newProject("behind");
   const { json: made } = await create({ session_id, start_time: "1999-01-01T00:00:00Z", interval_hours: 1 });
-  // behind what is spawned already, before what is to come
+  // queued after the windows spawned already, ahead of later ones
   const { json: other } = await create({ session_id, start_time: day(1), end_time: day(2) });
   expect(await ended(other.id)).toMatchObject({ status: "COMPLETED" });
   await call("PATCH", `/bulk-exports/${made.id}`, {});
@@ -372,7 +372,7 @@ test("an export's statements have the priority of its workspace's share", async 
   const { clickhouse } = exports.platform;
   await clickhouse.askedBy("light").rows({ name: "t", query: "select 1" });
   clickhouse.share!.charge(WORKSPACE, 60_000);
-  // the export pauses for it, so that its statements are seen
+  // the export pauses for this query, so that its statements can be observed
   const query = "select sleepEachRow(0.1) from numbers(20) settings max_block_size = 1";
   const busy = clickhouse.askedBy("light").rows({ name: "t", query });
   const { json: made } = await create({ session_id, start_time: day(1), end_time: day(2) });

@@ -1,5 +1,5 @@
 /**
- * Tells whether a run may already exist although this process does not remember it (run-memory.ts keeps only the
+ * Determines whether a run may already exist although this process does not remember it (run-memory.ts keeps only the
  * newest). Creates are frequent and nearly always of new runs; looking each up would cost more than storing it. So
  * Bloom filters keep what matters to a late create: updates of the last minutes and deletions of the last days. A false
  * positive costs a lookup; there are no false negatives.

@@ -15,7 +15,7 @@ const settings = z
   })
   .meta({ id: "WorkspaceSettings" });
 
-/** Route that tells clients the workspace of their key, which they request before they print links (contract §4.6). */
+/** Route that returns the workspace of the key, which clients request before they print links (contract §4.6). */
 export function workspaceSettingsRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   return [
     route({

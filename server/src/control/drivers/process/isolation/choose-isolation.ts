@@ -20,7 +20,7 @@ export interface IsolationOptions {
 export interface ChosenIsolation {
   isolation: Isolation;
   places: DeploymentPlaces;
-  /** How deployments are isolated and why, as one sentence. */
+  /** Isolation of deployments and its reason, as one sentence. */
   explanation: string;
 }
 
