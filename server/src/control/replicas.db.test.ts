@@ -8,7 +8,7 @@ import { connectionNeed } from "./runtime/connection-need.ts";
 const { call, url, sql, control } = await testControlPlane({ HEDDLE_RESTART_MS: "50", HEDDLE_DRAIN_SECONDS: "20" });
 const id = await createDeployment(call, "replicated");
 
-/** Project whose graph names the server that answers, and that exits on demand each time it is loaded. */
+/** Archive of a project whose graph returns `word` and the port of the server that answers. */
 const project = (word: string, more: Record<string, string> = {}) =>
   archiveOf({
     "langgraph.json": JSON.stringify({ graphs: { who: "./graph.mjs:graph" } }),

@@ -281,7 +281,7 @@ async function writeThreadHead(sql: Transaction, threadId: string, state: string
       and not exists (select 1 from runs r where r.thread_id = d.thread_id and r.started_at > d.created_at)`;
 }
 
-/** Limits how long webhooks wait for the thread's state: they are sent without it if no retry follows in time. */
+/** Lets webhooks wait another 15 s for the thread's state; afterwards they are sent without it. */
 export async function holdWebhooksForState(sql: Sql, threadId: string): Promise<void> {
   await sql`
     update webhook_deliveries set available_at = now() + interval '15 s'

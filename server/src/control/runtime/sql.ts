@@ -80,7 +80,7 @@ export interface WantedRow {
   source: Source;
   repo_ref: string | null;
   repo_commit_sha: string | null;
-  /** Consecutive crashes of instances, without a stable period in between. */
+  /** Crashes of the revision's instances within the last ten minutes. */
   crashes: number;
   /** Milliseconds since the last crash. */
   crashed_ago: number | null;

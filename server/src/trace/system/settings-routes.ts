@@ -15,7 +15,7 @@ const settings = z
   })
   .meta({ id: "WorkspaceSettings" });
 
-/** Route that returns the workspace of the key, which clients request before they print links (contract §4.6). */
+/** Route that returns the workspace of the caller's key. Clients request it before they print links (contract §4.6). */
 export function workspaceSettingsRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   return [
     route({
