@@ -10,7 +10,7 @@ const State = Annotation.Root({
 
 const PARTS = 10;
 
-/** One step, in parts that report progress. Listens to the signal, so that a cancelled run ends at once. */
+/** Runs one step, in parts that report progress. Observes the abort signal, so that a cancelled run ends at once. */
 async function work(state: typeof State.State, config: LangGraphRunnableConfig) {
   for (let part = 1; part <= PARTS; part++) {
     await sleep((state.seconds * 1000) / PARTS, undefined, { signal: config.signal });

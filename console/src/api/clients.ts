@@ -7,7 +7,7 @@ import type { paths as ControlPaths } from "./control.d.ts";
 import { agentCredentials, credentialHeaders } from "./credentials.ts";
 import type { paths as TracePaths } from "./trace.d.ts";
 
-/** Told when the caller is nobody, so that the sign-in page can be shown. */
+/** Called when a request is unauthenticated, so that the sign-in page can be shown. */
 let onUnauthorized = (): void => {};
 export const whenUnauthorized = (tell: () => void): void => void (onUnauthorized = tell);
 
@@ -22,7 +22,7 @@ const isKnown = (): Promise<boolean> =>
     )
     .finally(() => (asking = undefined)));
 
-/** @param ofAgent a project may have an authentication of its own, whose 401 no sign-in of ours can mend */
+/** @param ofAgent a project may have custom authentication, whose 401 a console sign-in cannot resolve */
 const manners = (ofAgent: boolean): Middleware => ({
   onRequest({ request }) {
     const credentials = ofAgent ? agentCredentials() : credentialHeaders();
@@ -31,7 +31,7 @@ const manners = (ofAgent: boolean): Middleware => ({
   },
   async onResponse({ response, schemaPath }) {
     if (response.ok) return response;
-    // of a password that was typed wrong the form tells, and who asks whether they are somebody goes by the answer
+    // the form reports a wrong password, and callers of `/auth/public` handle the 401 themselves
     if (response.status === 401 && !/\/(login|auth\/password|auth\/public)$/.test(schemaPath)) {
       if (!ofAgent || !(await isKnown())) onUnauthorized();
     }

@@ -52,7 +52,9 @@ export function credentialHeaders(): Record<string, string> {
   };
 }
 
-/** As LangGraph Studio says it: where HEDDLE_STUDIO_AUTH allows it, a project's own authentication lets our callers in. */
+/**
+ * Adds LangGraph Studio's auth scheme: where HEDDLE_STUDIO_AUTH allows it, custom authentication lets console users in.
+ */
 export const agentCredentials = (): Record<string, string> => ({
   ...credentialHeaders(),
   "x-auth-scheme": "langsmith",

@@ -10,7 +10,7 @@ import { forgetProblem, readProblem } from "./sign-in-problem.ts";
 
 const route = getRouteApi("/sign-in");
 
-/** Where to when it has worked out, and where to when not. */
+/** Builds the query parameters with the redirect targets after success and failure. */
 const ways = (next: string) =>
   new URLSearchParams({ return_to: next, error_to: `/sign-in?${new URLSearchParams({ next })}` }).toString();
 
