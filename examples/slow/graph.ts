@@ -2,7 +2,7 @@ import { Annotation, END, START, StateGraph, type LangGraphRunnableConfig } from
 import { setTimeout as sleep } from "node:timers/promises";
 
 const State = Annotation.Root({
-  /** How many steps of how many seconds. */
+  /** Number of steps; each takes `seconds`. */
   steps: Annotation<number>({ reducer: (_old, next) => next, default: () => 5 }),
   seconds: Annotation<number>({ reducer: (_old, next) => next, default: () => 1 }),
   done: Annotation<number>({ reducer: (_old, next) => next, default: () => 0 }),

@@ -1,6 +1,6 @@
 /**
- * What the server acknowledged, and what must therefore hold at the end. The load writes it, `verify` reads it. A
- * request is acknowledged when its answer, or for `wait` and `stream` the answer's head, arrived.
+ * The server's acknowledgements, and the state that must therefore hold at the end. The load writes it, `verify` reads
+ * it. A request is acknowledged when its answer, or for `wait` and `stream` the answer's head, arrived.
  */
 export class Ledger {
   readonly threads = new Map<string, AcknowledgedThread>();

@@ -1,4 +1,4 @@
-/** Typed clients of the spaces, by their OpenAPI documents; every answer that is no success is thrown. */
+/** Typed clients of the spaces, by their OpenAPI documents; every non-success response is thrown as an error. */
 import createClient, { type Middleware } from "openapi-fetch";
 
 import type { paths as AgentPaths } from "./agent.d.ts";
@@ -12,7 +12,7 @@ let onUnauthorized = (): void => {};
 export const whenUnauthorized = (tell: () => void): void => void (onUnauthorized = tell);
 
 let asking: Promise<boolean> | undefined;
-/** Whether the platform knows the caller, asked once at a time. */
+/** Whether the platform recognizes the caller; concurrent checks share one request. */
 const isKnown = (): Promise<boolean> =>
   (asking ??= traceApi
     .GET("/auth/public", {})
@@ -64,7 +64,7 @@ export function agentApi(server: string) {
   return known;
 }
 
-/** The data of an answer that `manners` has let through. */
+/** Returns the data of a successful response; `manners` throws for all others. */
 export async function data<T>(answer: Promise<{ data?: T }>): Promise<NonNullable<T>> {
   return (await answer).data!;
 }
