@@ -39,7 +39,7 @@ test("a signed-out visitor is sent to the sign-in page and back, also in the mid
   await page.goto(`${platform.url}/settings?tab=roles`);
   await page.waitForURL(/\/sign-in\?next=/);
   await page.getByLabel("E-mail").fill(EMAIL);
-  // an unauthenticated visitor causes one identity check and no other request
+  // an unauthenticated visitor causes one identity check, and then only the request for the sign-in methods
   expect(asked).toEqual(["401 trace/auth/public", "200 trace/api/v1/auth/sign-in-methods"]);
   await page.getByLabel(/^Password/).fill("wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
