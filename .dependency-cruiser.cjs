@@ -1,12 +1,12 @@
-// The law of imports: an import goes down, or sideways inside its own space; never up, never across spaces.
+// The import rule: an import goes down, or sideways inside its own space; never up, never across spaces.
 //     main -> app -> { agent, console, control, trace } -> identity -> base
-// Tests may use server/test and whatever they test; production code never imports a test.
+// Tests may use server/test and the code they test; production code never imports a test.
 
 const TESTS = "(\\.test\\.tsx?$|(^|/)test/)";
 
 // Inside base, lowest first. A layer may import its own and those before it.
 const BASE_LAYERS = [
-  // errors, ids, clock and other single files that know of nothing else
+  // errors, ids, clock and other single files without dependencies
   "^server/src/base/(?!log\\.)[^/]+\\.ts$",
   "^server/src/base/config/",
   "^server/src/base/log\\.ts$",

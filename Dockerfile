@@ -1,4 +1,4 @@
-# The platform: every role of `heddle serve`, `heddle up`, and what deployments of source code are built with.
+# The platform: every role of `heddle serve`, `heddle up`, and the build tools for deployments from source.
 #
 #     docker build -t heddle .
 #     docker run -p 127.0.0.1:2026:2026 -p 127.0.0.1:3000:3000 -v heddle:/var/lib/heddle heddle
@@ -16,7 +16,7 @@ FROM ${NODE_IMAGE}
 RUN command -v git > /dev/null \
   || (apt-get update && apt-get install -y --no-install-recommends ca-certificates git && rm -rf /var/lib/apt/lists/*)
 COPY --from=build /tmp/heddle.tgz /tmp/heddle.tgz
-# keeps traces where no ClickHouse does; only linux/amd64 has it, elsewhere: --build-arg CHDB=
+# stores traces when there is no ClickHouse; only available for linux/amd64, elsewhere: --build-arg CHDB=
 ARG CHDB=chdb@3.4.0
 RUN npm install -g --no-audit --no-fund /tmp/heddle.tgz ${CHDB} && rm -rf /tmp/heddle.tgz /root/.npm \
   && mkdir -p /var/lib/heddle && chown node /var/lib/heddle

@@ -6,21 +6,23 @@ const shared = {
   pool: "forks" as const,
   // The checkpoint validation suite of LangGraph registers its tests through globals.
   globals: true,
-  // What a test waits for comes in milliseconds on a machine that is its own. Elsewhere patience costs nothing.
+  // On an idle machine results arrive in milliseconds. Generous timeouts cost nothing and help on a busy one.
   testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
-  // much of a database test is waiting: one file at a time leaves half of two cores idle
+  // database tests mostly wait: one file at a time leaves half of two cores idle
   maxWorkers: 2,
-  // its port would be fought for; tests that want the console say so
-  // each isolation compiles the sources anew, which takes seconds; tests of isolation name theirs
+  // The console's port would be contended; tests that need the console enable it. Each isolation recompiles the
+  // sources, which takes seconds; tests of isolation set theirs.
   env: { HEDDLE_CONSOLE: "false", HEDDLE_PROCESS_ISOLATION: "none" },
 };
 
-/** A file that loads the servers anew takes seconds for it. What files of a process then share must hold for all of them. */
+/**
+ * Loading the servers anew takes a file seconds. State that files of a process share must therefore suit all of them.
+ */
 const together = { isolate: false };
 
-/** `npx vitest run --project pure`; the conformance suite has a configuration of its own. */
+/** Configuration for `npx vitest run --project pure`; the conformance suite has its own. */
 export default defineConfig({
   test: {
     projects: [
@@ -37,7 +39,7 @@ export default defineConfig({
         },
       },
       {
-        // One temporary Postgres a run: server/test/db.ts says how to use it.
+        // One temporary Postgres per run, documented in server/test/db.ts.
         test: {
           ...shared,
           ...together,
@@ -47,7 +49,7 @@ export default defineConfig({
         },
       },
       {
-        // What holds for every route of every space: generated from the declarations.
+        // Properties of every route of every space, generated from the declarations.
         test: {
           ...shared,
           name: "security",
@@ -87,9 +89,9 @@ export default defineConfig({
           name: "console",
           include: ["console/test/**/*.browser.test.ts"],
           globalSetup: ["console/test/shared-platforms.ts"],
-          // a browser on a busy machine misses a moment now and then; what is wrong fails twice
+          // a browser on a busy machine misses an event now and then; a real defect fails twice
           retry: 1,
-          // two files at once: much of a file is waiting for what a page does next
+          // two files at once: a file mostly waits for the page
           testTimeout: 120_000,
           hookTimeout: 240_000,
         },

@@ -224,7 +224,7 @@ describe("assistants over HTTP", () => {
     expect((await request("GET", `/assistants/${json.assistant_id}`)).json.config).toBeNull();
   });
 
-  // The JavaScript dev server takes any graph id.
+  // The JavaScript dev server accepts any graph id.
   test("rejects an assistant of an unknown graph", async () => {
     expect((await request("POST", "/assistants", { graph_id: "no-such-graph" })).status).toBe(404);
   });

@@ -8,7 +8,7 @@ type Log = { log: string[] };
 const slow = (steps = 50, ms = 100) => ({ input: { label: "c", steps, ms } });
 
 describe.each(sdks)("cancelling over SDK $sdk", ({ client }) => {
-  /** A thread with a run that has done at least one of its many steps. */
+  /** Returns a thread with a run that has completed at least one of its many steps. */
   const running = async () => {
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, "slow", slow());
@@ -135,7 +135,7 @@ describe("cancelling over HTTP", () => {
     expect(Date.now() - before).toBeLessThan(30_000);
   });
 
-  // The JavaScript dev server does not watch who joins.
+  // The JavaScript dev server does not track joined readers.
   test.each(["join", "stream"])("closing a %s with cancel_on_disconnect cancels the run", async (kind) => {
     const { path } = await started();
     const abort = new AbortController();
@@ -143,7 +143,7 @@ describe("cancelling over HTTP", () => {
       .then((response) => response.text())
       .catch(() => "left");
     await expect.poll(async () => (await request("GET", path)).json.status, { interval: 10 }).toBe("running");
-    // The request is on its way by now, or soon.
+    // The request should be in flight by now.
     await new Promise((done) => setTimeout(done, 200));
     abort.abort();
     expect(await leaving).toBe("left");

@@ -17,7 +17,7 @@ export interface ChatProps {
   onText?: (text: string) => void;
 }
 
-/** What an application builds with the hook: messages, an input, a question to answer, branches to choose. */
+/** A typical application of the hook: messages, an input, a question to answer, branches to choose. */
 export function Chat({ apiUrl, assistantId, threadId: given, onThreadId, onText }: ChatProps) {
   const [threadId, setThreadId] = useState<string | null>(given ?? null);
   const stream = useStream<State, { InterruptType: { question: string } }>({

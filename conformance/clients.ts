@@ -2,18 +2,18 @@ import { Client as ClientV1 } from "langgraph-sdk-v1";
 import { Client as ClientV2 } from "langgraph-sdk-v2";
 import { inject } from "vitest";
 
-/** Both lines of the official client are driven through the type of the newer API: its call set is the larger. */
+/** Type of the newer client, which drives both versions: its API is the larger. */
 export type Client = ClientV1;
 
 export const url = inject("url");
 
-/** A client that does not retry: 5xx answers are to be seen. */
+/** Creates a client that does not retry, so that 5xx answers are visible. */
 export function connectTo(sdk: string, apiUrl: string, apiKey: string | null = null): Client {
   const options = { apiUrl, apiKey, callerOptions: { maxRetries: 0 } };
   return sdk === "2.0.0" ? (new ClientV2(options) as unknown as Client) : new ClientV1(options);
 }
 
-/** For `describe.each`: the same tests with each line of the SDK. */
+/** Clients for `describe.each`: the same tests with each major version of the SDK. */
 export const sdks = ["1.12.4", "2.0.0"].map((sdk) => ({ sdk, client: connectTo(sdk, url) }));
 
 export const client = sdks[0]!.client;

@@ -54,7 +54,7 @@ describe.each(sdks)("webhooks over SDK $sdk", ({ sdk, client: own }) => {
   });
 });
 
-// 2.0.0 has create, delete and search only, in the same form
+// 2.0.0 has only create, delete and search, in the same form
 describe("crons over SDK 1.12.4", () => {
   test("a cron is created, found, updated and deleted", async () => {
     const mark = { conformance: crypto.randomUUID() };

@@ -1,4 +1,6 @@
-/** A project with its own authentication, HTTP app and UI components, used by two people with the official clients. */
+/**
+ * A project with custom authentication, an HTTP app and UI components, used by two people with the official clients.
+ */
 import { Client as ClientV1 } from "langgraph-sdk-v1";
 import { Client as ClientV2 } from "langgraph-sdk-v2";
 import { afterAll, describe, expect, test } from "vitest";

@@ -9,7 +9,7 @@ type Log = { log: string[] };
 const slow = (label: string, steps = 4, ms = 100) => ({ input: { label, steps, ms } });
 
 describe.each(sdks)("double-texting over SDK $sdk", ({ client }) => {
-  /** A thread with a run that has done its first step and goes on. */
+  /** Returns a thread with a run that has completed its first step and is still running. */
   const busy = async () => {
     const { thread_id } = await client.threads.create();
     const first = await client.runs.create(thread_id, "slow", slow("one"));
@@ -141,7 +141,7 @@ describe("double-texting over HTTP", () => {
     const resume = { assistant_id: "approval", command: { resume: "yes" }, multitask_strategy: "reject" };
     const answers = await Promise.all([1, 2].map(() => request("POST", `/threads/${thread_id}/runs`, resume)));
     const accepted = answers.filter((answer) => answer.status === 200).map((answer) => answer.json);
-    // the second is refused, or comes when the first has ended already and finds nothing to answer
+    // the second is refused, or arrives after the first has ended and finds no interrupt to answer
     expect(accepted.length).toBeGreaterThan(0);
     expect(answers.every((answer) => answer.status === 200 || answer.status === 422)).toBe(true);
     for (const run of accepted) await request("GET", `/threads/${thread_id}/runs/${run.run_id}/join`);

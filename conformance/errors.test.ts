@@ -198,7 +198,7 @@ describe("malformed requests", () => {
   });
 });
 
-/** Sends until it is answered, as the answer may come before the end of the body. */
+/** Sends a body until the answer arrives, which may be before the end of the body. */
 function postHuge(path: string, bytes: number): Promise<number> {
   return new Promise((done, fail) => {
     const headers = { "content-type": "application/json", "content-length": bytes };

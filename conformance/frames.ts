@@ -1,4 +1,4 @@
-/** Reads a stream to its end. The clients type each mode apart; the tests look at event names themselves. */
+/** Reads a stream to its end. The clients type each mode separately; the tests inspect event names themselves. */
 // oxlint-disable-next-line no-explicit-any -- tests look into frames of any shape
 export async function collect(stream: AsyncIterable<any>): Promise<{ id?: string; event: string; data: any }[]> {
   const frames = [];
@@ -7,7 +7,7 @@ export async function collect(stream: AsyncIterable<any>): Promise<{ id?: string
   return frames.filter((frame) => frame.event !== "");
 }
 
-/** The data of every frame with this event name. */
+/** Returns the data of every frame with this event name. */
 // oxlint-disable-next-line no-explicit-any -- see above
 export function dataOf(frames: { event: string; data: any }[], event: string): any[] {
   return frames.filter((frame) => frame.event === event).map((frame) => frame.data);

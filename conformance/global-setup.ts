@@ -7,7 +7,7 @@ declare module "vitest" {
   }
 }
 
-/** One server for the whole run: the one at `HEDDLE_URL`, or a child process that is stopped afterwards. */
+/** Provides one server for the whole run: the one at `HEDDLE_URL`, or a child process that is stopped afterwards. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const given = process.env["HEDDLE_URL"];
   if (given) {

@@ -8,7 +8,7 @@ export interface Answer {
   json: any;
 }
 
-/** One plain HTTP request. `body` is sent as JSON; a string is sent as it is. */
+/** Sends one plain HTTP request. `body` is sent as JSON; a string is sent unchanged. */
 export async function request(
   method: string,
   path: string,
@@ -43,7 +43,7 @@ export interface Frame {
 export interface EventSource {
   response: Response;
   frames: AsyncGenerator<Frame>;
-  /** Comment lines seen so far, heartbeats among them. */
+  /** Comment lines so far, including heartbeats. */
   comments: string[];
   close(): void;
 }

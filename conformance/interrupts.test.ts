@@ -54,7 +54,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     expect(values).toMatchObject({ answer: resume, log: ["draft:news", "asked", "published"] });
   });
 
-  // LangGraph.js itself takes these for no answer at all, and so does the JavaScript dev server.
+  // LangGraph.js itself treats these as no answer, and so does the JavaScript dev server.
   test.each([[0], [false], [""]])("%j is a valid answer, though falsy", async (resume) => {
     const { thread_id } = await asked();
     const values = await client.runs.wait(thread_id, "approval", { command: { resume } });
@@ -100,7 +100,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     expect(values).toMatchObject({ answers: { left: 1, right: 2, merged: "left+right" } });
   });
 
-  // The JavaScript dev server tells only one of them.
+  // The JavaScript dev server returns only one of them.
   test("waiting for a run with two interrupts returns both", async () => {
     const values = (await client.runs.wait((await client.threads.create()).thread_id, "parallel", {
       input: {},

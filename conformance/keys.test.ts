@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 const printedKey = async () => /lsv2_sk_\w+/.exec(await server.printed())?.[0];
 const firstKey = await vi.waitUntil(printedKey, { timeout: 20_000 });
 
-/** `heddle keys …` beside the running server. */
+/** Runs `heddle keys …` beside the running server. */
 async function keys(...args: string[]): Promise<string> {
   const command = ["cli/bin/heddle.js", "keys", ...args, "--data-dir", server.directory];
   return (await promisify(execFile)(process.execPath, command, { cwd: repository })).stdout;

@@ -3,7 +3,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { url } from "./clients.ts";
 
-// "/mcp/" is how the documents of the peers spell it
+// "/mcp/" is the spelling in the documentation of comparable servers
 const clients = ["/mcp", "/mcp/"].map((path) => ({ path, client: new Client({ name: "a test", version: "1" }) }));
 beforeAll(async () => {
   for (const { path, client } of clients) {

@@ -1,7 +1,7 @@
 import { createServer, connect, type Server, type Socket } from "node:net";
 import { url } from "./clients.ts";
 
-/** A network that can be cut: passes bytes between clients and the server until told otherwise. */
+/** A network that can be cut: forwards bytes between clients and the server until it is cut. */
 export class Network {
   #server: Server;
   #sockets = new Set<Socket>();

@@ -5,7 +5,7 @@ import { request } from "./http.ts";
 const T = "/threads/{thread_id}";
 const R = `${T}/runs/{run_id}`;
 
-/** Every operation of the agent server's contract, without crons, protocol v2 and what is for other protocols. */
+/** Operations of the agent server's contract, except crons, protocol v2 and routes of other protocols. */
 const operations = [
   ...["/ok", "/ready", "/info", "/docs", "/openapi.json", "/metrics"].map((path) => `get ${path}`),
   ...["", "/search", "/count"].map((path) => `post /assistants${path}`),
@@ -121,7 +121,7 @@ describe("the OpenAPI document", () => {
   });
 });
 
-/** What a JSON pointer without its leading slash leads to. */
+/** Resolves a JSON pointer without its leading slash. */
 function lookUp(document: unknown, pointer: string): unknown {
   let target = document;
   for (const part of pointer.split("/")) {

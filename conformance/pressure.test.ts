@@ -7,7 +7,7 @@ import { request } from "./http.ts";
 const FRAMES = 1_500;
 const BYTES = 8_000;
 
-/** Opens a stream and reads nothing of it until asked to. */
+/** Opens a stream and reads nothing from it until requested. */
 function stalledReader(path: string): Promise<IncomingMessage> {
   return new Promise((done, fail) => {
     httpRequest(url + path, (response) => done(response.pause()))
@@ -47,7 +47,7 @@ describe("a reader that stops reading", () => {
     let text = "";
     for await (const chunk of stalled.setEncoding("utf8")) text += chunk;
     const numbers = [...text.matchAll(/"n":(\d+)/g)].map(([, n]) => Number(n));
-    // The server may drop a reader that is too slow, but what it did send has no hole.
+    // The server may drop a slow reader, but the frames it did send have no gap.
     expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, n) => n));
     const lastId = [...text.matchAll(/^id: ?(.*)$/gm)].at(-1)![1]!;
     const rest = await collect(client.runs.joinStream(thread_id, run_id, { lastEventId: lastId }));

@@ -26,7 +26,7 @@ describe.each(sdks)("joining a stream over SDK $sdk", ({ client }) => {
     expect(frames.at(-1)).toMatchObject({ event: "values", data: { tick: 3 } });
   });
 
-  // The JavaScript dev server hands each frame to one of the readers.
+  // The JavaScript dev server delivers each frame to only one of the readers.
   test("several readers of one run each get every frame", async () => {
     const { thread_id, run_id } = await started(slow(4, 80));
     const readers = [0, 30, 60, 120].map(async (delay) => {
@@ -86,7 +86,7 @@ describe.each(sdks)("joining a stream over SDK $sdk", ({ client }) => {
     expect([...seen, ...rest]).toEqual(replay);
   });
 
-  // The JavaScript dev server ignores the modes of a joiner.
+  // The JavaScript dev server ignores the modes of a joining reader.
   test("a joiner gets only the modes it requests", async () => {
     const { thread_id, run_id } = await started(slow(2, 50));
     const frames = await collect(client.runs.joinStream(thread_id, run_id, { streamMode: ["custom"] }));
@@ -157,7 +157,7 @@ describe("streams over HTTP", () => {
     expect(place).toMatch(new RegExp(`^/threads/${id}/runs/[0-9a-f-]{36}$`));
     expect(headers.get("content-type")).toContain("text/event-stream");
     expect(headers.get("cache-control")).toContain("no-cache");
-    // Before the run is done, it is already to be found there.
+    // Content-Location already resolves before the run ends.
     expect((await request("GET", place)).json.status).toBeOneOf(["pending", "running"]);
     const frames = await collect(stream.frames);
     expect(frames[0]).toMatchObject({ event: "metadata", data: { run_id: place.split("/").at(-1) } });
@@ -171,7 +171,7 @@ describe("streams over HTTP", () => {
     expect(stream.comments.length).toBeGreaterThan(0);
   });
 
-  // The JavaScript dev server answers 200 and an error frame, or nothing.
+  // The JavaScript dev server answers 200 with an error frame, or nothing.
   test("the stream of an unknown run is not found", async () => {
     for (const path of [`/threads/${await thread()}/runs/${UNKNOWN_ID}`, `/runs/${UNKNOWN_ID}`]) {
       const stream = await openStream("GET", `${path}/stream`);
@@ -180,7 +180,7 @@ describe("streams over HTTP", () => {
     }
   });
 
-  // The JavaScript dev server answers 200 and an __error__.
+  // The JavaScript dev server answers 200 with an __error__.
   test("joining an unknown run is not found", async () => {
     expect((await request("GET", `/threads/${await thread()}/runs/${UNKNOWN_ID}/join`)).status).toBe(404);
   });

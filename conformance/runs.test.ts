@@ -84,12 +84,12 @@ describe.each(sdks)("runs over SDK $sdk", ({ client }) => {
     expect(all).toHaveLength(3);
     expect(await client.runs.list(thread_id, { status: "error" })).toMatchObject([{ status: "error" }]);
     expect(await client.runs.list(thread_id, { limit: 2 })).toHaveLength(2);
-    // The JavaScript dev server cuts pages wrongly when there is an offset.
+    // The JavaScript dev server returns wrong pages when there is an offset.
     const rest = await client.runs.list(thread_id, { limit: 2, offset: 2 });
     expect(rest.map((run) => run.run_id)).toEqual([all[2]!.run_id]);
   });
 
-  // The JavaScript dev server lists the oldest first and ignores what is selected.
+  // The JavaScript dev server lists the oldest first and ignores field selection.
   test("a thread's runs are listed newest first, with only the selected fields", async () => {
     const { thread_id } = await client.threads.create();
     const first = await client.runs.create(thread_id, "counter", { input: {} });

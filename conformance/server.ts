@@ -11,26 +11,26 @@ const STOP_MS = 20_000;
 
 export interface RunningServer {
   url: string;
-  /** Its data directory. */
+  /** The server's data directory. */
   directory: string;
-  /** What it has printed so far. */
+  /** Returns its output so far. */
   printed(): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** `heddle dev` on the suite's own graphs, as a user would start it, with fresh data. */
+/** Starts `heddle dev` on the suite's own graphs, as a user would, with fresh data. */
 export const startServer = (): Promise<RunningServer> =>
   start((port) => ["dev", "--config", "conformance/project/langgraph.json", "--port", port, "--no-trace"]);
 
-/** `heddle dev` on another project. */
+/** Starts `heddle dev` on another project. */
 export const startProject = (config: string): Promise<RunningServer> =>
   start((port) => ["dev", "--config", config, "--port", port, "--no-trace"], { HEDDLE_HOSTS: "1" });
 
-/** The trace platform alone, with fresh data. */
+/** Starts only the trace platform, with fresh data. */
 export const startTraces = (): Promise<RunningServer> =>
   start((port) => ["serve", "--role", "trace", "--trace-port", port]);
 
-/** `heddle dev` with its trace platform, on graphs whose traces are looked at. */
+/** Starts `heddle dev` with its trace platform, on graphs whose traces are tested. */
 export async function startTracedServer(
   settings: Record<string, string> = {},
 ): Promise<RunningServer & { tracesUrl: string }> {
@@ -43,20 +43,20 @@ export async function startTracedServer(
   return { ...server, tracesUrl: `http://127.0.0.1:${tracePort}` };
 }
 
-/** The same for a network: nobody gets in without a key. */
+/** Starts the same for a network: every request needs a key. */
 export const startLockedServer = (): Promise<RunningServer> =>
   start((port) => ["dev", "--config", "conformance/project/langgraph.json", "--port", port, "--no-trace"], {
     HEDDLE_AUTH: "required",
   });
 
-/** Any of heddle's commands that serve. */
+/** Starts any of heddle's serving commands. */
 async function start(
   command: (port: string) => string[],
   settings: Record<string, string> = {},
 ): Promise<RunningServer> {
   const port = await freePort();
   const directory = await mkdtemp(join(tmpdir(), "heddle-conformance-"));
-  // Postgres does not run as root, and the user it runs as has to reach the data directory.
+  // Postgres does not run as root, and its user needs access to the data directory.
   await chmod(directory, 0o755);
   const logFile = join(directory, "server.log");
   const log = await open(logFile, "w");
@@ -86,7 +86,7 @@ async function start(
   };
 }
 
-/** What a server logs in a whole run of the suite holds no key and no session. (The banner shows the first key.) */
+/** Throws when the log of a whole run contains a key or a session. (The banner shows the first key.) */
 function refuseSecrets(log: string): void {
   const secret =
     /(?:lsv2_(?:pt|sk)|heddle_session)_[0-9a-f]{16}|(?:bearer|basic) [\w.=+/-]{12}|:\/\/[^:/\s]+:[^@/\s]+@/i;
@@ -109,7 +109,7 @@ async function untilOk(url: string, child: ChildProcess): Promise<void> {
   }
 }
 
-/** A server that has to be killed is a defect, so this throws then. */
+/** Stops a server; throws when it has to be killed, which is a defect. */
 async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill("SIGTERM");

@@ -39,7 +39,7 @@ describe.each(sdks)("state over SDK $sdk", ({ client }) => {
     expect(byCheckpoint.values).toEqual(byId.values);
   });
 
-  // The JavaScript dev server answers 400, although this is what its own client sends.
+  // The JavaScript dev server answers 400, although its own client sends this.
   test("the state at a checkpoint can be read with subgraphs", async () => {
     const { thread_id } = await client.threads.create();
     await client.runs.wait(thread_id, "nested", { input: { ask: true } });
@@ -70,7 +70,7 @@ describe.each(sdks)("state over SDK $sdk", ({ client }) => {
     expect(inputs).toMatchObject([{ metadata: { step: -1 } }]);
   });
 
-  // The JavaScript dev server takes only a bare id, which its client cannot send as documented.
+  // The JavaScript dev server accepts only a bare id, which its client cannot send as documented.
   test("history before a checkpoint can be read", async () => {
     const thread_id = await counted(client);
     const [, second, ...older] = await client.threads.getHistory(thread_id);

@@ -10,7 +10,7 @@ describe.each(sdks)("subgraph streaming over SDK $sdk", ({ client }) => {
     const { thread_id } = await client.threads.create();
     return collect(client.runs.stream(thread_id, "nested", { input: { ask: false }, ...payload }));
   };
-  /** Event names with their namespaces taken apart. */
+  /** Returns the namespaces of a mode's frames. */
   const places = (frames: { event: string }[], mode: string) =>
     frames
       .filter((frame) => frame.event.split("|")[0] === mode)
@@ -45,7 +45,7 @@ describe.each(sdks)("subgraph streaming over SDK $sdk", ({ client }) => {
     expect(frames.slice(1).map((frame) => frame.data.from)).toEqual(["enter", "before", "deep"]);
   });
 
-  // The JavaScript dev server adds checkpoints frames that nobody asked for.
+  // The JavaScript dev server adds unrequested checkpoints frames.
   test("only the requested modes are sent", async () => {
     const frames = await streamed({ streamMode: ["values"], streamSubgraphs: true });
     const modes = new Set(frames.map((frame) => frame.event.split("|")[0]));
@@ -78,7 +78,7 @@ describe.each(sdks)("subgraph streaming over SDK $sdk", ({ client }) => {
     expect((await client.threads.get(thread_id)).status).toBe("idle");
   });
 
-  // The JavaScript dev server takes the values of whichever graph wrote the last checkpoint.
+  // The JavaScript dev server returns the values of whichever graph wrote the last checkpoint.
   test("a thread that waits inside a subgraph has the root's values", async () => {
     const { thread_id } = await client.threads.create();
     await collect(client.runs.stream(thread_id, "nested", { input: { ask: true }, streamSubgraphs: true }));

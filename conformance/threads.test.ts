@@ -88,7 +88,7 @@ describe.each(sdks)("threads over SDK $sdk", ({ client }) => {
     expect(await client.threads.count({ metadata: { mark }, status: "idle" })).toBe(2);
   });
 
-  // The JavaScript dev server lets threads without values pass.
+  // The JavaScript dev server also returns threads without values.
   test("search and count by values find only threads that have them", async () => {
     const mark = randomUUID();
     const { thread_id } = await client.threads.create({ metadata: { mark } });
@@ -160,7 +160,7 @@ describe.each(sdks)("threads over SDK $sdk", ({ client }) => {
 });
 
 describe("threads over HTTP", () => {
-  // The JavaScript dev server leaves values out and adds a config.
+  // The JavaScript dev server omits values and adds a config.
   test("a thread created with {} has values {} and no config", async () => {
     const { status, json } = await request("POST", "/threads", {});
     expect(status).toBe(200);
@@ -213,7 +213,7 @@ describe("threads over HTTP", () => {
 });
 
 describe("extracting over SDK 1.12.4", () => {
-  // The JavaScript dev server has no extraction.
+  // The JavaScript dev server does not support extraction.
   test("search extracts values by path", async () => {
     const mark = randomUUID();
     const { thread_id } = await client.threads.create({ metadata: { mark } });

@@ -3,7 +3,7 @@ import { type Client, sdks } from "./clients.ts";
 
 type Values = { total: number; trail: string[] };
 
-/** A thread that counted twice: +1, *2, +10, *2. */
+/** Creates a thread that counted twice: +1, *2, +10, *2. */
 async function countedTwice(client: Client): Promise<string> {
   const { thread_id } = await client.threads.create();
   for (const add of [1, 10]) await client.runs.wait(thread_id, "counter", { input: { add } });
@@ -12,7 +12,7 @@ async function countedTwice(client: Client): Promise<string> {
 
 describe.each(sdks)("time travel over SDK $sdk", ({ client }) => {
   const history = (thread_id: string) => client.threads.getHistory<Values>(thread_id, { limit: 100 });
-  /** The newest checkpoint with this trail. */
+  /** Returns the newest checkpoint with this trail. */
   const at = async (thread_id: string, trail: string[]) =>
     (await history(thread_id)).find((state) => JSON.stringify(state.values.trail) === JSON.stringify(trail))!;
 

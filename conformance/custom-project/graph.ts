@@ -1,6 +1,6 @@
 import { type LangGraphRunnableConfig, MessagesAnnotation, StateGraph } from "@langchain/langgraph";
 
-/** Says who runs it. */
+/** Replies with the caller's name, team and `x-` headers. */
 export const graph = new StateGraph(MessagesAnnotation)
   .addNode("who", (_state, { configurable = {} }: LangGraphRunnableConfig) => {
     const user = configurable["langgraph_auth_user"] as { identity: string; team: string } | undefined;

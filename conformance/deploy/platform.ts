@@ -12,13 +12,13 @@ const CLI = join(repository, "node_modules/@langchain/langgraph-cli/dist/cli/cli
 export interface Platform {
   control: string;
   traces: string;
-  /** May do everything. */
+  /** Key with all permissions. */
   key: string;
   dataDir: string;
   stop(): Promise<void>;
 }
 
-/** `heddle up` with fresh data, as on a network: nobody gets in without a key. */
+/** Starts `heddle up` with fresh data, as on a network: every request needs a key. */
 export async function startPlatform(more: Record<string, string> = {}): Promise<Platform> {
   const parent = join(repository, "node_modules", ".cache");
   mkdirSync(parent, { recursive: true });
@@ -64,7 +64,7 @@ async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.signalCode === "SIGKILL") throw new Error("heddle up was still there 40 s after SIGTERM");
 }
 
-/** A project as its author has it, outside of the repository. */
+/** Writes a project as its author has it, outside of the repository. */
 export function writeProject(files: Record<string, string>): string {
   const directory = mkdtempSync(join(tmpdir(), "heddle-project-"));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
@@ -76,7 +76,7 @@ export interface Outcome {
   output: string;
 }
 
-/** The official command-line client, in a project's directory. */
+/** Runs the official command-line client in a project's directory. */
 export const langgraphjs = (directory: string, args: string[]): Promise<Outcome> =>
   execute([CLI, ...args], directory, { LANGGRAPH_CLI_NO_ANALYTICS: "1" });
 
@@ -84,13 +84,13 @@ export const heddle = (directory: string, args: string[], env: Record<string, st
   execute([join(repository, "cli/bin/heddle.js"), ...args], directory, env);
 
 export interface Follower {
-  /** What it has printed until now. */
+  /** Output so far. */
   output(): string;
-  /** By Ctrl-C. */
+  /** Stops the command with Ctrl-C. */
   stop(): Promise<number | NodeJS.Signals | null>;
 }
 
-/** A command that goes on until it is told to end. */
+/** Starts a command that runs until it is stopped. */
 export function follow(client: "langgraphjs" | "heddle", directory: string, args: string[]): Follower {
   const program = client === "heddle" ? join(repository, "cli/bin/heddle.js") : CLI;
   const env = { ...process.env, LANGGRAPH_CLI_NO_ANALYTICS: "1" };

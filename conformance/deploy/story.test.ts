@@ -1,6 +1,7 @@
 /**
- * The whole way with unmodified clients: the official command-line client deploys a project to `heddle up`, the
- * official SDK runs it behind its address, the trace of the run is on the platform, and gets feedback there.
+ * A deployment from start to finish with unmodified clients: the official command-line client deploys a project to
+ * `heddle up`, the official SDK runs it at its address, the trace of the run is on the platform, and gets feedback
+ * there.
  */
 import { rmSync } from "node:fs";
 
@@ -110,12 +111,12 @@ test("a run's trace is in the project named after the deployment, and accepts fe
 });
 
 test("a second deploy, below /api-host, creates one new revision and replaces the first", async () => {
-  // the client looks each 3 s, and reads the log only while it is built
+  // the client polls every 3 s, and reads the log only during the build
   const slow = { name: "a-project", version: "1.0.0", type: "module", scripts: { preinstall: "sleep 5" } };
   const headers = { "x-api-key": platform.key };
   const shown = await fetch(`${platform.control}/v2/deployments/${id}`, { headers });
   const { tenant_id: tenant } = (await shown.json()) as { tenant_id: string };
-  // the client says by a header which workspace it means
+  // the client names its workspace by a header
   const environment = `${files("second")[".env"]}LANGSMITH_TENANT_ID=${tenant}\n`;
   const second = project("second", { "package.json": JSON.stringify(slow), ".env": environment });
   const { code, output } = await deploy(second, ["--verbose"], `${platform.control}/api-host`);
@@ -155,13 +156,13 @@ test("following the logs shows each line of a run once, within seconds", async (
   ];
   const lines = ({ output }: (typeof followers)[number]) => output().match(/a line of second/g)?.length ?? 0;
   try {
-    // they begin with what was said before
+    // they begin with earlier lines
     await vi.waitUntil(() => followers.every((one) => lines(one) > 0), { timeout: 20_000 });
     const before = followers.map(lines);
     await runIt();
     await runIt();
     await vi.waitUntil(() => followers.every((one, n) => lines(one) >= before[n]! + 2), { timeout: 15_000 });
-    // and nothing is said again
+    // and no line is repeated
     await new Promise((done) => setTimeout(done, 3000));
     expect(followers.map(lines)).toEqual(before.map((count) => count + 2));
   } finally {

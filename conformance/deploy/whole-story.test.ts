@@ -1,7 +1,6 @@
 /**
- * What the service does, from beginning to end, with unmodified clients (service-interface §1): a project is deployed,
- * a run on it tells its end to a webhook and hands out a feedback link, its trace is on the platform, takes feedback,
- * and is exported to a bucket.
+ * The whole service with unmodified clients (service-interface §1): a project is deployed, a run on it reports its end
+ * to a webhook and issues a feedback link, its trace is on the platform, takes feedback, and is exported to a bucket.
  */
 import { once } from "node:events";
 import { rmSync } from "node:fs";
@@ -44,7 +43,7 @@ beforeAll(async () => {
   await once(receiver, "listening");
   bucket = await startFauxqs({ port: 0, host: "127.0.0.1", logger: false });
   bucket.setup({ buckets: ["traces"] });
-  // both are on this machine, where nothing is called unless the operator says so
+  // both are on this machine, which outbound calls may not reach unless the operator allows it
   platform = await startPlatform({ HEDDLE_OUTBOUND_ALLOW: "127.0.0.1/32" });
 }, 100_000);
 afterAll(async () => {
@@ -65,7 +64,7 @@ async function api<T>(method: string, path: string, body?: object): Promise<T> {
   return JSON.parse(text) as T;
 }
 
-/** Rows of all Parquet files of an export. */
+/** Reads the rows of all Parquet files of an export. */
 async function exportedRows(id: string): Promise<Record<string, unknown>[]> {
   const store = `http://127.0.0.1:${bucket.port}/traces`;
   const listed = await (await fetch(`${store}?list-type=2`)).text();
@@ -119,7 +118,7 @@ test("a project is deployed, run, traced, scored and exported, and its webhook i
     ["quality", 0.5],
     ["thumbs", 1],
   ]);
-  // the batch of the trace is on its way while the run's answer is read
+  // the batch of the trace is in flight while the run's answer is read
   const trace = await vi.waitFor(() => traces.readRun(run), { timeout: 20_000, interval: 200 });
   expect(trace).toMatchObject({ name: "LangGraph", outputs: { loud: "HI" } });
   const session = await traces.readProject({ projectName: "storied" });

@@ -1,4 +1,4 @@
-/** Texts are alike that have the same letters in common: no model, no key, and the same each time. */
+/** Embeds texts so that texts with the same letters are similar: no model, no key, and deterministic. */
 export async function embed(texts: string[]): Promise<number[][]> {
   return texts.map((text) => {
     const vector = Array.from({ length: 26 }, () => 0);

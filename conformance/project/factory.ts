@@ -3,7 +3,7 @@ import { Annotation, START, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({ by: Annotation<string>(), hops: Annotation<number>() });
 
-/** A graph made for each run: the run's configuration decides about its nodes. */
+/** Creates a graph for each run: the run's configuration determines its nodes. */
 export async function makeGraph(config: RunnableConfig) {
   const flavour = String(config.configurable?.["flavour"] ?? "plain");
   const builder = new StateGraph(State).addNode("work", () => ({ by: flavour, hops: 1 })).addEdge(START, "work");

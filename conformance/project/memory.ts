@@ -4,7 +4,7 @@ const State = Annotation.Root({
   user: Annotation<string>(),
   fact: Annotation<string>(),
   known: Annotation<string[]>(),
-  /** Only what is most like this. */
+  /** Query for semantic search; only the most similar fact is returned. */
   like: Annotation<string>(),
 });
 

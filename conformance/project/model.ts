@@ -10,8 +10,8 @@ interface Options extends BaseChatModelCallOptions {
 }
 
 /**
- * Answers by rule and streams token by token, so that a test knows every frame. "weather in X" calls the
- * tool `get_weather`; a tool's answer is repeated; anything else is echoed.
+ * Answers by rule and streams token by token, so that a test knows every frame. "weather in X" calls the tool
+ * `get_weather`; a tool's answer is repeated; anything else is echoed.
  */
 export class RuleModel extends BaseChatModel<Options> {
   override _llmType(): string {

@@ -4,7 +4,7 @@ const State = Annotation.Root({
   log: Annotation({ reducer: (left, right) => left.concat(right), default: () => [] }),
 });
 
-// Plain JavaScript, and not compiled: the server has to compile it.
+// Plain JavaScript, not compiled in advance: the server has to compile it.
 export const graph = new StateGraph(State)
   .addNode("one", () => ({ log: ["one"] }))
   .addNode("two", () => ({ log: ["two"] }))

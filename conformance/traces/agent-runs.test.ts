@@ -1,4 +1,4 @@
-/** Runs of graphs are traces, without any configuration: `heddle dev`, the official clients, nothing else. */
+/** Runs of graphs appear as traces without configuration: only `heddle dev` and the official clients. */
 import type { Run } from "langsmith/schemas";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -26,7 +26,7 @@ async function run(graph: string, input: Record<string, unknown>, threadId?: str
   return { thread_id, run_id };
 }
 
-/** The trace of a run once it has ended, the root first. */
+/** Returns the trace of a run once it has ended, the root first. */
 async function traceOf(runId: string): Promise<Run[]> {
   await expect.poll(() => rootOf(runId).then((root) => root?.end_time), { timeout: 20_000 }).toBeTruthy();
   const runs = await all(traces.listRuns({ traceId: runId }));

@@ -3,13 +3,13 @@ import { inject } from "vitest";
 
 export const url = inject("tracesUrl");
 
-/** The official client, unmodified. It never asks twice: 5xx answers are to be seen. */
+/** Creates an unmodified official client. It never retries, so that 5xx answers are visible. */
 export const connect = (config: ClientConfig = {}): Client =>
   new Client({ apiUrl: url, apiKey: "none", callerOptions: { maxRetries: 0 }, ...config });
 
 export const client = connect();
 
-/** A name that nothing else of the run has. */
+/** Returns a name unique within the run. */
 export const unique = (name: string): string => `${name} ${crypto.randomUUID()}`;
 
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {

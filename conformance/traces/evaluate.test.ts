@@ -59,7 +59,7 @@ test("evaluate() runs a target over a dataset and leaves an experiment with feed
   const feedback = await all(client.listFeedback({ runIds: runs.map((run) => run.id) }));
   expect(feedback).toHaveLength(3);
   expect(feedback[0]).toMatchObject({ key: "correct", comment: "compared", feedback_source: { type: "model" } });
-  // the evaluator was traced too, and the feedback leads there
+  // the evaluator was traced too, and the feedback links to its trace
   const { run_id: evaluator } = feedback[0]!.feedback_source!.metadata!["__run"] as { run_id: string };
   expect((await client.readRun(evaluator)).id).toBe(evaluator);
   expect(await client.readDataset({ datasetId: id })).toMatchObject({ session_count: 1 });
@@ -87,7 +87,7 @@ test("evaluate() respects repetitions and splits, and a duplicate project name i
     client,
   });
   expect(results.results).toHaveLength(4);
-  // evaluate() goes on with another name when it hears this
+  // evaluate() retries with another name on this error
   await expect(client.createProject({ projectName: results.experimentName })).rejects.toMatchObject({
     name: "LangSmithConflictError",
   });

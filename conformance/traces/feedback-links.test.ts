@@ -1,4 +1,7 @@
-/** Feedback links end to end: asked for with the run, told by the stream and the result, used by anybody, read on the trace. */
+/**
+ * Feedback links end to end: requested with the run, returned by the stream and the result, used without a key, read on
+ * the trace.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Feedback } from "langsmith/schemas";
@@ -16,7 +19,7 @@ beforeAll(async () => {
   server = await startTracedServer();
   agents = connectTo("1.12.4", server.url);
   traces = connect({ apiUrl: server.tracesUrl });
-  // a request waits for it, but not for as long as a busy machine may take
+  // a request waits for the link, but not for as long as a busy machine may take
   while (
     !(await fetch(`${server.tracesUrl}/ok`).then(
       ({ ok }) => ok,
@@ -82,7 +85,7 @@ test("the stream ends with one feedback link per key; GET and POST create feedba
   await feedbackOf(run_id, 3);
 });
 
-/** The official client has no way to ask for links here. */
+/** Waits for a run with links; the official client cannot request them here. */
 async function wait(thread: string): Promise<Record<string, unknown>> {
   const response = await fetch(`${server.url}${thread}/runs/wait`, {
     method: "POST",
@@ -110,7 +113,7 @@ test("wait and join return feedback links beside the values, also for stateless 
 
   const stateless = await wait("");
   expect((await fetch(`${(stateless["__feedback__"] as Links)["tone"]}?score=0`)).status).toBe(200);
-  // nobody who does not ask gets any
+  // a run that requests no links gets none
   const plain = (await agents.runs.wait(thread_id, "agent", { input })) as Record<string, unknown>;
   expect(plain).not.toHaveProperty("__feedback__");
 });

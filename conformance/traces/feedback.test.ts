@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { all, client, unique, url } from "./client.ts";
 
-/** A run that is there. */
+/** Creates a run that has ended. */
 async function finishedRun(project_name = "default") {
   const run = new RunTree({ name: "judged", inputs: { q: 1 }, project_name, client });
   await run.postRun();

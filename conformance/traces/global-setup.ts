@@ -8,7 +8,7 @@ declare module "vitest" {
   }
 }
 
-/** One trace platform for the whole run: the one at `HEDDLE_TRACES_URL`, or a child process. */
+/** Provides one trace platform for the whole run: the one at `HEDDLE_TRACES_URL`, or a child process. */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
   const given = process.env["HEDDLE_TRACES_URL"];
   if (given) {

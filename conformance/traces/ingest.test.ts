@@ -73,7 +73,7 @@ test.each([true, false])(
     );
     await parent(1);
     await tracing.awaitPendingTraceBatches();
-    // what is not batched is not waited for by anybody
+    // awaitPendingTraceBatches() does not wait for unbatched requests
     const read = () => all(client.listRuns({ projectName: project_name }));
     await expect.poll(async () => (await read()).filter(({ end_time }) => end_time).length).toBe(3);
     const runs = await read();
@@ -186,7 +186,7 @@ test("a trace continues in another process through its headers", async () => {
   const here = new RunTree({ name: "here", client, project_name, inputs: {}, metadata: { from: "here" }, tags: ["h"] });
   await here.postRun();
   const headers = here.toHeaders();
-  // stands for the run over there; what is done here goes below it
+  // stands for the remote run; local runs become its children
   const parent = RunTree.fromHeaders(headers as unknown as Record<string, string>, { client, project_name })!;
   const there = parent.createChild({ name: "there", inputs: {} });
   await there.postRun();

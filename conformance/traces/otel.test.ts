@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { all, client, unique, url } from "./client.ts";
 
-/** OpenTelemetry's own SDK, which sends protobuf; `compression` as its users set it. */
+/** Traces with OpenTelemetry's own SDK, which sends protobuf; `compression` as its users set it. */
 async function traced(compression: "none" | "gzip", project: string) {
   const exporter = new OTLPTraceExporter({
     url: `${url}/otel/v1/traces`,
@@ -37,7 +37,7 @@ async function traced(compression: "none" | "gzip", project: string) {
   tool.recordException(new Error("on purpose"));
   tool.setStatus({ code: SpanStatusCode.ERROR, message: "failed" });
   tool.end();
-  // what is done is sent before its root ends, as in any long run
+  // ended spans are sent before their root ends, as in any long run
   await provider.forceFlush();
   root.end();
   await provider.shutdown();
@@ -51,7 +51,7 @@ test.each(["none", "gzip"] as const)(
     const { traceId, spanId } = await traced(compression, project);
     const rootId = `00000000-0000-0000-${spanId.slice(0, 4)}-${spanId.slice(4)}`;
     const read = () => all(client.listRuns({ projectName: project }));
-    // children move below their root when it comes
+    // children move below their root when it arrives
     await expect
       .poll(async () =>
         (await read()).every(({ id, dotted_order }) => id === rootId || dotted_order!.includes(`${rootId}.`)),

@@ -39,7 +39,7 @@ test("a run creates its project and counts in the project's statistics", async (
   expect(await client.getProjectUrl({ projectName })).toContain(project.id);
   await client.deleteProject({ projectId: project.id });
   await expect(all(client.listRuns({ projectId: project.id }))).rejects.toMatchObject({ status: 404 });
-  // the next run makes a new one
+  // the next run creates a new one
   await new Promise((resolve) => setTimeout(resolve, 1100));
   await sendRun(projectName);
   expect((await client.readProject({ projectName })).id).not.toBe(project.id);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 
 import { all, client, unique, url } from "./client.ts";
 
-/** An agent's trace: a chain, a call of a model below it, and a tool that fails. */
+/** Sends an agent's trace: a chain, a model call below it, and a tool that fails. */
 async function sendTrace(project_name: string, metadata: Record<string, unknown> = {}) {
   const root = new RunTree({
     name: "agent",

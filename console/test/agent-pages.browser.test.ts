@@ -1,4 +1,4 @@
-/** Assistants, crons, the store and webhooks, as somebody uses them who looks after an agent. */
+/** Assistants, crons, the store and webhooks, as the operator of an agent uses them. */
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -69,7 +69,7 @@ test("creates an assistant, updates it, compares its versions, restores an older
     const [one] = await client.assistants.search({ graphId: "echo", metadata: {}, limit: 10, sortBy: "updated_at" });
     return one?.version === 1 && one.name === "Friendly";
   });
-  // the difference between the versions still tells of it
+  // the difference between the versions still contains it
   await page.getByRole("paragraph").filter({ hasText: "Says hello" }).waitFor({ state: "detached" });
 
   await page.getByRole("button", { name: "Delete" }).click();
@@ -129,7 +129,7 @@ test("creates a cron with its next times in its zone, pauses, updates and delete
 
 test("links the last runs of a cron", async () => {
   const thread = await client.threads.create();
-  // every minute; its first run is at most a minute away, so one with the cron's id stands for it
+  // every minute; its first run is at most a minute away, so a run with the cron's id stands for it
   const cron = await client.crons.createForThread(thread.thread_id, "echo", { schedule: "0 0 1 1 *", input: {} });
   const id = (cron as unknown as { cron_id: string }).cron_id;
   await client.runs.wait(thread.thread_id, "echo", { input: { text: "x" }, metadata: { cron_id: id } });

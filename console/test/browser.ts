@@ -1,7 +1,6 @@
 /**
  * A user's browser before the real platform and its built console, driven by playwright with Debian's Chromium.
- *
- * HEDDLE_SCREENSHOTS names a directory that screenshots go to; without it none are kept.
+ * HEDDLE_SCREENSHOTS names a directory for screenshots; without it none are kept.
  */
 import { existsSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -20,7 +19,7 @@ export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
-/** A page whose errors fail the test that looks at them: uncaught ones, and what React and the policy complain of. */
+/** Opens a page and collects its errors: uncaught ones, and those reported by React and the content security policy. */
 export async function openPage(
   browser: Browser,
   { width = 1280, scheme = "light" as "light" | "dark" } = {},
@@ -36,15 +35,15 @@ export async function openPage(
   page.on("pageerror", (error) => errors.push(error.message));
   page.on("console", (message) => {
     if (message.type() !== "error") return;
-    // a refused request is shown on the page, and the browser logs it too
+    // the page shows a refused request, and the browser logs it too
     if (!/Failed to load resource/.test(message.text())) errors.push(message.text());
   });
   return { page, context, errors };
 }
 
 /**
- * What axe finds that is serious or critical, a line each. "Legacy" is its way for pages without frames, as ours are:
- * the other opens a second page for each look.
+ * Returns axe's serious and critical findings, one per line. "Legacy" is its mode for pages without frames, like these;
+ * the other mode opens a second page for each check.
  */
 export async function seriousFindings(page: Page): Promise<string[]> {
   expect(page.frames()).toHaveLength(1);
@@ -57,10 +56,10 @@ export async function seriousFindings(page: Page): Promise<string[]> {
 
 const WIDTHS = [1280, 390, 2560];
 
-/** Of each browser the page that looks: the next address takes its files from the cache of the one before. */
+/** Inspection page of each browser; it is reused, so that the next address loads its files from the cache. */
 const lookers = new WeakMap<Browser, ReturnType<typeof openPage>>();
 
-/** A page at that address, of somebody who has not been here, looked at as {@link lookAtOpen} does. */
+/** Opens the address as a first-time visitor and checks the page as {@link lookAtOpen} does. */
 export async function lookAt(browser: Browser, url: string, name: string, ready: string): Promise<string[]> {
   const looker = lookers.get(browser) ?? openPage(browser);
   lookers.set(browser, looker);
@@ -68,16 +67,16 @@ export async function lookAt(browser: Browser, url: string, name: string, ready:
   const before = errors.length;
   await page.goto(url);
   const problems = await lookAtOpen(page, name, ready);
-  // what it asks for goes on until it is left, and its errors are its own
+  // cancels the page's pending requests, whose errors belong to this page
   await page.goto("about:blank");
   return [...problems, ...errors.slice(before).map((text) => `${name}: ${text}`)];
 }
 
 /**
- * The page that is open, at three widths, light and dark: what is wrong with it, a line each, and pictures into
- * HEDDLE_SCREENSHOTS. It is resized and told another scheme, as users do it; opened anew each time it would take six
- * times as long. It is left light and 1280 pixels wide.
- * @param ready selects what is there when the page is
+ * Checks the open page at three widths, light and dark. Returns the problems, one per line, and writes screenshots to
+ * HEDDLE_SCREENSHOTS. The page is resized and switched between schemes, as users do it; reopening it each time would
+ * take six times as long. Leaves it light and 1280 pixels wide.
+ * @param ready selects an element that is present once the page is ready
  */
 export async function lookAtOpen(page: Page, name: string, ready: string): Promise<string[]> {
   const problems: string[] = [];
@@ -100,7 +99,7 @@ export async function lookAtOpen(page: Page, name: string, ready: string): Promi
   return problems;
 }
 
-/** Shown in that scheme, and nothing fades any more: colours on the way are those of neither. */
+/** Waits until the scheme is applied and no transition runs: colours in transition belong to neither scheme. */
 async function settled(page: Page, scheme: "light" | "dark"): Promise<void> {
   await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: "attached" });
   await page.waitForFunction(() =>
@@ -111,10 +110,10 @@ async function settled(page: Page, scheme: "light" | "dark"): Promise<void> {
   );
 }
 
-/** Pixels by which the page can be scrolled sideways; charts and tables follow a new width a moment later. */
+/** Returns the horizontal overflow in pixels; charts and tables adapt to a new width a moment later. */
 async function untilItFits(page: Page): Promise<number> {
   const measure = () => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  // two frames, in which what watches its size has been told of it
+  // two frames, after which resize observers have been notified
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
   for (const deadline = Date.now() + 3_000; ;) {
     const tooWide = await measure();
@@ -123,6 +122,6 @@ async function untilItFits(page: Page): Promise<number> {
   }
 }
 
-/** What a browser shows a moment later; on a busy machine a moment is long. */
+/** Waits until the browser shows something; the timeout allows for a busy machine. */
 export const until: typeof vi.waitUntil = (what, options = { timeout: 30_000, interval: 50 }) =>
   vi.waitUntil(what, options);

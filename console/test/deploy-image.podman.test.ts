@@ -1,4 +1,4 @@
-/** Deploying by image in the browser: the form, a newer image, one that is not there, and the end, on a real engine. */
+/** Deploying by image in the browser: the form, a newer image, a missing image, and deletion, on a real engine. */
 import { execFile } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ const SCRIPT = fileURLToPath(new URL("../../scripts/agent-image.mjs", import.met
 const BASE = "localhost/heddle-agent:console";
 const DEPLOY_MS = 120_000;
 
-/** An image of a graph that answers with that word, as somebody's own pipeline would make it. */
+/** Builds an image of a graph that answers with that word, as a user's own pipeline would. */
 async function buildImage(podman: TestPodman, name: string, word: string): Promise<void> {
   const home = await mkdtemp(join(tmpdir(), "heddle-context-"));
   for (const [path, text] of Object.entries(graphProject(word))) await writeFile(join(home, path), text);
@@ -27,7 +27,7 @@ async function buildImage(podman: TestPodman, name: string, word: string): Promi
   await rm(home, { recursive: true });
 }
 
-/** Everything is opened here, because hooks that are declared inside of hooks are not run. */
+/** Starts everything here, because hooks declared inside of hooks are not run. */
 async function setUp(): Promise<{ platform: Platform; browser: Browser }> {
   const podman = testPodman();
   const archive = join(tmpdir(), `heddle-console-agent-${process.pid}.tar`);
@@ -43,7 +43,7 @@ async function setUp(): Promise<{ platform: Platform; browser: Browser }> {
     HEDDLE_DRAIN_SECONDS: "2",
   });
   const browser = await openBrowser();
-  // before the engine is stopped, whose hook came first
+  // before the engine is stopped, whose hook was declared first
   afterAll(async () => {
     await browser.close();
     await platform.stop();

@@ -1,4 +1,4 @@
-/** A project from its folder, an archive or Git to a running server, later revisions, the way back and the end. */
+/** A project from its folder, an archive or Git to a running server; later revisions, rollback and deletion. */
 import { execFileSync } from "node:child_process";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -74,7 +74,7 @@ async function deployments(): Promise<{ id: string; secrets: object[] }[]> {
   return ((await answer.json()) as { resources: { id: string; secrets: object[] }[] }).resources;
 }
 
-/** So that a second try begins as the first one did. */
+/** Deletes all deployments, so that a second try begins like the first. */
 async function removeAll(): Promise<void> {
   for (const { id } of await deployments()) {
     await fetch(`${platform.controlUrl}/v2/deployments/${id}`, { method: "DELETE" });
@@ -169,7 +169,7 @@ test("deploys a private repository, shows its build log live, and changes its va
   repository.commit({
     "langgraph.json": JSON.stringify({ graphs: { echo: "./graph.mjs:graph" } }),
     "graph.mjs": graph("from Git"),
-    // an installation that takes until the test lets it go on
+    // an installation that waits until the test lets it continue
     "package.json": JSON.stringify({ name: "agent", private: true, scripts: { preinstall: "node wait.mjs" } }),
     "wait.mjs": `import { existsSync } from "node:fs";
 console.log("packages are waited for");
@@ -209,7 +209,7 @@ while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeou
   await add(2, "OTHER", "kept");
   await save.click();
   await until(async () => (await runIt("git-agent"))["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
-  // what is saved is not shown, and what is not touched stays
+  // saved values are not shown, and untouched ones stay
   await until(async () => (await page.getByLabel("Value of GREETING").inputValue()) === "");
   await page.getByRole("button", { name: "Remove GREETING" }).click();
   await save.click();

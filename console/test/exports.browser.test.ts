@@ -1,4 +1,4 @@
-/** Exports into a real S3 store, made and watched as a user would; and what waits in the queue. */
+/** Exports into a real S3 store, created and watched as a user would; and the contents of the queue. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -25,7 +25,7 @@ afterAll(async () => {
   await s3?.stop();
 });
 
-/** In the two days before today. */
+/** Sends runs within the two days before today. */
 async function sendRuns(most: number): Promise<void> {
   const post = Array.from({ length: most }, (_, n) => {
     const id = crypto.randomUUID();
@@ -71,7 +71,7 @@ test("creates a destination after a test, tests it again and replaces its creden
   await page.getByLabel("Secret access key").fill(key.secret_access_key);
   await page.getByRole("button", { name: "Test and create" }).click();
   const row = page.getByRole("row", { name: /Our bucket/ });
-  // where the table is no list of cards any more, up to the width of most screens
+  // from the width where the table stops being a list of cards, up to that of most screens
   for (const width of [1280, 1440]) {
     await page.setViewportSize({ width, height: 900 });
     for (const name of ["Test", "New credentials", "Delete"]) {
@@ -105,7 +105,7 @@ test("previews an export, creates it and shows its progress to the end", async (
   await post("/api/v1/sessions", { name: "!an experiment", reference_dataset_id: dataset });
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/exports?create=true`);
-  // experiments come along, behind the projects
+  // experiments are included, after the projects
   await page.getByText(/rows as of now/).waitFor();
   expect(await page.getByRole("combobox", { name: "Project" }).inputValue()).not.toBe("!an experiment");
   await page.getByRole("combobox", { name: "Project" }).click();

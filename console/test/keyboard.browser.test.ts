@@ -1,4 +1,4 @@
-/** Without a mouse: the order and sight of the focus, dialogs, and the shortcut that leads anywhere. */
+/** Keyboard use: the order and visibility of the focus, dialogs, and the shortcut to any page. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -15,7 +15,7 @@ afterAll(async () => {
   await browser?.close();
 });
 
-/** A page, and what somebody comes for, by its name. */
+/** Pages, each with the name of its main control. */
 const PAGES = [
   ["playground?assistant=agent", "Message"],
   ["threads", "Thread id"],
@@ -30,7 +30,7 @@ const DIALOGS = [
   ["store", "New item"],
 ] as const;
 
-/** What has the focus: its name, and whether it looks otherwise than without. */
+/** Returns the focused element's name, and whether its appearance differs from the unfocused one. */
 async function focused(page: Page): Promise<{ name: string; isSeen: boolean }> {
   return await page.evaluate(async () => {
     const element = document.activeElement as HTMLElement;
@@ -41,7 +41,7 @@ async function focused(page: Page): Promise<{ name: string; isSeen: boolean }> {
     const look = async () => {
       await frame();
       await frame();
-      // the mark of a switch, a chip or an editor is drawn on what is around or beside it
+      // the focus ring of a switch, a chip or an editor is drawn on an element around or beside it
       const around = [element.parentElement, element.parentElement?.parentElement, element.closest(".cm-editor")];
       return [element, element.nextElementSibling, ...around].map((part) => {
         if (!part) return "";
@@ -83,7 +83,7 @@ test("the keyboard alone skips the navigation, keeps focus visible on each page,
     expect(seen, `${goal} of ${path} is not reached`).toContain(goal);
   }
 
-  // a dialog keeps the focus inside, ends with Escape, and gives the focus back
+  // a dialog traps the focus, closes on Escape, and restores the focus
   for (const [path, opener] of DIALOGS) {
     await page.goto(`${platform.url}/a/local/${path}`);
     await page.getByRole("button", { name: opener }).focus();

@@ -1,4 +1,4 @@
-/** Charts of a project: what is drawn is what was sent. */
+/** Charts of a project show the data that was sent. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -22,7 +22,7 @@ async function trace(path: string, body?: object): Promise<unknown> {
   return await answer.json();
 }
 
-/** A run as clients send it, `hours` ago. */
+/** Builds a run as clients send it, `hours` ago. */
 function run(hours: number, seconds: number, fields: Record<string, unknown>, parent?: Record<string, unknown>) {
   const id = crypto.randomUUID();
   const start = new Date(NOW - hours * HOUR).toISOString().replace("Z", "000Z");
@@ -68,7 +68,7 @@ afterAll(async () => {
 
 const address = (search = "") => `${platform.url}/projects/${projectId}/monitoring${search}`;
 
-/** The sum of a chart's column, read from its table. */
+/** Sums a chart's column, read from its table. */
 async function sumOf(page: import("playwright-core").Page, title: string): Promise<number> {
   const chart = page.getByRole("region", { name: title, exact: true });
   await chart.getByRole("button", { name: "Table" }).click();

@@ -1,4 +1,4 @@
-/** A project with an authentication of its own, which knows nothing of who is signed in to the console. */
+/** A project with custom authentication, which does not know the users of the console. */
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 

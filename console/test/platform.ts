@@ -1,4 +1,4 @@
-/** The real platform, as an operator starts it: `heddle dev` on a project of graphs, or `heddle up`. */
+/** Starts the real platform as an operator does: `heddle dev` on a project of graphs, or `heddle up`. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { chmod, mkdir, mkdtemp, open, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -8,24 +8,24 @@ import { fileURLToPath } from "node:url";
 import { freePort } from "../../server/src/base/free-port.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** Below the time that hooks have; a busy machine takes a minute. */
+/** Below the timeout of hooks; a busy machine takes a minute. */
 const START_MS = 170_000;
 
 export interface Platform {
-  /** Of the console. */
+  /** Address of the console. */
   url: string;
   agentUrl: string;
   traceUrl: string;
   controlUrl: string;
   directory: string;
-  /** Stops the server as an operator does, and starts it again on the same data and addresses. */
+  /** Stops the server as an operator does, and restarts it on the same data and addresses. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * `dev` serves a project, `up` deployments. Addresses of what is not there are empty.
- * @param settings environment variables of the server; HEDDLE_CONSOLE_PORT chooses the console's address
+ * Starts a platform: `dev` serves a project, `up` deployments. Addresses of missing parts are empty.
+ * @param settings environment variables of the server; HEDDLE_CONSOLE_PORT sets the console's port
  */
 export async function startPlatform(
   command: "dev" | "up" = "dev",
@@ -34,11 +34,11 @@ export async function startPlatform(
 ): Promise<Platform> {
   const [agent, trace, control, free] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
   const own = settings["HEDDLE_CONSOLE_PORT"] ?? free;
-  // what is deployed lies inside the repository, so that projects find LangGraph without an installation
+  // deployments are inside the repository, so that projects find LangGraph without an installation
   const parent = command === "up" ? join(root, "node_modules", ".cache") : tmpdir();
   await mkdir(parent, { recursive: true });
   const directory = await mkdtemp(join(parent, "heddle-console-"));
-  // Postgres does not run as root, and the user it runs as has to reach the data directory
+  // Postgres does not run as root, and its user needs access to the data directory
   await chmod(directory, 0o755);
   const logFile = join(directory, "server.log");
   const args = ["cli/bin/heddle.js", command, "--data-dir", join(directory, "data"), "--trace-port", String(trace)];
@@ -80,7 +80,7 @@ export async function startPlatform(
   };
 }
 
-/** The command line on a platform's data, as an operator uses it on the machine. @returns what it prints */
+/** Runs the command line on a platform's data, as an operator does on the machine. @returns its output */
 export function heddle(platform: Pick<Platform, "directory">, args: string[], input = ""): Promise<string> {
   const data = ["--data-dir", join(platform.directory, "data")];
   return new Promise((resolve, reject) => {

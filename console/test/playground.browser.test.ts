@@ -30,7 +30,7 @@ const answer = (page: Page, text: string) => page.getByRole("article").filter({ 
 const badge = (page: Page, status: string) =>
   page.getByRole("group", { name: "Run", exact: true }).getByText(status, { exact: true }).waitFor();
 
-/** Each token takes this long, so that a run can be met while it writes. */
+/** Sets the delay per token, so that a run can be observed while it streams. */
 async function writeSlowly(page: Page, delay: number): Promise<void> {
   await page.getByRole("tab", { name: "Setup" }).click();
   await page.getByRole("textbox", { name: "Config as JSON" }).fill(JSON.stringify({ configurable: { delay } }));
@@ -47,7 +47,7 @@ test("a chat shows tokens, a tool call with its result, active nodes, each step'
   await page.locator('[data-node="tools"][data-state="done"]').waitFor();
   const call = page.getByRole("region", { name: "Call of get_weather" });
   await call.getByText("sunny in Bonn").waitFor();
-  // token by token: the beginning is there before the end
+  // token by token: the beginning is visible before the end
   await answer(page, "The tool");
   expect(await page.getByText("The tool says: sunny in Bonn").count()).toBe(0);
   await answer(page, "The tool says: sunny in Bonn");
@@ -138,7 +138,7 @@ test("a message is edited and sent again; branches can be switched, and an older
   await answer(page, "You said: two");
   await branches.getByRole("button", { name: "Previous branch" }).click();
   await answer(page, "You said: one");
-  // what is said now goes on from the branch that is shown
+  // new messages continue from the branch that is shown
   await say(page, "three");
   await answer(page, "You said: three");
   await until(
@@ -147,7 +147,7 @@ test("a message is edited and sent again; branches can be switched, and an older
   const { values } = await client.threads.getState<{ messages: { content: string }[] }>(threadOf(page));
   expect(values.messages.map(({ content }) => content)).toEqual(["one", "You said: one", "three", "You said: three"]);
 
-  // time travel: an earlier state is looked at, and what is said there makes a branch
+  // time travel: viewing an earlier state and sending a message from it creates a branch
   await page.getByRole("region", { name: "Step 1: model" }).last().getByRole("button", { name: "Look at it" }).click();
   await page.getByText("You are looking at an earlier state").waitFor();
   await page.waitForURL(/checkpoint=/);
@@ -318,7 +318,7 @@ test("recent threads can be opened; a missing one is reported and retried only a
   page.on("request", (request) => (asked += request.url().includes("00000000-0000-4000-8000-000000000000") ? 1 : 0));
   await page.goto(playground("?thread=00000000-0000-4000-8000-000000000000"));
   await page.getByRole("alert").filter({ hasText: "The thread cannot be shown" }).waitFor();
-  // whatever began with the page has ended, and nothing begins anew
+  // the page's initial requests have ended, and no new ones begin
   await page.waitForLoadState("networkidle");
   expect(asked).toBeLessThan(8);
   await page.getByRole("button", { name: "New thread" }).click();
@@ -339,7 +339,7 @@ test("a run that reached the recursion limit shows it and can be continued", asy
   const alert = page.getByRole("alert").filter({ hasText: "Recursion limit of 5 reached" });
   await alert.getByText("Stack").click();
   expect(await page.getByText("Stopped before").count()).toBe(0);
-  // with the usual limit of 25 steps for what is left
+  // with the usual limit of 25 steps for the remaining steps
   await alert.getByRole("button", { name: "Try again" }).click();
   await badge(page, "success");
   await page.getByRole("alert").waitFor({ state: "hidden" });

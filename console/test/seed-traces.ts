@@ -1,13 +1,13 @@
-/** Traces as applications leave them, written by the official client. */
+/** Seeds typical application traces, written by the official client. */
 import { Client } from "langsmith";
 import { evaluate } from "langsmith/evaluation";
 
 export interface Seeded {
   client: Client;
-  /** Of some sixty varied traces. */
+  /** Project of about sixty varied traces. */
   projectId: string;
   projectName: string;
-  /** An agent's run with messages, tools, a picture, feedback and an error inside. */
+  /** Run of an agent with messages, tools, a picture, feedback and an error inside. */
   agentRunId: string;
   datasetId: string;
   experimentIds: string[];
@@ -16,11 +16,11 @@ export interface Seeded {
 export const connect = (url: string, apiKey = "none"): Client =>
   new Client({ apiUrl: url, apiKey, autoBatchTracing: false, callerOptions: { maxRetries: 0 } });
 
-/** The smallest picture that is seen: 8 × 8 pixels of teal. */
+/** Smallest visible picture: 8 × 8 pixels of teal. */
 const PICTURE =
   "iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAFElEQVR4nGPk6y9jwAaYsIoOWQkAC3sBHkr3PmcAAAAASUVORK5CYII=";
 
-/** A run by hand, so that its times are ours. Times are milliseconds since 1970. */
+/** A run with explicit times, in milliseconds since 1970. */
 interface Piece {
   id: string;
   name: string;
@@ -56,7 +56,7 @@ export function place({ id, name, run_type, start, end, parent, more }: Piece) {
 
 type Placement = ReturnType<typeof place>;
 
-/** In batches, as a client's queue sends them. */
+/** Sends runs in batches, as a client's queue does. */
 export async function send(client: Client, project_name: string, runs: Placement[]): Promise<void> {
   for (let at = 0; at < runs.length; at += 500) {
     const runCreates = runs.slice(at, at + 500).map((run) => ({ session_name: project_name, ...run }));
@@ -73,7 +73,7 @@ export async function seedTraces(url: string, apiKey?: string): Promise<Seeded> 
   const agent = agentTrace(now - 60_000);
   const [root, ...below] = agent;
   await send(client, projectName, [...runs, ...below]);
-  // the client sends attachments with new runs, in parts
+  // the client sends attachments together with new runs, as multipart
   const attachments = {
     receipt: ["image/png", Buffer.from(PICTURE, "base64")],
     notes: ["text/plain", Buffer.from("paid")],
@@ -230,7 +230,7 @@ function agentTrace(start: number): Placement[] {
   return [root, model("ChatShop", 100, 1300), tool, retry, found, model("ChatShop", 3100, 1000)];
 }
 
-/** One trace of `size` runs: a chain of steps, each with tools and models. */
+/** Seeds one trace of `size` runs: a chain of steps, each with tools and models. */
 export async function seedLargeTrace(client: Client, projectName: string, size: number): Promise<string> {
   const start = Date.now() - 3_600_000;
   const root = place({

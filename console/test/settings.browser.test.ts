@@ -1,4 +1,4 @@
-/** Who gets in and what they may, on a platform that nobody enters without a credential. */
+/** Members, keys and permissions, on a platform that requires a credential for everything. */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -39,7 +39,7 @@ test("a signed-out visitor is sent to the sign-in page and back, also in the mid
   await page.goto(`${platform.url}/settings?tab=roles`);
   await page.waitForURL(/\/sign-in\?next=/);
   await page.getByLabel("E-mail").fill(EMAIL);
-  // who is there is asked once, and nothing else of nobody
+  // an unauthenticated visitor causes one identity check, and then only the request for the sign-in methods
   expect(asked).toEqual(["401 trace/auth/public", "200 trace/api/v1/auth/sign-in-methods"]);
   await page.getByLabel(/^Password/).fill("wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
@@ -47,7 +47,7 @@ test("a signed-out visitor is sent to the sign-in page and back, also in the mid
   await signIn(page);
   await page.waitForURL(/\/settings\?tab=roles$/);
   await page.getByText("Organization Admin").waitFor();
-  // a session is good for the control plane too
+  // the session is valid for the control plane too
   await page.goto(`${platform.url}/deployments`);
   await page.getByText("No deployments yet").waitFor();
 
@@ -93,7 +93,7 @@ test("a key is shown once, authenticates until it is revoked, and not after", as
   await page.getByRole("dialog").getByRole("button", { name: "Revoke" }).click();
   await service.getByText("nightly job").waitFor({ state: "detached" });
   await other.page.waitForURL(/\/sign-in/, { timeout: 20_000 });
-  // the first start's key gets in everywhere, so it is not left out because it is no workspace's own
+  // the first start's key is valid everywhere, so it is listed although it belongs to no workspace
   const beyond = page.getByRole("region", { name: "Keys beyond this workspace" }).first();
   const first = beyond.getByRole("row").filter({ hasText: "First key" });
   await first.getByText("all", { exact: true }).waitFor();
@@ -162,7 +162,7 @@ test("a changed role applies at the member's next page load", async () => {
   await change("Organization user");
   await other.page.reload();
   await other.page.getByText("Ada", { exact: true }).waitFor();
-  // what they may is asked for beside the list
+  // the member's permissions are loaded in parallel with the list
   await other.page.waitForLoadState("networkidle");
   expect(await other.page.getByRole("button", { name: "Invite" }).count()).toBe(0);
   await change("Organization admin");
@@ -209,7 +209,7 @@ test("on a phone the tabs form one line with the selected tab in view", async ()
   };
   await until(() => inSight("Your account"));
   expect(await inSight("Workspaces")).toBe(false);
-  // a tab that is reached by keyboard comes into sight too
+  // a tab that gets the keyboard focus is scrolled into view
   await page.getByRole("tab", { name: "Your account" }).focus();
   await page.keyboard.press("Home");
   await until(() => inSight("Workspaces"));

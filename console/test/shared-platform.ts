@@ -5,7 +5,7 @@ import type { SharedPlatformName } from "./shared-platforms.ts";
 
 export type SharedPlatform = Omit<Platform, "restart" | "stop">;
 
-/** One that others use at the same time. */
+/** Returns a platform that several test files use at the same time. */
 export async function sharedPlatform(name: SharedPlatformName): Promise<SharedPlatform> {
   const answer = await fetch(`${inject("sharedPlatforms")}/${name}`);
   if (!answer.ok) throw new Error(await answer.text());

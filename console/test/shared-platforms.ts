@@ -1,7 +1,7 @@
 /**
- * vitest's globalSetup of the console's tests: platforms that several files use, since a start takes as long as ten
- * tests. Each is started when the first file asks for it. What a file makes there is its own, under names or ids of
- * its own; a file that wants a platform as it is at first, or restarts it, starts one for itself.
+ * vitest's globalSetup of the console's tests: platforms that several files share, since a start takes as long as ten
+ * tests. Each is started when the first file requests it. A file creates its own objects there, under its own names or
+ * ids; a file that needs a fresh platform, or restarts it, starts its own.
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,20 +12,20 @@ import { type Platform, startPlatform } from "./platform.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Where files ask for platforms. */
+    /** Address where test files request platforms. */
     sharedPlatforms: string;
   }
 }
 
 const PLATFORMS = {
-  /** Nobody needs a key. */
+  /** Requires no key. */
   open: () =>
     startPlatform(
       "dev",
       { HEDDLE_OUTBOUND_ALLOW: "127.0.0.1/32", HEDDLE_RATE_LIMITS: "off" },
       "console/test/project/langgraph.json",
     ),
-  /** Nobody enters without a credential. */
+  /** Requires a credential for everything. */
   guarded: () => startPlatform("up", { HEDDLE_AUTH: "required", HEDDLE_RATE_LIMITS: "on" }),
 };
 export type SharedPlatformName = keyof typeof PLATFORMS;
@@ -39,7 +39,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     platform.then(
       (one) => response.end(JSON.stringify(one)),
       (error: Error) => {
-        // the next file that asks tries again
+        // the next file that requests it retries the start
         if (started.get(name) === platform) started.delete(name);
         response.writeHead(500).end(error.message);
       },

@@ -1,4 +1,4 @@
-/** What is shared is read without an account, on a platform that wants keys for everything else. */
+/** Shared items can be read without an account on a platform that requires keys for everything else. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -16,7 +16,7 @@ let key: string;
 beforeAll(async () => {
   platform = await sharedPlatform("guarded");
   browser = await openBrowser();
-  // the one key that a first start prints
+  // the only key printed by a first start
   key = await until(async () => /lsv2_\w+/.exec(await readFile(join(platform.directory, "server.log"), "utf8"))?.[0], {
     timeout: 30_000,
   });
@@ -29,7 +29,7 @@ afterAll(async () => {
 test("a shared trace is readable without a key until sharing ends", async () => {
   const { page, context } = await openPage(browser);
   await page.goto(`${platform.url}/projects/${seeded.projectId}/r/${seeded.agentRunId}`);
-  // who has no key is asked for one, and comes back to where they wanted to go
+  // a visitor without a key signs in and returns to the requested page
   await page.getByLabel("API key").fill(key);
   await page.getByRole("button", { name: "Use this key" }).click();
   await page.getByRole("treeitem", { name: /find_shoes/ }).waitFor();

@@ -29,7 +29,7 @@ test("the first page is under 300 kB compressed and interactive within a second"
   const card = page.getByRole("article", { name: "This server" });
   await card.getByText("Running").waitFor();
   const interactive = await page.evaluate(() => performance.now());
-  // with all that comes after it was shown
+  // includes everything loaded after the page became interactive
   await page.waitForLoadState("networkidle");
   console.log(`first page: ${(bytes / 1000).toFixed(0)} kB, ${interactive.toFixed(0)} ms`);
   expect(bytes).toBeGreaterThan(50_000);
@@ -78,7 +78,7 @@ test("the overview shows the latest threads and failures", async () => {
     const input = { messages: [{ role: "user", content: "Is there bread?" }], topic: "bread" };
     await post(`/threads/${thread}/runs/wait`, { assistant_id: graph, input });
   }
-  // by itself
+  // without a reload
   const threads = page.getByRole("region", { name: "Latest threads" });
   await threads.getByText("interrupted").waitFor();
   expect(await threads.getByRole("link").count()).toBe(5);

@@ -1,4 +1,6 @@
-/** Getting in and out in the browser: at an OpenID provider, with a password; and what stays when the server goes. */
+/**
+ * Signing in and out in the browser: at an OpenID provider, with a password; and behaviour when the server goes away.
+ */
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
@@ -55,7 +57,7 @@ test("signs in at the identity provider, returns to the requested page, and sign
   provider.refuses = false;
   await page.goto(`${platform.url}/a/local/assistants?q=agent`);
   await link.click();
-  // the token that the address had is gone from it
+  // the token is removed from the address
   await page.waitForURL(/\/a\/local\/assistants\?q=agent$/);
   await page.getByRole("link", { name: "agent", exact: true }).waitFor();
   await page.getByRole("button", { name: "Account and workspace" }).click();
@@ -81,7 +83,7 @@ test("signs in with a password; a stream and the session survive a restart of th
   const answer = page.getByRole("article", { name: "Assistant" });
   await answer.filter({ hasText: "You said: word0 word1 word2" }).waitFor();
   await platform.restart();
-  // without a reload: the same run, its answer whole and once
+  // without a reload: the same run, its answer complete and shown once
   await answer.filter({ hasText: `You said: ${text}` }).waitFor({ timeout: 90_000 });
   await page.getByRole("group", { name: "Run", exact: true }).getByText("success", { exact: true }).waitFor();
   expect(await page.getByRole("article").count()).toBe(2);
@@ -93,7 +95,7 @@ test("signs in with a password; a stream and the session survive a restart of th
   await page.reload();
   await answer.filter({ hasText: `You said: ${text}` }).waitFor();
   await signOut(page);
-  // the client tells the browser's console of each request that met nobody
+  // the client logs each request that reached no server to the browser's console
   expect(errors.filter((text) => !/Unable to connect to LangGraph server/.test(text))).toEqual([]);
   await context.close();
 });

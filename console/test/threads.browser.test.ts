@@ -34,7 +34,7 @@ async function asked(metadata: Record<string, unknown> = {}): Promise<string> {
 }
 
 test("lists threads with counts, and filters them by status, metadata and id in the address", async () => {
-  // others make threads too, and a second try makes these again
+  // other tests create threads too, and a retry creates these again
   const batch = crypto.randomUUID();
   const [ada, bob, waits] = await Promise.all([
     talked("hello", { batch, user: "ada" }),
@@ -68,7 +68,7 @@ test("lists threads with counts, and filters them by status, metadata and id in 
   await page.goto(at("threads?meta=user%3Dnobody"));
   await page.getByText("No thread is like that").waitFor();
   await page.getByRole("link", { name: "Show all threads" }).click();
-  // a thread that begins somewhere else comes by itself
+  // a thread that is started elsewhere appears without a reload
   const late = await talked("late");
   await row(late).click();
   await page.waitForURL(new RegExp(late));
@@ -134,7 +134,7 @@ test("a thread shows its state and runs, compares two checkpoints, and can be fo
   await page.getByText("What changed from the older to the newer").waitFor();
   expect(page.url()).toBe(compared);
 
-  // a branch is drawn as one
+  // a branch is drawn as a branch
   const history = await client.threads.getHistory(id);
   await client.runs.wait(id, "agent", { input: null, checkpointId: history[2]!.checkpoint.checkpoint_id! });
   await page.getByText("· branch").first().waitFor();

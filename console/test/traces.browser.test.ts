@@ -41,7 +41,7 @@ test("lists projects with their figures, and creates, renames, searches and dele
   await page.getByRole("menuitem", { name: "Rename" }).click();
   await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("Shop assistant");
   await page.getByRole("button", { name: "Save" }).click();
-  // the name is taken
+  // the name is already in use
   await page.getByRole("dialog").getByRole("alert").waitFor();
   await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("Renamed");
   await page.getByRole("button", { name: "Save" }).click();
@@ -89,7 +89,7 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
   await page.getByRole("button", { name: "Copy link" }).click();
   await page.getByRole("button", { name: "Copied" }).waitFor();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
-  // a page without HTTPS, elsewhere than on this machine, gets no clipboard of its own
+  // without HTTPS, and not on localhost, a page has no clipboard API
   await page.evaluate(async () => {
     await navigator.clipboard.writeText("");
     Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true });
@@ -102,7 +102,7 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
   });
   expect(copied).toBe(page.url());
 
-  // the same address in another tab, then joined with a quick filter
+  // the same address in another tab, then combined with a quick filter
   const shared = await openPage(browser);
   await shared.page.goto(page.url());
   await shared.page.getByLabel("Figures").getByText("9 traces").waitFor();
@@ -146,7 +146,7 @@ test("chosen columns are kept, text is searched, and the keyboard moves between 
 
   await rowsOf(page).first().focus();
   await page.keyboard.press("End");
-  // the last of the first page, then what has come since
+  // the last row of the first page, then rows that have arrived since
   await until(async () => Number(await page.getByRole("table").getAttribute("aria-rowcount")) === 62, 10_000);
   await page.keyboard.press("Home");
   await page.keyboard.press("ArrowDown");
@@ -182,7 +182,7 @@ test("new runs appear at the top without moving the view, and a run's end is sho
   const running = place({ id, name: "just begun", run_type: "chain", start, end: null, more: { inputs: { q: 1 } } });
   await send(seeded.client, seeded.projectName, [running]);
   await until(async () => Number(await table.getAttribute("aria-rowcount")) >= 52, 15_000);
-  // the row's place is kept in the frame that shows the new one; what is asked may fall between
+  // the scroll position is corrected in the frame that shows the new row; a measurement may fall in between
   const moved = async () => Math.abs((await read.boundingBox())!.y - before!.y);
   await expect.poll(moved, { timeout: 1_000 }).toBeLessThan(3);
   await table.evaluate((element) => element.scrollTo({ top: 0 }));
@@ -223,7 +223,7 @@ test("a trace shows each run's messages, error with stack, pictures, metadata an
   expect(page.url()).toContain("view=metadata");
   await page.getByRole("tab", { name: "Run", exact: true }).click();
 
-  // from run to run by keys, down to the one that failed
+  // moves between runs by keyboard, down to the failed one
   await tree.focus();
   for (let n = 0; n < 3; n++) await page.keyboard.press("ArrowDown");
   await page.getByRole("region", { name: "It failed" }).getByText("ECONNREFUSED").waitFor();
@@ -343,7 +343,7 @@ test("the address printed by evaluate() compares a dataset's experiments", async
 });
 
 test("dataset versions are viewed, compared and tagged; examples are edited and filtered by split", async () => {
-  // of its own, so that others' changes are no versions of it
+  // a separate dataset, so that changes by other tests create no versions of it
   const { client } = seeded;
   const { id } = await client.createDataset(`Versions ${crypto.randomUUID()}`);
   await client.createExamples([
@@ -447,8 +447,8 @@ test("a trace of 10,000 runs opens and scrolls without long tasks", async () => 
 });
 
 /**
- * Milliseconds that the page's main thread itself worked at the longest task: processor time, because a machine that
- * others use too interrupts any task for as long as it likes.
+ * Returns the main thread's processor time, in milliseconds, during the longest task. Wall time would not do: on a
+ * shared machine other processes may interrupt any task for arbitrarily long.
  */
 async function longestTask(page: Page, work: () => Promise<void>): Promise<number> {
   await browser.startTracing(page, { categories: ["toplevel", "__metadata"] });
@@ -469,7 +469,7 @@ async function longestTask(page: Page, work: () => Promise<void>): Promise<numbe
 test("every trace page fits at three widths, light and dark", async () => {
   const { projectId, agentRunId, datasetId, experimentIds } = seeded;
   const compared = `?tab=compare&selectedSessions=${experimentIds.join(",")}`;
-  // those without a mark differ little from one that has it, and are looked at when pictures are wanted
+  // pages without a mark differ little from a marked one, and are checked only when screenshots are requested
   const pages: [path: string, name: string, ready: string, isAlways?: true][] = [
     ["/projects", "projects", "text=Shop assistant", true],
     [`/projects/${projectId}`, "project", "[data-row]", true],

@@ -8,7 +8,7 @@ const APPLY: Record<Operator, (a: number, b: number) => number> = {
   "^": (a, b) => a ** b,
 };
 
-/** Value of an arithmetic expression; throws when it is none. Recursive descent, one function a precedence. */
+/** Evaluates an arithmetic expression; throws when it is invalid. Recursive descent, one function per precedence. */
 export function calculate(expression: string): number {
   const tokens = expression.match(/\d+\.?\d*|\.\d+|[-+*/^()]|\S/g) ?? [];
   let at = 0;
@@ -24,7 +24,7 @@ export function calculate(expression: string): number {
   }
   function power(): number {
     const base = atom();
-    // Binds to the right: 2^3^2 is 2^9.
+    // Right-associative: 2^3^2 is 2^9.
     return take("^") ? APPLY["^"](base, power()) : base;
   }
   function atom(): number {

@@ -3,7 +3,7 @@ import type { Runnable } from "@langchain/core/runnables";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { LocalModel } from "./local-model.ts";
 
-/** A provider's model when its key is set, else the local one, which needs neither a key nor a network. */
+/** Returns a provider's model when its key is set, else the local one, which needs neither a key nor a network. */
 export async function chooseModel(tools: StructuredToolInterface[]): Promise<Runnable<BaseMessage[], BaseMessage>> {
   if (process.env["OPENAI_API_KEY"]) {
     const { ChatOpenAI } = await import("@langchain/openai");

@@ -5,7 +5,7 @@ export interface Reply {
   toolCalls: { name: string; args: Record<string, unknown> }[];
 }
 
-/** What the local model says next: by what was asked last, what the tools answered, and what came before. */
+/** Decides the local model's reply from the last question, the tools' answers and the earlier messages. */
 export function decideReply(messages: BaseMessage[], tools: Set<string>): Reply {
   const answers = trailingToolAnswers(messages);
   if (answers.length > 0) return say(answers.join(" "));

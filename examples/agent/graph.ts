@@ -5,7 +5,7 @@ import { z } from "zod";
 import { chooseModel } from "./choose-model.ts";
 import { tools } from "./tools.ts";
 
-/** What an assistant of this graph can set: `context: { "name": "Ada" }`. */
+/** Configuration of an assistant of this graph, for example `context: { "name": "Ada" }`. */
 const Context = z.object({ name: z.string().optional() });
 
 const model = await chooseModel(tools);

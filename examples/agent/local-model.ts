@@ -16,8 +16,8 @@ interface LocalModelOptions extends BaseChatModelCallOptions {
 }
 
 /**
- * A chat model without a network: the same conversation always gets the same answer, streamed token by token
- * like a provider's, tool calls included. What it answers is decided by decide-reply.ts.
+ * A chat model without a network: the same conversation always gets the same answer, streamed token by token like a
+ * provider's, including tool calls. decide-reply.ts decides the answers.
  */
 export class LocalModel extends BaseChatModel<LocalModelOptions> {
   #tokenDelayMs: number;
@@ -72,7 +72,7 @@ function nameOf(tool: BindToolsInput): string {
 }
 
 function* chunksOf(reply: Reply, messages: BaseMessage[]): Generator<AIMessageChunk> {
-  // A word with the blank before it, as tokenizers cut.
+  // A word with its leading blank, like a tokenizer's tokens.
   const words = reply.text.match(/\s*\S+/g) ?? [];
   for (const content of words) yield new AIMessageChunk({ content });
   for (const [index, call] of reply.toolCalls.entries()) {

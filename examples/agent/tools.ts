@@ -2,7 +2,7 @@ import { tool } from "@langchain/core/tools";
 import { z } from "zod";
 import { calculate } from "./calculate.ts";
 
-/** Mean day temperature in °C, and how far the year swings around it. */
+/** Mean daytime temperature in °C, and its seasonal amplitude. */
 const CLIMATE: Record<string, { mean: number; swing: number; sky: string }> = {
   berlin: { mean: 10, swing: 10, sky: "cloudy" },
   cairo: { mean: 23, swing: 8, sky: "clear" },

@@ -1,7 +1,7 @@
 import { Annotation, Command, END, interrupt, START, StateGraph } from "@langchain/langgraph";
 
 const State = Annotation.Root({
-  /** What to write about, for example "lunch on Friday". */
+  /** Subject of the text, for example "lunch on Friday". */
   topic: Annotation<string>,
   recipient: Annotation<string>({ reducer: (_old, next) => next, default: () => "ada@example.com" }),
   draft: Annotation<string>,
@@ -9,7 +9,7 @@ const State = Annotation.Root({
   log: Annotation<string[]>({ reducer: (old, next) => [...old, ...next], default: () => [] }),
 });
 
-/** What resumes the graph: a word, or an object where there is more to say. */
+/** Value that resumes the graph: a word, or an object with more details. */
 type Decision =
   | "approve"
   | "reject"
@@ -36,7 +36,7 @@ function review(state: typeof State.State) {
     case "approve":
       return new Command({ update: { status: "approved", log: ["approved"] }, goto: "send" });
     case "edit":
-      // A changed text is looked at again.
+      // An edited text is reviewed again.
       return new Command({
         update: { draft: (decision as { draft: string }).draft, log: ["edited"] },
         goto: "review",

@@ -15,7 +15,7 @@ class LoomJammedError extends Error {
   override name = "LoomJammedError";
 }
 
-/** Attempts at a node's task. In memory: a retry happens in the process of the first try. */
+/** Attempts at a node's task. In memory: a retry happens in the process of the first attempt. */
 const attempts = new Map<string, number>();
 
 function weave(state: typeof State.State, config: LangGraphRunnableConfig) {

@@ -2,7 +2,7 @@ import { AIMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { createHash } from "node:crypto";
 
-/** Remembers across threads: what one conversation stores, every later one of the same user finds. */
+/** Remembers across threads: facts stored in one conversation are found in every later one of the same user. */
 async function respond(state: typeof MessagesAnnotation.State, config: LangGraphRunnableConfig) {
   const { store } = config;
   if (!store) throw new Error("This graph needs a store; Heddle provides one.");

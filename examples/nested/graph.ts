@@ -1,6 +1,6 @@
 import { Annotation, START, StateGraph, type LangGraphRunnableConfig } from "@langchain/langgraph";
 
-/** Lists grow and counts add up, so that the graphs can write to them without looking. */
+/** Lists are appended and counts are summed, so that the graphs can write without reading first. */
 const State = Annotation.Root({
   question: Annotation<string>,
   findings: Annotation<string[]>({ reducer: (old, next) => [...old, ...next], default: () => [] }),
@@ -8,7 +8,7 @@ const State = Annotation.Root({
   answer: Annotation<string>,
 });
 
-/** A subgraph is handed the question alone: given the lists too, it would return them a second time. */
+/** Input of a subgraph: the question alone. Given the lists too, it would return them a second time. */
 const Question = Annotation.Root({ question: Annotation<string> });
 
 const LIBRARY = ["warp", "weft", "shed", "reed"];
@@ -27,7 +27,7 @@ function note(state: typeof State.State, config: LangGraphRunnableConfig) {
   return { findings: [`noted after ${state.pages} pages`] };
 }
 
-/** Innermost: reads and takes a note. */
+/** Innermost graph: reads and takes a note. */
 const search = new StateGraph({ stateSchema: State, input: Question })
   .addNode("read", read)
   .addNode("note", note)
@@ -35,7 +35,7 @@ const search = new StateGraph({ stateSchema: State, input: Question })
   .addEdge("read", "note")
   .compile({ name: "search" });
 
-/** In the middle: tidies the question up and has it searched. */
+/** Middle graph: rewrites the question and has it searched. */
 const research = new StateGraph({ stateSchema: State, input: Question })
   .addNode("plan", (state) => ({ question: state.question.trim() }))
   .addNode("search", search)

@@ -2,7 +2,7 @@ import { Annotation, END, START, StateGraph, type LangGraphRunnableConfig } from
 import { setTimeout as sleep } from "node:timers/promises";
 
 const State = Annotation.Root({
-  /** How many steps of how many seconds. */
+  /** Number of steps; each takes `seconds`. */
   steps: Annotation<number>({ reducer: (_old, next) => next, default: () => 5 }),
   seconds: Annotation<number>({ reducer: (_old, next) => next, default: () => 1 }),
   done: Annotation<number>({ reducer: (_old, next) => next, default: () => 0 }),
@@ -10,7 +10,7 @@ const State = Annotation.Root({
 
 const PARTS = 10;
 
-/** One step, in parts that report progress. Listens to the signal, so that a cancelled run ends at once. */
+/** Runs one step, in parts that report progress. Observes the abort signal, so that a cancelled run ends at once. */
 async function work(state: typeof State.State, config: LangGraphRunnableConfig) {
   for (let part = 1; part <= PARTS; part++) {
     await sleep((state.seconds * 1000) / PARTS, undefined, { signal: config.signal });

@@ -24,7 +24,7 @@ Kinds: ${FAULT_KINDS.join(", ")}
 Exits with 1 when a law was broken, with 2 for arguments that are none or a fleet that does not start.
 `;
 
-/** @throws Error that says which argument is wrong; undefined when help is wanted */
+/** @throws Error that names the invalid argument. Returns undefined when help is requested. */
 export function readArguments(given: string[]): Arguments | undefined {
   const { values } = parseArgs({
     args: given,

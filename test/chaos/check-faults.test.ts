@@ -50,7 +50,7 @@ describe("the fault proxy", () => {
     for (const end of ends.splice(0)) await end();
   });
 
-  /** A server that echoes in capitals, a proxy before it, and a client of the proxy. */
+  /** A server that echoes in upper case, a proxy in front of it, and a client of the proxy. */
   async function echo() {
     const received: string[] = [];
     const server = createServer((socket) => {
@@ -78,7 +78,7 @@ describe("the fault proxy", () => {
     return String((await once(client, "data"))[0]);
   }
 
-  /** `once` would reject at a reset. */
+  /** `once` would reject on a reset. */
   const whenClosed = (socket: Socket) => new Promise((done) => socket.once("close", done));
 
   test("forwards data while there is no fault", async () => {
@@ -141,7 +141,7 @@ describe("the fault proxy", () => {
       const chunk = `<${i}>`;
       sent += chunk;
       client.write(chunk);
-      // less than a timer's millisecond apart
+      // less than a timer's resolution of one millisecond apart
       const until = performance.now() + 0.3;
       while (performance.now() < until);
       await new Promise((resolve) => setImmediate(resolve));

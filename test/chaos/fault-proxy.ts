@@ -1,6 +1,6 @@
 /**
  * A TCP proxy between two processes that fails on command. Faults apply to the links whose client name matches: for
- * Postgres that is `application_name`, so that a server's own connections and those of its graph hosts fail apart.
+ * Postgres that is `application_name`, so that a server's own connections and those of its graph hosts fail separately.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
@@ -20,7 +20,7 @@ interface Armed {
   matches: LinkFilter;
   kind: "lose-answer" | "swallow";
   left: number;
-  /** For `swallow`: the connection is reset after this time. */
+  /** For `swallow`: delay before the connection is reset. */
   ms: number;
 }
 
@@ -41,7 +41,7 @@ export class FaultProxy {
     this.#server = createServer((near) => this.#accept(near));
   }
 
-  /** Listens on a free port of loopback and forwards to the port `target`. */
+  /** Listens on a free loopback port and forwards to the port `target`. */
   static async start(target: number, protocol: "postgres" | "other"): Promise<FaultProxy> {
     const proxy = new FaultProxy(target, protocol === "postgres");
     proxy.#server.listen(0, "127.0.0.1");
@@ -53,7 +53,7 @@ export class FaultProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Resets the connections that are open now. */
+  /** Resets the connections that are currently open. */
   cut(matches: LinkFilter = ALL): void {
     for (const link of this.#links) {
       if (!matches(link.clientName)) continue;
@@ -62,7 +62,9 @@ export class FaultProxy {
     }
   }
 
-  /** Forwards the next `count` requests, drops their answers and resets their connections: a commit without its answer. */
+  /**
+   * Forwards the next `count` requests, drops their answers and resets their connections: a commit without an answer.
+   */
   loseAnswers(count: number, matches: LinkFilter = ALL): () => void {
     return this.#arm({ matches, kind: "lose-answer", left: count, ms: 0 });
   }
@@ -78,7 +80,7 @@ export class FaultProxy {
     return () => (this.#notificationsToDrop = 0);
   }
 
-  /** Forwards nothing in either direction and keeps the sockets open; resets them when the fault ends. */
+  /** Stops forwarding in both directions and keeps the sockets open; resets them when the fault ends. */
   halfOpen(matches: LinkFilter = ALL): () => void {
     const fault: Lasting = { matches, kind: "half-open", ms: 0 };
     this.#lasting.add(fault);
@@ -100,7 +102,7 @@ export class FaultProxy {
     return () => void this.#lasting.delete(fault);
   }
 
-  /** Resets what is open, and each new connection at once. */
+  /** Resets open connections, and each new one at once. */
   refuse(matches: LinkFilter = ALL): () => void {
     const fault: Lasting = { matches, kind: "refuse", ms: 0 };
     this.#lasting.add(fault);
@@ -227,7 +229,7 @@ class Link {
     if (passed.length > 0) forward(passed);
   }
 
-  /** Lets what was forwarded already arrive before the other side is closed. */
+  /** Lets data that was already forwarded arrive before the other side is closed. */
   #endOther(closed: Socket): void {
     const other = closed === this.#near ? this.#far : this.#near;
     if (!other.destroyed) other.destroySoon();
@@ -235,8 +237,8 @@ class Link {
 }
 
 /**
- * Writes chunks in their order, each after the delay that rules when it comes. A timer may fire before another that was
- * due a moment earlier, so each writes the oldest chunk that waits, not its own.
+ * Writes chunks in order, each after the delay in force when it arrives. A timer may fire before another that was due a
+ * moment earlier, so each one writes the oldest waiting chunk, not its own.
  */
 function delayed(target: Socket, delay: () => number): (chunk: Buffer) => void {
   const waiting: Buffer[] = [];

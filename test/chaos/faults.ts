@@ -4,7 +4,7 @@ import type { FaultProxy, LinkFilter } from "./fault-proxy.ts";
 import type { Fleet } from "./fleet.ts";
 import type { FaultKind, PlannedFault } from "./plan.ts";
 
-/** A fault that is on: what it hit, and the way to end it. */
+/** An active fault: its target, and a function that ends it. */
 export interface ActiveFault {
   target: string;
   detail?: string;
@@ -16,7 +16,7 @@ type Apply = (fleet: Fleet, fault: PlannedFault) => ActiveFault | undefined | Pr
 
 const DELAY_MS = 2000;
 
-/** Each kind of fault: begins it, or answers undefined where it cannot be had now. */
+/** Starts a fault of each kind; returns undefined where the fault is impossible at the moment. */
 export const APPLY: Record<FaultKind, Apply> = {
   "kill-server": kill("server"),
   "kill-hosts": kill("hosts"),
@@ -83,7 +83,7 @@ function kill(which: "server" | "hosts" | "both"): Apply {
     const server = fleet.servers[target];
     const pids = await server.kill(which);
     if (pids.length === 0) return undefined;
-    // it is started again at once; the fault is over when it is ready
+    // restarted at once; the fault is over when the server is ready
     return { target, pids, heal: () => sleep(which === "hosts" ? 0 : Math.min(ms, 500)).then(() => server.start()) };
   };
 }
@@ -96,7 +96,7 @@ function freeze(which: "server" | "hosts" | "both"): Apply {
   };
 }
 
-/** A skew stays until the next fault of this server's clock, through calm times too. */
+/** Sets a clock skew that lasts until the next fault of this server's clock, also through calm periods. */
 function clock(offset: (fault: PlannedFault) => number): Apply {
   return (fleet, fault) => {
     fleet.servers[fault.target].setClock(offset(fault));
@@ -104,7 +104,7 @@ function clock(offset: (fault: PlannedFault) => number): Apply {
   };
 }
 
-/** Names that a server and its hosts give their connections to Postgres. */
+/** Filters for the connection names of a server and its hosts in Postgres. */
 const SIDES: Record<PlannedFault["side"], LinkFilter> = {
   server: (name) => !name.includes("checkpoint"),
   hosts: (name) => name.includes("checkpoint"),

@@ -11,24 +11,24 @@ import { processes } from "../crash/server-process.ts";
 import type { HealthSample } from "./check/world.ts";
 import type { FaultProxy } from "./fault-proxy.ts";
 
-/** How the launcher explains a start that meets no database. */
+/** Part of the launcher's message when it cannot reach the database. */
 const NO_DATABASE = "does not take us";
 
-/** A server that has been ready for so long without a break stays so until the next fault. */
+/** Time a server must stay ready without a break before it counts as stable until the next fault. */
 const STEADY_MS = 3000;
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
 const FAKETIME = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1";
 
-/** Whether clocks of servers can be set: Debian's package libfaketime. */
+/** Whether servers' clocks can be set, which needs Debian's package libfaketime. */
 export const hasFaketime = (): boolean => existsSync(FAKETIME);
 
 export interface FleetServerOptions {
   name: string;
   role: "agent" | "worker";
   jobs: number;
-  /** Of the fleet. Logs, the clock and the data directory of this server are below it. */
+  /** The fleet's directory. It contains this server's logs, clock and data directory. */
   directory: string;
   ledger: string;
   databaseUri: string;
@@ -36,11 +36,11 @@ export interface FleetServerOptions {
   postgresProxy: FaultProxy;
   redisProxy: FaultProxy;
   env: Record<string, string>;
-  /** It ended, and the harness had not killed it. */
+  /** Called when the server exits without having been killed by the harness. */
   onExit(server: FleetServer, how: string): void;
 }
 
-/** A Heddle server with its graph hosts, on one port and one clock through all of its lives. */
+/** A Heddle server with its graph hosts. Port and clock stay the same across restarts. */
 export class FleetServer {
   readonly name: string;
   readonly dataDir: string;
@@ -50,7 +50,7 @@ export class FleetServer {
   readonly #port: number;
   #child: ChildProcess | undefined;
   #killed = false;
-  /** Whether it has been ready since it was spawned. */
+  /** Whether it has been ready since it was last spawned. */
   #hasServed = false;
   #stopped = false;
   #starting: Promise<void> | undefined;
@@ -79,20 +79,22 @@ export class FleetServer {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Sets the clock of the server and its hosts to the machine's plus `seconds`. It takes effect within a second. */
+  /** Sets the clock of the server and its hosts to the machine's plus `seconds`. Takes effect within a second. */
   setClock(seconds: number): void {
     const file = this.#clockFile();
     writeFileSync(`${file}.new`, `${seconds < 0 ? "-" : "+"}${Math.abs(seconds)}\n`);
     renameSync(`${file}.new`, file);
   }
 
-  /** Starts it unless it lives. Resolves when it answers and has a graph host. */
+  /** Starts the server unless it is running. Resolves when it answers and has a graph host. */
   start(): Promise<void> {
     this.#starting ??= this.#untilReady().finally(() => (this.#starting = undefined));
     return this.#starting;
   }
 
-  /** Starts it unless it lives. Resolves when it has been ready for a while: what the last fault hit shows late. */
+  /**
+   * Starts the server unless it is running. Resolves once it has stayed ready: effects of the last fault can show late.
+   */
   async untilSteady(): Promise<void> {
     for (let since = now(); now() - since < STEADY_MS; await sleep(150)) {
       if (this.#pids().length > 0 && (await this.#isReady())) continue;
@@ -101,7 +103,7 @@ export class FleetServer {
     }
   }
 
-  /** Kills the server, its hosts, or both. Answers the pids. */
+  /** Kills the server, its hosts, or both. Returns their pids. */
   async kill(which: "server" | "hosts" | "both"): Promise<number[]> {
     const hosts = which === "server" ? [] : this.hosts();
     const server = which === "hosts" ? [] : this.#pids();
@@ -115,7 +117,7 @@ export class FleetServer {
   freeze(which: "server" | "hosts" | "both"): number[] {
     const hosts = which === "server" ? [] : this.hosts();
     const server = which === "hosts" ? [] : this.#pids();
-    // those that another fault has frozen stay its own
+    // processes that another fault froze remain with that fault
     const pids = [...server, ...hosts].filter((pid) => !this.#frozen.includes(pid));
     this.#frozen.push(...pids);
     for (const pid of pids) signal(pid, "SIGSTOP");
@@ -135,7 +137,7 @@ export class FleetServer {
     );
   }
 
-  /** Asks past the proxies; status 0 when there is no answer within `ms`. */
+  /** Requests a path directly, not through a proxy; status 0 when there is no answer within `ms`. */
   async probe(path: string, ms = 5000): Promise<Pick<HealthSample, "status" | "detail">> {
     try {
       const answer = await fetch(this.url + path, { signal: AbortSignal.timeout(ms) });
@@ -217,7 +219,7 @@ export class FleetServer {
     this.#killed = false;
     this.#hasServed = false;
     child.once("exit", (code, how) => {
-      // a start that meets no database ends with the reason; an orchestrator starts it again
+      // a start without a database exits with the reason; an orchestrator would restart it
       const refused = !this.#hasServed && code === 1 && this.log().slice(-600).includes(NO_DATABASE);
       if (refused) void sleep(500).then(() => this.start().catch(() => {}));
       else if (!this.#killed) this.#o.onExit(this, String(how ?? code));
@@ -230,6 +232,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // it has ended
+    // the process has already exited
   }
 }

@@ -14,7 +14,7 @@ import { mayMount, SmallDisk } from "./small-disk.ts";
 export const SERVER_NAMES = ["api", "worker1", "worker2"] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
 
-/** The first executes almost nothing; the second is read from too; the third answers health alone. */
+/** The first executes almost nothing; the second also serves reads; the third only answers health checks. */
 const SERVERS = {
   api: { role: "agent", jobs: 1 },
   worker1: { role: "agent", jobs: 30 },
@@ -24,16 +24,16 @@ const SERVERS = {
 const ENVIRONMENT = {
   HEDDLE_HOSTS: "1",
   HEDDLE_LEASE_MS: "5000",
-  // the disks of the fleet are small
+  // the fleet's disks are small
   HEDDLE_MIN_FREE_DISK_MB: "4",
-  // a run that is hit by chance many times must still not be given up
+  // a run that is hit many times by chance must not exhaust its attempts
   HEDDLE_RUN_MAX_ATTEMPTS: "1000",
   HEDDLE_OUTBOUND_ALLOW: "127.0.0.1",
   HEDDLE_WEBHOOK_TIMEOUT_MS: "2000",
   HEDDLE_WEBHOOK_RETRY_MS: "300",
   HEDDLE_WEBHOOK_MAX_ATTEMPTS: "40",
   HEDDLE_CRON_SKIP_WAITING: "false",
-  // kept streams are read when all is over
+  // kept streams are read after everything has settled
   RESUMABLE_STREAM_TTL_SECONDS: "36000",
   HEDDLE_STREAM_MEMORY_MB: "1",
   HEDDLE_LOG_LEVEL: "warn",
@@ -48,7 +48,7 @@ export interface FleetDisks {
 const mount = (directory: string, name: string, megabytes: number): SmallDisk | undefined =>
   mayMount() ? SmallDisk.mount(join(directory, name), megabytes) : undefined;
 
-/** Three servers, Postgres, Redis and the proxies between them, all of one directory. */
+/** Three servers, Postgres, Redis and the proxies between them, all in one directory. */
 export class Fleet {
   readonly directory: string;
   readonly ledger: string;
@@ -67,10 +67,10 @@ export class Fleet {
     this.disks = disks;
   }
 
-  /** Makes the directory that everything of a run is in. */
+  /** Creates the directory that holds all files of a run. */
   static makeDirectory(): string {
     const directory = mkdtempSync(join(tmpdir(), "heddle-chaos-"));
-    // Postgres does not run as root, and its user must reach its data
+    // Postgres does not run as root, and its user needs access to its data
     chmodSync(directory, 0o755);
     return directory;
   }
@@ -108,7 +108,7 @@ export class Fleet {
         redisProxy,
         env: ENVIRONMENT,
         onExit: (exited, how) => {
-          // a terminal's Ctrl-C reaches the servers too
+          // Ctrl-C in a terminal reaches the servers too
           if (this.#isStopping) return;
           history.exit({ t: now(), server: exited.name, how, log: exited.log() });
           void exited.start().catch(() => {});
@@ -117,7 +117,7 @@ export class Fleet {
       this.servers[name] = server;
       if (name !== "worker2") this.clientProxies[name] = await FaultProxy.start(server.port, "other");
     }
-    // the first one migrates
+    // the first server runs the migrations
     await this.servers.api.start();
     await Promise.all([this.servers.worker1.start(), this.servers.worker2.start()]);
   }
@@ -127,13 +127,13 @@ export class Fleet {
     return `http://127.0.0.1:${this.clientProxies[server].port}`;
   }
 
-  /** Resolves when everything runs and every server has been ready for a while. */
+  /** Resolves when all processes run and every server has been ready for a while. */
   async untilSteady(): Promise<void> {
     await this.postgres.start();
     await Promise.all(Object.values(this.servers).map((server) => server.untilSteady()));
   }
 
-  /** From now on servers that end are not started again. */
+  /** Marks the fleet as stopping: servers that exit are no longer restarted. */
   expectEnd(): void {
     this.#isStopping = true;
   }

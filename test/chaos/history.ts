@@ -4,7 +4,7 @@ import { once } from "node:events";
 import type { Exit, FaultEvent, HealthSample, Hook, Operation, OperationName, Window } from "./check/world.ts";
 import { now } from "./now.ts";
 
-/** Keeps what clients saw, what the nemesis did and what the servers said of themselves, and appends each to a file. */
+/** Keeps the clients' observations, the nemesis' actions and the servers' health, and appends each to a file. */
 export class History {
   readonly operations: Operation[] = [];
   readonly faults: FaultEvent[] = [];
@@ -20,7 +20,7 @@ export class History {
     this.#file = createWriteStream(file, { flags: "a" });
   }
 
-  /** Notes that a client invokes an operation, and keeps the record that the caller completes. */
+  /** Records the invocation of an operation, and returns the record for the caller to complete. */
   invoke(name: OperationName, about: Partial<Operation>): Operation {
     const operation: Operation = { id: this.#next++, name, invoked: now(), outcome: "open", ...about };
     this.operations.push(operation);
@@ -60,7 +60,7 @@ export class History {
     this.#write("webhook", entry);
   }
 
-  /** Keeps every sample, and writes down those that differ from the one before. */
+  /** Keeps every sample, and writes those that differ from the one before to the file. */
   sample(sample: HealthSample): void {
     this.health.push(sample);
     const key = `${sample.server} ${sample.endpoint}`;

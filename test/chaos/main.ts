@@ -1,4 +1,6 @@
-/** `npm run chaos`: runs itself in a mount namespace of its own where that is allowed, so that disks can be filled. */
+/**
+ * `npm run chaos`: re-executes itself in a separate mount namespace where that is allowed, so that disks can be filled.
+ */
 import { spawn, spawnSync } from "node:child_process";
 import { copyFileSync, existsSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -55,7 +57,7 @@ async function main(): Promise<number> {
   }
 }
 
-/** Copies what tells the story of a run to files that outlive its directory. */
+/** Copies a run's records to files that outlive its directory. */
 function saveRecords(directory: string, seed: number): void {
   const logs = readdirSync(directory).filter((file) => file.endsWith(".log"));
   for (const file of ["history.jsonl", "world.json", "report.txt", "ledger.jsonl", ...logs]) {
@@ -65,7 +67,7 @@ function saveRecords(directory: string, seed: number): void {
   }
 }
 
-// the official client's timers would keep the process for minutes
+// the official client's timers would keep the process alive for minutes
 process.exit(
   await main().catch((error: unknown) => {
     console.error(error);

@@ -6,11 +6,11 @@ import type { History } from "./history.ts";
 import { now } from "./now.ts";
 import { type FaultKind, type PlannedFault, planRounds } from "./plan.ts";
 
-/** Plays rounds of faults on a fleet until a deadline. */
+/** Injects rounds of faults into a fleet until a deadline. */
 export class Nemesis {
   readonly #fleet: Fleet;
   readonly #history: History;
-  /** Faults that could not be had, by kind: no right to mount, or the process was away already. */
+  /** Faults that were impossible, by kind: no permission to mount, or the process was already down. */
   readonly skipped: Record<string, number> = {};
   #stopping = false;
 
@@ -23,7 +23,7 @@ export class Nemesis {
     this.#stopping = true;
   }
 
-  /** Rounds until `deadline` on the monotonic clock; the last one ends with a calm. */
+  /** Plays rounds until `deadline` on the monotonic clock; the last one ends with a calm. */
   async run(seed: number, kinds: readonly FaultKind[], deadline: number): Promise<void> {
     for (const { stormMs, calmMs, faults } of planRounds(seed, kinds)) {
       if (this.#stopping || now() > deadline) return;
@@ -61,7 +61,7 @@ export class Nemesis {
     }
   }
 
-  /** Sleeps in short turns, so that a stop is soon. */
+  /** Sleeps in short intervals, so that a stop takes effect soon. */
   async #pause(ms: number): Promise<void> {
     const until = now() + ms;
     while (!this.#stopping && now() < until) await sleep(Math.max(1, Math.min(200, until - now())));

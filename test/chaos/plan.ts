@@ -1,7 +1,7 @@
 import { randomFrom } from "../crash/kills.ts";
 import { SERVER_NAMES, type ServerName } from "./fleet.ts";
 
-/** Each kind of fault with its range of durations in ms, and how often it is chosen against the others. */
+/** Kinds of faults, each with its range of durations in ms and its relative frequency. */
 export const FAULTS = {
   "kill-server": { ms: [100, 1500], weight: 2 },
   "kill-hosts": { ms: [0, 0], weight: 2 },
@@ -39,18 +39,18 @@ export const FAULTS = {
 export type FaultKind = keyof typeof FAULTS;
 export const FAULT_KINDS = Object.keys(FAULTS) as FaultKind[];
 
-/** Seconds by which clocks differ: tens of milliseconds, a missing time server, a laptop that slept. */
+/** Clock offsets in seconds: tens of milliseconds, a missing time server, a laptop that slept. */
 const SKEWS = [0.05, 0.4, 3, 60, 600, 3600];
 
 export interface PlannedFault {
-  /** Milliseconds after the begin of the storm. */
+  /** Milliseconds after the start of the storm. */
   at: number;
   kind: FaultKind;
   target: ServerName;
   ms: number;
   /** Which connections of the server fail. */
   side: "server" | "hosts" | "all";
-  /** Requests or notifications. */
+  /** Number of requests or notifications. */
   count: number;
   /** Offset of a clock in seconds. */
   skew: number;
@@ -63,7 +63,7 @@ export interface Round {
   faults: PlannedFault[];
 }
 
-/** The nemesis' choices: the same for the same seed and kinds, without end. */
+/** Yields the nemesis' endless plan, deterministic for a seed and kinds. */
 export function* planRounds(seed: number, kinds: readonly FaultKind[]): Generator<Round> {
   const random = randomFrom(seed);
   const between = (low: number, high: number) => Math.round(low + random() * (high - low));
@@ -79,7 +79,7 @@ export function* planRounds(seed: number, kinds: readonly FaultKind[]): Generato
     for (let at = between(0, 800); at < stormMs; at += between(500, 2200)) {
       const kind = pickKind();
       const [low, high] = FAULTS[kind].ms;
-      // a fault may last longer than its storm, not much
+      // a fault may outlast its storm, but not by much
       const ms = Math.min(between(low, high), Math.max(low, stormMs + 4000 - at));
       faults.push({
         at,

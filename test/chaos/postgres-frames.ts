@@ -1,4 +1,4 @@
-/** Reads the name that a Postgres client gives itself out of its startup packet; undefined for other packets. */
+/** Reads the application name from a Postgres client's startup packet; undefined for other packets. */
 export function applicationName(packet: Buffer): string | undefined {
   const PROTOCOL_3 = 196_608;
   if (packet.length < 8 || packet.readInt32BE(4) < PROTOCOL_3 || packet.readInt32BE(4) > PROTOCOL_3 + 99)
@@ -12,13 +12,13 @@ const HEADER = 5;
 const NOTIFICATION = "A".charCodeAt(0);
 
 /**
- * Follows the messages of a Postgres backend through chunks of any size, and leaves out the notifications that
- * `drops` wants dropped.
+ * Follows the messages of a Postgres backend through chunks of any size, and removes the notifications selected by
+ * `drops`.
  */
 export class BackendMessages {
   readonly #drops: () => boolean;
   #header = Buffer.alloc(0);
-  /** Bytes of the present message that are still to come. */
+  /** Remaining bytes of the current message. */
   #left = 0;
   #dropping = false;
 
@@ -26,7 +26,7 @@ export class BackendMessages {
     this.#drops = drops;
   }
 
-  /** The bytes of the chunk that the client is to get. */
+  /** Returns the bytes of the chunk that the client receives. */
   filter(chunk: Buffer): Buffer {
     const passed: Buffer[] = [];
     let at = 0;

@@ -14,7 +14,7 @@ import { processes } from "../crash/server-process.ts";
 
 const USER = "heddle";
 
-/** Small, and durable: a kill must lose nothing that was acknowledged. */
+/** Small but durable settings: a kill must lose nothing that was acknowledged. */
 const SETTINGS: Record<string, string> = {
   max_connections: "150",
   shared_buffers: "64MB",
@@ -30,7 +30,9 @@ const SETTINGS: Record<string, string> = {
   log_line_prefix: "%m [%p] ",
 };
 
-/** A Postgres that the nemesis kills, freezes and fills the disk of; a child of this process, on one port for all lives. */
+/**
+ * A Postgres that the nemesis kills, freezes and whose disk it fills; a child of this process, always on the same port.
+ */
 export class PostgresProcess {
   readonly #dir: string;
   readonly #port: number;
@@ -47,7 +49,7 @@ export class PostgresProcess {
     this.#binaries = findPostgresBinaries(owner);
   }
 
-  /** Makes a cluster in `dir` and starts it. */
+  /** Creates a cluster in `dir` and starts it. */
   static async create(dir: string): Promise<PostgresProcess> {
     mkdirSync(dir, { recursive: true, mode: 0o755 });
     const owner = clusterOwner(join(dir, "data"));
@@ -69,18 +71,18 @@ export class PostgresProcess {
     return this.#port;
   }
 
-  /** Address through the port of a proxy; without one, of Postgres itself. */
+  /** Address through the port of a proxy; without a port, of Postgres itself. */
   uri(port = this.#port): string {
     return this.#uri(port, "heddle");
   }
 
-  /** Resolves when it takes connections; repeats while it cannot start. */
+  /** Resolves when it accepts connections; retries while it cannot start. */
   start(): Promise<void> {
     this.#starting ??= this.#untilReady().finally(() => (this.#starting = undefined));
     return this.#starting;
   }
 
-  /** Answers the pids; none when it is frozen, because what is started next is not. */
+  /** Returns the killed pids; none while frozen, because a restarted process would not be frozen. */
   async kill(): Promise<number[]> {
     if (this.#frozen.length > 0) return [];
     const pids = this.pids();
@@ -89,17 +91,17 @@ export class PostgresProcess {
     const exited = once(child, "exit");
     child.kill("SIGKILL");
     await exited;
-    // backends end by themselves when they notice; a frozen one has to be thawed for that
+    // backends exit when they notice; a frozen one has to be thawed first
     for (const pid of pids) signal(pid, "SIGKILL");
     return pids;
   }
 
-  /** Answers the pids; none when it is frozen already, or not up. */
+  /** Returns the frozen pids; none when it is already frozen or not running. */
   freeze(): number[] {
     const postmaster = this.#child;
     if (this.#frozen.length > 0 || this.#starting) return [];
     if (!postmaster || postmaster.exitCode !== null || postmaster.signalCode !== null) return [];
-    // before its children are listed: it starts no further one then
+    // before listing its children, so that it cannot fork another one
     postmaster.kill("SIGSTOP");
     this.#frozen = this.pids();
     for (const pid of this.#frozen) signal(pid, "SIGSTOP");
@@ -180,6 +182,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // it has ended
+    // the process has already exited
   }
 }

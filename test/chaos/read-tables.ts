@@ -8,15 +8,15 @@ import { now } from "./now.ts";
 
 type Sql = postgres.Sql;
 
-/** Connects to Postgres itself, not through a proxy. */
+/** Connects directly to Postgres, not through a proxy. */
 export const openTables = (uri: string): Sql => postgres(uri, { max: 4, onnotice: () => {} });
 
-/** Waits until no run is pending or running. Answers when that was; undefined when it did not come in time. */
+/** Waits until no run is pending or running. Returns that time; undefined after `limitMs`. */
 export async function untilSettled(sql: Sql, limitMs: number): Promise<number | undefined> {
   return untilNone(limitMs, () => sql`select 1 from runs where status in ('pending', 'running') limit 1`);
 }
 
-/** Waits until every webhook is delivered or given up. */
+/** Waits until every webhook is delivered or abandoned. */
 export async function untilDelivered(sql: Sql, limitMs: number): Promise<number | undefined> {
   return untilNone(limitMs, () => sql`select 1 from webhook_deliveries where status = 'pending' limit 1`);
 }
@@ -32,7 +32,7 @@ async function untilNone(limitMs: number, rows: () => Promise<readonly unknown[]
 }
 
 export async function readRuns(sql: Sql): Promise<RunRow[]> {
-  // the database's clock is the machine's: this turns it into the monotonic one
+  // the database uses the machine's clock: this offset converts it to the monotonic clock
   const offset = Date.now() - now();
   const rows = await sql<
     (Omit<RunRow, "streamIncomplete"> & { incomplete: boolean; created: number; started: number | null })[]
@@ -62,7 +62,7 @@ export async function readCheckpoints(sql: Sql): Promise<CheckpointRow[]> {
     from checkpoints`;
 }
 
-/** Rows of any table that name a thread, by thread. */
+/** Counts, per thread, the rows of any table that name it. */
 export async function countRows(sql: Sql): Promise<Map<string, number>> {
   const rows = await sql<{ thread: string; n: number }[]>`
     select thread, count(*)::int as n from (
@@ -83,7 +83,7 @@ export async function readKeptStreams(sql: Sql): Promise<KeptStream[]> {
   return rows.map(({ run, status, text }) => ({ run, status, frames: parseFrames(text) }));
 }
 
-/** Frames of a text of server-sent events; comments are none. */
+/** Parses frames from a text of server-sent events; skips comments. */
 export function parseFrames(text: string): Frame[] {
   return text.split("\n\n").flatMap((block) => {
     const field = (name: string) =>
@@ -98,7 +98,7 @@ export function parseFrames(text: string): Frame[] {
   });
 }
 
-/** Lines of the effects ledger, in their order; one that a full disk or a kill tore is left out. */
+/** Reads the lines of the effects ledger in order; skips lines cut off by a full disk or a kill. */
 export function readLedger(file: string): LedgerLine[] {
   let text = "";
   try {

@@ -10,7 +10,7 @@ import { countRows, readCheckpoints, readKeptStreams, readLedger, readRuns } fro
 
 const AT_ONCE = 8;
 
-/** Reads everything that the checker judges, when all faults are over. */
+/** Reads the checker's input after all faults are over. */
 export async function readWorld(fleet: Fleet, history: History, sql: postgres.Sql, settledAt?: number): Promise<World> {
   const { operations, faults, calms, health, exits, hooks } = history;
   const end = now();
@@ -81,7 +81,7 @@ async function readThread(client: Client, saver: PostgresSaver, thread: string, 
       done: state.values?.done ?? [],
       answers: state.values?.answers ?? [],
       saverDone: saved?.done ?? [],
-      // written when a run ends: a run that was stopped may have left it behind
+      // written when a run ends: an interrupted run may not have updated it
       ...(found.status === "idle" && found.values?.done && { valuesDone: found.values.done }),
     };
   } catch (error) {

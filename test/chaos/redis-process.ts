@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** A Redis of the harness, on one port for all of its lives. Needs `redis-server` in the PATH. */
+/** A Redis of the harness, on the same port across restarts. Needs `redis-server` in the PATH. */
 export class RedisProcess {
   readonly port: number;
   readonly #dir: string;

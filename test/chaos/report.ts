@@ -12,7 +12,7 @@ const count = (names: string[]): [string, number][] => {
 const table = (rows: [string, number | string][]): string[] =>
   rows.map(([name, value]) => `  ${name.padEnd(34)} ${value}`);
 
-/** The counts of a run and, for each law, what was checked and what broke it. */
+/** Formats the counts of a run and, for each law, what was checked and its violations. */
 export function report(world: World, verdicts: Record<string, Verdict>, skipped: Record<string, number>): string {
   const lines = [`Faults: ${world.faults.length}`, ...table(count(world.faults.map(({ kind }) => kind)))];
   if (Object.keys(skipped).length > 0) lines.push("Not to be had:", ...table(Object.entries(skipped)));
@@ -28,7 +28,7 @@ export function report(world: World, verdicts: Record<string, Verdict>, skipped:
   return lines.join("\n");
 }
 
-/** For each law its violations, the shortest stories first. */
+/** Lists the violations of each law, the shortest stories first. */
 export function reportViolations(world: World, verdicts: Record<string, Verdict>): string {
   const lines: string[] = [];
   for (const [law, { violations }] of Object.entries(verdicts)) {

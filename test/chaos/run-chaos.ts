@@ -17,7 +17,7 @@ import { openTables, untilDelivered, untilSettled } from "./read-tables.ts";
 import { readWorld } from "./read-world.ts";
 import { report, reportViolations } from "./report.ts";
 
-/** A run that was accepted has to end within this time after the last fault. */
+/** Time after the last fault within which every accepted run must end. */
 const SETTLE_MS = 30_000;
 const DELIVER_MS = 60_000;
 const SAMPLE_MS = 500;
@@ -29,8 +29,8 @@ export interface ChaosResult {
 }
 
 /**
- * Plays `minutes` of faults and load in `directory`, then lets everything settle and checks every law. `signal` ends
- * it early; what was started is stopped in any case.
+ * Plays `minutes` of faults and load in `directory`, then lets everything settle and checks every law. `signal` ends it
+ * early; all started processes are stopped in any case.
  */
 export async function runChaos(
   { minutes, seed, kinds }: Arguments,
@@ -91,7 +91,7 @@ export async function runChaos(
   }
 }
 
-/** Asks each server twice a second how it is, past the proxies. */
+/** Probes each server's health twice a second, not through the proxies. */
 async function sampleHealth(fleet: Fleet, history: History, isOn: () => boolean): Promise<void> {
   const endpoints: HealthSample["endpoint"][] = ["/ok", "/ready"];
   const sample = async (server: (typeof fleet.servers)["api"], endpoint: HealthSample["endpoint"]) => {

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
-/** A directory on a file system of its own that can be filled. Needs the right to mount. */
+/** A directory on a separate file system that can be filled. Needs permission to mount. */
 export class SmallDisk {
   readonly directory: string;
   readonly #filler: string;
@@ -12,14 +12,14 @@ export class SmallDisk {
     this.#filler = join(directory, "filler");
   }
 
-  /** Mounts a tmpfs of `megabytes` over `directory`; undefined where that is not allowed. */
+  /** Mounts a tmpfs of `megabytes` over `directory`; returns undefined where that is not allowed. */
   static mount(directory: string, megabytes: number): SmallDisk | undefined {
     mkdirSync(directory, { recursive: true, mode: 0o755 });
     const options = ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=755`, "chaos", directory];
     return spawnSync("mount", options, { stdio: "ignore" }).status === 0 ? new SmallDisk(directory) : undefined;
   }
 
-  /** Writes until nothing fits any more. */
+  /** Writes until the disk is full. */
   fill(): void {
     const file = openSync(this.#filler, "w");
     let size = 0;
@@ -44,5 +44,5 @@ export class SmallDisk {
   }
 }
 
-/** Whether this process may mount, as in a mount namespace of its own. */
+/** Whether this process may mount, as in a separate mount namespace. */
 export const mayMount = (): boolean => process.env["HEDDLE_CHAOS_NAMESPACE"] === "1" && process.getuid?.() === 0;

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** A free port of loopback below the range of outgoing connections, so that it is free again after a restart. */
+/** Returns a free loopback port below the ephemeral range, so that it is still free after a restart. */
 export async function stablePort(): Promise<number> {
   for (;;) {
     const port = randomInt(20_000, 32_000);

@@ -5,14 +5,14 @@ interface Line {
   text: string;
 }
 
-/** Faults this long before the first event of a story still matter. */
+/** Length of the period before a story's first event in which faults still matter. */
 const BEFORE_MS = 15_000;
 const MOST_LINES = 60;
 
-/** Everything that touched the run or thread of a violation, in the order of time, with the faults beside it. */
+/** Lists all events of the run or thread of a violation in time order, with the faults beside them. */
 export function tellStory(world: World, violation: Violation): string[] {
   const { run, thread, server, t } = violation;
-  // a stream or a cancel is about its run alone; the other laws are about what happened on the thread
+  // a stream or a cancel concerns only its run; the other laws concern the whole thread
   const isOfRun = run !== undefined && (violation.law === 3 || violation.law === 4 || violation.law === 5);
   const isAbout = (entry: { run?: string | undefined; thread?: string | undefined }) =>
     (run !== undefined && entry.run === run) || (!isOfRun && thread !== undefined && entry.thread === thread);

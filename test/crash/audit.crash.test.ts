@@ -1,4 +1,4 @@
-/** A change through the API has its line in the audit log, once, whenever the server was killed. */
+/** Every change through the API has exactly one line in the audit log, whenever the server was killed. */
 import { randomUUID } from "node:crypto";
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -19,7 +19,7 @@ afterAll(async () => {
   installation.remove();
 });
 
-/** Makes assistants until the server is gone. @returns the ids that were sent, and those that were answered */
+/** Creates assistants until the server is gone. @returns the ids that were sent, and those that were answered */
 async function changeUntilGone(): Promise<{ sent: string[]; answered: string[] }> {
   const sent: string[] = [];
   const answered: string[] = [];
@@ -67,7 +67,7 @@ test("a change of a server killed around it keeps its audit line or its announce
     sent.push(...changed.sent);
     answered.push(...changed.answered);
 
-    // what a statement does that was under way when its server died is done before it is looked at
+    // wait for statements that were in progress when the server died
     const others = () => sql`
       select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
     await expect.poll(async () => (await others()).length).toBe(0);
@@ -75,14 +75,14 @@ test("a change of a server killed around it keeps its audit line or its announce
       select assistant_id as id from assistants where assistant_id = any(${sent}::uuid[])`;
     const before = new Set((await linesOf()).map(({ id }) => id));
     const announced = await sql<{ id: string }[]>`select draft->'target'->>'assistant_id' as id from announced_changes`;
-    // no moment without one of them
+    // at every moment each change has a line or an announcement
     const told = new Set([...before, ...announced.map(({ id }) => id)]);
     expect(made.filter(({ id }) => !told.has(id))).toEqual([]);
     expect(answered.filter((id) => !before.has(id))).toEqual([]);
     expect(announced.filter(({ id }) => before.has(id))).toEqual([]);
     if (point?.startsWith("before-audit-line")) withoutLine += made.filter(({ id }) => !before.has(id)).length;
     unknown += announced.length;
-    // as if the two minutes were over, after which its process counts as gone
+    // simulates the two minutes after which the change's process counts as dead
     await sql`update announced_changes set touched_at = now() - interval '1 hour'`;
     await sql.end();
   }
@@ -97,7 +97,7 @@ test("a change of a server killed around it keeps its audit line or its announce
   expect(new Set(ids).size).toBe(ids.length);
   expect(answered.filter((id) => !ids.includes(id))).toEqual([]);
   expect(lines.filter(({ status }) => status === UNKNOWN_OUTCOME)).toHaveLength(unknown);
-  // of what this is about, there was some
+  // the fault point actually left changes without a line
   expect(withoutLine).toBeGreaterThan(0);
   expect(lines.filter(({ id, status }) => answered.includes(id) && status !== 200)).toEqual([]);
   expect(await verifyLog()).toMatch(/^(\d+) lines, \1 sound, 0 without a seal$/m);

@@ -1,6 +1,7 @@
 /**
- * What a build depends on goes away under it. The disk, which Postgres shares, as on one machine it does: the build
- * fails and says why, and what served goes on. The database, killed or away for long: the build goes on by itself.
+ * Builds lose what they depend on. Disk full (shared with Postgres, as on a single machine): the build fails with the
+ * reason, and the serving revision keeps serving. Database killed or unavailable for long: the build continues without
+ * intervention.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -23,7 +24,7 @@ import {
 import { ControlProcess } from "./control-process.ts";
 
 const directory = testDataDirectory();
-// Postgres does not run as root, and whoever it runs as must reach its data
+// Postgres does not run as root, and its user needs access to its data
 chmodSync(directory, 0o755);
 const isMounted =
   spawnSync("mount", ["-t", "tmpfs", "-o", "size=320m,mode=755", "tmpfs", directory], { stdio: "ignore" }).status === 0;
@@ -54,7 +55,7 @@ const untilWord = (wanted: string) =>
   vi.waitUntil(async () => (await word()) === wanted, { timeout: 30_000, interval: 100 });
 const builds = () => readdirSync(join(directory, "control", "builds"));
 const unfinished = () => builds().filter((name) => !existsSync(join(directory, "control/builds", name, "complete")));
-/** A project that is installed by a script. */
+/** Returns a project that a script installs. */
 const installing = (name: string, script: string): [Buffer, object] => [
   archiveOf(graphProject(name, { "install.sh": script })),
   { source_config: { install_command: "sh install.sh" } },
@@ -82,7 +83,7 @@ test.skipIf(!isMounted)(
     const archive = archiveOf(graphProject("zeros", { "zeros.txt": "0".repeat(12_000_000) }));
     const path = await upload(call, id, archive);
     const filler = join(directory, "filler");
-    // room for the database's own work, and not for what the archive unpacks to
+    // room for the database's own work, but not for the unpacked archive
     const { bavail, bsize } = await import("node:fs").then(({ statfsSync }) => statfsSync(directory));
     writeFileSync(filler, Buffer.alloc(bavail * bsize - 8_000_000));
     const changed = await call("PATCH", `/v2/deployments/${id}`, {
@@ -128,7 +129,7 @@ test("Postgres down for 20 s: the build restarts, and the serving revision serve
   const revision = await deployArchive(call, id, ...slow("dead", 6));
   await untilStatus(call, id, revision, "BUILDING");
   await sleep(500);
-  // it cannot be started without
+  // Postgres cannot start without this file
   const configuration = join(directory, "postgres/data/postgresql.conf");
   renameSync(configuration, `${configuration}.away`);
   process.kill(postmaster(), "SIGKILL");
@@ -164,6 +165,6 @@ function signalTo(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // a backend that has ended
+    // the backend has already exited
   }
 }

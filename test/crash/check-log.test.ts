@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { completedSteps, type LogLine, violations } from "./check-log.ts";
 
-/** `1s@a` is the start of step 1 in execution a, `1e@a` its end; all of one run. */
+/** Parses a log of one run: `1s@a` is the start of step 1 in execution a, `1e@a` its end. */
 const log = (text: string): LogLine[] =>
   text.split(" ").map((word) => {
     const [, step, phase, execution] = /^(\d)([se])@(\w+)$/.exec(word)!;

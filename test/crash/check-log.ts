@@ -20,10 +20,10 @@ export async function readLog(file: string): Promise<LogLine[]> {
 }
 
 /**
- * What the step log says against us. In each run (its steps are sequential):
- * - executions do not overlap: once a newer one has started, an older one must not be heard of again;
- * - no step starts again after a later step of the run had started: the later one started only because the
- *   earlier one's checkpoint was written, so the earlier one had completed.
+ * Returns the violations in the step log. In each run (its steps are sequential):
+ * - executions do not overlap: once a newer one has started, an older one writes no more lines;
+ * - no step starts again after a later step of the run has started: the later one started only because the earlier
+ *   one's checkpoint was written, so the earlier one had completed.
  */
 export function violations(lines: LogLine[]): string[] {
   const found: string[] = [];
@@ -47,7 +47,7 @@ export function violations(lines: LogLine[]): string[] {
   return found;
 }
 
-/** Steps of a run that have an end in the log. */
+/** Returns the steps of a run that have an end in the log. */
 export function completedSteps(lines: LogLine[], run: string): number[] {
   const steps = lines.filter((line) => line.run === run && line.phase === "end").map((line) => line.step);
   return [...new Set(steps)].toSorted((a, b) => a - b);

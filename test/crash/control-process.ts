@@ -9,7 +9,7 @@ import type { Call } from "../../server/test/call.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-/** `heddle serve --role control` on one port through all of its lives. */
+/** `heddle serve --role control`, on the same port across restarts. */
 export class ControlProcess {
   readonly url: string;
   readonly #port: number;
@@ -25,7 +25,7 @@ export class ControlProcess {
     this.url = `http://127.0.0.1:${port}`;
   }
 
-  /** `database`: none for the embedded one, in the directory. */
+  /** Allocates a port. Without `database`, the embedded one in the directory is used. */
   static async create(directory: string, database: string): Promise<ControlProcess> {
     const probe = createServer();
     await new Promise<void>((done) => probe.listen(0, "127.0.0.1", done));
@@ -71,7 +71,7 @@ export class ControlProcess {
     return this.#child!.pid!;
   }
 
-  /** How it ended. */
+  /** Resolves with the signal or code the process exited with. */
   ended(): Promise<NodeJS.Signals | number | null> {
     return this.#exited;
   }
@@ -98,14 +98,14 @@ export class ControlProcess {
   };
 }
 
-/** Processes whose environment names the given directory, but for control planes: what was started there. */
+/** Returns processes whose environment names the given directory, except control planes: everything started there. */
 export function processesOf(directory: string, word: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
       try {
         const line = readFileSync(`/proc/${name}/cmdline`, "utf8");
-        // its sandbox names all that is in its command line too
+        // the sandbox's own command line contains its command's too
         return !line.startsWith("bwrap\0") && line.includes(directory) && line.includes(word) ? [Number(name)] : [];
       } catch {
         return [];

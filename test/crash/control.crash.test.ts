@@ -1,6 +1,6 @@
 /**
- * The control plane is killed at each point of a deployment's way. Its successor takes the revision to its end: one
- * agent server runs, none was started twice at a time, nothing is left of a build, and a server that ran goes on.
+ * The control plane is killed at each point of a deployment. Its successor finishes the revision: one agent server
+ * runs, no instance was started twice at the same time, no remains of a build are left, and a running server survives.
  */
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, rmSync } from "node:fs";
@@ -14,7 +14,7 @@ import { testDatabase } from "../../server/test/db.ts";
 import { archiveOf, createDeployment, deployArchive, graphProject, untilStatus } from "../../server/test/deploy.ts";
 import { ControlProcess, processesOf } from "./control-process.ts";
 
-// what is killed and adopted includes the isolation
+// isolation is part of what is killed and adopted
 process.env["HEDDLE_PROCESS_ISOLATION"] = "auto";
 const HEDDLE = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
 const db = await testDatabase();
@@ -54,12 +54,12 @@ test.each(POINTS)(
     expect(await control.ended()).toBe("SIGKILL");
 
     await control.start();
-    // what served before serves again, or still
+    // the previous revision still serves, or serves again
     expect(before === null ? "control-" : await word()).toMatch(/^control-/);
     await untilStatus(call, id, revision, "DEPLOYED", 60_000);
     await vi.waitUntil(async () => (await word()) === point, { timeout: 20_000 });
     await vi.waitUntil(() => servers().length === 1, { timeout: 20_000 });
-    // of each revision and replica there was one at a time
+    // each revision and replica had at most one instance at a time
     const twice = await db.sql`
     select 1 from instances x join instances y on x.revision_id = y.revision_id and x.replica = y.replica and x.id < y.id
     where x.started_at < coalesce(y.ended_at, now()) and y.started_at < coalesce(x.ended_at, now())
@@ -83,7 +83,7 @@ test("a build ends with the killed control plane and is repeated", async () => {
   await control.end("SIGKILL");
   await vi.waitUntil(() => commands().length === 0, { timeout: 20_000 });
   await control.start();
-  // the one that served was not touched
+  // the serving instance was not touched
   expect(servers()).toEqual([agent]);
   await untilStatus(call, id, revision, "DEPLOYED", 60_000);
   const statuses = await db.sql<{ status: string }[]>`
@@ -105,7 +105,7 @@ test("SIGTERM stops all processes, and the next start restores the serving revis
     return json.logs.length;
   };
   try {
-    // what comes next shows that nothing came twice, and that nothing was left out
+    // equal counts show that no line was duplicated or lost
     const has = (least: number) =>
       vi.waitUntil(async () => count() >= least && count() === (await kept()), { timeout: 30_000 });
     await has(1);

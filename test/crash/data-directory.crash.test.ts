@@ -1,6 +1,6 @@
 /**
- * Containers that share a volume: processes in PID namespaces of their own on one data directory. Needs Linux and the
- * right to make namespaces, which continuous integration has.
+ * Containers that share a volume: processes in separate PID namespaces on one data directory. Needs Linux and
+ * permission to create namespaces, which continuous integration has.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -31,12 +31,12 @@ afterEach(() => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-/** A server in a PID namespace of its own, with the machine's file system. */
+/** A server in a separate PID namespace, with the machine's file system. */
 class Container {
   readonly lines: string[] = [];
   readonly #unshare: ChildProcess;
 
-  /** @param underInit keeps the namespace, and what else runs in it, when the server has ended */
+  /** @param underInit keeps the namespace and its other processes alive when the server has exited */
   constructor(part: string, { waitMs = 2_000, underInit = false } = {}) {
     const server = [process.execPath, "--import", TSX, USER, part, dataDir, String(waitMs)];
     const program = underInit ? ["/bin/sh", "-c", '"$@" & wait; sleep 600', "init", ...server] : server;
@@ -45,7 +45,7 @@ class Container {
     containers.push(this);
   }
 
-  /** The outcome of its start. */
+  /** Resolves with the outcome of the start. */
   async outcome(timeout = 30_000): Promise<string> {
     for (const deadline = performance.now() + timeout; performance.now() < deadline; await sleep(50)) {
       const line = this.lines.find((printed) => !printed.startsWith("waits"));
@@ -54,7 +54,7 @@ class Container {
     throw new Error(`nothing but ${JSON.stringify(this.lines)} after ${timeout} ms`);
   }
 
-  /** Signals the server's process, which may be the first of the namespace or a child of that. */
+  /** Signals the server's process, which may be the namespace's first process or a child of it. */
   signal(name: NodeJS.Signals): void {
     for (let pids = [this.#unshare.pid!]; pids.length > 0; pids = pids.flatMap(childrenOf)) {
       for (const pid of pids) {
@@ -65,7 +65,7 @@ class Container {
     throw new Error("the server has ended");
   }
 
-  /** Ends every process of the namespace. */
+  /** Kills every process of the namespace. */
   kill(): void {
     this.#unshare.kill("SIGKILL");
   }

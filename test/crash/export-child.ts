@@ -1,7 +1,7 @@
 /**
- * A trace platform that exports, as a process to be killed: chDB in its data directory, Postgres and the store outside.
- * `HEDDLE_FAULT_POINTS` names where it dies. It takes requests as lines of JSON, `[method, path, body]`, and answers
- * each with a line, `[status, text]`; the first line that it writes says that it works.
+ * An exporting trace platform, as a process to be killed: chDB in its data directory, Postgres and the store outside.
+ * `HEDDLE_FAULT_POINTS` names the points where it dies. It takes requests as lines of JSON, `[method, path, body]`, and
+ * answers each with a line, `[status, text]`; its first line reports that it is ready.
  */
 import { createInterface } from "node:readline";
 
@@ -27,5 +27,5 @@ for await (const line of createInterface({ input: process.stdin })) {
   const { status, text } = await call(method, path, body);
   say([status, text]);
 }
-// whoever started it is gone
+// the parent process is gone
 process.exit(0);

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const script = fileURLToPath(new URL("export-child.ts", import.meta.url));
 
-/** A process that exports (export-child.ts), one life of it. */
+/** One life of an exporting process (export-child.ts). */
 export class ExportProcess {
   readonly exited: Promise<NodeJS.Signals | number | null>;
   readonly #child: ChildProcess;
@@ -25,14 +25,14 @@ export class ExportProcess {
     this.#answers = this.#lines[Symbol.asyncIterator]();
   }
 
-  /** Resolves when it works, or is dead. */
+  /** Resolves when it is ready or dead. */
   static async start(env: Record<string, string>): Promise<ExportProcess> {
     const one = new ExportProcess(env);
     await Promise.race([one.#answers.next(), one.exited]);
     return one;
   }
 
-  /** One request at a time; throws when it is refused. */
+  /** Sends one request at a time; throws when it is refused. */
   async request(method: string, path: string, body?: unknown): Promise<{ id: string }> {
     this.#child.stdin!.write(`${JSON.stringify([method, path, body])}\n`);
     const { value } = await this.#answers.next();

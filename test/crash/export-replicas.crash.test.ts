@@ -1,6 +1,6 @@
 /**
- * Two processes that export, on one Postgres, one ClickHouse and one store: what one leaves, because it is dead or
- * frozen, the other takes up after the lease, and one that wakes again spoils nothing.
+ * Two exporting processes on one Postgres, one ClickHouse and one store: when one is dead or frozen, the other takes
+ * over its exports after the lease expires, and a process that thaws corrupts nothing.
  */
 import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -30,7 +30,7 @@ async function until(condition: () => Promise<boolean> | boolean, what: string, 
 
 let destination: string;
 
-/** A project with `n` runs, the first at `from`, `stepMs` apart; and the destination, once. */
+/** Creates a project with `n` runs, the first at `from`, `stepMs` apart; creates the destination once. */
 async function project(by: ExportProcess, name: string, from: number, n: number, stepMs: number) {
   const { id } = await by.request("POST", "/sessions", { name });
   const time = (i: number) => `${new Date(from + i * stepMs).toISOString().slice(0, 23)}000Z`;
@@ -40,7 +40,7 @@ async function project(by: ExportProcess, name: string, from: number, n: number,
   return { session_id: id, bulk_export_destination_id: destination, runs };
 }
 
-/** The ids in the bucket, each file as the manifest says. */
+/** Returns the ids in the bucket, checking each file against the manifest. */
 async function idsOf(exportId: string): Promise<string[]> {
   const prefix = `p/export_id=${exportId}/`;
   const manifest = JSON.parse((await s3.read("traces", `${prefix}_manifest.json`)).toString()) as {
@@ -93,7 +93,7 @@ test("two processes spawn each window of a schedule once, and export each once",
     120,
   );
   const windows = await spawned();
-  // the hour that is not ten minutes over yet may or may not be due
+  // the hour that ended less than ten minutes ago may or may not be due
   expect(windows.map((one) => one.window_n)).toEqual(windows.map((_, n) => n));
   expect(windows.filter((one) => one.attempt !== 1)).toEqual([]);
   const ids = await Promise.all(windows.slice(0, hours).map((one) => idsOf(one.id)));
@@ -115,7 +115,7 @@ test("another process takes over a dead process's export after the lease, behind
   const killedAt = Date.now();
   await first.kill();
   await until(async () => (await rowOf(id)).attempt === 2, "the other one has it");
-  // not before: the dead one renewed its lease at most a second and a bit before
+  // not before the lease expires: the dead process renewed it at most a second and a bit before its death
   expect(Date.now() - killedAt).toBeGreaterThan((LEASE_SECONDS - 1.5) * 1000);
   proxy.setRule(({ method, url }) => {
     if (url.includes("runs-00001") && method === "POST" && url.includes("uploads")) writes++;
@@ -134,7 +134,7 @@ test.each([
   const frozen = await start();
   const { runs, ...where } = await project(frozen, `frozen ${at}`, DAY, 20, 1000);
   let arrived = 0;
-  // it goes through, but late: when the other one has done it too
+  // the request succeeds, but only after the other process has sent it too
   proxy.setRule(({ method, url }) =>
     url.includes(at) && method === "PUT" && ++arrived === 1 ? { kind: "delay", ms: 9000 } : undefined,
   );

@@ -10,8 +10,8 @@ import { startFaultProxy } from "../s3/fault-proxy.ts";
 import { ExportProcess } from "./export-process.ts";
 
 /**
- * What processes that export share: a Postgres, a ClickHouse and, behind a proxy that can fail, a store with the bucket
- * `traces`. Whoever asks for it ends it with `stop`, which kills those that still live.
+ * Resources shared by exporting processes: a Postgres, a ClickHouse and, behind a proxy that can fail, a store with the
+ * bucket `traces`. The caller must call `stop`, which kills the processes that are still alive.
  */
 export async function exportReplicas() {
   const directory = mkdtempSync(join(tmpdir(), "heddle-exports-"));
@@ -35,7 +35,7 @@ export async function exportReplicas() {
     s3,
     proxy,
     killAll,
-    /** Resolves when it works, or is dead. */
+    /** Resolves when it is ready or dead. */
     async start(env: Record<string, string> = {}): Promise<ExportProcess> {
       const one = await ExportProcess.start({
         DATABASE: db.uri,
@@ -53,7 +53,7 @@ export async function exportReplicas() {
       void one.exited.then(() => alive.delete(one));
       return one;
     },
-    /** A destination in the bucket, through the proxy. */
+    /** Creates a destination in the bucket, through the proxy. */
     async makeDestination(by: ExportProcess): Promise<string> {
       const { id } = await by.request("POST", "/bulk-exports/destinations", {
         display_name: "replicas",

@@ -1,7 +1,7 @@
 /**
- * The exporter is killed at every named point, then at random while its store fails too, until it was killed a
- * hundred times. Whatever ends as COMPLETED holds exactly the ids of the query, once; what does not has no
- * `_SUCCESS`; and no multipart upload is left.
+ * The exporter is killed at every named point, then at random while its store fails too, a hundred times in all. Every
+ * export that ends as COMPLETED holds exactly the ids of the query, once; any other has no `_SUCCESS`; and no multipart
+ * upload is left.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -25,7 +25,7 @@ const POINTS = [
   "export-after-success",
   "export-after-completed",
 ];
-/** Exports under way while processes are killed at random, and how many processes there are. */
+/** Number of exports in progress while processes are killed at random, and number of processes. */
 const EXPORTS = 12;
 const PROCESSES = 3;
 const KILLS = 100;
@@ -40,7 +40,7 @@ afterAll(() => {
 
 const PATIENT = { HEDDLE_EXPORT_RETRIES: "10000", HEDDLE_EXPORT_RETRY_MS: "20" };
 
-/** Exports that a living process works on, or that one worked on until a moment ago. */
+/** Counts exports whose lease a process holds or held until a moment ago. */
 const underWay = async () =>
   (await sql`select 1 from bulk_exports where status = 'RUNNING' and lease_until > now() + interval '0.5 seconds'`)
     .length;
@@ -54,7 +54,7 @@ test.sequential("an export survives an exporter killed at each named point", { t
   const at = (day: number, i: number) => `2025-03-0${day}T00:00:${String(i).padStart(2, "0")}.000000Z`;
   const { id: session_id } = await first.request("POST", "/sessions", { name: "crash" });
   runs = Array.from({ length: 20 }, (_, i) => sampleRun("crash", { start_time: at(1, i) }));
-  // a file of several parts: 8 rows that can't be compressed
+  // a file of several parts: 8 rows that cannot be compressed
   for (let i = 0; i < 8; i++) {
     const inputs = { noise: randomBytes(900_000).toString("base64") };
     runs.push(sampleRun("crash", { start_time: at(2, i), inputs }));
@@ -69,7 +69,7 @@ test.sequential("an export survives an exporter killed at each named point", { t
   };
   await first.kill();
   for (const point of POINTS) {
-    // of who was killed: that a lease ends by itself is tested below, and by now nobody is left
+    // releases the killed process's leases, as no process is left; expiry itself is tested below
     await sql`update bulk_exports set lease_until = null, not_before = now() where cleaned_at is null`;
     const one = await replicas.start({ ...PATIENT, HEDDLE_FAULT_POINTS: `${point}:1`, HEDDLE_EXPORT_CONCURRENCY: "1" });
     await one.request("POST", "/bulk-exports", body).catch(() => {});

@@ -3,8 +3,8 @@ import { existsSync } from "node:fs";
 const LIBRARIES = ["x86_64", "aarch64"].map((name) => `/usr/lib/${name}-linux-gnu/faketime/libfaketime.so.1`);
 
 /**
- * Environment of a process, and of those that it starts, whose clock is off: by `offset` ("+0.4s", "-10m"), or by
- * what the file of that name says at the moment. Needs Debian's `faketime`. The monotonic clock is left alone.
+ * Returns the environment for a process, and its children, with a skewed clock: by `offset` ("+0.4s", "-10m"), or by
+ * the current content of the named file. Needs Debian's `faketime`. The monotonic clock is unaffected.
  */
 export function fakeClock(offset: { by: string } | { file: string }): Record<string, string> {
   const library = LIBRARIES.find((path) => existsSync(path));

@@ -1,6 +1,7 @@
 /**
  * A disk that is really full, under everything that a server writes: its Postgres, its traces, its log. Requests get
- * 503 and the reason, the process lives, probes tell the truth, and all of it is over when there is room again.
+ * 503 with the reason, the process survives, probes report the state correctly, and service recovers once there is
+ * space again.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";
@@ -18,7 +19,7 @@ import { TraceProcess } from "./trace-process.ts";
 const SETTINGS = { HEDDLE_MIN_FREE_DISK_MB: "2", HEDDLE_LOG_LEVEL: "debug", HEDDLE_HOSTS: "1" };
 const canMount = spawnSync("unshare", ["-m", "true"], { stdio: "ignore" }).status === 0;
 
-/** An installation on a file system of its own. */
+/** Creates an installation on a separate file system. */
 function smallInstallation(megabytes: number): Installation {
   const installation = newInstallation();
   const { directory, remove } = installation;
@@ -30,7 +31,7 @@ function smallInstallation(megabytes: number): Installation {
   return installation;
 }
 
-/** Leaves not a byte. @returns what makes room again */
+/** Fills the disk to the last byte. @returns a function that frees the space */
 function fill({ directory }: Installation): () => void {
   const file = join(directory, "filler");
   const descriptor = openSync(file, "w");

@@ -1,11 +1,11 @@
-/** What calls a deployment while it is replaced: nothing of it may fail, be cut short, or be said twice. */
+/** Load on a deployment while it is replaced: no request may fail, and no stream may be cut short or repeat frames. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { type Load, type Scenario, SCENARIOS } from "./load.ts";
 
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
-/** Numbers of a ticker's frames, in the order of their coming. */
+/** Numbers of a ticker's frames, in order of arrival. */
 const numbersIn = (text: string): number[] =>
   [...text.matchAll(/^data: \{"n":(\d+)\}/gm)].map((match) => Number(match[1]));
 
@@ -25,7 +25,7 @@ const newTicker = async (load: Load, frames: number): Promise<string> => {
   return thread;
 };
 
-/** A stream that is read to its end: each frame once, in order, by whichever revision. */
+/** Reads a stream to its end: each frame once, in order, regardless of the serving revision. */
 const stream =
   (frames: number, pause: number): Scenario =>
   async (load) => {
@@ -41,7 +41,7 @@ const stream =
     if (/^event: error/m.test(text)) load.ledger.wrong.push(`the stream of ${thread} brought ${text.slice(-500)}`);
   };
 
-/** A background run whose stream is left and joined again, each time through whatever serves then. */
+/** Leaves and rejoins the stream of a background run several times, through the currently serving revision. */
 const rejoined: Scenario = async (load) => {
   const frames = 60;
   const thread = await newTicker(load, frames);
@@ -66,7 +66,7 @@ const rejoined: Scenario = async (load) => {
   wrongFrames(load, `the stream of run ${run}, joined by turns,`, seen, frames);
 };
 
-/** A waited run that takes longer than a replacement. */
+/** Waits for a run that takes longer than a replacement. */
 const longWait: Scenario = async (load) => {
   const steps = 8;
   const thread = await load.newThread(() => undefined);

@@ -21,12 +21,12 @@ async function post(path: string, body: object, key?: string) {
 }
 
 test("a client that lost the response with the server retries and gets the accepted run", async () => {
-  // the run is in the database, and its answer is not out
+  // the run is committed, and its answer not yet sent
   await server.start({ HEDDLE_FAULT_POINTS: "after-claim:2" });
   const { json: thread } = await post("/threads", {});
   const { thread_id: id } = thread as unknown as { thread_id: string };
   const body = { assistant_id: "echo", input: {} };
-  // when this is answered a host is ready, and the next run is claimed with its creation
+  // when this is answered a host is ready, and the next run is claimed when it is created
   await post("/runs/wait", body);
   await expect(post(`/threads/${id}/runs`, body, "once")).rejects.toThrow();
   expect(await server.exited).toBe("SIGKILL");

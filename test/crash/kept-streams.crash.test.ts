@@ -6,8 +6,8 @@ import { newInstallation, processes, ServerProcess } from "./server-process.ts";
 
 /**
  * Two servers on one database, runs with resumable streams on both, and processes that are frozen as their runs end.
- * Each run is read live on both servers and once more afterwards; all readers must have read the same, without a gap,
- * and a stream without an `incomplete` event must hold every frame of the attempt that finished.
+ * Each run is read live on both servers and once more afterwards; all readers must have read the same frames without a
+ * gap, and a stream without an `incomplete` event must hold every frame of the attempt that finished.
  */
 const LEASE_MS = 2500;
 const FRAMES = 40;
@@ -48,7 +48,7 @@ function thaw(): void {
     try {
       process.kill(pid, "SIGCONT");
     } catch {
-      // ended meanwhile
+      // exited in the meantime
     }
   }
 }
@@ -92,7 +92,7 @@ async function startRuns(resumable = true, on = servers): Promise<Run[]> {
   return Promise.all(Array.from({ length: RUNS }, (_, n) => start(n)));
 }
 
-/** Reads a stream to its clean end; comes back with the last id after a connection that broke. */
+/** Reads a stream to its clean end; resumes from the last id after a broken connection. */
 async function read(server: ServerProcess, run: Run): Promise<Frame[]> {
   const frames: Frame[] = [];
   const deadline = Date.now() + 60_000;
@@ -131,7 +131,7 @@ async function untilFinal(run: Run): Promise<Run> {
   }
 }
 
-/** Frames of the attempt that finished: those after the last `metadata`. */
+/** Returns the frames of the attempt that finished: those after the last `metadata`. */
 function lastAttempt(frames: Frame[]): Frame[] {
   return frames.slice(frames.findLastIndex(({ event }) => event === "metadata"));
 }
@@ -140,7 +140,7 @@ const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.s
 const isGapless = (frames: Frame[]): boolean => frames.every(({ id }, i) => id === i);
 const saysIncomplete = (frames: Frame[]): boolean => frames.some(({ event }) => event === "incomplete");
 
-/** Whether an attempt's frames are all that its graph has emitted. */
+/** Whether an attempt's frames include everything its graph emitted. */
 function isWhole(frames: Frame[]): boolean {
   const last = lastAttempt(frames);
   const ticks = last.filter(({ event }) => event === "custom").map(({ data }) => (data as { n: number }).n);
@@ -154,13 +154,13 @@ function isWhole(frames: Frame[]): boolean {
   );
 }
 
-/** Where runs whose frames are kept, or their readers, break the law. */
+/** Describes the violations of runs whose frames are kept, and of their readers. */
 async function violations(runs: Run[], live: Promise<Frame[]>[][]): Promise<string> {
   const found: string[] = [];
   let whole = 0;
   for (const [n, run] of runs.entries()) {
     const readers = await Promise.all([...live[n]!, read(first, run), read(second, run)]);
-    // After the readers: a stream whose writer was lost ends later than its run, and the run says so from then on.
+    // After the readers: a stream whose writer was lost ends later than its run, which is then marked incomplete.
     const row = await untilFinal(run);
     const kept = readers[0]!;
     const says = (what: string) => found.push(`${pathOf(run)} ${what}`);
@@ -175,7 +175,7 @@ async function violations(runs: Run[], live: Promise<Frame[]>[][]): Promise<stri
   return found.join("\n");
 }
 
-/** The same of runs whose frames are not kept, with a reader on the server that executed them. */
+/** Describes the violations of runs whose frames are not kept, read on the server that executed them. */
 async function passingViolations(runs: Run[], live: Promise<Frame[]>[]): Promise<string> {
   const found: string[] = [];
   for (const [n, run] of runs.entries()) {
@@ -191,7 +191,7 @@ async function passingViolations(runs: Run[], live: Promise<Frame[]>[]): Promise
 }
 
 const readLive = (runs: Run[]): Promise<Frame[]>[][] => runs.map((run) => servers.map((server) => read(server, run)));
-/** Just before the runs end. */
+/** Sleeps until just before the runs end. */
 const untilNearEnd = () => sleep(FRAMES * PAUSE_MS * 0.6);
 
 test("a server frozen while its hosts finish runs gives readers all frames, or marks streams incomplete", async () => {

@@ -5,7 +5,7 @@ import type { ServerProcess } from "./server-process.ts";
 export type Victim = "host" | "server" | "postmaster" | "backend";
 export const VICTIMS: Victim[] = ["host", "server", "postmaster", "backend"];
 
-/** A small seeded generator (mulberry32), so that a run of kills can be repeated in its order. */
+/** Returns a small seeded generator (mulberry32), so that a sequence of kills can be repeated. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -23,12 +23,14 @@ export function shuffled<T>(items: T[], random: () => number): T[] {
     .map(({ item }) => item);
 }
 
-/** Kills one process with SIGKILL and brings back what nobody else brings back. False when there was none to kill. */
+/**
+ * Kills one process with SIGKILL and restarts it unless its supervisor does. False when there was no process to kill.
+ */
 export async function kill(victim: Victim, server: ServerProcess, random: () => number): Promise<boolean> {
   server.assertAlive();
   if (victim === "server") {
     await server.kill();
-    // sometimes the machine is slow to start it again
+    // simulates a machine that is slow to restart it
     await sleep(random() * 500);
     await server.start();
     return true;

@@ -1,13 +1,13 @@
 /**
- * What the server acknowledged, and what must therefore be true when all is over. The load writes it, `verify`
- * reads it. Something is acknowledged when its answer, or for `wait` and `stream` the answer's head, arrived.
+ * The server's acknowledgements, and the state that must therefore hold at the end. The load writes it, `verify` reads
+ * it. A request is acknowledged when its answer, or for `wait` and `stream` the answer's head, arrived.
  */
 export class Ledger {
   readonly threads = new Map<string, AcknowledgedThread>();
   readonly runs = new Map<string, AcknowledgedRun>();
-  /** Answers that no failure excuses. */
+  /** Answers that no fault excuses. */
   readonly wrong: string[] = [];
-  /** Requests that failed while something was dead, by status or error code. */
+  /** Requests that failed while a process was dead, by status or error code. */
   readonly failedRequests = new Map<string, number>();
 
   countFailure(what: string): void {
@@ -17,9 +17,9 @@ export class Ledger {
 
 export interface AcknowledgedThread {
   threadId: string;
-  /** Given as metadata when the thread was made. */
+  /** Metadata of the thread, given when it was created. */
   tag: string;
-  /** Says what is wrong with the final thread, or nothing. */
+  /** Returns what is wrong with the final thread, or undefined. */
   check: (thread: {
     status: string;
     values: Record<string, unknown> | null;
@@ -31,8 +31,8 @@ export interface AcknowledgedRun {
   runId: string;
   threadId: string;
   graph: string;
-  /** Steps that must have ended in the step log. */
+  /** Steps whose end must be in the step log. */
   steps: number[];
-  /** Its thread goes with it. */
+  /** Whether its thread is deleted with it. */
   stateless: boolean;
 }

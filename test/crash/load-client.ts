@@ -4,7 +4,7 @@ import { Pool } from "undici";
 
 import type { Ledger } from "./ledger.ts";
 
-/** The server is away, or says that it cannot serve now; not an answer. */
+/** Thrown when the server is unreachable or reports that it cannot serve now. */
 export class Unavailable extends Error {
   override name = "Unavailable";
 }
@@ -13,13 +13,13 @@ export interface Answer<T> {
   body: T;
 }
 
-/** Requests to a server that may die at any moment. */
+/** Sends requests to a server that may die at any moment. */
 export class LoadClient {
   readonly #pool: Pool;
   readonly #prefix: string;
   readonly #ledger: Ledger;
 
-  /** `url` may have a path, as that of a deployment. */
+  /** `url` may have a path, as a deployment's does. */
   constructor(url: string, ledger: Ledger) {
     const { origin, pathname } = new URL(url);
     this.#prefix = pathname.replace(/\/$/, "");
@@ -32,8 +32,8 @@ export class LoadClient {
   }
 
   /**
-   * The answer's JSON. `onAccepted` hears the run's id as soon as the head of the answer names it. Throws
-   * `Unavailable` when there is no answer; any other failure is written down as wrong, and thrown.
+   * Returns the answer's JSON. `onAccepted` receives the run's id as soon as the head of the answer names it. Throws
+   * `Unavailable` when there is no answer; any other failure is recorded as wrong, and thrown.
    */
   async request<T>(
     method: "GET" | "POST",
@@ -85,7 +85,7 @@ export class LoadClient {
     return text;
   }
 
-  /** What a stream brings of whole events after `lastEventId` within `ms`; then it is left. */
+  /** Reads the complete events after `lastEventId` that arrive within `ms`, then closes the stream. */
   async part(path: string, lastEventId: string, ms: number): Promise<{ text: string; isOver: boolean }> {
     const left = new AbortController();
     const timer = setTimeout(() => left.abort(), ms);
@@ -110,7 +110,7 @@ export class LoadClient {
     }
   }
 
-  /** Asks again while the server is away. Only for requests that may be repeated. */
+  /** Retries while the server is unavailable. Only for requests that may be repeated. */
   async patiently<T>(method: "GET" | "POST", path: string, body?: unknown, limitMs = 30_000): Promise<T> {
     const deadline = Date.now() + limitMs;
     for (;;) {
@@ -123,7 +123,7 @@ export class LoadClient {
     }
   }
 
-  /** Follows a run to its final status. */
+  /** Polls a run until its final status. */
   async untilFinal(threadId: string, runId: string, limitMs = 60_000): Promise<string> {
     const deadline = Date.now() + limitMs;
     for (;;) {

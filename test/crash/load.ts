@@ -10,7 +10,7 @@ const show = (value: unknown): string => JSON.stringify(value) ?? "nothing";
 const sameNumbers = (value: unknown, wanted: number[]): boolean => show(value) === show(wanted);
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index + 1);
 
-/** Runs of every kind, at once, until `stop()`; what the server acknowledged goes into the ledger. */
+/** Starts concurrent runs of every kind until `stop()`; records what the server acknowledged in the ledger. */
 export class Load {
   readonly ledger: Ledger;
   readonly client: LoadClient;
@@ -18,7 +18,7 @@ export class Load {
   #stopping = false;
   #workers: Promise<void>[] = [];
 
-  /** `pauseMs`: of each scenario before it begins anew. */
+  /** `pauseMs`: pause of each scenario before it repeats. */
   constructor(url: string, ledger: Ledger, pauseMs = 20) {
     this.ledger = ledger;
     this.#pauseMs = pauseMs;
@@ -29,7 +29,7 @@ export class Load {
     this.#workers = scenarios.map((scenario) => this.#repeat(scenario));
   }
 
-  /** Ends after the scenarios that are under way. */
+  /** Resolves after the scenarios in progress. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#workers);
@@ -40,7 +40,7 @@ export class Load {
       try {
         await scenario(this);
       } catch (error) {
-        // what was wrong is in the ledger; a server that is away gets a moment
+        // wrong answers are in the ledger; an unavailable server gets a moment
         if (!(error instanceof Unavailable)) this.ledger.countFailure((error as Error).message.slice(0, 80));
         await sleep(250);
       }
@@ -48,7 +48,7 @@ export class Load {
     }
   }
 
-  /** A new thread that will be checked at the end. */
+  /** Creates a thread that will be checked at the end. */
   async newThread(check: AcknowledgedThread["check"]): Promise<string> {
     const tag = randomUUID();
     const { thread_id: threadId } = await this.client.request<{ thread_id: string }>("POST", "/threads", {
@@ -58,7 +58,7 @@ export class Load {
     return threadId;
   }
 
-  /** Notes a run as soon as it is accepted. */
+  /** Records a run as soon as it is accepted. */
   accepting(threadId: string, graph: string, steps: number[], onAccepted?: (runId: string) => void) {
     return (runId: string) => {
       this.ledger.runs.set(runId, { runId, threadId, graph, steps, stateless: false });
@@ -67,7 +67,7 @@ export class Load {
   }
 }
 
-/** Several waited runs on one thread: it ends with the last of those that were accepted. */
+/** Waits for several runs on one thread, which ends with the last of the accepted ones. */
 const echoes: Scenario = async (load) => {
   let accepted = 0;
   let sent = 0;
@@ -94,7 +94,7 @@ const echoes: Scenario = async (load) => {
   }
 };
 
-/** A background run of several steps, each with a side effect. */
+/** Starts a background run of several steps, each with a side effect. */
 const steps =
   (count: number, pause: number, onAccepted?: (runId: string) => void): Scenario =>
   async (load) => {
@@ -111,7 +111,7 @@ const steps =
     await load.client.untilFinal(threadId, runId);
   };
 
-/** Stops at an interrupt, is resumed. */
+/** Runs to an interrupt, then resumes. */
 const approval: Scenario = async (load) => {
   let resumed = false;
   let asked = false;
@@ -131,7 +131,7 @@ const approval: Scenario = async (load) => {
   await load.client.request("POST", `${path}/wait`, body, onAccepted);
 };
 
-/** A stream that is read to its end, and joined again when it breaks. */
+/** Reads a stream to its end, and rejoins it when it breaks. */
 const stream: Scenario = async (load) => {
   let accepted: string | undefined;
   const threadId = await load.newThread(({ values }) =>
@@ -142,7 +142,7 @@ const stream: Scenario = async (load) => {
   try {
     const text = await load.client.text("POST", `/threads/${threadId}/runs/stream`, body, onAccepted);
     if (/^event: error/m.test(text)) load.ledger.wrong.push(`the stream of ${threadId} brought ${text.slice(-500)}`);
-    // an infrastructure failure may repeat frames, but never leaves one out without a word
+    // an infrastructure failure may repeat frames, but never skips one silently
     const seen = new Set([...text.matchAll(/^data: \{"n":(\d+)\}/gm)].map((match) => Number(match[1])));
     const isWhole = !/^event: incomplete/m.test(text);
     if (isWhole && seen.size !== 20)
@@ -153,7 +153,7 @@ const stream: Scenario = async (load) => {
   }
 };
 
-/** Runs without a thread of their own. */
+/** Starts stateless runs. */
 const stateless: Scenario = async (load) => {
   const body = { assistant_id: "echo", input: { n: 7 } };
   const onAccepted = (runId: string) =>
@@ -162,7 +162,7 @@ const stateless: Scenario = async (load) => {
   if (values?.echoed !== 7) load.ledger.wrong.push(`a stateless wait answered ${show(values)}`);
 };
 
-/** Several runs that are queued on one thread: each counts once, in the order in which they were accepted. */
+/** Queues several runs on one thread: each counts once, in the order in which they were accepted. */
 const enqueue: Scenario = async (load) => {
   const accepted: number[] = [];
   const unsure = new Set<number>();

@@ -8,7 +8,7 @@ import { Ledger } from "./ledger.ts";
 import { LoadClient } from "./load-client.ts";
 import { newInstallation, ServerProcess } from "./server-process.ts";
 
-/** Two servers on one database; one is frozen beyond its lease, as a machine that swaps or sleeps would be. */
+/** Two servers on one database; one is frozen beyond its lease, like a machine that swaps or sleeps. */
 const LEASE_MS = 5000;
 const STEPS = 16;
 
@@ -34,7 +34,7 @@ afterAll(async () => {
   installation.remove();
 });
 
-/** A run of STEPS steps that the first server executes, and that has begun. */
+/** Starts a run of STEPS steps on the first server; returns once it has begun. */
 async function runOnFirst(): Promise<{ threadId: string; runId: string }> {
   const { thread_id: threadId } = await client.request<{ thread_id: string }>("POST", "/threads", {});
   const body = { assistant_id: "steps", input: { steps: STEPS, pause: 400 } };
@@ -43,7 +43,7 @@ async function runOnFirst(): Promise<{ threadId: string; runId: string }> {
   return { threadId, runId };
 }
 
-/** Everything in the tables that a worker of this run could have written. */
+/** Returns everything in the tables that a worker of this run could have written. */
 async function written(threadId: string, runId: string) {
   const [run] = await sql`select status, attempt, error, ended_at from runs where run_id = ${runId}`;
   const [thread] = await sql`select status, values, state_updated_at from threads where thread_id = ${threadId}`;

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-/** What a process needs to load LangGraph on the machine that the limits were set for. */
+/** Time in which a process loads LangGraph on the machine that the limits were set for. */
 const REFERENCE_MS = 700;
 
 /**
- * How much slower this machine is just now, at least 1: limits in seconds are for a machine that loads
- * LangGraph in 0.7 s, which is most of what a graph host does when it starts.
+ * Returns how much slower this machine currently is, at least 1. Limits in seconds are for a machine that loads
+ * LangGraph in 0.7 s, which is most of a graph host's start.
  */
 export async function machineFactor(): Promise<number> {
   const times: number[] = [];

@@ -8,7 +8,7 @@ import { newInstallation, ServerProcess } from "./server-process.ts";
 import { verify } from "./verify.ts";
 
 const installation = newInstallation();
-// one host is enough here, and every start costs one
+// one host is enough here; each additional host makes every start slower
 const server = await ServerProcess.create(installation, { HEDDLE_RUN_MAX_ATTEMPTS: "1000", HEDDLE_HOSTS: "1" });
 let load: Load;
 
@@ -51,7 +51,7 @@ test.each(["before-checkpoint:3", "after-checkpoint:3"])(
       if (Date.now() > deadline) throw new Error(`only ${dead} graph hosts died at ${point}`);
       await sleep(50);
     }
-    // without the fault the rest goes through; the load waits for its runs, so the new server must be there first
+    // without the fault the rest succeeds; the load waits for its runs, so the new server must be up first
     await server.kill();
     await server.start();
     await load.stop();

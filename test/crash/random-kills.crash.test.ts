@@ -11,7 +11,7 @@ import { verify } from "./verify.ts";
 const PLAN: Record<Victim, number> = { host: 24, server: 8, postmaster: 10, backend: 8 };
 
 const installation = newInstallation();
-// a run that is hit by chance many times must still not be given up
+// a run that is hit many times by chance must not exhaust its attempts
 const server = await ServerProcess.create(installation, { HEDDLE_RUN_MAX_ATTEMPTS: "1000" });
 
 afterAll(async () => {
@@ -48,6 +48,6 @@ test("fifty kills at random moments under a mixed load lose nothing that was ack
   );
   expect(Object.values(kills).reduce((sum, count) => sum + count)).toBe(50);
   expect(await verify(server.url, server.databaseUri(), installation.stepLog, load.ledger)).toEqual([]);
-  // under less load there would have been nothing to lose
+  // with less load there would have been nothing to lose
   expect(runs.size).toBeGreaterThan(50);
 }, 900_000);

@@ -30,13 +30,13 @@ afterAll(async () => {
   installation.remove();
 });
 
-/** Starts a run of many steps and answers its log's first line of a third step. */
+/** Starts a run of many steps and returns the first log line of a third step. */
 async function runningAtStepThree(): Promise<LogLine> {
   const run = await acceptedRun();
   return untilLogged((line) => line.run === run && line.step === 3);
 }
 
-/** A database that was just killed may be away for the next run too; then the run is asked for again. */
+/** Creates a run, repeating the request while a database that was just killed is unavailable. */
 async function acceptedRun(): Promise<string> {
   const deadline = Date.now() + 30_000;
   for (;;) {
@@ -58,14 +58,14 @@ async function acceptedRun(): Promise<string> {
   }
 }
 
-/** The process that runs most of these, and what it runs. */
+/** Returns the process that runs most of these steps, and its lines. */
 function busiest(lines: LogLine[]): [pid: number, lines: LogLine[]] {
   const pids = [...new Set(lines.map((line) => line.pid))];
   const groups = pids.map((pid): [number, LogLine[]] => [pid, lines.filter((line) => line.pid === pid)]);
   return groups.toSorted((a, b) => b[1].length - a[1].length)[0]!;
 }
 
-/** A host that died must have been replaced by one that is ready, or a test measures two deaths. */
+/** Waits until a dead host is replaced by a ready one; otherwise a test would measure two deaths. */
 async function allHostsReady(): Promise<void> {
   for (;;) {
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
@@ -125,11 +125,11 @@ test("runs of a killed server continue within 5 s of its restart", async () => {
     times.push(next.at - server.spawnedAt);
     await server.untilOk();
   }
-  // what else runs on the machine may have come or gone since the beginning
+  // the machine's other load may have changed since the beginning
   factor = Math.max(factor, await machineFactor());
   console.log(`server spawned to run continued: ${times.join(", ")} ms, machine ${factor.toFixed(2)}`);
-  // Most of it is Node loading packages in two processes, one after the other: 4 to 5 s on two slow cores. Half as
-  // much again is allowed here, so that a busy machine is no failure; the figures above are what is to be watched.
+  // Most of it is Node loading packages in two processes, one after the other: 4 to 5 s on two slow cores. The limit is
+  // 1.5 times that, so that a busy machine causes no failure; watch the figures above.
   expect(times.toSorted((a, b) => a - b)[1]).toBeLessThanOrEqual(1.5 * SERVER_LIMIT_MS * factor);
 });
 
@@ -139,7 +139,7 @@ test("runs continue within 5 s after Postgres was killed", async () => {
     const { run } = await runningAtStepThree();
     const killed = Date.now();
     process.kill(server.postmaster()!, "SIGKILL");
-    // a step that began before may still end; one that starts half a second later needed the database
+    // a step in progress may still end; a step that starts half a second later needed the database
     const next = await untilLogged((line) => line.run === run && line.phase === "start" && line.at > killed + 100);
     times.push(next.at - killed);
   }

@@ -1,6 +1,6 @@
 /**
- * Revisions, one after the other, under a load that does not stop: the crash project is uploaded, built and deployed
- * every `everyMs`, and whoever calls the deployment must not notice.
+ * Consecutive revisions under continuous load: the crash project is uploaded, built and deployed every `everyMs`, and
+ * callers of the deployment must not notice.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -21,12 +21,12 @@ const project = fileURLToPath(new URL("project", import.meta.url));
 export interface StormOptions {
   url: string;
   call: Call;
-  /** Of the control plane. */
+  /** Database of the control plane. */
   database: string;
-  /** Makes a revision of the project's files. @returns its id */
+  /** Creates a revision of the project's files. @returns its id */
   deploy(deployment: string, files: Record<string, string>): Promise<string>;
   create(name: string, secrets: { name: string; value: string }[]): Promise<string>;
-  /** How long revisions are made, and how often. */
+  /** Total duration, and interval between revisions. */
   forMs: number;
   everyMs: number;
   pauseMs: number;
@@ -34,9 +34,9 @@ export interface StormOptions {
 }
 
 export interface Outcome {
-  /** Everything that was wrong, in sentences. */
+  /** Descriptions of everything that went wrong. */
   wrong: string[];
-  /** By their final state. */
+  /** Revisions counted by final state. */
   revisions: Record<string, number>;
   runs: number;
   threads: number;
@@ -44,7 +44,7 @@ export interface Outcome {
   switches: number[];
   /** Milliseconds from the request to the state DEPLOYED. */
   deployments: number[];
-  /** Agent servers that executed steps. */
+  /** Number of agent servers that executed steps. */
   servers: number;
 }
 
@@ -121,7 +121,7 @@ export async function revisionStorm(options: StormOptions): Promise<Outcome> {
   }
 }
 
-/** The crash project, with a file that differs from revision to revision. */
+/** Returns the crash project, with a file that differs between revisions. */
 function filesOf(word: string): Record<string, string> {
   const names = readdirSync(project).filter((name) => /\.(ts|json)$/.test(name));
   return { ...Object.fromEntries(names.map((name) => [name, readFileSync(join(project, name), "utf8")])), word };

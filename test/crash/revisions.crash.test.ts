@@ -1,7 +1,7 @@
 /**
- * A new revision every ten seconds while waits, streams and background runs go on behind the same address: no request
- * fails, no step is lost or done twice, no frame is dropped. 40 s here; HEDDLE_STORM_SECONDS=300 for as long as
- * anybody likes (`npm run storm`).
+ * A new revision every ten seconds while waits, streams and background runs continue at the same address: no request
+ * fails, no step is lost or repeated, no frame is dropped. Takes 40 s; HEDDLE_STORM_SECONDS=300 runs longer (`npm run
+ * storm`).
  */
 import { rmSync } from "node:fs";
 
@@ -49,7 +49,7 @@ test(
       }),
     );
     expect(wrong).toEqual([]);
-    // revisions may skip one another, but those that serve have to be several
+    // revisions may supersede one another, but several must have served
     expect(figures.revisions["DEPLOYED"]).toBeGreaterThanOrEqual(Math.min(3, seconds / 10));
     expect(Object.keys(figures.revisions).filter((status) => !/^(DEPLOYED|SKIPPED)$/.test(status))).toEqual([]);
     expect(figures.servers).toBeGreaterThanOrEqual(figures.revisions["DEPLOYED"]! - 1);

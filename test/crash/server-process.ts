@@ -15,10 +15,10 @@ export interface Installation {
   remove(): void;
 }
 
-/** A place for a server's data, its log and the step log of its graphs; HEDDLE_CRASH_KEEP=1 leaves it there. */
+/** Creates a place for a server's data, its log and its graphs' step log; HEDDLE_CRASH_KEEP=1 keeps it. */
 export function newInstallation(): Installation {
   const directory = mkdtempSync(join(tmpdir(), "heddle-crash-"));
-  // Postgres does not run as root, and whoever it runs as must reach its data
+  // Postgres does not run as root, and its user needs access to its data
   chmodSync(directory, 0o755);
   return {
     directory,
@@ -32,8 +32,8 @@ export function newInstallation(): Installation {
 }
 
 /**
- * `heddle dev` on the crash project, on one port through all of its lives. What belongs to it is found by
- * process ids alone: it, its graph hosts (its children), and the Postgres of its data directory.
+ * `heddle dev` on the crash project, on the same port across restarts. Its processes are found by process ids alone:
+ * the server, its graph hosts (its children), and the Postgres of its data directory.
  */
 export class ServerProcess {
   readonly url: string;
@@ -42,7 +42,7 @@ export class ServerProcess {
   readonly #env: Record<string, string>;
   #child: ChildProcess | undefined;
   #exited: Promise<NodeJS.Signals | number | null> = Promise.resolve(null);
-  /** When the present process was spawned, in the clock of the step log. */
+  /** Spawn time of the current process, in the clock of the step log. */
   spawnedAt = 0;
 
   private constructor(installation: Installation, port: number, env: Record<string, string>) {
@@ -60,12 +60,12 @@ export class ServerProcess {
     return this.#child!.pid!;
   }
 
-  /** Resolves with how the process ended: a signal or an exit code. */
+  /** Resolves with the signal or code the process exited with. */
   get exited(): Promise<NodeJS.Signals | number | null> {
     return this.#exited;
   }
 
-  /** Spawns it; `env` is for this life alone. */
+  /** Spawns the server; `env` applies to this process only. */
   spawn(env: Record<string, string> = {}): void {
     const { directory, dataDir, stepLog } = this.#installation;
     const log = openSync(join(directory, `server-${this.#port}.log`), "a");
@@ -106,7 +106,7 @@ export class ServerProcess {
     }
   }
 
-  /** Throws, with the end of the log, when it ended without having been killed. */
+  /** Throws, with the end of the log, when the server exited without having been killed. */
   assertAlive(): void {
     const { exitCode, signalCode } = this.#child!;
     if (exitCode !== null || signalCode !== null) {
@@ -147,7 +147,7 @@ export class ServerProcess {
     return processes().some((entry) => entry.pid === pid && entry.command.includes("postgres")) ? pid : undefined;
   }
 
-  /** Postgres processes that serve a client. */
+  /** Postgres backends that serve a client. */
   backends(): number[] {
     const postmaster = this.postmaster();
     return processes()
@@ -155,7 +155,7 @@ export class ServerProcess {
       .map(({ pid }) => pid);
   }
 
-  /** Where its database is, for those who look into it. */
+  /** Address of the server's database, for direct access. */
   databaseUri(): string {
     const file = (name: string) => readFileSync(join(this.#installation.dataDir, "postgres", name), "utf8").trim();
     return `postgres://heddle:${encodeURIComponent(file("password"))}@127.0.0.1:${file("port")}/heddle`;

@@ -21,7 +21,7 @@ async function newThread(client: LoadClient): Promise<string> {
   return (await client.request<{ thread_id: string }>("POST", "/threads", {})).thread_id;
 }
 
-/** Runs the counter to its end, and answers the labels of all runs of the thread, as its result has them. */
+/** Runs the counter to its end, and returns the labels of all runs of the thread from its result. */
 async function count(client: LoadClient, threadId: string, label: number): Promise<number[]> {
   const body = { assistant_id: "counter", input: { label } };
   return (await client.patiently<{ labels: number[] }>("POST", `/threads/${threadId}/runs/wait`, body)).labels;
@@ -55,7 +55,7 @@ describe("servers whose clocks differ", () => {
   });
   afterAll(async () => {
     await Promise.all(clients.map((client) => client.close()));
-    // the first one started Postgres, and ends it
+    // the first server started Postgres, and stops it
     for (const server of servers.toReversed()) await server.stop();
     installation.remove();
   });
@@ -69,7 +69,7 @@ describe("servers whose clocks differ", () => {
       }
       for (const client of clients) await expectLabels(client, threadId, RUNS);
     };
-    // a few at a time: a run then takes less than the smaller difference
+    // a few at a time: a run then takes less than the smaller skew
     for (let n = 0; n < THREADS; n += 6) await Promise.all([0, 1, 2, 3, 4, 5].map((more) => thread(n + more)));
   });
 });
@@ -83,7 +83,7 @@ describe("a machine whose clock steps", () => {
   let client: LoadClient;
 
   beforeAll(async () => {
-    // with this limit a host that seems silent is ended while the test looks
+    // with this limit, a seemingly unresponsive host is killed during the test
     server = await ServerProcess.create(installation, { ...fakeClock({ file: clock }), HEDDLE_HOST_BLOCK_MS: "2000" });
     await server.start();
     client = new LoadClient(server.url, new Ledger());

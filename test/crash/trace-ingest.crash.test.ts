@@ -46,7 +46,7 @@ test("runs acknowledged right before a kill are readable right after the restart
   for (let life = 0; life < 3; life++) {
     const acknowledged: string[] = [];
     let alive = true;
-    // many at once, so that the kill hits an insert under way
+    // many at once, so that the kill hits an insert in progress
     const clients = Array.from({ length: 16 }, async () => {
       while (alive) {
         const ids = Array.from({ length: 10 }, () => randomUUID());

@@ -9,7 +9,7 @@ import type { Installation } from "./server-process.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-/** `heddle serve --role trace` on one port through all of its lives. */
+/** `heddle serve --role trace`, on the same port across restarts. */
 export class TraceProcess {
   readonly url: string;
   readonly #port: number;

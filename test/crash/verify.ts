@@ -13,7 +13,7 @@ interface ThreadAnswer {
   metadata: Record<string, unknown>;
 }
 
-/** Everything that is wrong after the storm, in sentences; empty when the server kept its word. */
+/** Returns everything that is wrong after the storm, as sentences; empty when all guarantees held. */
 export async function verify(url: string, databaseUri: string, stepLog: string, ledger: Ledger): Promise<string[]> {
   const found = [...ledger.wrong];
   const client = new LoadClient(url, ledger);
@@ -34,11 +34,11 @@ export async function verify(url: string, databaseUri: string, stepLog: string, 
   return found;
 }
 
-/** Waits until no run is pending or running; those that are after the bound are a breach. */
+/** Waits until no run is pending or running; reports runs that remain after the limit. */
 async function unsettled(sql: postgres.Sql): Promise<string[]> {
   const deadline = Date.now() + SETTLE_MS;
   for (;;) {
-    // the last kill may have been Postgres, which then still recovers
+    // the last kill may have hit Postgres, which is then still recovering
     const left = await unfinishedRuns(sql).catch((error: Error) => [{ database: error.message }]);
     if (left.length === 0) return [];
     if (Date.now() > deadline) return left.map((run) => `not final after ${SETTLE_MS} ms: ${JSON.stringify(run)}`);
@@ -91,7 +91,7 @@ async function checkThreads(client: LoadClient, ledger: Ledger): Promise<string[
   return found;
 }
 
-/** What must hold in the tables when nothing runs. */
+/** Checks the invariants of the tables while no run executes. */
 async function checkTables(sql: postgres.Sql): Promise<string[]> {
   const found: string[] = [];
   const claim = async (what: string, rows: Promise<readonly object[]>) => {
@@ -111,7 +111,7 @@ async function checkTables(sql: postgres.Sql): Promise<string[]> {
     "checkpoints belong to no thread",
     sql`select c.thread_id from checkpoints c where not exists (select 1 from threads t where t.thread_id::text = c.thread_id) limit 5`,
   );
-  // a run is one line of checkpoints: two with the same parent mean that two workers wrote
+  // a run has one chain of checkpoints: two with the same parent mean that two workers wrote
   await claim(
     "checkpoints of a run have the same parent",
     sql`select thread_id, metadata ->> 'run_id' as run_id, parent_checkpoint_id, count(*) from checkpoints

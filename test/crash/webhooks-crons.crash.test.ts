@@ -1,4 +1,4 @@
-/** Webhooks and crons of a server that is killed: between a run's end and its delivery, around an occurrence. */
+/** Webhooks and crons of a killed server: between a run's end and its delivery, around a cron occurrence. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import postgres from "postgres";
@@ -41,7 +41,7 @@ test.each(["before-final-status:1", "before-webhook:2", "after-webhook:1"])(
     expect(accepted.length).toBeGreaterThan(0);
     await dies();
     await server.start();
-    // a lease of what was under way: the time limit and five seconds
+    // lease of a delivery in progress: the time limit plus five seconds
     await vi.waitFor(
       () => {
         const told = new Set(hook.received.map((one) => one.json.run_id as string));

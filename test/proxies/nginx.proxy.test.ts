@@ -1,4 +1,4 @@
-/** The proxy of docs/production.md, played: Debian's nginx with the page's own text before a server that follows it. */
+/** Tests the proxy of docs/production.md: Debian's nginx with the page's own text, before a server configured by it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { request } from "node:https";
@@ -14,11 +14,11 @@ import { uuid7 } from "../../server/src/base/ids.ts";
 import { documentedConfigurations, documentedEnvironment, startNginx } from "./nginx.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
-/** A client that is not the proxy, as far as loopback has some. */
+/** A client address other than the proxy's, as far as loopback has others. */
 const CLIENT = "127.0.0.2";
 
 const directory = mkdtempSync(join(tmpdir(), "heddle-nginx-"));
-// Postgres does not run as root, and whoever it runs as must reach its data
+// Postgres does not run as root, and its user needs access to its data
 chmodSync(directory, 0o755);
 const ports = { agent: 0, trace: 0, control: 0 };
 const outside = { agent: 0, trace: 0, control: 0 };
@@ -71,13 +71,13 @@ type Role = keyof typeof ports;
 interface Answer {
   status: number;
   text: string;
-  /** When each piece of the body came, in milliseconds. */
+  /** Arrival time of each piece of the body, in milliseconds. */
   pieces: { at: number; text: string }[];
 }
 
 const hostOf = (role: Role) => `${role === "control" ? "agents" : role}.example:${outside[role]}`;
 
-/** Through the proxy, as a browser or SDK elsewhere. */
+/** Sends a request through the proxy, like a browser or SDK elsewhere. */
 function call(role: Role, method: string, path: string, body?: string | Buffer, headers = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(
@@ -126,7 +126,7 @@ test("requests through the proxy need a key, on every server, and the start logs
     expect([role, (await call(role, "GET", "/metrics")).status]).toEqual([role, 404]);
   }
   expect(said).toContain("Requests need a key: HEDDLE_TRUSTED_PROXIES names a proxy");
-  // whoever goes past the proxy as well
+  // callers that bypass the proxy need a key as well
   const direct = await fetch(`http://127.0.0.1:${ports.agent}/threads/search`, { method: "POST", body: "{}" });
   expect(direct.status).toBe(401);
 });
@@ -186,7 +186,7 @@ test("addresses are the proxy's, and the client's is recorded, whatever the clie
   expect(logs.status).toBe(200);
   expect(logs.text).toContain(`"client_host":"${CLIENT}"`);
   expect(logs.text).not.toContain("6.6.6.6");
-  // without an address in the settings, links lead where the caller came: Host passes with its port
+  // without a configured address, links use the address of the request: Host passes with its port
   const id = uuid7();
   const order = `20261121T100000123456Z${id}`;
   const run = { id, trace_id: id, dotted_order: order, name: "file", run_type: "chain", session_name: "proxied" };

@@ -6,12 +6,12 @@ import { fileURLToPath } from "node:url";
 
 const PRODUCTION = fileURLToPath(new URL("../../docs/production.md", import.meta.url));
 
-/** The code blocks of the production page that are nginx's, as they stand there. */
+/** Returns the production page's nginx code blocks verbatim. */
 export function documentedConfigurations(): string[] {
   return [...readFileSync(PRODUCTION, "utf8").matchAll(/^```nginx\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
 }
 
-/** Variables that the page sets beside the proxy. */
+/** Returns the variables that the page sets beside the proxy. */
 export function documentedEnvironment(): Record<string, string> {
   const block = /Heddle's environment with it[^\n]*\n+```\n([\s\S]*?)^```$/m.exec(readFileSync(PRODUCTION, "utf8"));
   const lines = block?.[1]?.trim().split("\n") ?? [];
@@ -24,7 +24,7 @@ export interface Site {
   upstream: number;
 }
 
-/** Debian's nginx with the documented `server` once a site: only names, ports and paths are others. */
+/** Starts Debian's nginx with the documented `server` block per site; only names, ports and paths differ. */
 export async function startNginx(directory: string, text: string, sites: Site[]): Promise<() => Promise<void>> {
   const temporary = join(directory, "temporary");
   mkdirSync(temporary, { recursive: true });
@@ -68,7 +68,7 @@ export async function startNginx(directory: string, text: string, sites: Site[])
   child.stderr!.on("data", (chunk: Buffer) => (said += chunk.toString()));
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   for (let left = 200; ; left--) {
-    // any answer will do
+    // any response will do
     const answers = await fetch(`http://127.0.0.1:${sites[0]!.port}/`).then(
       () => true,
       () => false,

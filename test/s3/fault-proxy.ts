@@ -4,19 +4,19 @@ import type { AddressInfo } from "node:net";
 import { buffer as readAll } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What goes wrong with one request. */
+/** Fault injected into one request. */
 export type Fault =
-  /** The store says so itself, without having done anything: 500 InternalError, 503 SlowDown, 404 NoSuchBucket … */
+  /** The store refuses without having done anything: 500 InternalError, 503 SlowDown, 404 NoSuchBucket … */
   | { kind: "status"; status: number; code: string }
-  /** Never an answer, and nothing was done. The connection stays. */
+  /** No answer and no effect. The connection stays open. */
   | { kind: "hang" }
   /** The connection breaks before the request has arrived. */
   | { kind: "reset" }
-  /** The store did it, and the answer was lost. */
+  /** The request took effect, and its answer was lost. */
   | { kind: "lose-answer" }
-  /** The store's answer ends after so many bytes of its body. */
+  /** The store's answer ends after this many bytes of its body. */
   | { kind: "truncate"; bytes: number }
-  /** A page of a proxy instead of the store's answer. */
+  /** A proxy's HTML page instead of the store's answer. */
   | { kind: "html"; status: number }
   | { kind: "delay"; ms: number };
 
@@ -25,28 +25,28 @@ export const SLOW_DOWN: Fault = { kind: "status", status: 503, code: "SlowDown" 
 export const NO_SUCH_BUCKET: Fault = { kind: "status", status: 404, code: "NoSuchBucket" };
 export const KEY_REVOKED: Fault = { kind: "status", status: 403, code: "InvalidAccessKeyId" };
 
-/** What a rule is asked about: once a request, with its number from 1. */
+/** Argument of a rule, which is called once per request; requests are numbered from 1. */
 export interface Asked {
   number: number;
   method: string;
-  /** With the query. */
+  /** Path with the query. */
   url: string;
 }
 
 export interface FaultProxy {
   endpoint: string;
-  /** Replaces the rule; undefined lets everything through. */
+  /** Replaces the rule; undefined forwards every request. */
   setRule(rule: ((asked: Asked) => Fault | undefined) | undefined): void;
-  /** Requests so far. */
+  /** Number of requests so far. */
   count(): number;
-  /** Faults so far. */
+  /** Number of faults so far. */
   faults(): number;
   stop(): Promise<void>;
 }
 
 /**
- * Stands before an S3 store and lets go wrong what a rule says. Signatures stay valid: the request goes on as it
- * came, with the Host that was signed.
+ * Starts a proxy before an S3 store that injects the rule's faults. Signatures stay valid: requests are forwarded
+ * unchanged, with the Host that was signed.
  */
 export async function startFaultProxy(store: string): Promise<FaultProxy> {
   let rule: ((asked: Asked) => Fault | undefined) | undefined;
@@ -97,7 +97,7 @@ async function answer(store: string, request: IncomingMessage, response: ServerR
   response.write(content.subarray(0, fault.bytes), () => response.destroy());
 }
 
-/** A repeatable source of chance (mulberry32), from 0 to below 1. */
+/** Returns a repeatable random source (mulberry32), from 0 to below 1. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -108,7 +108,7 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** Lets `share` of all requests go wrong, each time another way. */
+/** Returns a rule that injects random faults into `share` of all requests. */
 export function atRandom(share: number, seed: number): (asked: Asked) => Fault | undefined {
   const chance = seeded(seed);
   const kinds: Fault[] = [

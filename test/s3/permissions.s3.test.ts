@@ -1,6 +1,6 @@
 /**
- * What docs/export-permissions.md says of each permission, tried at a server that enforces bucket policies:
- * a destination is made by a user who lacks it, and files are written as an export writes them.
+ * Tests each permission of docs/export-permissions.md at a server that enforces bucket policies: a user without it
+ * creates a destination, and files are written as an export writes them.
  */
 import { randomBytes } from "node:crypto";
 
@@ -47,7 +47,7 @@ async function* whole(content: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < content.length; at += MIB) yield content.subarray(at, at + MIB);
 }
 
-/** Breaks off behind two parts. */
+/** Fails after two parts. */
 async function* breaking(): AsyncGenerator<Buffer> {
   yield randomBytes(17 * MIB);
   await Promise.resolve();
@@ -100,7 +100,7 @@ test("without s3:AbortMultipartUpload the parts of a broken upload stay, and no 
   await expect(bucket.upload("no-abort/file", breaking())).rejects.toThrow("broke off");
   expect(await store.openUploads(BUCKET)).toEqual(["no-abort/file"]);
   expect(await filesUnder("no-abort/")).toEqual([]);
-  // the next attempt overwrites nothing and is whole
+  // the next attempt overwrites nothing and is complete
   await bucket.upload("no-abort/file", whole(randomBytes(9 * MIB)));
   expect(await filesUnder("no-abort/")).toEqual(["no-abort/file"]);
 });

@@ -1,6 +1,6 @@
 /**
- * Exported files, as they lie in a bucket, read by what people read them with: DuckDB, ClickHouse, pyarrow and Polars,
- * each by the partitions of the path. (The store keeps objects as files, so a bucket is a directory.)
+ * Reads exported files from a bucket with common readers: DuckDB, ClickHouse, pyarrow and Polars, each by the
+ * partitions of the path. (The store keeps objects as files, so a bucket is a directory.)
  */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
@@ -53,7 +53,7 @@ const grandchild = sampleRun("readers", { start_time: "2025-03-01T12:00:01.00000
 const unfinished = sampleRun("readers", { start_time: "2025-03-09T23:59:59.999999Z" }, { seconds: null });
 const RUNS = [root, child, grandchild, unfinished];
 
-/** What each reader must see, of the columns that could be misread. */
+/** Expected values of the columns that could be misread. */
 const EXPECTED = RUNS.map((run) => ({
   id: run.id,
   start_time: run.start_time,
@@ -71,7 +71,7 @@ const EXPECTED = RUNS.map((run) => ({
 
 type Row = Record<string, unknown>;
 
-/** A reader's rows, written alike. */
+/** Normalizes a reader's rows. */
 function comparable(rows: Row[]): object[] {
   const time = (value: unknown) =>
     value === null || value === undefined ? null : microsecondText(String(value).replace(" ", "T"));
@@ -93,7 +93,7 @@ function comparable(rows: Row[]): object[] {
   return read.toSorted((a, b) => (a.start_time! < b.start_time! ? -1 : 1));
 }
 
-/** `2025-03-01T12:00:00.2+00` and the like as `2025-03-01T12:00:00.200000Z`. */
+/** Converts `2025-03-01T12:00:00.2+00` and similar forms to `2025-03-01T12:00:00.200000Z`. */
 function microsecondText(text: string): string {
   const [, seconds, fraction = ""] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?(?:Z|\+00(?::00)?)?$/.exec(text)!;
   return `${seconds}.${fraction.padEnd(6, "0")}Z`;

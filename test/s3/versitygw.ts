@@ -19,21 +19,22 @@ import { S3_SERVER } from "../../scripts/s3-server.mjs";
 import { freePort } from "../../server/src/base/free-port.ts";
 
 /**
- * An S3 server with users and bucket policies, of a test's own: scripts/s3-server.mjs builds it. Start it at the top of
- * the file: vitest does not run an `afterAll` that is declared inside of a `beforeAll`, and the program would stay.
+ * An S3 server with users and bucket policies, for one test file; scripts/s3-server.mjs builds it. Start it at the top
+ * of the file: vitest does not run an `afterAll` that is declared inside of a `beforeAll`, and the process would be
+ * left running.
  */
 export interface PolicyServer {
   endpoint: string;
   /** Buckets are directories in it, objects are files. */
   directory: string;
   createBucket(name: string): Promise<void>;
-  /** A user who may do nothing but what policies say. */
+  /** Creates a user without permissions beyond those of policies. */
   createUser(): { access_key_id: string; secret_access_key: string };
   deleteUser(accessKeyId: string): void;
-  /** What the user may do in the bucket from now on; for all others it stays. */
+  /** Sets the user's allowed actions in the bucket; other users' stay unchanged. */
   allow(bucket: string, accessKeyId: string, actions: string[]): Promise<void>;
   keys(bucket: string): Promise<string[]>;
-  /** Keys of multipart uploads that are open. */
+  /** Keys of open multipart uploads. */
   openUploads(bucket: string): Promise<string[]>;
 }
 
@@ -76,7 +77,7 @@ export async function startPolicyServer(): Promise<PolicyServer> {
     },
     deleteUser(accessKeyId) {
       administer("delete-user", "-a", accessKeyId);
-      // a policy that names somebody unknown is refused
+      // a policy that names an unknown user is refused
       for (const users of allowed.values()) users.delete(accessKeyId);
     },
     async allow(bucket, accessKeyId, actions) {

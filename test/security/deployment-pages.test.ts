@@ -1,6 +1,6 @@
 /**
- * A hostile deployment's page in the browser of a person who is signed in to the platform. The page is on the
- * platform's host, below /d/, and tries to act as that person on the control API.
+ * A hostile deployment's page in the browser of a person signed in to the platform. The page is on the platform's host,
+ * below /d/, and tries to act as that person on the control API.
  */
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -30,7 +30,7 @@ const person = await testPerson(db, a, "anna", { organization: "ORGANIZATION_ADM
 const PAGE = `<!doctype html><meta charset="utf-8"><title>Evil</title><p id="ran">no</p>
 <script>document.getElementById("ran").textContent = "yes"</script>`;
 const seen: { url: string; headers: IncomingHttpHeaders }[] = [];
-/** Of another tenant than the person's. */
+/** Server of another tenant than the person's. */
 const evil = createServer((request, response) => {
   const { url = "", headers } = request;
   seen.push({ url, headers });
@@ -78,8 +78,8 @@ const open = async (path: string): Promise<Page> => {
 };
 
 /**
- * Acts on the control API in every way that a page of its own origin has, as if it knew the person's CSRF token.
- * Returns what the page could read.
+ * Tries to act on the control API in every way open to a page of the same origin, as if it knew the person's CSRF
+ * token. Returns what the page could read.
  */
 const act = (page: Page) =>
   page.evaluate(async (csrf) => {
@@ -88,7 +88,7 @@ const act = (page: Page) =>
       try {
         read.push(`${name}: ${String(await work()).slice(0, 60)}`);
       } catch {
-        // refused, as it must be
+        // refused, as expected
       }
     };
     const target = `${location.protocol}//${location.host}/v2/deployments`;
@@ -135,7 +135,7 @@ const deployments = () => db.sql<{ name: string }[]>`select name from deployment
 test.each(["/d/evil/", "/d/evil"])(
   "a deployment's page at %s can neither read nor change anything as the signed-in user",
   async (path) => {
-    // the person is signed in: the same calls work for the person's own requests
+    // counter-check: the same calls succeed as the person's own requests
     const headers = { "x-heddle-csrf": csrfToken! };
     const own = await context.request.get(`${control.url}/v2/deployments`, { headers });
     expect(own.status()).toBe(200);

@@ -1,11 +1,11 @@
-/** A bounded load of raw connections, and the memory of the process that listens at their port. */
+/** Generates a bounded load of raw connections, and measures the memory of the process that listens at their port. */
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const MIB = 1024 * 1024;
 
-/** The process that listens at `port` of loopback. */
+/** Returns the pid of the process that listens at `port` of loopback. */
 export function listenerOf(port: number): number {
   const hex = port.toString(16).toUpperCase().padStart(4, "0");
   const lines = ["tcp", "tcp6"].flatMap((kind) => readFileSync(`/proc/net/${kind}`, "utf8").split("\n"));
@@ -17,7 +17,7 @@ export function listenerOf(port: number): number {
       const holds = (fd: string) => readlinkSync(`/proc/${pid}/fd/${fd}`) === `socket:[${inode}]`;
       if (readdirSync(`/proc/${pid}/fd`).some(holds)) return Number(pid);
     } catch {
-      // another user's, or gone
+      // another user's process, or gone
     }
   }
   throw new Error(`no process listens at ${port}`);
@@ -33,16 +33,16 @@ export function residentMib(pid: number): number {
 export class Flood {
   readonly port: number;
   readonly sockets = new Set<Socket>();
-  /** Status lines of the answers that were read. */
+  /** Status lines of the answers read. */
   readonly answers: string[] = [];
-  /** Connections that the server has closed. */
+  /** Number of connections that the server has closed. */
   closed = 0;
 
   constructor(port: number) {
     this.port = port;
   }
 
-  /** Opens a connection and sends `text`. `reads`: false leaves the answers in the socket. */
+  /** Opens a connection and sends `text`. `reads`: false leaves the answers unread in the socket. */
   open(text: string | Buffer, reads = true): Socket {
     const socket = connect(this.port, "127.0.0.1").setMaxListeners(0);
     this.sockets.add(socket);
@@ -57,7 +57,7 @@ export class Flood {
     return socket;
   }
 
-  /** Sends `mib` of a body over each of `count` connections that begin with `head`, as far as they are taken. */
+  /** Sends `mib` of a body over each of `count` connections that begin with `head`, as far as the server reads them. */
   async bodies(head: string, count: number, mib: number): Promise<void> {
     const isChunked = /^transfer-encoding/im.test(head);
     const filling = Buffer.alloc(MIB, "x");
@@ -72,7 +72,7 @@ export class Flood {
     await Promise.all(Array.from({ length: count }, send));
   }
 
-  /** Waits until some of the requests were answered or turned away, on a busy machine too, and a moment longer. */
+  /** Waits until some requests were answered or rejected, even on a busy machine, and a moment longer. */
   async heard(): Promise<void> {
     const isEarly = () => this.answers.length + this.closed < 10;
     for (let waited = 0; isEarly() && waited < 20_000; waited += 50) await sleep(50);
@@ -85,7 +85,9 @@ export class Flood {
   }
 }
 
-/** The status of one request on a connection of its own; those that are kept alive may have made way. */
+/**
+ * Returns the status of one request on a separate connection. The server may first close kept-alive ones to make room.
+ */
 export async function ask(port: number, head: string): Promise<number> {
   const flood = new Flood(port);
   flood.open(`${head}\r\n\r\n`);
@@ -100,7 +102,7 @@ export interface Warm {
   mib: number;
 }
 
-/** The most memory in MiB that the process has while `attack` runs, beyond what it had before any. */
+/** Returns the peak memory in MiB while `attack` runs, above the process's memory before any attack. */
 export async function growthDuring({ pid, mib }: Warm, attack: () => Promise<void>): Promise<number> {
   let peak = residentMib(pid);
   const timer = setInterval(() => (peak = Math.max(peak, residentMib(pid))), 20);

@@ -1,6 +1,6 @@
 /**
- * Floods by callers without a key, from loopback, before `heddle dev` and `heddle up` with keys required: no way to
- * send or to leave unread makes a server process grow by 100 MiB.
+ * Floods by callers without a key, from loopback, against `heddle dev` and `heddle up` with keys required: no way of
+ * sending, or of leaving answers unread, makes a server process grow by 100 MiB.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
@@ -24,7 +24,7 @@ const dataDir = mkdtempSync(join(tmpdir(), "heddle-floods-"));
 chmodSync(dataDir, 0o755);
 const children: ChildProcess[] = [];
 const ports: Record<string, number> = {};
-/** Each server's process, and what it takes before the first attack. */
+/** Each server's process, and its memory before the first attack. */
 const warm: Record<string, Warm> = {};
 const LOGIN = {
   method: "POST",
@@ -78,7 +78,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 }, SLOW);
 
-/** Ordinary requests, so that what a server compiles and caches, and garbage of a usual heap, count as no attack's. */
+/** Sends ordinary requests, so that compilation, caches and ordinary garbage are not counted as an attack's. */
 async function warmUp(port: number): Promise<void> {
   for (let round = 0; round < 250; round++) {
     await Promise.all(
@@ -195,7 +195,7 @@ const READ = new Set(["large bodies", "half-sent bodies", "attempts to sign in",
 
 for (const [name, attack] of Object.entries(ATTACKS)) {
   test(`${name} take less than ${MOST_MIB} MiB of any server, which stays responsive`, { timeout: SLOW }, async () => {
-    // in turn, so that the attacker has the processor that it needs
+    // one after another, so that the attacker gets enough processor time
     for (const [space, port] of Object.entries(ports)) {
       const flood = new Flood(port);
       const growth = await growthDuring(warm[space]!, () => attack(flood, POSTS[space]!));
@@ -208,7 +208,7 @@ for (const [name, attack] of Object.entries(ATTACKS)) {
       console.log(`${name}, ${space} server: ${growth} MiB, answers ${JSON.stringify(counts)}`);
       expect(growth).toBeLessThan(MOST_MIB);
       expect([200, 401, 404, 405, 429]).toContain(status);
-      // an attack that never got there proves nothing
+      // an attack that never reached the server proves nothing
       expect(reached > 0 || !READ.has(name)).toBe(true);
     }
   });

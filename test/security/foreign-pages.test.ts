@@ -1,6 +1,6 @@
 /**
- * A visitor's browser on pages of other origins, before `heddle dev` and `heddle up` as they start without a setting:
- * no page may change or read anything on any port. Names of other sites are made to lead here, as DNS rebinding does.
+ * A visitor's browser on pages of other origins, against `heddle dev` and `heddle up` in their default configuration:
+ * no page may change or read anything on any port. Names of other sites resolve to this server, as in DNS rebinding.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -25,7 +25,7 @@ chmodSync(dataDir, 0o755);
 const children: ChildProcess[] = [];
 let browser: Browser;
 let pages: Server;
-/** Where `heddle dev` and `heddle up` say that their parts are. */
+/** Addresses that `heddle dev` and `heddle up` print for their parts. */
 let at: Record<"agent" | "trace" | "control" | "console" | "upTrace" | "upConsole", string>;
 
 async function start(command: "dev" | "up", args: string[]): Promise<(name: string) => string> {
@@ -95,7 +95,7 @@ async function visit(host: string): Promise<Page> {
   return page;
 }
 
-/** Sends what a page can send without asking, and reads what it can read. Answers what it could read. */
+/** Sends the requests a page can send without a preflight, and returns what the page could read. */
 const attack = (page: Page, url: string, path: string, body: string) =>
   page.evaluate(
     async ({ target, text }) => {
@@ -104,7 +104,7 @@ const attack = (page: Page, url: string, path: string, body: string) =>
         try {
           read.push(`${name}: ${(await work()).slice(0, 80)}`);
         } catch {
-          // the browser refused, which is what is wanted
+          // blocked by the browser, as expected
         }
       };
       const soon = new Promise<void>((resolve) => setTimeout(resolve, 1500));

@@ -49,7 +49,7 @@ async function start(mode: IsolationKind): Promise<void> {
 
 const inData = (...names: string[]): string => join(directory, ...names);
 
-/** The neighbour, once it runs. */
+/** Returns the neighbour, once it runs. */
 async function neighbour(): Promise<{ id: string; pid: number; instance: string; source: string }> {
   const { json } = await call("GET", "/v2/deployments?name_contains=neighbour");
   const known = (json.resources as { id: string; name: string }[]).find(({ name }) => name === "neighbour");
@@ -117,7 +117,7 @@ interface Outcome {
   failed: string[];
 }
 
-/** Where the package manager of a deployment's builds keeps what it fetched. */
+/** Returns the package manager's cache directory of a deployment's builds. */
 const cacheOf = (id: string): string => {
   const own = inData("control", "deployments", id, "cache");
   return existsSync(own) ? own : inData("control", "cache");

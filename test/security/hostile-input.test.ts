@@ -1,7 +1,7 @@
 /**
- * Every route of every space × values that break things: null characters, numbers out of every range, halves of
- * characters, paths, SQL, prototypes, depth. Whatever comes of it, it is no error of the server. The fuzzer of the CI
- * run (scripts/fuzz.ts) does this at length; this needs nothing but Node.
+ * Every route of every space × hostile values: null characters, numbers out of range, lone surrogates, paths, SQL,
+ * prototypes, depth. None may cause a server error. The fuzzer of the CI run (scripts/fuzz.ts) does this at length;
+ * this test needs only Node.
  */
 import { expect, test } from "vitest";
 import { z } from "zod";
@@ -59,7 +59,7 @@ const VALUES: unknown[] = [
 ];
 const BODIES = ["", "{", "null", "[]", '"x"', "1e999", "\0", '{"a":'.repeat(5000), "[".repeat(100_000), "\uFEFF{}"];
 
-/** The names that a route knows, so that the values get past the outermost check. */
+/** Returns the property names that a route accepts, so that the values pass the outermost check. */
 function namesOf(schema: z.ZodType | undefined): string[] {
   if (!schema) return [];
   const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
@@ -67,14 +67,14 @@ function namesOf(schema: z.ZodType | undefined): string[] {
   return [...new Set(variants.flatMap((one) => Object.keys(one.properties ?? {})))];
 }
 
-/** What some routes cannot do without. No run is started: that would be thousands. */
+/** Values that some routes require. No run is started: there would be thousands. */
 const GOOD: Record<string, unknown> = {
   ...{ namespace: ["a"], key: "k", value: {}, graph_id: "trail", name: "n" },
   ...{ source: "internal_source", source_config: {}, source_revision_config: {}, secrets: [] },
 };
 const good = (names: string[]) => Object.fromEntries(Object.entries(GOOD).filter(([name]) => names.includes(name)));
 
-/** `%00` and the like: as bytes on the wire, also of what is no proper text. */
+/** Percent-encodes text such as `%00` to bytes, including malformed text. */
 const encode = (text: string): string => encodeURIComponent(Buffer.from(text).toString());
 
 function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
@@ -92,7 +92,7 @@ function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
   for (const value of VALUES) {
     if (names.length > 0)
       yield { path: fine, body: JSON.stringify(Object.fromEntries(names.map((name) => [name, value]))) };
-    // one at a time, or the first wrong one hides the others
+    // one at a time, or the first invalid value hides the others
     for (const name of names) yield { path: fine, body: JSON.stringify({ ...good(names), [name]: value }) };
   }
 }
@@ -119,9 +119,9 @@ for (const space of all) {
     console.log(`${accepted} of ${count} hostile requests to ${space.routes.length} routes of the ${space.name} space`);
     expect(wrong).toEqual([]);
     expect(count).toBeGreaterThan(500);
-    // the key works to the end, or all of this was a test of 401
+    // the key stays valid to the end; otherwise this would only test 401
     expect(known).toBeGreaterThan(count / 2);
-    // most of what the control plane has is behind ids that there are not
+    // most control-plane routes are behind ids that do not exist
     expect(accepted).toBeGreaterThan(space.name === "control" ? 0 : 50);
   });
 }

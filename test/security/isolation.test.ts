@@ -1,7 +1,7 @@
 /**
- * Every route of every space × everybody who must not get through: who has no key, a made-up, expired or revoked
- * one, a mere tenant id, another tenant's key, one that may only read or only look. The routes come from the
- * declarations, so that those of later are asked too.
+ * Every route of every space × every caller that must be rejected: without a key; with a made-up, expired or revoked
+ * key; with only a tenant id; with another tenant's key; with a read-only or viewer key. The routes come from the
+ * declarations, so that future routes are covered too.
  */
 import type { Hono } from "hono";
 import { expect, test } from "vitest";
@@ -15,7 +15,7 @@ import { concrete, type Space, startSpaces } from "./spaces.ts";
 const { db, all } = await startSpaces();
 const { a, b, unknown } = await testTenants(db);
 
-/** The agent server is about workspace A; the trace platform is about all. */
+/** The agent server serves workspace A; the trace platform serves all workspaces. */
 const guards: Record<string, Guard> = {
   trace: await testGuard(db),
   control: await testGuard(db),
@@ -26,7 +26,7 @@ const spaces = all.map((space) => ({ ...space, app: space.mount(guards[space.nam
 interface Stranger {
   who: string;
   headers: Record<string, string>;
-  /** What this caller gets from this route; null: it is allowed to try. */
+  /** Status this caller gets from this route; null: access is allowed. */
   expected(space: Space, route: Route): number | null;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A hostile deployment and its build on a platform that asks programs of the machine for no key (`heddle up` on
- * loopback). A deployment with a system user of its own needs a key at every port; without isolation every request
- * succeeds, which shows that the requests are real.
+ * A hostile deployment and its build on a platform that requires no key from programs on the machine (`heddle up` on
+ * loopback). A deployment with its own system user needs a key at every port; without isolation every request succeeds,
+ * which shows that the requests are real.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -28,7 +28,7 @@ import { processesOf } from "../crash/control-process.ts";
 const LAUNCHER = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
 const SLOW = 240_000;
 
-/** Sends requests without a key, and some whose sender is gone before they are answered. */
+/** Sends requests without a key, and some whose sender disconnects before they are answered. */
 const ATTACK = `import { once } from "node:events";
 import { connect } from "node:net";
 
@@ -118,7 +118,7 @@ const call: Call = async (method, path, body, headers = {}) => {
     headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
     ...(body !== undefined && { body: (isBytes ? body : JSON.stringify(body)) as string }),
   });
-  // an answer that takes long begins with line feeds
+  // a slow answer begins with line feeds
   const text = (await answer.text()).trim();
   return {
     status: answer.status,
@@ -134,7 +134,7 @@ interface Wanted {
   body?: object;
 }
 
-/** Requests at every port of the platform and of a neighbour. */
+/** Returns requests to every port of the platform and of a neighbour. */
 async function targets(): Promise<Record<string, Wanted>> {
   const { json } = await call("GET", "/v2/deployments?name_contains=neighbour");
   const known = (json.resources as { id: string }[])[0];
@@ -166,10 +166,10 @@ async function targets(): Promise<Record<string, Wanted>> {
   };
 }
 
-/** Names of tracing projects for the hostile deployment to delete. */
+/** Names of tracing projects that the hostile deployment tries to delete. */
 const VICTIMS = ["built-0", "built-1", "ran-0", "ran-1"];
 
-/** Returns the addresses of the victims. */
+/** Creates the victims and returns their addresses. */
 async function makeVictims(): Promise<string[]> {
   const made = [];
   for (const name of VICTIMS) {
@@ -194,7 +194,7 @@ async function deployHostile(name: string, requests: Record<string, Wanted>) {
   return { built: JSON.parse(line!.slice(8)) as object, ran: post.json.statuses as object };
 }
 
-/** Deletes a tracing project, as this test's user, unless it is gone meanwhile. */
+/** Deletes a tracing project, as this test's user, unless it is already gone. */
 async function forget(name: string): Promise<void> {
   const { json } = await call("GET", `${at.trace}/api/v1/sessions?name=${name}`);
   for (const { id } of json as { id: string }[]) await call("DELETE", `${at.trace}/api/v1/sessions/${id}`);
@@ -238,14 +238,14 @@ for (const mode of ["bubblewrap", "user"] as const) {
       };
       expect(built).toEqual(refused);
       expect(ran).toEqual(refused);
-      // its own traces arrive, by the key in its environment
+      // its own traces arrive, with the key in its environment
       await vi.waitUntil(async () => (await projects()).includes(`hostile-${mode}`), {
         timeout: 30_000,
         interval: 200,
       });
       expect((await projects()).filter((name) => VICTIMS.includes(name)).toSorted()).toEqual(VICTIMS);
       for (const name of VICTIMS) await forget(name);
-      // this test's user, and another one of the machine
+      // this test's user, and another user of the machine
       for (const { url, method, body } of Object.values(requests)) {
         expect([url, (await call(method, url, body)).status]).toEqual([url, method === "DELETE" ? 404 : 200]);
       }

@@ -24,7 +24,7 @@ const powerless: Guard = {
 };
 const pathsOf = (route: Route): string[] => [route.path, ...(route.aliases ?? [])];
 
-/** Who opens a route to everybody adds it here, so that somebody else sees it. */
+/** Public routes. Opening a route to everyone requires an entry here, so that the change is reviewed. */
 const PUBLIC = [
   "agent GET /",
   "agent GET /docs",

@@ -1,7 +1,7 @@
 /**
- * Real servers as a user starts them, at the most talkative log level, and everything secret that they get to see:
- * keys, sessions, passwords, tokens in URLs, settings. Nothing of it may be in what they log or in what they answer
- * when something goes wrong. What is meant to be shown (a key on its first start) is on stdout and not looked at.
+ * Real servers in a user's configuration, at the most verbose log level, with all the secrets they handle: keys,
+ * sessions, passwords, tokens in URLs, settings. No secret may appear in logs or in error responses. Output that is
+ * meant to show a secret (a key on its first start) is on stdout and not checked.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -102,7 +102,7 @@ test("no secret is in the logs or in an error response", { timeout: 60_000 }, as
   const key = { "x-api-key": first };
   const post = (json: unknown, headers: Record<string, string> = key) => ({ method: "POST", json, headers });
 
-  // keys: made, used, wrong, revoked
+  // keys: created, used, wrong, revoked
   const made = JSON.parse((await ask(`${trace}/api/v1/api-key`, post({ description: "x" }))).text) as Record<
     string,
     string
@@ -117,7 +117,7 @@ test("no secret is in the logs or in an error response", { timeout: 60_000 }, as
     await ask(`${base}/no/such/path?token=${secrets["a token in a webhook's URL"]}`, { headers: key });
   }
 
-  // people: signed in, not signed in, signed in at a provider that is not there
+  // people: signed in, not signed in, signed in at an unreachable provider
   const password = secrets["a password"]!;
   const session = JSON.parse((await ask(`${trace}/login`, post({ email: USER, password }, {}))).text) as {
     access_token: string;
@@ -167,7 +167,7 @@ test("no secret is in the logs or in an error response", { timeout: 60_000 }, as
   await ask(`${trace}/api/v1/feedback/tokens/${secrets["a feedback link"]}?score=not-a-number`);
   await ask(`${trace}/api/v1/feedback/tokens/${secrets["a feedback link"]}`, post({ score: { wrong: 1 } }, {}));
 
-  // without a database everything fails, and is logged with its cause
+  // without a database every request fails, and is logged with its cause
   process.kill(
     Number(readFileSync(join(directory, "data/postgres/data/postmaster.pid"), "utf8").split("\n")[0]),
     "SIGKILL",
@@ -198,11 +198,11 @@ test("the data directory holds no usable key, session or password", () => {
   const own = ["the first key", "another key", "a session", "a password"].map((name) => secrets[name]!);
   const patterns = own.flatMap((secret) => ["-e", secret]);
   const grep = () => execFileSync("grep", ["-rlaF", ...patterns, join(directory, "data")], { encoding: "utf8" });
-  // grep ends with 1 when it finds nothing
+  // grep exits with 1 when it finds nothing
   expect(grep).toThrow(expect.objectContaining({ status: 1 }));
 });
 
-/** What the first start shows, it shows once. */
+/** Removes the banner, which the first start alone prints. */
 const afterBanner = (text: string): string => text.slice(text.indexOf("Stop with Ctrl-C"));
 
 function around(text: string, secret: string): string {

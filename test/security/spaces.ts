@@ -12,8 +12,8 @@ import { noAudit } from "../../server/test/principal.ts";
 import { testTracePlatform } from "../../server/test/trace-platform.ts";
 
 /**
- * The address spaces that stand, on one database. Whatever `app.ts` exports must be in here: `mounted.test.ts`
- * fails otherwise, so that a space of later falls under every test of this folder when it is mounted.
+ * The mounted address spaces, on one database. Every space that `app.ts` exports must be listed here, or
+ * `mounted.test.ts` fails, so that all tests of this folder cover future spaces.
  */
 export interface Space {
   name: string;
@@ -28,7 +28,7 @@ export interface Spaces {
   all: Space[];
 }
 
-/** Servers of one database need the same. */
+/** Encryption keys; servers of one database need the same. */
 const KEYS = { HEDDLE_SECRETS_KEYS: `t1:${Buffer.alloc(32, 7).toString("base64")}` };
 
 export async function startSpaces(): Promise<Spaces> {
@@ -59,6 +59,6 @@ export async function startSpaces(): Promise<Spaces> {
   return { db, all };
 }
 
-/** A path that matches a declared one: every parameter gets a UUID that names nothing. */
+/** Returns a path that matches a declared one: every parameter gets a UUID that names nothing. */
 export const concrete = (path: string, id = "00000000-0000-7000-8000-0000000000ff"): string =>
   path.replace(/:\w+(\{[^}]*\})?/g, id);

@@ -3,12 +3,13 @@ import type { Sql } from "../../server/src/base/db/connect.ts";
 /** A digest of every row of every table, by table. */
 export type TableStates = Map<string, string>;
 
-/** What changes without anybody's request: heartbeats, when keys were used, and what counts and records refused attempts. */
+/** Tables that change without a request: heartbeats, times of key use, counters and records of refused attempts. */
 const RESTLESS = new Set(["servers", "blob_place_users", "sign_in_attempts", "audit_log"]);
 
 /**
- * @param of only rows that name one of these ids; all rows when left out
- * @param but rows that name this id are somebody else's
+ * Computes a digest of every row, by table.
+ * @param of only rows that name one of these ids; all rows when omitted
+ * @param but excludes rows that name this id, which belong to another tenant
  */
 export async function tableStates(sql: Sql, of: string[] = [""], but: string | null = null): Promise<TableStates> {
   const tables = await sql<{ name: string }[]>`

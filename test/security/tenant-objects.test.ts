@@ -1,7 +1,7 @@
 /**
- * Two tenants on one platform: B asks for A's things by their ids, on every route, in the path, in the query and in
- * the body. B gets nothing of A's, and nothing of A's changes. Ids come by the names of parameters; a route with a
- * parameter that nobody has made an A's thing for fails, so that this grows with the routes.
+ * Two tenants on one platform: B requests A's objects by id, on every route, in the path, in the query and in the body.
+ * B receives nothing of A's, and nothing of A's changes. Ids are found by parameter name; a route whose parameter has
+ * no object of A's fails the test, so that coverage grows with the routes.
  */
 import type { Hono } from "hono";
 import { expect, test } from "vitest";
@@ -16,7 +16,7 @@ import { changedTables, tableStates } from "./table-states.ts";
 const { db, all } = await startSpaces();
 const { a, b } = await testTenants(db);
 const guard = await testGuard(db);
-/** The spaces that serve all workspaces. */
+/** Spaces that serve all workspaces. */
 const shared = all.filter((space) => space.name === "trace" || space.name === "control");
 const apps = new Map<Route, Hono>(
   shared.flatMap((space) => {
@@ -33,14 +33,14 @@ const things = {
 const ids = [...new Set(Object.values(things).flat())];
 
 const asB = { "x-api-key": b.org, "x-tenant-id": b.workspaceId, "content-type": "application/json" };
-/** What only reads goes first: B may make things of its own under ids that A has, and would then be shown those. */
+/** Read-only routes run first: B may create its own objects under ids that A uses, and would then see those. */
 const routes = shared
   .flatMap((space) => space.routes)
   .filter((route) => route.permission !== "public")
   .toSorted((one, other) => Number(other.method === "GET") - Number(one.method === "GET"));
 const parametersOf = (route: Route): string[] => [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
 
-/** Parameters that name nothing of a tenant's, with the reason. */
+/** Parameters that do not identify a tenant's object, with the reason. */
 const HARMLESS: Record<string, string> = {
   name: "a name of the caller's own",
   version: "of a dataset, which is named too",
@@ -58,7 +58,7 @@ const allNames = (schema: z.ZodType | undefined): string[] => {
   return [...new Set(variants.flatMap((one) => Object.keys(one.properties ?? {})))];
 };
 
-/** What is A's by name; a property that is nobody's id stays away. */
+/** Returns A's id for a parameter name; undefined for properties that are no ids. */
 const idOf = (name: string): string | undefined => (things[name] ?? things[name.replace(/s$/, "")] ?? [])[0];
 
 function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {

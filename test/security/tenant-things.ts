@@ -5,10 +5,10 @@ import { callerOf } from "../../server/test/call.ts";
 import { archiveOf, createDeployment, deployArchive, untilStatus } from "../../server/test/deploy.ts";
 import { testS3 } from "../../server/test/s3.ts";
 
-/** Stands in everything that tenant A writes down, and must be in nothing that B reads. */
+/** Marker in everything that tenant A writes; it must not appear in anything that B reads. */
 export const MARK = "of-tenant-A-alone";
 
-/** One of everything a tenant can have on the trace platform: ids by the names that parameters have. */
+/** Creates one of every object a tenant can have on the trace platform; returns ids by parameter name. */
 export async function fillTenant(
   app: Hono,
   headers: Record<string, string>,
@@ -61,7 +61,7 @@ export async function fillTenant(
     start_time: new Date(Date.now() - 3_600_000).toISOString(),
     end_time: now,
   });
-  // it shall not change by itself while the others try
+  // it must not change by itself while the other tenants try
   await vi.waitUntil(async () => (await ask("GET", `/api/v1/bulk-exports/${exported}`))["status"] === "COMPLETED", {
     timeout: 20_000,
     interval: 100,
@@ -102,12 +102,12 @@ export async function fillTenant(
   };
 }
 
-/** A deployment of a tenant's on the control plane, with a revision that came to its end. */
+/** Creates a tenant's deployment on the control plane, with a revision that has ended. */
 export async function fillDeployments(app: Hono, headers: Record<string, string>): Promise<Record<string, string[]>> {
   const call = callerOf(app);
   const asked: typeof call = (method, path, body, more) => call(method, path, body, { ...headers, ...more });
   const deployment = await createDeployment(asked, "of-a-alone", [{ name: "TOKEN", value: MARK }]);
-  // there is no project in it, so that nothing runs while the others try
+  // the archive contains no project, so that nothing runs while the other tenants try
   const archive = archiveOf({ "readme.md": MARK });
   const revision = await deployArchive(asked, deployment, archive, { display_name: MARK });
   await untilStatus(asked, deployment, revision, "BUILD_FAILED");

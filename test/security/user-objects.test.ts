@@ -1,6 +1,6 @@
 /**
- * Two users of one project's own authentication: one asks for the other's objects, by their ids, on every route of the
- * agent server, in its path, its query and its body. Nothing may be shown, counted, joined, cancelled or changed.
+ * Two users of one project's own authentication: one requests the other's objects by id, on every route of the agent
+ * server, in its path, its query and its body. No object may be shown, counted, joined, cancelled or changed.
  */
 import { fileURLToPath } from "node:url";
 
@@ -23,7 +23,7 @@ const app = createAgentApp(agent.deps, openGuard);
 const routes = agentRoutes(agent.deps)
   .filter(({ permission }) => permission !== "public")
   .toSorted((one, other) => Number(other.method === "GET") - Number(one.method === "GET"));
-// without the help of namespaces that are rewritten
+// without the protection of rewritten namespaces
 agent.deps.access.handlers!.callbacks["store"] = ({ user }) => ({ namespace: { $contains: user.identity } });
 
 async function ask(user: string, method: string, path: string, body?: string, limitMs = 1500) {
@@ -86,7 +86,7 @@ const [delivery] = await vi.waitFor(
   },
   { timeout: 30_000 },
 );
-// nobody is there; it shall not change by itself while B tries
+// no receiver exists; the deliveries must not change by themselves while B tries
 await sql`update webhook_deliveries set status = 'failed'`;
 
 const things: Record<string, string[]> = {
@@ -106,7 +106,7 @@ const things: Record<string, string[]> = {
 };
 const ids = [...new Set(Object.values(things).flat())].filter((id) => id !== "of-a");
 
-/** What routes need besides ids, so that they get as far as looking for them. */
+/** Required fields besides ids, so that requests get as far as the lookup. */
 const FILL: Record<string, unknown> = {
   assistant_id: "agent",
   graph_id: "agent",
@@ -296,7 +296,7 @@ test("A can see them all, as a control for the test above", { timeout: 60_000 },
     for (const { path } of requestsTo(route)) seen.push((await ask(A, "GET", path)).status < 300);
     if (!seen.includes(true)) unseen.push(route.path);
   }
-  // a WebSocket, what is closed to users, a run that is not stateless, a checkpoint of the other thread
+  // a WebSocket, routes closed to users, a run that is not stateless, a checkpoint of the other thread
   expect(
     unseen.filter((path) => !/stream\/events|^\/runs\/:run_id|:checkpoint_id|subgraphs\/:namespace/.test(path)),
   ).toEqual([]);

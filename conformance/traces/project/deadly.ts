@@ -2,7 +2,7 @@ import { Annotation, type LangGraphRunnableConfig, START, StateGraph } from "@la
 
 const State = Annotation.Root({ deaths: Annotation<number>(), log: Annotation<string[]>() });
 
-/** Takes its process with it in the first `deaths` attempts, after a while in which it is traced. */
+/** Kills its process in the first `deaths` attempts, after a while in which it is traced. */
 export const graph = new StateGraph(State)
   .addNode("prepare", () => ({ log: ["prepared"] }))
   .addNode("die", async ({ deaths, log }, config: LangGraphRunnableConfig) => {

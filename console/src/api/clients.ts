@@ -1,4 +1,4 @@
-/** Typed clients of the spaces, by their OpenAPI documents; every answer that is no success is thrown. */
+/** Typed clients of the spaces, by their OpenAPI documents; every non-success response is thrown as an error. */
 import createClient, { type Middleware } from "openapi-fetch";
 
 import type { paths as AgentPaths } from "./agent.d.ts";
@@ -7,12 +7,12 @@ import type { paths as ControlPaths } from "./control.d.ts";
 import { agentCredentials, credentialHeaders } from "./credentials.ts";
 import type { paths as TracePaths } from "./trace.d.ts";
 
-/** Told when the caller is nobody, so that the sign-in page can be shown. */
+/** Called when a request is unauthenticated, so that the sign-in page can be shown. */
 let onUnauthorized = (): void => {};
 export const whenUnauthorized = (tell: () => void): void => void (onUnauthorized = tell);
 
 let asking: Promise<boolean> | undefined;
-/** Whether the platform knows the caller, asked once at a time. */
+/** Whether the platform recognizes the caller; concurrent checks share one request. */
 const isKnown = (): Promise<boolean> =>
   (asking ??= traceApi
     .GET("/auth/public", {})
@@ -22,7 +22,7 @@ const isKnown = (): Promise<boolean> =>
     )
     .finally(() => (asking = undefined)));
 
-/** @param ofAgent a project may have an authentication of its own, whose 401 no sign-in of ours can mend */
+/** @param ofAgent a project may have custom authentication, whose 401 a console sign-in cannot resolve */
 const manners = (ofAgent: boolean): Middleware => ({
   onRequest({ request }) {
     const credentials = ofAgent ? agentCredentials() : credentialHeaders();
@@ -31,7 +31,7 @@ const manners = (ofAgent: boolean): Middleware => ({
   },
   async onResponse({ response, schemaPath }) {
     if (response.ok) return response;
-    // of a password that was typed wrong the form tells, and who asks whether they are somebody goes by the answer
+    // the form reports a wrong password, and callers of `/auth/public` handle the 401 themselves
     if (response.status === 401 && !/\/(login|auth\/password|auth\/public)$/.test(schemaPath)) {
       if (!ofAgent || !(await isKnown())) onUnauthorized();
     }
@@ -64,7 +64,7 @@ export function agentApi(server: string) {
   return known;
 }
 
-/** The data of an answer that `manners` has let through. */
+/** Returns the data of a successful response; `manners` throws for all others. */
 export async function data<T>(answer: Promise<{ data?: T }>): Promise<NonNullable<T>> {
   return (await answer).data!;
 }

@@ -26,12 +26,12 @@ export function keepCsrfToken(token: string | null): void {
   else localStorage.setItem(CSRF_TOKEN, token);
 }
 
-/** Notes that this tab leaves for an identity provider, which will lead back to an address with a CSRF token. */
+/** Marks that this tab leaves for an identity provider, which will redirect back to an address with a CSRF token. */
 export const leaveForProvider = (): void => sessionStorage.setItem(LEFT_FOR_PROVIDER, "1");
 
 /**
- * Takes the CSRF token out of the address to which signing in at a provider leads back. A link from elsewhere may have
- * one too; it must not replace the token of a session.
+ * Takes the CSRF token from the address that an identity provider redirects to. A link from elsewhere may contain one
+ * too; it must not replace the token of a session.
  */
 export function takeCsrfToken(): void {
   const token = /^#csrf_token=(\w+)$/.exec(location.hash)?.[1];
@@ -47,12 +47,14 @@ export function credentialHeaders(): Record<string, string> {
   return {
     ...(key !== null && { "x-api-key": key }),
     ...(workspace !== null && { "x-tenant-id": workspace }),
-    // without a session its value is not checked, but forms to sign in and out have to send it
+    // without a session its value is not checked, but sign-in and sign-out forms must send it
     "x-heddle-csrf": localStorage.getItem(CSRF_TOKEN) ?? "1",
   };
 }
 
-/** As LangGraph Studio says it: where HEDDLE_STUDIO_AUTH allows it, a project's own authentication lets our callers in. */
+/**
+ * Adds LangGraph Studio's auth scheme: where HEDDLE_STUDIO_AUTH allows it, custom authentication lets console users in.
+ */
 export const agentCredentials = (): Record<string, string> => ({
   ...credentialHeaders(),
   "x-auth-scheme": "langsmith",

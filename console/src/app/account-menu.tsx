@@ -8,7 +8,7 @@ import { keepCsrfToken, keepKey, keepWorkspace, readKey, readWorkspace } from ".
 import { whoQuery } from "../features/settings/queries.ts";
 import { spacesQuery } from "./spaces.ts";
 
-/** Which workspace, and as whom. */
+/** Shows the current workspace and user. */
 export function AccountMenu() {
   const navigate = useNavigate();
   const queryClient = useQueryClient();

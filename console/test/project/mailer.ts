@@ -7,7 +7,7 @@ interface Decision {
   message?: string;
 }
 
-/** Wants to send a mail, and asks first, in the form of LangChain's human-in-the-loop middleware. */
+/** Asks before it sends a mail, in the form of LangChain's human-in-the-loop middleware. */
 export const graph = new StateGraph(MessagesAnnotation)
   .addNode("model", ({ messages }) => {
     const last = messages.at(-1)!;

@@ -7,7 +7,7 @@ import { checkStreams } from "./streams.ts";
 import { checkTruth } from "./truth.ts";
 import type { Verdict, World } from "./world.ts";
 
-/** The laws by number, each with its check. Law 8 (data directories) has tests of its own. */
+/** Checks by law number. Law 8 (data directories) has its own tests. */
 export const LAWS: Record<string, (world: World) => Verdict> = {
   "1 state": checkState,
   "2 endings": checkEndings,

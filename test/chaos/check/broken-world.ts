@@ -3,7 +3,7 @@ import type { LedgerLine, Verdict, World } from "./world.ts";
 
 export type Break = (world: World) => unknown;
 
-/** What a check says of the sample world after `change`. */
+/** Returns the violations that a check reports for the sample world after `change`. */
 export function said(check: (world: World) => Verdict, change: Break): string[] {
   const world = sampleWorld();
   change(world);

@@ -1,10 +1,10 @@
 import { indexWorld, isZombie } from "./index-world.ts";
 import type { Operation, Verdict, Violation, World } from "./world.ts";
 
-/** The law's 2 s, and what a machine may add between two processes. */
+/** Limit of law 4, and the tolerance for the machine's delays between two processes. */
 export const EFFECT_MS = 2000;
 const TOLERANCE_MS = 1000;
-/** Turns that a cancel has to wait for a processor: in the API, the executing server, its host and the database. */
+/** Scheduling hops of a cancel: the API, the executing server, its host and the database. */
 const TURNS = 4;
 
 /**
@@ -19,7 +19,7 @@ export function checkCancels(world: World): Verdict {
   const judge = (run: string, thread: string | undefined, acknowledged: number, what: string) => {
     const row = index.runs.get(run);
     const ended = row ? (row.ended ?? Number.POSITIVE_INFINITY) : undefined;
-    // rolled back or deleted: the row is gone, when is not known
+    // rolled back or deleted: the row is gone, and its end time is unknown
     if (ended === undefined) return;
     const calm = world.calms.find(({ to }) => to > acknowledged);
     if (!calm) return;
@@ -59,7 +59,7 @@ export function checkCancels(world: World): Verdict {
   for (const [run, cancels] of index.cancelsByRun) {
     const acknowledged = cancels.find(({ outcome }) => outcome === "ok");
     if (!acknowledged) continue;
-    // also of a run that was rolled back, whose row is gone
+    // includes rolled-back runs, whose rows are gone
     const late = index.ledgerByRun
       .get(run)
       ?.find((line) => line.phase === "end" && isCalmBetween(world, acknowledged.ended!, line.t));
@@ -74,7 +74,7 @@ export function checkCancels(world: World): Verdict {
   return { violations, checked };
 }
 
-/** The longest that a server took to answer `/ok`, which reads memory alone: what the machine's other work costs. */
+/** Longest response time of `/ok`, which reads only memory: a measure of the machine's other load. */
 function slownessBetween({ health }: World, from: number, to: number): number {
   const answers = health.filter(
     ({ endpoint, status, sent, t }) => endpoint === "/ok" && status && t > from && sent < to,
@@ -86,7 +86,7 @@ function isCalmBetween(world: World, from: number, to: number): boolean {
   return world.calms.some((calm) => Math.min(calm.to, to) - Math.max(calm.from, from) > EFFECT_MS + TOLERANCE_MS);
 }
 
-/** A run that was rolled back before it ended leaves no row behind; one that had ended keeps it. */
+/** Checks that a run rolled back before its end leaves no row. A run that had already ended keeps its row. */
 function checkRolledBack(world: World, cancel: Operation, violations: Violation[]): void {
   const row = world.runs.find(({ run }) => run === cancel.run);
   if (!row || row.ended === null) return;

@@ -3,7 +3,7 @@ import type { Verdict, Violation, World } from "./world.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Law 5: deletions, webhooks, crons' occurrences and idempotent creates are as documented. */
+/** Law 5: deletions, webhooks, cron occurrences and idempotent creates behave as documented. */
 export function checkDeliveries(world: World): Verdict {
   const violations: Violation[] = [];
   const found = (text: string, about: Partial<Violation> = {}) => violations.push({ law: 5, text, ...about });
@@ -34,7 +34,7 @@ function checkDeletes(world: World, found: Found): number {
   return checked;
 }
 
-/** Each run with a webhook that has ended told so at least once, under its own id. */
+/** Checks that each ended run with a webhook delivered it at least once, under its own id. */
 function checkWebhooks(world: World, found: Found): number {
   const index = indexWorld(world);
   const received = groupBy(world.hooks, ({ run }) => run);
@@ -52,7 +52,7 @@ function checkWebhooks(world: World, found: Found): number {
   return checked;
 }
 
-/** Every minute of a cron's life made one run. The database's clock is the machine's. */
+/** Checks that every minute of a cron's lifetime created one run. The database uses the machine's clock. */
 function checkCrons(world: World, found: Found): number {
   const rows = groupBy(world.runs, ({ cron }) => cron);
   const wall = Date.now() - Number(process.hrtime.bigint() / 1_000_000n);
@@ -64,7 +64,7 @@ function checkCrons(world: World, found: Found): number {
       if (made.length > 1) found(`cron ${op.cron}: ${occurrence} started ${made.length} runs`, { run: made[0]!.run });
     const times = new Set([...runs.keys()].map((occurrence) => Date.parse(occurrence)));
     const first = Math.ceil((op.ended! + wall) / MINUTE_MS) * MINUTE_MS;
-    // the last one may still be on its way
+    // the last one may still be in flight
     for (let at = first; at < world.end + wall - MINUTE_MS; at += MINUTE_MS) {
       checked++;
       if (!times.has(at)) found(`cron ${op.cron}: ${new Date(at).toISOString()} started no run`);
@@ -73,7 +73,9 @@ function checkCrons(world: World, found: Found): number {
   return checked;
 }
 
-/** A key stands for one run, whatever was lost on the way, and each answer named it. */
+/**
+ * Checks that each idempotency key created a single run, whatever was lost in transit, and that each answer named it.
+ */
 function checkKeys(world: World, found: Found): number {
   const index = indexWorld(world);
   const answers = groupBy(

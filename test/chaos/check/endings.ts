@@ -1,12 +1,12 @@
 import { type Index, indexWorld, isZombie, mayBeDeleted, mayBeRolledBack } from "./index-world.ts";
 import type { LedgerLine, RunRow, Verdict, Violation, World } from "./world.ts";
 
-/** Inaccuracy of comparing the database's clock with the monotonic one. */
+/** Error when mapping the database's clock to the monotonic clock. */
 const CLOCK_SLACK_MS = 25;
 
 /**
- * Law 2: an accepted run ends, exactly once, within a bounded time after the last fault. No completed step runs again.
- * No run begins while an older one of its thread has not ended.
+ * Law 2: an accepted run ends exactly once, within a bounded time after the last fault. No completed step runs again.
+ * No run begins before all older runs of its thread have ended.
  */
 export function checkEndings(world: World): Verdict {
   const index = indexWorld(world);
@@ -37,7 +37,7 @@ export function checkEndings(world: World): Verdict {
 
 type Found = (text: string, run: string, thread?: string) => void;
 
-/** A webhook tells the run's end: it never tells two. */
+/** Checks that webhooks never report two different final statuses for a run. */
 function checkEnds(world: World, found: Found): void {
   const told = new Map<string, string>();
   for (const { run, status } of world.hooks) {
@@ -47,7 +47,7 @@ function checkEnds(world: World, found: Found): void {
   }
 }
 
-/** No step starts after a later step of its run has started, or after the run's end. Answers those excused. */
+/** Checks that no step starts after a later step of its run, or after the run's end. Returns the number excused. */
 function checkExecutions(
   world: World,
   run: string,

@@ -1,6 +1,6 @@
 import type { CheckpointRow, FaultEvent, LedgerLine, Operation, RunRow, World } from "./world.ts";
 
-/** Groups items by a key; items without one are left out. */
+/** Groups items by key; skips items without a key. */
 export function groupBy<T>(items: T[], key: (item: T) => string | null | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
@@ -18,7 +18,7 @@ export interface Index {
   runsByThread: Map<string, RunRow[]>;
   ledgerByRun: Map<string, LedgerLine[]>;
   checkpointsByThread: Map<string, CheckpointRow[]>;
-  /** Creations by run id, of runs that were acknowledged. */
+  /** Creations of acknowledged runs, by run id. */
   accepted: Map<string, Operation>;
   cancelsByRun: Map<string, Operation[]>;
   deletes: Map<string, Operation[]>;
@@ -51,8 +51,8 @@ export const mayBeDeleted = (index: Index, thread: string | undefined): boolean 
   (index.deletes.get(thread ?? "") ?? []).some(({ outcome }) => outcome !== "fail");
 
 /**
- * Whether a client asked for the run to be rolled back, or may have: by a cancel of this run, or by a later run of
- * its thread with the strategy `rollback`.
+ * Whether a client requested a rollback of the run, or may have: by cancelling this run, or by a later run of its
+ * thread with the strategy `rollback`.
  */
 export function mayBeRolledBack(world: World, index: Index, run: string, thread: string): boolean {
   const cancels = index.cancelsByRun.get(run) ?? [];
@@ -63,8 +63,8 @@ export function mayBeRolledBack(world: World, index: Index, run: string, thread:
 }
 
 /**
- * Whether the line was written by a process in the moment in which it thawed: what it had begun before it was frozen
- * no fence can hold back. Only side effects of graphs, never rows.
+ * Whether a process wrote the line at the moment it thawed. No fence can hold back a side effect that began before the
+ * freeze. Applies only to side effects of graphs, never to rows.
  */
 export function isZombie(faults: FaultEvent[], line: LedgerLine): boolean {
   const GRACE_MS = 3000;

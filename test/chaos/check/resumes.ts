@@ -2,8 +2,8 @@ import { groupBy } from "./index-world.ts";
 import type { LedgerLine, Verdict, Violation, World } from "./world.ts";
 
 /**
- * Law 6: a resume answers the question it was meant for. Answers begin with `a<i>-` for question i. A resume that
- * names no interrupt is meant for what was asked when it was accepted: if question j was asked before that, an answer
+ * Law 6: a resume answers the question it was meant for. Answers begin with `a<i>-` for question i. A resume that names
+ * no interrupt is meant for the question pending when it was accepted: if question j was asked before that, an answer
  * to j is the client's own mistake.
  */
 export function checkResumes(world: World): Verdict {

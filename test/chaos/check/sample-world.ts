@@ -1,6 +1,6 @@
 import type { CheckpointRow, Frame, LedgerLine, Operation, OperationName, RunRow, ThreadView, World } from "./world.ts";
 
-/** A small world in which every law holds; tests of the checks break it in one place. */
+/** Returns a small world in which every law holds; tests of the checks break it in one place. */
 export function sampleWorld(): World {
   const world: World = {
     operations: [],
@@ -47,7 +47,7 @@ export function threadView(done: string[], checkpoints: CheckpointRow[]): Thread
   };
 }
 
-/** A successful run of two steps, created at `at`, ended 600 ms later. */
+/** Adds a successful run of two steps, created at `at`, ended 600 ms later. */
 export function addRun(
   world: World,
   { run, token, seq, at }: { run: string; token: string; seq: number; at: number },
@@ -97,7 +97,7 @@ export const runRow = (row: Partial<RunRow> & { run: string; seq: number }): Run
   ...row,
 });
 
-/** The kept stream of a run of `addRun`, and two readers that got all of it. */
+/** Adds the kept stream of a run from `addRun`, and two readers that received all of it. */
 function addStream(world: World, run: string): void {
   const ticks = world.ledger
     .filter((line) => line.run === run && line.phase === "end")

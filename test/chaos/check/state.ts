@@ -2,8 +2,8 @@ import { groupBy, type Index, indexWorld, isZombie } from "./index-world.ts";
 import type { CheckpointRow, RunRow, ThreadView, Verdict, Violation, World } from "./world.ts";
 
 /**
- * Law 1: a thread's state is what its runs committed, one after the other in queue order; `/state`, `history`, the
- * next run and the official saver agree on the newest checkpoint.
+ * Law 1: a thread's state is what its runs committed, in queue order; `/state`, `history`, the next run and the
+ * official saver agree on the newest checkpoint.
  */
 export function checkState(world: World): Verdict {
   const index = indexWorld(world);
@@ -27,7 +27,7 @@ export function checkState(world: World): Verdict {
 
 type Found = (text: string, run?: string) => void;
 
-/** Everything that can be asked for the newest checkpoint names the same. */
+/** Checks that every source reports the same newest checkpoint. */
 function checkReaders(view: ThreadView, found: Found): void {
   const { head, history, saverHead } = view;
   if (head === undefined) return;
@@ -40,7 +40,7 @@ function checkReaders(view: ThreadView, found: Found): void {
     found(`the thread's values are ${JSON.stringify(view.valuesDone)}, /state ${done}`);
 }
 
-/** Checkpoints of a namespace are one line: the order of ids is the order of parents. */
+/** Checks that the checkpoints of a namespace form a chain: the order of ids is the order of parents. */
 function checkChain(all: CheckpointRow[], found: Found): void {
   for (const [ns, rows] of groupBy(all, (row) => row.ns)) {
     const sorted = rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
@@ -56,7 +56,7 @@ function checkChain(all: CheckpointRow[], found: Found): void {
   }
 }
 
-/** Entries of each run: once each, in the order of steps, all of a run together, runs in the order of the queue. */
+/** Checks that each run's entries appear once, in step order, contiguous, with runs in queue order. */
 function checkDone(world: World, done: string[], runs: RunRow[], index: Index, found: Found): void {
   const byToken = groupBy(done, (entry) => entry.split("/")[0]);
   const known = new Map(runs.filter(({ token }) => token !== null).map((run) => [run.token!, run]));
@@ -84,7 +84,7 @@ function checkDone(world: World, done: string[], runs: RunRow[], index: Index, f
   for (const run of runs) checkRun(world, done, run, index, found);
 }
 
-/** A successful run's steps are all there, and it began from what was before it. */
+/** Checks that all steps of a successful run are present and that it began from the state before it. */
 function checkRun(world: World, done: string[], run: RunRow, index: Index, found: Found): void {
   if (run.token === null) return;
   const mine = done.filter((entry) => entry.startsWith(`${run.token}/`));
@@ -101,7 +101,7 @@ function checkRun(world: World, done: string[], run: RunRow, index: Index, found
     );
 }
 
-/** An acknowledged state update is there once, and one that was refused is not. */
+/** Checks that an acknowledged state update appears once, and a refused one not at all. */
 function checkUpdates(world: World, thread: string, done: string[], runs: RunRow[], found: Found): number {
   const updates = world.operations.filter((op) => op.name === "state.update" && op.thread === thread);
   for (const { token, outcome, invoked } of updates) {

@@ -1,12 +1,12 @@
 import { groupBy, type Index, indexWorld } from "./index-world.ts";
 import type { Frame, KeptStream, Operation, Verdict, Violation, World } from "./world.ts";
 
-/** The event that says that frames of the stream are missing. */
+/** Event that reports missing frames in the stream. */
 const INCOMPLETE = "incomplete";
 
 /**
- * Law 3: readers of a stream agree; what each got is a prefix of what is kept, with gapless ids; a stream that ends as
- * whole holds all frames of the attempt that finished.
+ * Law 3: readers of a stream agree; each reader's frames are a prefix of the kept stream, with gapless ids; a stream
+ * that ends as whole holds all frames of the attempt that finished.
  */
 export function checkStreams(world: World): Verdict {
   const index = indexWorld(world);
@@ -29,7 +29,7 @@ export function checkStreams(world: World): Verdict {
         if (index.runs.get(run)?.streamIncomplete === false)
           found(`reader ${reader.reader} was told that frames are missing, and the run does not say so`);
       } else if (reader.closed === "whole" && (reader.resumable || reader.frames?.length)) {
-        // who joins a finished run whose frames are not kept gets none
+        // readers that join a finished run without kept frames receive none
         checked.whole++;
         checkWhole(reader, run, index, found);
       }
@@ -48,16 +48,16 @@ type Found = (text: string) => void;
 const show = ({ id, event, data }: Frame): string => `${id ?? "-"} ${event} ${data.slice(0, 120)}`;
 
 /**
- * Frames with one id are one frame, whichever reader got it and wherever it is kept. A stream that cannot be resumed is
- * shown before it is kept: a reader whose connection broke, or who was told that frames are missing, may have seen frames
- * of an attempt that was lost. Answers how many such readers there were.
+ * Checks that frames with the same id are equal across readers and in the kept stream. A non-resumable stream is
+ * delivered before it is kept: a reader that lost its connection or received `incomplete` may have seen frames of a
+ * lost attempt. Returns the number of such readers.
  */
 function checkAgreement(readers: Operation[], kept: KeptStream | undefined, found: Found): number {
   const known = new Map(kept?.frames.map((frame) => [frame.id, { frame, by: "the table" }]));
   const isCut = ({ closed, frames }: Operation) =>
     closed === "broken" || (frames?.some(({ event }) => event === INCOMPLETE) ?? false);
   let unkept = 0;
-  // those that were not cut first, so that what the others got is compared with theirs
+  // readers that were not cut come first, so that the others are compared with them
   for (const operation of readers.toSorted((a, b) => Number(isCut(a)) - Number(isCut(b)))) {
     const { reader, resumable, frames } = operation;
     for (const frame of frames ?? []) {
@@ -76,7 +76,7 @@ function checkAgreement(readers: Operation[], kept: KeptStream | undefined, foun
   return unkept;
 }
 
-/** Ids of a reader go up by one, from 0: all readers of the generator begin at the beginning. */
+/** Checks that a reader's ids increase by one from 0: all readers of the generator start at the beginning. */
 function checkIds(reader: Operation, found: Found): void {
   let next = 0;
   for (const frame of reader.frames ?? []) {
@@ -92,7 +92,7 @@ interface Tick {
   k?: number;
 }
 
-/** All custom events of the steps that the finishing attempt executed, and the final state. */
+/** Checks for all custom events of the steps that the finishing attempt executed, and for the final state. */
 function checkWhole(reader: Operation, run: string, index: Index, found: Found): void {
   const row = index.runs.get(run);
   if (row?.status !== "success" || row.token === null) return;
@@ -112,7 +112,7 @@ function checkWhole(reader: Operation, run: string, index: Index, found: Found):
     found(`reader ${reader.reader} saw the stream end as whole without the final state`);
 }
 
-/** Executions of the attempt that came to their end. */
+/** Returns the attempt's executions that completed. */
 const finished = (run: string, attempt: number, index: Index) =>
   (index.ledgerByRun.get(run) ?? []).filter((line) => line.phase === "end" && line.attempt === attempt);
 
@@ -130,7 +130,7 @@ function missingFrames(frames: Frame[], run: string, attempt: number, index: Ind
   );
 }
 
-/** What is kept is gapless, and whole when it was ended as whole. */
+/** Checks that the kept stream is gapless, and complete when it was ended as whole. */
 function checkKept({ run, frames, status }: KeptStream, index: Index, found: Found): void {
   for (const [at, { id }] of frames.entries()) {
     if (id === undefined || Number(id) === at) continue;
@@ -139,7 +139,7 @@ function checkKept({ run, frames, status }: KeptStream, index: Index, found: Fou
   const row = index.runs.get(run);
   if (status !== "success" || row?.status !== "success" || row.token === null || row.streamIncomplete) return;
   if (frames.some(({ event }) => event === INCOMPLETE)) return;
-  // kept from the first frame on: those of resumable runs
+  // only resumable runs are kept from the first frame on
   if (!index.accepted.get(run)?.resumable) return;
   const missing = missingFrames(frames, run, row.attempt, index);
   if (missing.length > 0)

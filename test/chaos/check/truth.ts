@@ -1,13 +1,13 @@
 import type { FaultEvent, HealthSample, Verdict, Violation, World } from "./world.ts";
 
-/** A server notices within this time that its database is away, and that it is back. */
+/** Time within which a server notices that its database is unavailable or back. */
 const NOTICE_MS = 5000;
 
-/** Faults of Postgres as a whole: no server can serve anything. */
+/** Faults that affect all of Postgres: no server can serve requests. */
 const AWAY = new Set(["freeze-postgres", "kill-postgres", "postgres-disk-full"]);
 
 /**
- * Law 7: readiness fails while the database is away and answers in calm times; no request gets a bare 500; servers
+ * Law 7: readiness fails while the database is away and succeeds in calm times; no request gets a bare 500; servers
  * never exit by themselves. Without a readiness endpoint (404) that part is counted as skipped.
  */
 export function checkTruth(world: World): Verdict {
@@ -56,7 +56,7 @@ const lie = ({ server, endpoint, status, t, detail }: HealthSample, when: string
   text: `${server} answered ${status || "nothing"} at ${endpoint} ${when}${detail ? `: ${detail}` : ""}`,
 });
 
-/** One sample of a lie is enough. */
+/** Returns the first violation of each kind; one sample is enough. */
 function firstOfEach(violations: Violation[]): Violation[] {
   const seen = new Set<string>();
   return violations.filter(({ text }) => {

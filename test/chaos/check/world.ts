@@ -1,11 +1,11 @@
 /**
- * Everything that the checker judges, as plain data: what clients saw, which faults there were, what graphs did and
- * what the tables hold. All times are ms of the machine's monotonic clock.
+ * The checker's input as plain data: the clients' observations, the faults, the effects of graphs and the contents of
+ * the tables. All times are ms of the machine's monotonic clock.
  */
 export interface World {
   operations: Operation[];
   faults: FaultEvent[];
-  /** Times without a fault, in which all processes were ready. */
+  /** Periods without a fault in which all processes were ready. */
   calms: Window[];
   health: HealthSample[];
   exits: Exit[];
@@ -15,7 +15,7 @@ export interface World {
   threads: ThreadView[];
   checkpoints: CheckpointRow[];
   streams: KeptStream[];
-  /** When reading the tables began; `settledAt`: when no run was pending or running any more, if that came. */
+  /** Time at which reading the tables began. `settledAt`: when no run was pending or running any more, if reached. */
   end: number;
   settledAt?: number;
 }
@@ -30,16 +30,16 @@ export interface Operation {
   name: OperationName;
   invoked: number;
   ended?: number;
-  /** `fail`: refused, nothing was done. `unknown`: no answer, it may have been done. */
+  /** `fail`: refused without effect. `unknown`: no answer, so it may have taken effect. */
   outcome: "open" | "ok" | "fail" | "unknown";
   server?: string;
   thread?: string;
   run?: string;
-  /** When the run's id was known to the client: the run is acknowledged from then on. */
+  /** Time at which the client learned the run's id; the run counts as acknowledged from then on. */
   accepted?: number;
   status?: number;
   error?: string;
-  /** Of the run or the state update. */
+  /** Token of the run or the state update. */
   token?: string;
   steps?: number;
   graph?: string;
@@ -53,10 +53,10 @@ export interface Operation {
   reader?: string;
   resumable?: boolean;
   frames?: Frame[];
-  /** Of a stream: closed by the server, broken, or left by the reader itself. */
+  /** End of a stream: closed by the server, broken, or left by the reader. */
   closed?: "whole" | "broken" | "left";
   cron?: string;
-  /** State that a waiting client was given. */
+  /** State returned to a waiting client. */
   done?: string[];
 }
 
@@ -82,7 +82,7 @@ export interface FaultEvent {
   kind: string;
   target: string;
   begin: number;
-  /** When the cause was taken away; what it hit recovers until `end`. */
+  /** Time at which the cause was removed; the affected process recovers until `end`. */
   healing?: number;
   end?: number;
   /** Processes that the fault froze or killed. */
@@ -92,13 +92,13 @@ export interface FaultEvent {
 
 export interface HealthSample {
   sent: number;
-  /** When the answer came, or the patience ended. */
+  /** Time at which the answer arrived or the timeout expired. */
   t: number;
   server: string;
   endpoint: "/ok" | "/ready";
-  /** 0: no answer. */
+  /** 0 means no answer. */
   status: number;
-  /** Body of an answer other than 200, or why there was none. */
+  /** Body of an answer other than 200, or the reason for its absence. */
   detail?: string;
 }
 
@@ -148,7 +148,7 @@ export interface RunRow {
   created: number;
   started: number | null;
   ended: number | null;
-  /** The run itself says that frames are missing. */
+  /** Whether the run reports missing frames. */
   streamIncomplete: boolean;
 }
 
@@ -168,14 +168,14 @@ export interface KeptStream {
 
 export interface ThreadView {
   thread: string;
-  /** Rows of any table that name the thread. */
+  /** Number of rows, in any table, that name the thread. */
   rows: number;
   /** Status of GET /threads/{id}. */
   answer: number;
   status?: string;
   done?: string[];
   answers?: string[];
-  /** `/state`'s checkpoint, and ids of `/history`, newest first. */
+  /** Checkpoint of `/state`, and ids of `/history`, newest first. */
   head?: string | null;
   history?: string[];
   /** The official saver's newest checkpoint. */
@@ -194,7 +194,7 @@ export interface Violation {
   t?: number | undefined;
 }
 
-/** What a law found, with how much it looked at: a law that looked at nothing has proved nothing. */
+/** Violations of a law, and how many items were checked: a law that checked nothing proves nothing. */
 export interface Verdict {
   violations: Violation[];
   checked: Record<string, number>;

@@ -11,8 +11,8 @@ interface Pending {
 }
 
 /**
- * A graph that asks three questions, and answers to them: with the interrupt's name or without, sometimes two at
- * once, of which one comes too late.
+ * Runs a graph that asks three questions, and answers them: with or without the interrupt's name, sometimes twice at
+ * once, so that one answer is too late.
  */
 export async function dialogue(session: Session): Promise<void> {
   const thread = await session.createThread();
@@ -34,7 +34,7 @@ export async function dialogue(session: Session): Promise<void> {
     const isNamed = session.chance(0.5);
     const answers = session.chance(0.4) ? 2 : 1;
     const sent = await Promise.all(Array.from({ length: answers }, () => resume(session, thread, pending, isNamed)));
-    // without a name it cannot be sent again: it might answer the next question
+    // an unnamed answer cannot be repeated: it might answer the next question
     if (!isNamed && sent.every((outcome) => outcome === "unknown")) return;
     if (isNamed && sent.every((outcome) => outcome === "unknown")) await resume(session, thread, pending, true);
   }

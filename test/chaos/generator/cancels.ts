@@ -3,12 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Session } from "./session.ts";
 import { deleteThread } from "./turns.ts";
 
-/** A step of a minute: only a cancel ends it soon. */
+/** Length of a step that only a cancel ends early: one minute. */
 const LONG_STEP_MS = 60_000;
 
 /**
- * A long run, often with another behind it, that is cancelled while it waits, when it was just claimed, or while it
- * runs; some threads are deleted under it instead.
+ * Cancels a long run, often with another queued behind it, while it is pending, just claimed or running; sometimes
+ * deletes its thread instead.
  */
 export async function cancelled(session: Session): Promise<void> {
   const thread = await session.createThread();
@@ -18,7 +18,7 @@ export async function cancelled(session: Session): Promise<void> {
   await sleep(session.pick([0, 50, 300, 1500, 3000]));
   if (session.chance(0.15)) return deleteThread(session, thread);
   for (const run of runs.toReversed()) if (run !== undefined) await cancel(session, thread, run);
-  // what was created without an answer would hold its thread for a minute
+  // a run created without an answer would occupy its thread for a minute
   if (runs.includes(undefined)) await deleteThread(session, thread);
 }
 

@@ -1,6 +1,6 @@
 import type { Session } from "./session.ts";
 
-/** Makes crons that are due each minute, of which each occurrence has to be found at the end. */
+/** Creates crons that are due every minute; each occurrence must be found at the end. */
 export async function makeCrons(session: Session, count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
     const token = `cron-${session.token()}`;

@@ -5,7 +5,7 @@ import type { Session } from "./session.ts";
 import { turn, TurnThreads } from "./turns.ts";
 import { updated } from "./updates.ts";
 
-/** Runs scenarios side by side until it is stopped; a scenario that has begun is finished. */
+/** Runs scenarios concurrently until it is stopped; a started scenario is finished. */
 export class Generator {
   readonly #session: Session;
   #workers: Promise<void>[] = [];

@@ -16,7 +16,7 @@ export interface StreamedRun {
   resumable: boolean;
 }
 
-/** Collects a stream into its operation; a heartbeat after a frame makes the client emit an empty part. */
+/** Collects a stream into its operation. A heartbeat after a frame makes the client emit an empty part. */
 export async function collect(operation: Operation, parts: AsyncIterable<Part>, leaveAfter = Infinity): Promise<void> {
   operation.frames ??= [];
   let count = 0;
@@ -28,8 +28,8 @@ export async function collect(operation: Operation, parts: AsyncIterable<Part>, 
 }
 
 /**
- * Reads a run's stream from its beginning on a server: sometimes it leaves in the middle and comes back, here or on
- * the other server, by Last-Event-ID. The frames of all its connections are those of one reader.
+ * Reads a run's stream from its beginning on a server. Sometimes it disconnects in the middle and resumes by
+ * Last-Event-ID, on the same or the other server. The frames of all its connections count as one reader's.
  */
 export async function readStream(
   session: Session,
@@ -54,7 +54,7 @@ export async function readStream(
       operation.error = (error as Error).message.slice(0, 200);
       if ((error as { status?: number }).status === 404) break;
       closed = "broken";
-      // only a resumable stream can be taken up again
+      // only a resumable stream can be resumed
       if (!resumable || session.isStopping) break;
       await sleep(500);
     }

@@ -12,9 +12,9 @@ export type Reachable = "api" | "worker1";
 const REACHABLE: Reachable[] = ["api", "worker1"];
 
 const REQUEST_MS = 15_000;
-/** No storm lasts so long: a server that has not answered by then never does. */
+/** Longer than any storm: a server that has not answered by then never will. */
 const GIVE_UP_MS = 300_000;
-/** Patience with a stream or a wait. */
+/** Timeout of a stream or a wait. */
 export const LONG_MS = 60_000;
 
 export interface SessionOptions {
@@ -24,7 +24,7 @@ export interface SessionOptions {
   webhookUrl: string;
 }
 
-/** What all scenarios share: clients of both servers, chance, and the history that each operation is written into. */
+/** State shared by all scenarios: clients of both servers, the random source, and the history of all operations. */
 export class Session {
   readonly history: History;
   readonly webhookUrl: string;
@@ -39,7 +39,7 @@ export class Session {
     this.#url = url;
   }
 
-  /** A client without retries: the history tells one request from the next. */
+  /** Creates a client without retries, so that the history records each request separately. */
   client(server: Reachable, headers: Record<string, string> = {}): Client {
     return new Client({
       apiUrl: this.#url(server),
@@ -64,8 +64,8 @@ export class Session {
   token = (): string => randomUUID().slice(0, 13);
 
   /**
-   * Sends one request and writes down how it went: `fail` when the server refused it, `unknown` when there was no
-   * answer or one that promises nothing (5xx). The result is undefined then.
+   * Sends one request and records its outcome: `fail` when the server refused it, `unknown` when there was no answer or
+   * one that promises nothing (5xx). The result is undefined then.
    */
   async operation<T>(
     name: OperationName,
@@ -93,7 +93,9 @@ export class Session {
     }
   }
 
-  /** Repeats a request until its outcome is known, also while the session stops: without it the end would not come. */
+  /**
+   * Repeats a request until its outcome is known, also while the session stops: otherwise the run would never settle.
+   */
   async untilKnown(
     name: OperationName,
     about: Partial<Operation>,
@@ -105,7 +107,7 @@ export class Session {
     }
   }
 
-  /** Notes that the server has acknowledged the run. */
+  /** Records that the server has acknowledged the run. */
   accept(operation: Operation, run: string): void {
     operation.run = run;
     operation.accepted ??= now();

@@ -5,7 +5,7 @@ import type { Operation } from "../check/world.ts";
 import { collect, readStream } from "./read-stream.ts";
 import { LONG_MS, type Reachable, type Session } from "./session.ts";
 
-/** Runs on a thread after which it is left alone, or deleted. */
+/** Number of runs after which a thread is abandoned or deleted. */
 const THREAD_RUNS = 16;
 const STRATEGIES = ["enqueue", "enqueue", "enqueue", "enqueue", "interrupt", "rollback", "reject"] as const;
 const MODES = ["create", "create", "wait", "stream", "stream", "stream"] as const;
@@ -41,7 +41,7 @@ export class TurnThreads {
     return thread;
   }
 
-  /** Gives a thread back; one that was used enough is left, or deleted with what runs on it. */
+  /** Returns a thread to the pool; after `THREAD_RUNS` runs it is abandoned, or deleted while its runs execute. */
   async leave(thread: Turn): Promise<void> {
     thread.inflight--;
     if (thread.runs < THREAD_RUNS || !this.#threads.includes(thread)) return;
@@ -50,12 +50,14 @@ export class TurnThreads {
   }
 }
 
-/** Deletes until the answer is known: after a lost answer the next one is 404. */
+/** Retries a deletion until the outcome is known: after a lost answer the next one is 404. */
 export async function deleteThread(session: Session, thread: string): Promise<void> {
   await session.untilKnown("thread.delete", { thread }, (client) => client.threads.delete(thread));
 }
 
-/** One run of several steps, created, waited for or streamed, with any strategy, and readers on both servers. */
+/**
+ * Starts a run of several steps, created, waited for or streamed, with any strategy, and with readers on both servers.
+ */
 export async function turn(session: Session, threads: TurnThreads): Promise<void> {
   const thread = await threads.take();
   if (!thread) return;
@@ -103,7 +105,7 @@ function newRun(session: Session, thread: string, mode: (typeof MODES)[number]) 
   };
 }
 
-/** Sends a request with a key again until its outcome is known; one without a key is sent once. */
+/** Repeats a request with an idempotency key until its outcome is known; sends a request without a key once. */
 async function send(
   session: Session,
   { about, headers }: NewRun,
@@ -141,7 +143,7 @@ async function waited(session: Session, run: NewRun): Promise<void> {
   });
 }
 
-/** The creator reads, and others on both servers; the readers' operations are of their own. */
+/** Reads the stream as its creator, and with other readers on both servers; each reader has its own operation. */
 async function streamed(session: Session, run: NewRun): Promise<void> {
   const { thread, resumable } = run.about;
   const readers: Promise<void>[] = [];
@@ -171,7 +173,7 @@ async function streamed(session: Session, run: NewRun): Promise<void> {
       session.history.complete(read, { outcome: "ok", closed: "whole" });
     } catch (error) {
       session.history.complete(read, { outcome: "unknown", closed: "broken", error: String(error).slice(0, 200) });
-      // the run was acknowledged by the head of the answer; only the stream broke
+      // the response head acknowledged the run; only the stream broke
       if (op.run === undefined) throw error;
     }
   });

@@ -1,6 +1,6 @@
 import type { Session } from "./session.ts";
 
-/** Runs and state updates by turns on one thread. */
+/** Alternates runs and state updates on one thread. */
 export async function updated(session: Session): Promise<void> {
   const thread = await session.createThread();
   if (thread === undefined) return;

@@ -4,11 +4,11 @@ import { record } from "./ledger.ts";
 
 const State = Annotation.Root({
   job: Annotation<{ token: string; questions: number }>,
-  /** Answer of each question, first question first. */
+  /** Answers, in the order of the questions. */
   answers: Annotation<string[]>({ reducer: (all, added) => [...all, ...added], default: () => [] }),
 });
 
-/** Asks question after question; the answer to question i is expected to begin with `a<i>-`. */
+/** Asks one question after another; the answer to question i is expected to begin with `a<i>-`. */
 async function ask(state: typeof State.State, config: LangGraphRunnableConfig) {
   const { token } = state.job;
   const question = state.answers.length + 1;

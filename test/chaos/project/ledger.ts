@@ -4,12 +4,12 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 
 let executions = 0;
 
-/** Numbers one call of a node in this process. */
+/** Returns an id for one call of a node in this process. */
 export const nextExecution = (): string => `${process.pid}.${++executions}`;
 
 /**
  * Appends a line to the effects ledger, the file that `CHAOS_LEDGER` names. O_APPEND keeps the lines of all processes
- * in the order in which they were written; `t` is the machine's monotonic clock in ms, which no fault touches.
+ * in write order; `t` is the machine's monotonic clock in ms, which no fault affects.
  */
 export function record(config: LangGraphRunnableConfig, line: Record<string, unknown>): void {
   const file = process.env["CHAOS_LEDGER"];

@@ -9,13 +9,13 @@ interface Job {
   steps: number;
   /** Length of a step in ms. */
   pause: number;
-  /** Custom events of a step. */
+  /** Number of custom events of a step. */
   frames: number;
 }
 
 const State = Annotation.Root({
   job: Annotation<Job>,
-  /** `<token>/<step>` of each step, in the order in which the steps were committed. */
+  /** `<token>/<step>` of each step, in commit order. */
   done: Annotation<string[]>({ reducer: (all, added) => [...all, ...added], default: () => [] }),
 });
 
@@ -24,7 +24,7 @@ const SLICE_MS = 100;
 const stepsDone = ({ job, done }: typeof State.State): number =>
   done.filter((entry) => entry.startsWith(`${job.token}/`)).length;
 
-/** One step of the job: a line in the ledger at its start and end, and `frames` custom events between them. */
+/** Runs one step of the job: a line in the ledger at its start and end, and `frames` custom events between them. */
 async function work(state: typeof State.State, config: LangGraphRunnableConfig) {
   const { token, frames, pause } = state.job;
   const step = stepsDone(state) + 1;

@@ -6,7 +6,7 @@ import { logged } from "./logged.ts";
 
 const State = Annotation.Root({
   label: Annotation<number>,
-  /** Labels of the runs that came by: each once, in the order in which the runs were accepted. */
+  /** Labels of the executed runs: each once, in the order in which the runs were accepted. */
   labels: Annotation<number[]>({ reducer: (all, added) => [...all, ...added], default: () => [] }),
 });
 

@@ -5,9 +5,9 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 let executions = 0;
 
 /**
- * Wraps a node so that each execution leaves two lines in the file that `STEP_LOG` names: the side effects by
- * which an offline check sees what ran, where, and in which order. Lines are appended with O_APPEND, so that
- * their order in the file is the order in which things happened, over all processes.
+ * Wraps a node so that each execution appends two lines to the file that `STEP_LOG` names: the side effects that an
+ * offline check uses to see what ran, where, and in which order. O_APPEND makes the order of the lines the order of
+ * events, across all processes.
  */
 export function logged<State, Update>(
   step: number,

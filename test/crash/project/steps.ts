@@ -7,11 +7,11 @@ import { logged } from "./logged.ts";
 const State = Annotation.Root({
   steps: Annotation<number>,
   pause: Annotation<number>,
-  /** Numbers of the steps that were done: each exactly once, in order, whatever died in between. */
+  /** Numbers of completed steps: each exactly once, in order, whichever process died in between. */
   done: Annotation<number[]>({ reducer: (all, added) => [...all, ...added], default: () => [] }),
 });
 
-/** One node, over and over: `steps` supersteps of `pause` ms each. */
+/** Runs as a single node in a loop: `steps` supersteps of `pause` ms each. */
 async function work(state: typeof State.State, config: LangGraphRunnableConfig) {
   const step = state.done.length + 1;
   const once = logged(step, async (given: typeof State.State) => {

@@ -1,4 +1,4 @@
-// Tries to read, change and signal what is not the deployment's own. Answers with the attempts that succeeded.
+// Tries to read, change and signal things outside the deployment. Answers with the attempts that succeeded.
 import {
   accessSync,
   constants,
@@ -24,7 +24,7 @@ function lists(directory, name) {
 
 const pids = () => readdirSync("/proc").filter((name) => /^\d+$/.test(name));
 
-/** Names the processes whose file in /proc can be read and holds `text`. */
+/** Returns the processes whose file in /proc can be read and contains `text`. */
 function processesThatShow(file, text) {
   const found = pids().filter((pid) => {
     try {
@@ -105,13 +105,13 @@ export async function attack(targets) {
       await attempt(targets);
       succeeded.push(name);
     } catch {
-      // refused, as it must be
+      // refused, as expected
     }
   }
   return succeeded;
 }
 
-/** Names what a deployment may do and could not. */
+/** Returns the permitted operations that failed. */
 export function ownWork() {
   const failed = [];
   const tryOut = (name, work) => {

@@ -10,17 +10,17 @@ import { forgetProblem, readProblem } from "./sign-in-problem.ts";
 
 const route = getRouteApi("/sign-in");
 
-/** Where to when it has worked out, and where to when not. */
+/** Builds the query parameters with the redirect targets after success and failure. */
 const ways = (next: string) =>
   new URLSearchParams({ return_to: next, error_to: `/sign-in?${new URLSearchParams({ next })}` }).toString();
 
-/** With a password, at the identity provider, or with a key that lives as long as the tab. */
+/** Sign-in with a password, at the identity provider, or with a key that lives as long as the tab. */
 export function SignIn() {
   const { next = "/" } = route.useSearch();
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const [error, setError] = useState<string | null>(readProblem);
-  // once read it is over: a reload begins afresh
+  // shown once: a reload starts over
   useEffect(forgetProblem, []);
   const { data: methods } = useQuery({
     queryKey: ["sign-in-methods"],
@@ -57,7 +57,7 @@ export function SignIn() {
             <form
               onSubmit={byPassword.onSubmit(({ email, password }) =>
                 attempt(async () => {
-                  // a key that is kept would speak for this tab instead, also one that was revoked
+                  // a stored key, even a revoked one, would take precedence over the session in this tab
                   keepKey(null);
                   const body = { email, password, cookie: true };
                   const { csrf_token: token } = await data(traceApi.POST("/api/v1/login", { body }));
