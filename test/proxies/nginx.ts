@@ -13,8 +13,9 @@ export function documentedConfigurations(): string[] {
 
 /** Returns the variables that the page sets beside the proxy. */
 export function documentedEnvironment(): Record<string, string> {
-  const block = /Heddle's environment with it[^\n]*\n+```\n([\s\S]*?)^```$/m.exec(readFileSync(PRODUCTION, "utf8"));
-  const lines = block?.[1]?.trim().split("\n") ?? [];
+  const block = /^```\n((?:HEDDLE_\w+=[^\n]*\n)+)```$/m.exec(readFileSync(PRODUCTION, "utf8"));
+  if (!block) throw new Error(`${PRODUCTION} has no block of variables`);
+  const lines = block[1]!.trim().split("\n");
   return Object.fromEntries(lines.map((line) => line.split("=") as [string, string]));
 }
 

@@ -15,6 +15,7 @@ import { hash } from "node:crypto";
 
 import type { Authenticator, Principal } from "../../base/auth/principal.ts";
 import { AppError } from "../../base/errors.ts";
+import { CSRF_HEADER } from "../../identity/sign-in/session-cookie.ts";
 
 export interface Caller {
   /** Bucket of the API key; null for a session, and for callers without a key on an open server. */
@@ -29,7 +30,7 @@ interface Known extends Caller {
 }
 
 /** Headers that identify a caller; others, such as the workspace, must not affect it. */
-const CREDENTIAL_HEADERS = ["x-api-key", "authorization", "cookie"] as const;
+const CREDENTIAL_HEADERS = ["x-api-key", "authorization", "cookie", CSRF_HEADER] as const;
 
 /** Means of authenticating a credential, and of charging an unknown one to its address. */
 export interface Inquiry {
@@ -110,7 +111,8 @@ function credentialOf(headers: Headers): string | null {
   const key = keyOf(headers);
   if (key !== undefined) return keyBucket(key);
   const cookie = headers.get("cookie");
-  return cookie ? digest(cookie) : null;
+  // a session is identified by both parts
+  return cookie ? digest(`${cookie}\0${headers.get(CSRF_HEADER) ?? ""}`) : null;
 }
 
 /** Authenticates a credential. Returns null if it is invalid, "unsure" if authentication failed. */

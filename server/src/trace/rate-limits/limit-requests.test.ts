@@ -8,6 +8,7 @@ import { readOptions } from "../../base/config/options.ts";
 import { AppError, unauthorized } from "../../base/errors.ts";
 import { clientIpOptions, findClientIp } from "../../base/http/client-ip.ts";
 import { createLog } from "../../base/log.ts";
+import { CSRF_HEADER } from "../../identity/sign-in/session-cookie.ts";
 import { limitRequests } from "./limit-requests.ts";
 import { RateLimits } from "./rate-limits.ts";
 import { rateLimitOptions } from "./settings.ts";
@@ -33,6 +34,8 @@ class Door implements Authenticator {
     const { headers } = credentials;
     const bearer = headers.get("authorization")?.slice("Bearer ".length);
     const key = headers.get("x-api-key") ?? bearer;
+    const isWhole = headers.get("cookie") === "heddle_session=half" && headers.get(CSRF_HEADER) === "other half";
+    if (isWhole) return { ...principal, actor: { kind: "session", id: "2", name: "", userId: "bob" } };
     if (key?.startsWith("session of ")) {
       return { ...principal, actor: { kind: "session", id: "1", name: "", userId: key.slice(11) } };
     }
@@ -193,6 +196,15 @@ test("a session counts for its own user, whatever the header names", async () =>
   const { flood } = await limited({ HEDDLE_RATE_LIMITS_OVERRIDES: '{"default.user":"10/10"}' });
   const session = (n: number) => ({ Authorization: "Bearer session of ada", "x-user-id": `user ${n}` });
   expect(await flood(15, "GET /sessions", session)).toEqual({ 404: 10, 429: 5 });
+});
+
+test("a browser session counts for its user with both its cookie and its CSRF token, and for its address otherwise", async () => {
+  const { flood, door } = await limited();
+  const session = { cookie: "heddle_session=half", [CSRF_HEADER]: "other half" };
+  expect(await flood(150, "GET /sessions", () => session)).toEqual({ 404: 150 });
+  expect(door.asked).toHaveLength(1);
+  const forged = (n: number) => ({ cookie: "heddle_session=half", ...(n % 2 ? { [CSRF_HEADER]: `guess ${n}` } : {}) });
+  expect(await flood(150, "GET /sessions", forged)).toEqual({ 404: 100, 429: 50 });
 });
 
 test("a key is the same in either header", async () => {
