@@ -3,17 +3,16 @@
  * left unfinished is taken over by another: at once when that process is known to be dead, otherwise when the lease
  * expires.
  */
-import { setTimeout as sleep } from "node:timers/promises";
-
 import { identifyProcess, processLives } from "../../base/db/process-identity.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { LeasedJobs } from "../../base/jobs/leased-jobs.ts";
 import { Passes } from "../../base/jobs/passes.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { deploymentsToDo, markReady } from "../deployments/sql.ts";
 import { collectGarbage } from "../runtime/collect-garbage.ts";
 import { removeDeployment } from "../runtime/remove-deployment.ts";
-import { advance } from "./advance.ts";
+import { advance, type Pause } from "./advance.ts";
 import * as queue from "./queue-sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
@@ -25,18 +24,35 @@ const GARBAGE_MS = 60_000;
 
 export class Worker {
   readonly #deps: WorkDeps;
-  readonly #builds: ConcurrencyLimit;
-  readonly #running = new Map<AbortController, Promise<void>>();
+  readonly #jobs: LeasedJobs<queue.ClaimedRevision, Pause>;
   readonly #holder = JSON.stringify(identifyProcess(process.pid));
   readonly #passes: Passes;
-  #stopped = false;
   #garbageAt = 0;
   /** Earliest retry of deployments whose creation or deletion has just failed. */
   readonly #notBefore = new Map<string, number>();
 
   constructor(deps: WorkDeps) {
     this.#deps = deps;
-    this.#builds = new ConcurrencyLimit(deps.settings.buildConcurrency);
+    const { sql, settings, log } = deps;
+    const leaseSeconds = settings.revisionLeaseSeconds;
+    const builds = new ConcurrencyLimit(settings.buildConcurrency);
+    this.#jobs = new LeasedJobs({
+      kind: "revision",
+      id: ({ id }) => id,
+      concurrency: AT_ONCE,
+      leaseSeconds,
+      renewMs: RENEW_MS,
+      claim: () => queue.claimRevision(sql, { holder: this.#holder, leaseSeconds }),
+      renew: async (held) => {
+        const status = await queue.renewLease(sql, held, leaseSeconds);
+        return status !== undefined && status !== "SKIPPED" && status !== "INTERRUPTED";
+      },
+      work: (held, signal) => advance(deps, held, signal, builds),
+      // released in any case: this attempt is over
+      release: async (held, pause = { pauseMs: 0 }) => void (await queue.release(sql, held, pause)),
+      onEnd: () => this.wake(),
+      log,
+    });
     const failing = "revisions are not worked on; it will be tried again";
     this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
@@ -47,10 +63,8 @@ export class Worker {
 
   /** Stops, releasing work in progress at once. */
   async stop(): Promise<void> {
-    this.#stopped = true;
     await this.#passes.stop();
-    for (const controller of this.#running.keys()) controller.abort(new queue.NotOursError("the control plane stops"));
-    await Promise.all(this.#running.values());
+    await this.#jobs.stop();
   }
 
   /** Failure state of the passes. */
@@ -67,7 +81,7 @@ export class Worker {
     try {
       await this.#recover();
       await this.#deployments();
-      await this.#claim();
+      await this.#jobs.claim();
       if (performance.now() >= this.#garbageAt) {
         this.#garbageAt = performance.now() + GARBAGE_MS;
         await collectGarbage(this.#deps);
@@ -79,7 +93,7 @@ export class Worker {
 
   async #recover(): Promise<void> {
     for (const held of await queue.heldRevisions(this.#deps.sql)) {
-      if (held.holder === this.#holder && this.#running.size > 0) continue;
+      if (held.holder === this.#holder && this.#jobs.size > 0) continue;
       if (held.is_expired || isGone(held.holder)) await queue.takeFromLost(this.#deps.sql, held);
     }
   }
@@ -99,60 +113,6 @@ export class Worker {
         if (isDatabaseAway(error)) throw error;
         this.#notBefore.set(deployment.id, performance.now() + AGAIN_MS);
         log.warn({ err: error, deployment: deployment.id }, "a deployment's resources are not as they should be yet");
-      }
-    }
-  }
-
-  async #claim(): Promise<void> {
-    const { sql, settings, log } = this.#deps;
-    while (!this.#stopped && this.#running.size < AT_ONCE) {
-      const leaseSeconds = settings.revisionLeaseSeconds;
-      const held = await queue.claimRevision(sql, { holder: this.#holder, leaseSeconds });
-      if (!held) return;
-      const controller = new AbortController();
-      const working = this.#attempt(held, controller)
-        .catch((error: unknown) => log.error({ err: error, revision: held.id }, "the work on a revision failed"))
-        .finally(() => {
-          this.#running.delete(controller);
-          this.wake();
-        });
-      this.#running.set(controller, working);
-    }
-  }
-
-  async #attempt(held: queue.ClaimedRevision, controller: AbortController): Promise<void> {
-    const over = new AbortController();
-    const renewing = this.#renew(held, controller, over.signal);
-    let pause: { pauseMs: number; losses?: number; message?: string } = { pauseMs: 0 };
-    try {
-      pause = await advance(this.#deps, held, controller.signal, this.#builds);
-    } finally {
-      over.abort();
-      await renewing;
-      // released in any case: this attempt is over
-      await queue.release(this.#deps.sql, held, pause);
-    }
-  }
-
-  /** Renews the lease until `over`. Aborts the work when the revision was ended or taken over, or may have been. */
-  async #renew(held: queue.ClaimedRevision, work: AbortController, over: AbortSignal): Promise<void> {
-    const { sql, settings, log } = this.#deps;
-    const seconds = settings.revisionLeaseSeconds;
-    let renewedAt = performance.now();
-    const failure = new RepeatedFailure({ log, message: "the lease of a revision could not be renewed" });
-    while (!over.aborted) {
-      await sleep(RENEW_MS, undefined, { signal: over }).catch(() => {});
-      if (over.aborted) return;
-      try {
-        const status = await queue.renewLease(sql, held, seconds);
-        renewedAt = performance.now();
-        failure.succeeded();
-        if (status === undefined || status === "SKIPPED" || status === "INTERRUPTED") {
-          work.abort(new queue.NotOursError("it was ended, or is somebody else's"));
-        }
-      } catch (error) {
-        failure.failed(error, { revision: held.id });
-        if (performance.now() - renewedAt > seconds * 600) work.abort(new queue.NotOursError("the lease is lost"));
       }
     }
   }

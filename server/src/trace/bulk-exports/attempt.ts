@@ -38,8 +38,8 @@ export interface Attempt {
 }
 
 /** The attempt lost the export, or the export is no longer running: nothing more may be written for it. */
-export class NotOursError extends Error {
-  override name = "NotOursError";
+export class LostExportError extends Error {
+  override name = "LostExportError";
 }
 
 /** Failure with a message that the export's owner may read. */

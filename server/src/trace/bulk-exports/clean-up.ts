@@ -32,7 +32,7 @@ export async function cleanUp(attempt: Attempt): Promise<void> {
 }
 
 async function abortUploads({ deps, held, credentials }: Attempt): Promise<void> {
-  const uploads = await files.uploadsOf(deps.sql, held.id);
+  const uploads = await files.selectUploads(deps.sql, held.id);
   const runs = held.status === "COMPLETED" ? [] : await files.runsInBetween(deps.sql, held.id);
   const keyOf = (config: ExportDestination["config"], start_time: string, n: number) =>
     dayPath(config, { ...held, export_id: held.id, start_time }, fileName(n));

@@ -13,12 +13,13 @@ import { FilterError } from "../filter/filter-error.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { knowTiers } from "../runs/know-tiers.ts";
 import type { RunSelection } from "../runs/selection.ts";
-import { type Attempt, ExportError, microTime, NotOursError } from "./attempt.ts";
+import { type Attempt, ExportError, microTime, LostExportError } from "./attempt.ts";
 import { countByDay, insertSnapshot } from "./clickhouse.ts";
-import { exportDays, RunFailure } from "./export-days.ts";
+import { exportDays } from "./export-days.ts";
 import * as files from "./files-sql.ts";
 import { finishExport } from "./finish-export.ts";
 import * as queue from "./queue-sql.ts";
+import { RunFailure } from "./run-failure.ts";
 import { endRuns } from "./sql.ts";
 
 /** Runs until the export ends or has to wait. Failures are recorded on the export, never thrown. */
@@ -32,7 +33,7 @@ export async function executeExport(attempt: Attempt): Promise<void> {
     signal.throwIfAborted();
     await finishExport(attempt);
   } catch (error) {
-    if (signal.aborted || error instanceof NotOursError) return;
+    if (signal.aborted || error instanceof LostExportError) return;
     if (error instanceof RunFailure) await noteFailure(attempt, error.runId, error.cause);
     else await noteFailure(attempt, undefined, error);
   }
@@ -53,7 +54,7 @@ async function takeSnapshot({ deps, held, scope }: Attempt): Promise<void> {
   faultPoint("export-after-snapshot");
   const rows = Object.values(days).reduce((sum, n) => sum + n, 0);
   await sql.begin(async (tx) => {
-    if (!(await queue.recordSnapshot(tx, held, { id, at, rows }))) throw new NotOursError();
+    if (!(await queue.recordSnapshot(tx, held, { id, at, rows }))) throw new LostExportError();
     await files.recordDays(tx, held.id, days);
   });
   held.snapshot_id = id;

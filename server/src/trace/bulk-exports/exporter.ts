@@ -6,11 +6,10 @@
  */
 import { mkdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { uuid7 } from "../../base/ids.ts";
+import { LeasedJobs } from "../../base/jobs/leased-jobs.ts";
 import { Passes } from "../../base/jobs/passes.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { type Attempt, type ExportDeps, temporaryFiles } from "./attempt.ts";
 import { cleanUp } from "./clean-up.ts";
@@ -41,7 +40,7 @@ export class Exporter {
   readonly #deps: ExportDeps;
   readonly #now: () => Date;
   readonly #directory: string;
-  readonly #running = new Map<AbortController, Promise<void>>();
+  readonly #jobs: LeasedJobs<queue.ClaimedExport>;
   readonly #passes: Passes;
   #stopped = false;
   #sweepAt = performance.now() + SWEEP_MS;
@@ -52,6 +51,20 @@ export class Exporter {
     this.#now = options.now ?? (() => new Date());
     // unique among the processes on the same data directory
     this.#directory = `${temporaryFiles(deps.dataDir)}/${process.pid}-${uuid7()}`;
+    const { sql, settings, log } = deps;
+    this.#jobs = new LeasedJobs({
+      kind: "export",
+      id: ({ id }) => id,
+      concurrency: settings.exportConcurrency,
+      leaseSeconds: settings.exportLeaseSeconds,
+      renewMs: RENEW_MS,
+      claim: (running) => this.#claim(running),
+      renew: async (held) => (await queue.renewLease(sql, held, settings.exportLeaseSeconds)) === "RUNNING",
+      work: (held, signal) => this.#execute(held, signal),
+      release: (held) => this.#release(held),
+      onEnd: () => this.wake(),
+      log,
+    });
     const failing = "exports are not worked on; it will be tried again";
     this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
@@ -66,8 +79,7 @@ export class Exporter {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#passes.stop();
-    for (const controller of this.#running.keys()) controller.abort(new Error("the server stops"));
-    await Promise.all(this.#running.values());
+    await this.#jobs.stop();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
@@ -79,7 +91,7 @@ export class Exporter {
   async #pass(): Promise<void> {
     await this.#spawn();
     await this.#timeOut();
-    await this.#claim();
+    await this.#jobs.claim();
     await this.#sweep();
   }
 
@@ -102,86 +114,48 @@ export class Exporter {
     });
   }
 
-  async #claim(): Promise<void> {
+  #claim(running: number): Promise<queue.ClaimedExport | undefined> {
     const { sql, settings } = this.#deps;
-    while (!this.#stopped && this.#running.size < settings.exportConcurrency) {
-      const held = await queue.claimExport(sql, {
-        limit: settings.exportWorkspaceLimit,
-        // the last slot is reserved for a workspace that would otherwise wait for another's long exports
-        keepsRoom: settings.exportConcurrency > 1 && this.#running.size === settings.exportConcurrency - 1,
-        leaseSeconds: settings.exportLeaseSeconds,
-        now: this.#now(),
-      });
-      if (!held) return;
-      const controller = new AbortController();
-      const working = this.#attempt(held, controller)
-        .catch((error: unknown) => this.#deps.log.error({ err: error, export: held.id }, "an export's attempt failed"))
-        .finally(() => {
-          this.#running.delete(controller);
-          this.wake();
-        });
-      this.#running.set(controller, working);
-    }
+    return queue.claimExport(sql, {
+      limit: settings.exportWorkspaceLimit,
+      // the last slot is reserved for a workspace that would otherwise wait for another's long exports
+      keepsRoom: settings.exportConcurrency > 1 && running === settings.exportConcurrency - 1,
+      leaseSeconds: settings.exportLeaseSeconds,
+      now: this.#now(),
+    });
   }
 
-  async #attempt(held: queue.ClaimedExport, controller: AbortController): Promise<void> {
+  async #execute(held: queue.ClaimedExport, signal: AbortSignal): Promise<void> {
+    // claimed for clean-up only
+    if (held.status === "RUNNING") await this.#attempt(held, signal, executeExport);
+  }
+
+  /** Cleans up after an ended export. Releases one that is neither ended nor scheduled for a retry. */
+  async #release(held: queue.ClaimedExport): Promise<void> {
     const { sql } = this.#deps;
+    const status = await queue.selectStatus(sql, held).catch(() => undefined);
+    if (status !== undefined && status !== "RUNNING") {
+      await this.#attempt({ ...held, status }, new AbortController().signal, cleanUp);
+    } else if (this.#stopped) await queue.releaseExport(sql, held, { pauseMs: 0 });
+  }
+
+  async #attempt(
+    held: queue.ClaimedExport,
+    signal: AbortSignal,
+    work: (attempt: Attempt) => Promise<void>,
+  ): Promise<void> {
     const directory = `${this.#directory}/${held.id}-${held.attempt}`;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     const credentials = runCredentials(this.#deps, held);
     const scope = RunScope.ofTenant(held.tenant_id);
     // charged to the workspace, like its queries
     const deps = { ...this.#deps, clickhouse: this.#deps.clickhouse.inBackgroundFor(held.tenant_id) };
-    const attempt: Attempt = { deps, held, scope, signal: controller.signal, directory, credentials };
-    const over = new AbortController();
-    const renewing = this.#renew(held, controller, over.signal);
     try {
-      if (held.status === "RUNNING") await executeExport(attempt);
+      await work({ deps, held, scope, signal, directory, credentials });
     } finally {
-      over.abort();
-      const status = await renewing;
       credentials.close();
       rmSync(directory, { recursive: true, force: true });
-      if (status !== undefined && status !== "RUNNING") await cleanUp({ ...attempt, held: { ...held, status } });
-      // neither ended nor scheduled for a retry: released, so that another attempt continues at once
-      else if (this.#stopped) await queue.releaseExport(sql, held, { pauseMs: 0 });
-      credentials.close();
     }
-  }
-
-  /**
-   * Renews the lease until `over`. Aborts the work when the export is no longer running or no longer ours, or when its
-   * status could not be determined for most of a lease. @returns the last known status; undefined when the export is
-   * not ours
-   */
-  async #renew(
-    held: queue.ClaimedExport,
-    work: AbortController,
-    over: AbortSignal,
-  ): Promise<queue.ClaimedExport["status"] | undefined> {
-    const { sql, settings, log } = this.#deps;
-    const seconds = settings.exportLeaseSeconds;
-    let renewedAt = performance.now();
-    const failure = new RepeatedFailure({ log, message: "the lease of an export could not be renewed" });
-    const look = async () => {
-      const status = await queue.renewLease(sql, held, seconds);
-      renewedAt = performance.now();
-      failure.succeeded();
-      if (status !== "RUNNING") work.abort(new Error("the export is over, or somebody else's"));
-      return status;
-    };
-    while (!over.aborted) {
-      await sleep(RENEW_MS, undefined, { signal: over }).catch(() => {});
-      if (over.aborted) break;
-      try {
-        await look();
-      } catch (error) {
-        failure.failed(error, { export: held.id });
-        if (performance.now() - renewedAt > seconds * 600) work.abort(new Error("the lease is lost"));
-      }
-    }
-    // not renewed: it may have been released
-    return queue.statusOf(sql, held).catch(() => undefined);
   }
 
   async #sweep(): Promise<void> {

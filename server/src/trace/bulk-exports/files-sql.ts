@@ -151,7 +151,7 @@ export interface UploadRow {
   upload_id: string;
 }
 
-export function uploadsOf(sql: Sql, exportId: string): Promise<UploadRow[]> {
+export function selectUploads(sql: Sql, exportId: string): Promise<UploadRow[]> {
   return sql<UploadRow[]>`
     select u.run_id, u.key, u.upload_id from bulk_export_uploads u join bulk_export_runs r on r.id = u.run_id
     where r.bulk_export_id = ${exportId} limit 10000`;

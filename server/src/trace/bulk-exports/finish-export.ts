@@ -9,10 +9,10 @@ import type { Bucket } from "../../base/blob/bucket.ts";
 import { StorageError } from "../../base/blob/s3-error.ts";
 import { pathOf } from "./destination-bucket.ts";
 import { orderedFields, SCHEMA_VERSION } from "./columns.ts";
-import { type Attempt, ExportError, NotOursError } from "./attempt.ts";
+import { type Attempt, ExportError, LostExportError } from "./attempt.ts";
 import * as files from "./files-sql.ts";
 import { exportPath, MANIFEST, SUCCESS } from "./paths.ts";
-import { endExport, sealExport, statusOf } from "./queue-sql.ts";
+import { endExport, sealExport, selectStatus } from "./queue-sql.ts";
 
 interface ManifestFile {
   /** Full key, without the bucket. */
@@ -72,7 +72,7 @@ export async function finishExport(attempt: Attempt): Promise<void> {
       throw new ExportError(`The files hold ${manifest.rows} rows, the query had ${manifest.query_count}.`);
     }
     signal.throwIfAborted();
-    if (!(await sealExport(sql, held))) throw new NotOursError();
+    if (!(await sealExport(sql, held))) throw new LostExportError();
     const text = `${JSON.stringify(manifest, null, 2)}\n`;
     const key = exportPath(config, held.id, MANIFEST);
     await bucket.put(key, Buffer.from(text), { contentType: "application/json", signal });
@@ -85,7 +85,7 @@ export async function finishExport(attempt: Attempt): Promise<void> {
       faultPoint("export-after-completed");
     } finally {
       // also if the write's outcome is unknown; if another attempt owns the export, the object is that attempt's
-      if (!isCompleted && (await statusOf(sql, held).catch(() => undefined)) === "RUNNING") {
+      if (!isCompleted && (await selectStatus(sql, held).catch(() => undefined)) === "RUNNING") {
         await bucket.delete(success).catch(() => {});
       }
     }

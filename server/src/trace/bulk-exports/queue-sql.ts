@@ -86,7 +86,7 @@ export async function renewLease(sql: Sql, { id, attempt }: Held, leaseSeconds: 
 }
 
 /** @returns the status; undefined when another attempt owns the export */
-export async function statusOf(sql: Sql, { id, attempt }: Held): Promise<Status | undefined> {
+export async function selectStatus(sql: Sql, { id, attempt }: Held): Promise<Status | undefined> {
   const [row] = await sql<{ status: Status }[]>`
     select status from bulk_exports where id = ${id} and attempt = ${attempt}`;
   return row?.status;
