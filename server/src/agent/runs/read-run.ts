@@ -39,7 +39,7 @@ export async function waitResponse(stream: RunStream, options: WaitOptions): Pro
       const newline = new Uint8Array([10]);
       controller.enqueue(newline);
       timer = setInterval(() => {
-        // a client that has stopped reading needs no more of them
+        // the client has stopped reading, so further bytes would only be buffered
         if ((controller.desiredSize ?? 0) > -1000) controller.enqueue(newline);
       }, 1000);
       void stream.done.promise.then((outcome) => {

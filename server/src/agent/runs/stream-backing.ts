@@ -25,7 +25,7 @@ export async function streamBacking(
   };
 }
 
-/** Reads frames of the kept stream; fewer than `count` when it has no more. */
+/** Reads up to `count` frames of the kept stream; fewer at its end. */
 export async function readKept(sql: Sql, runId: string, from: number, count: number): Promise<Buffer[]> {
   const found: Buffer[] = [];
   while (found.length < count) {

@@ -79,7 +79,7 @@ const HOSTILE: Record<string, Answerer> = {
   "hangs up": (response) => void response.socket?.destroy(),
 };
 
-test("a poll costs no more when ten thousand messages wait, even with a plan from an empty table", async () => {
+test("a poll takes equally long with ten thousand waiting messages, even with a plan made for an empty table", async () => {
   const name = "http://busy.example";
   const one = await db.sql.reserve();
   try {

@@ -49,7 +49,7 @@ export interface FrameLogOptions {
   /** Quota shared with other logs; unlimited when absent. */
   space?: SpillSpace;
   elsewhere?: KeptElsewhere;
-  /** Called once when no more frames fit. `reason` is a sentence. */
+  /** Called once, when the log is full. `reason` is a sentence. */
   onFull?: (reason: string) => void;
 }
 

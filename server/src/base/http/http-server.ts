@@ -22,7 +22,7 @@ export interface HttpServer {
   url: string;
   /** Starts to serve requests with `fetch`, and those of web pages as `pages` permits; before that they get 503. */
   serve(fetch: Parameters<typeof getRequestListener>[0], pages: BrowserPolicy, ahead?: Ahead): void;
-  /** Accepts no more connections; resolves when the existing ones have ended. */
+  /** Stops accepting connections and resolves when the existing ones have ended. */
   stopListening(): Promise<unknown>;
   /** Ends the remaining connections. */
   close(): Promise<void>;

@@ -22,7 +22,7 @@ export async function slowJson(text: Promise<string>, onDisconnect: () => void):
     start(controller) {
       controller.enqueue(NEWLINE);
       timer = setInterval(() => {
-        // unread: the client hangs and needs no more of them
+        // the client has stopped reading, so further bytes would only be buffered
         if ((controller.desiredSize ?? 0) > -1000) controller.enqueue(NEWLINE);
       }, 1000);
       void text.then((json) => {
