@@ -135,6 +135,36 @@ test("readers whose frames were lost with their server's lease get an incomplete
   expect(row!["stream_incomplete"]).toMatch(/Another server/);
 });
 
+test("a reader on a server that lost a run gets its successor's frames while a write of that server hangs", async () => {
+  const [first, second] = [await servers.start(), await servers.start()];
+  const run = await servers.newRun(first);
+  await first.execute(run.runId, run.threadId, 1);
+  const stream = first.streams.get(run.runId)!;
+  await expect.poll(() => stream.log.count).toBe(1);
+  const reading = readAll(run, [], () => first);
+  await move(run, first, second, 2);
+  const continued = second.streams.get(run.runId)!;
+  continued.append("values", '"second"');
+  expect(await second.keeper.end(continued, finished(run, 2), undefined)).toMatchObject({ outcome: "success" });
+  const lock = await db.sql.reserve();
+  try {
+    await lock`begin`;
+    await lock`lock table run_streams in exclusive mode`;
+    stream.append("values", '"unseen"');
+    first.follower.follow(run.runId);
+    await expect.poll(() => stream.outcome).toBeDefined();
+  } finally {
+    await lock`rollback`;
+    lock.release();
+  }
+  const text = (await reading).toString();
+  expect(text.match(/(?<="attempt":)\d/g)).toEqual(["1", "2"]);
+  expect(text).toContain('"second"');
+  expect(text).not.toContain("unseen");
+  const [row] = await db.sql`select stream_incomplete from runs where run_id = ${run.runId}`;
+  expect(row!["stream_incomplete"]).toBeNull();
+});
+
 test("a server without disk space reads long streams back from the database, for local and remote readers", async () => {
   const [owner, other] = [await servers.start(), await servers.start()];
   const run = await servers.newRun(owner);
