@@ -5,17 +5,14 @@ import { v1 } from "../../base/http/aliases.ts";
 import { isoTime } from "../../base/http/fields.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import { listSplits } from "./example-sql.ts";
-import { resolveAsOf } from "./resolve-version.ts";
 import { datasetParams } from "./schema.ts";
 import { findDatasetRow } from "./sql.ts";
 import * as schema from "./version-schema.ts";
 import * as rows from "./version-sql.ts";
-import { changeSplit } from "./write-examples.ts";
 
 const shared = { tag: "Datasets", params: datasetParams } as const;
 
-/** Routes of versions, their tags, and splits (contract §4.5). */
+/** Routes of versions and their tags (contract §4.5). */
 export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   const found = async (tenantId: string, datasetId: string): Promise<void> => {
     if (!(await findDatasetRow(sql, tenantId, datasetId))) throw notFound("Dataset not found");
@@ -87,32 +84,6 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
         const version = await versionOf(tenantId, id, body.as_of);
         await rows.upsertTag(sql, tenantId, id, body.tag, version.as_of);
         return c.json(await versionOf(tenantId, id, body.tag));
-      },
-    }),
-    route({
-      ...shared,
-      method: "GET",
-      ...v1("/datasets/:dataset_id/splits"),
-      permission: "datasets:read",
-      summary: "The splits that a dataset's examples are in",
-      query: schema.splitsQuery,
-      out: { 200: z.array(z.string()) },
-      async handler({ params: { dataset_id: id }, query, principal, c }) {
-        await found(principal.workspaceId, id);
-        const asOf = await resolveAsOf(sql, principal.workspaceId, id, query.as_of);
-        return c.json(await listSplits(sql, principal.workspaceId, id, asOf));
-      },
-    }),
-    route({
-      ...shared,
-      method: "PUT",
-      ...v1("/datasets/:dataset_id/splits"),
-      permission: "datasets:update",
-      summary: "Put examples into a split, or take them out",
-      body: schema.splitBody,
-      out: { 200: z.array(z.guid()) },
-      async handler({ params: { dataset_id: id }, body, principal, c }) {
-        return c.json(await changeSplit(sql, principal.workspaceId, id, body));
       },
     }),
   ];

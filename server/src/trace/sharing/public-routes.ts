@@ -19,7 +19,7 @@ import type { RunSelection } from "../runs/selection.ts";
 import * as v2Schema from "../runs/v2-schema.ts";
 import * as schema from "./schema.ts";
 import { openShare } from "./share-trace.ts";
-import type { Share } from "./sql.ts";
+import type { Share } from "../runs/share-sql.ts";
 
 const shared = {
   tag: "Sharing",

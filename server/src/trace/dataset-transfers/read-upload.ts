@@ -5,8 +5,8 @@ import { cleanStrings } from "../../base/http/json-body.ts";
 import { jsonObject } from "../../base/http/fields.ts";
 import type { Part } from "../ingest/read-multipart.ts";
 import { parseCsv } from "./csv.ts";
-import { dataType } from "./schema.ts";
-import type { NewExample } from "./write-examples.ts";
+import { dataType } from "../datasets/schema.ts";
+import type { NewExample } from "../examples/write-examples.ts";
 
 /** Table and the roles of its columns, as sent by a form (contract §4.5). */
 export interface UploadedTable {

@@ -11,7 +11,7 @@ import { describeIssues } from "../../base/http/errors.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import { isUuid } from "../../base/ids.ts";
 import type { Part } from "../ingest/read-multipart.ts";
-import { attachmentsPart } from "./example-schema.ts";
+import { attachmentsPart } from "./schema.ts";
 
 /** Uploaded file. */
 export interface GivenFile {

@@ -13,7 +13,7 @@ import type { PrintContext } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { type Row, selectPage } from "../runs/select-page.ts";
 import { fromRuns } from "../runs/selection.ts";
-import { type ExampleItem, listExamples } from "./example-sql.ts";
+import { type ExampleItem, listExamples } from "../examples/sql.ts";
 
 /** Runs per read, and per response: an example has one per repetition and experiment. */
 const RUN_PAGE = 500;

@@ -9,13 +9,13 @@ import { listProjects } from "../projects/list-projects.ts";
 import { listQuery, projectWithStats } from "../projects/schema.ts";
 import { publicUrl } from "../public-url.ts";
 import { RunScope } from "../runs/run-scope.ts";
-import { compileExampleFilter } from "./example-filter.ts";
-import { example, listQuery as exampleQuery } from "./example-schema.ts";
-import { countExamples, listExamples } from "./example-sql.ts";
-import { examplesOnWire } from "./examples-on-wire.ts";
-import { dataset, datasetParams } from "./schema.ts";
-import * as rows from "./share-sql.ts";
-import { findDatasetRow, findSharedDataset } from "./sql.ts";
+import { compileExampleFilter } from "../examples/compile-filter.ts";
+import { example, listQuery as exampleQuery } from "../examples/schema.ts";
+import { countExamples, listExamples } from "../examples/sql.ts";
+import { serializeExamples } from "../examples/serialize-example.ts";
+import { dataset, datasetParams } from "../datasets/schema.ts";
+import * as rows from "./dataset-sql.ts";
+import { findDatasetRow, findSharedDataset } from "../datasets/sql.ts";
 
 const shared = { tag: "Sharing", params: datasetParams } as const;
 const experimentsQuery = listQuery.pick({
@@ -134,7 +134,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
         const { tenant_id: tenantId, id } = await found(params.share_token);
         const search = { ...query, order: "recent", descending: undefined } as const;
         const wire = { links: deps.links, base: publicUrl(deps.settings, c) };
-        return rawJson(examplesOnWire(wire, await listExamples(sql, tenantId, filterOf(id, query), search)));
+        return rawJson(serializeExamples(wire, await listExamples(sql, tenantId, filterOf(id, query), search)));
       },
     }),
     route({

@@ -3,12 +3,12 @@ import { buffer } from "node:stream/consumers";
 import { conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
-import type { GivenFile } from "./example-parts.ts";
-import { type Attachments, selectStatesAt } from "./example-sql.ts";
-import { resolveAsOf } from "./resolve-version.ts";
-import { findDatasetRow } from "./sql.ts";
-import { withFiles } from "./upload-examples.ts";
-import { createExamples, type NewExample } from "./write-examples.ts";
+import type { GivenFile } from "../examples/example-parts.ts";
+import { type Attachments, selectStatesAt } from "../examples/sql.ts";
+import { resolveAsOf } from "../datasets/resolve-version.ts";
+import { findDatasetRow } from "../datasets/sql.ts";
+import { withFiles } from "../examples/upload-examples.ts";
+import { createExamples, type NewExample } from "../examples/write-examples.ts";
 
 type Deps = Pick<TraceDeps, "sql" | "blobs" | "log">;
 

@@ -3,9 +3,9 @@ import type { PendingQuery, Row } from "postgres";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
 import { jsonObjectOf } from "../../base/db/json-object.ts";
-import type { ExampleSearch } from "./example-schema.ts";
-import type { AsOf } from "./resolve-version.ts";
-import { isoTime } from "./sql.ts";
+import type { ExampleSearch } from "./schema.ts";
+import type { AsOf } from "../datasets/resolve-version.ts";
+import { isoTime } from "../datasets/sql.ts";
 
 /** File of an example. `blob` is its key in the blob store, `size` is in bytes. */
 export interface Attachment {
@@ -108,21 +108,13 @@ export async function eraseExamples(
     returning example_id, attachments`;
 }
 
-/** Returns the blobs of whole datasets, before they are deleted. */
-export async function selectBlobs(sql: Sql | Transaction, tenantId: string, datasetIds: string[]): Promise<string[]> {
-  const rows = await sql<{ blob: string }[]>`
-    select distinct a.value ->> 'blob' as blob from dataset_examples x, jsonb_each(x.attachments) a
-    where x.tenant_id = ${tenantId} and x.dataset_id = any(${datasetIds}::uuid[]) and x.attachments is not null`;
-  return rows.map((row) => row.blob);
-}
-
 const stateAt = (sql: Sql, asOf: AsOf) =>
   asOf === "latest"
     ? sql`x.replaced_at is null`
     : sql`x.modified_at <= ${asOf.time}::text::timestamptz
         and (x.replaced_at is null or x.replaced_at > ${asOf.time}::text::timestamptz)`;
 
-/** `condition` is the filter expression, compiled by example-filter.ts. */
+/** `condition` is the filter expression, compiled by compile-filter.ts. */
 export interface ExampleQuery {
   id?: string[] | undefined;
   dataset?: string | undefined;
@@ -217,21 +209,6 @@ export async function selectStatesAt(
   return sql<ExampleState[]>`
     select x.example_id, x.name, null as created_at, x.inputs, x.outputs, x.metadata, x.source_run_id, x.attachments
     from dataset_examples x where ${matching(sql, tenantId, query)} order by x.example_id limit ${limit}`;
-}
-
-/** Pages through the current states of a dataset by id. */
-export async function selectStates(
-  sql: Sql | Transaction,
-  tenantId: string,
-  datasetId: string,
-  after: string | null,
-  limit: number,
-): Promise<{ example_id: string; inputs: Record<string, unknown>; outputs: Record<string, unknown> | null }[]> {
-  return sql<{ example_id: string; inputs: Record<string, unknown>; outputs: Record<string, unknown> | null }[]>`
-    select example_id, inputs, outputs from dataset_examples
-    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and replaced_at is null
-      and ${after === null ? sql`true` : sql`example_id > ${after}`}
-    order by example_id limit ${limit}`;
 }
 
 /** Returns the dataset that contains an example, or contained it last. */

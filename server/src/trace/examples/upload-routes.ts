@@ -2,9 +2,9 @@ import { platform } from "../../base/http/aliases.ts";
 import { notFound } from "../../base/errors.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import * as schema from "./example-schema.ts";
+import * as schema from "./schema.ts";
 import { readParts } from "./read-parts.ts";
-import { datasetParams } from "./schema.ts";
+import { datasetParams } from "../datasets/schema.ts";
 import { reviseExamples, uploadExamples } from "./upload-examples.ts";
 import { deleteExamples, eraseExamplesForGood } from "./write-examples.ts";
 

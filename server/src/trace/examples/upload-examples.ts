@@ -11,9 +11,9 @@ import { findAttachments } from "../attachments/clickhouse.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { Part } from "../ingest/read-multipart.ts";
 import { type GivenExample, type GivenFile, readExampleParts } from "./example-parts.ts";
-import { createPart, updatePart } from "./example-schema.ts";
-import type { Attachments } from "./example-sql.ts";
-import { findDatasetRow } from "./sql.ts";
+import { createPart, updatePart } from "./schema.ts";
+import type { Attachments } from "./sql.ts";
+import { findDatasetRow } from "../datasets/sql.ts";
 import { takeFromSourceRuns } from "./source-runs.ts";
 import { createExamples, updateExamples, type Written } from "./write-examples.ts";
 

@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { jsonObjectOf } from "../../base/db/json-object.ts";
-import { isoTime } from "./sql.ts";
+import { isoTime } from "../datasets/sql.ts";
 
 export interface NewComparison {
   id: string;

@@ -6,12 +6,12 @@ import { v1 } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { publicUrl } from "../public-url.ts";
-import { compileExampleFilter } from "./example-filter.ts";
-import * as schema from "./example-schema.ts";
-import * as rows from "./example-sql.ts";
-import { exampleOnWire, examplesOnWire, type WireContext } from "./examples-on-wire.ts";
-import { resolveAsOf } from "./resolve-version.ts";
-import { findDatasetRow } from "./sql.ts";
+import { compileExampleFilter } from "./compile-filter.ts";
+import * as schema from "./schema.ts";
+import * as rows from "./sql.ts";
+import { serializeExample, serializeExamples, type WireContext } from "./serialize-example.ts";
+import { resolveAsOf } from "../datasets/resolve-version.ts";
+import { findDatasetRow } from "../datasets/sql.ts";
 import { takeFromSourceRuns } from "./source-runs.ts";
 import { createExamples, deleteExamples, updateExamples } from "./write-examples.ts";
 
@@ -56,7 +56,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
         const tenantId = principal.workspaceId;
         const given = await takeFromSourceRuns(deps, tenantId, [body]);
         const { example_ids } = await createExamples(sql, tenantId, body.dataset_id, given);
-        return rawJson(exampleOnWire(wire(c), await current(tenantId, example_ids[0]!)));
+        return rawJson(serializeExample(wire(c), await current(tenantId, example_ids[0]!)));
       },
     }),
     route({
@@ -74,7 +74,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
         if (others.length > 0) throw unprocessable("dataset_id: all examples of a request go into one dataset.");
         const given = await takeFromSourceRuns(deps, tenantId, body);
         const { example_ids } = await createExamples(sql, tenantId, datasetId!, given);
-        return rawJson(examplesOnWire(wire(c), await byIds(tenantId, example_ids)));
+        return rawJson(serializeExamples(wire(c), await byIds(tenantId, example_ids)));
       },
     }),
     route({
@@ -112,7 +112,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
       async handler({ query, principal, c }) {
         const filter = await queryOf(principal.workspaceId, query);
         const page = await rows.listExamples(sql, principal.workspaceId, filter, query);
-        return rawJson(examplesOnWire(wire(c), page));
+        return rawJson(serializeExamples(wire(c), page));
       },
     }),
     route({
@@ -158,7 +158,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
         const asOf = await resolveAsOf(sql, tenantId, dataset, query.as_of);
         const found = await rows.findExample(sql, tenantId, id, asOf);
         if (!found || found.dataset_id !== dataset) throw notFound("Example not found");
-        return rawJson(exampleOnWire(wire(c), found));
+        return rawJson(serializeExample(wire(c), found));
       },
     }),
     route({
@@ -177,7 +177,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
           throw unprocessable("dataset_id: an example stays in its dataset.");
         }
         await updateExamples(sql, tenantId, datasetId, [{ ...body, id }]);
-        return rawJson(exampleOnWire(wire(c), await current(tenantId, id)));
+        return rawJson(serializeExample(wire(c), await current(tenantId, id)));
       },
     }),
     route({

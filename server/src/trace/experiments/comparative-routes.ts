@@ -16,8 +16,8 @@ import { rawJson, route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import * as rows from "./comparative-sql.ts";
-import { datasetParams } from "./schema.ts";
-import { findDatasetRow } from "./sql.ts";
+import { datasetParams } from "../datasets/schema.ts";
+import { findDatasetRow } from "../datasets/sql.ts";
 
 const tag = "Datasets";
 

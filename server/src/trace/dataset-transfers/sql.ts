@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
-import type { AsOf } from "./resolve-version.ts";
-import { isoTime } from "./sql.ts";
+import type { AsOf } from "../datasets/resolve-version.ts";
+import { isoTime } from "../datasets/sql.ts";
 
 export interface DownloadedExample {
   id: string;

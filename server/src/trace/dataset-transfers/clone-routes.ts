@@ -6,9 +6,9 @@ import { jsonObject, timestamp, uuid } from "../../base/http/fields.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
-import { checkExamples } from "./check-examples.ts";
+import { checkExamples } from "../datasets/check-examples.ts";
 import { cloneDataset } from "./clone-dataset.ts";
-import { findDatasetRow } from "./sql.ts";
+import { findDatasetRow } from "../datasets/sql.ts";
 
 const split = z.union([z.array(z.string().min(1)).max(100), z.string().min(1)]).nullish();
 

@@ -9,7 +9,7 @@ import {
   timestamp,
   uuid,
 } from "../../base/http/fields.ts";
-import { queryJson } from "./schema.ts";
+import { queryJson } from "../datasets/schema.ts";
 
 /** Splits of an example, one name or several. Alternatively given in the metadata as `dataset_split`. */
 const split = z.union([z.array(z.string().min(1)).max(100), z.string().min(1)]).nullish();

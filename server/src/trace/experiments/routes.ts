@@ -12,11 +12,11 @@ import { printContext } from "../runs/print-context.ts";
 import { planV1 } from "../runs/print-v1.ts";
 import { planV2 } from "../runs/print-v2.ts";
 import { RunScope } from "../runs/run-scope.ts";
-import { exampleOnWire } from "./examples-on-wire.ts";
+import { serializeExample } from "../examples/serialize-example.ts";
 import { type ExampleWithRuns, experimentRuns } from "./experiment-runs.ts";
-import * as schema from "./experiment-schema.ts";
-import { datasetParams } from "./schema.ts";
-import { findDatasetRow } from "./sql.ts";
+import * as schema from "./schema.ts";
+import { datasetParams } from "../datasets/schema.ts";
+import { findDatasetRow } from "../datasets/sql.ts";
 
 const shared = { tag: "Datasets", method: "POST", permission: "datasets:read", params: datasetParams } as const;
 
@@ -34,7 +34,7 @@ export function experimentRoutes(deps: TraceDeps): Route[] {
   const itemsOf = (found: ExampleWithRuns[], c: Context): string => {
     const wire = { links: deps.links, base: publicUrl(deps.settings, c) };
     const items = found.map(
-      ({ example, runs }) => `${exampleOnWire(wire, example).slice(0, -1)},"runs":[${runs.join(",")}]}`,
+      ({ example, runs }) => `${serializeExample(wire, example).slice(0, -1)},"runs":[${runs.join(",")}]}`,
     );
     return `[${items.join(",")}]`;
   };

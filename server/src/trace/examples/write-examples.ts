@@ -6,8 +6,8 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
-import { checkExamples } from "./check-examples.ts";
-import type { AttachmentsOperations } from "./example-schema.ts";
+import { checkExamples } from "../datasets/check-examples.ts";
+import type { AttachmentsOperations } from "./schema.ts";
 import {
   type Attachments,
   endExamples,
@@ -15,9 +15,9 @@ import {
   type ExampleState,
   findDatasetsOf,
   insertExamples,
-} from "./example-sql.ts";
-import { type DatasetRow, findDatasetRow } from "./sql.ts";
-import { beginVersion } from "./version-sql.ts";
+} from "./sql.ts";
+import { type DatasetRow, findDatasetRow } from "../datasets/sql.ts";
+import { beginVersion } from "../datasets/version-sql.ts";
 
 export interface Written {
   count: number;

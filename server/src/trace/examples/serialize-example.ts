@@ -1,5 +1,5 @@
 import { attachmentPath, type LinkSigner } from "../attachments/sign-link.ts";
-import type { Attachments, ExampleItem } from "./example-sql.ts";
+import type { Attachments, ExampleItem } from "./sql.ts";
 
 /** `base` is the public URL of the platform. Links to files below it work for a while without a key. */
 export interface WireContext {
@@ -8,13 +8,13 @@ export interface WireContext {
 }
 
 /** Serializes an example, with links to its files if it was read with them (contract §4.5). */
-export function exampleOnWire(context: WireContext, { item, attachments }: ExampleItem): string {
+export function serializeExample(context: WireContext, { item, attachments }: ExampleItem): string {
   if (!attachments) return item;
   return `${item.slice(0, -1)}, "attachment_urls": ${JSON.stringify(urlsOf(context, attachments))}}`;
 }
 
-export const examplesOnWire = (context: WireContext, items: ExampleItem[]): string =>
-  `[${items.map((one) => exampleOnWire(context, one)).join(",")}]`;
+export const serializeExamples = (context: WireContext, items: ExampleItem[]): string =>
+  `[${items.map((item) => serializeExample(context, item)).join(",")}]`;
 
 function urlsOf({ links, base }: WireContext, attachments: Attachments): Record<string, object> {
   return Object.fromEntries(

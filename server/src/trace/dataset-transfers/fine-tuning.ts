@@ -1,5 +1,5 @@
 import { unprocessable } from "../../base/errors.ts";
-import type { DownloadedExample } from "./download-sql.ts";
+import type { DownloadedExample } from "./sql.ts";
 
 interface ChatMessage {
   role: string;

@@ -4,7 +4,7 @@ import { limit, notBuilt, offset, uuid } from "../../base/http/fields.ts";
 import { feedback } from "../feedback/schema.ts";
 import { run } from "../runs/query-schema.ts";
 import { cursor, pageSize, run as runV2, selects } from "../runs/v2-schema.ts";
-import { example } from "./example-schema.ts";
+import { example } from "../examples/schema.ts";
 
 const filters = z.record(uuid, z.array(z.string().max(65_536)).max(20)).nullish();
 
