@@ -159,19 +159,3 @@ test("experiments of one dataset are compared, and preferences are counted", asy
   expect((await call("DELETE", path)).status).toBe(200);
   expect((await call("DELETE", path)).status).toBe(404);
 });
-
-test("an example takes inputs and outputs from its source run", async () => {
-  const { id: dataset_id } = await dataset(1);
-  const source_run_id = await run({ name: "sources" }, null, { inputs: { from: "run" }, outputs: { to: "example" } });
-  const made = await call("POST", "/examples", { dataset_id, source_run_id, use_source_run_io: true });
-  expect(made.json).toMatchObject({ inputs: { from: "run" }, outputs: { to: "example" }, source_run_id });
-  const own = { dataset_id, source_run_id, use_source_run_io: true, inputs: { own: true } };
-  expect((await call("POST", "/examples", own)).json).toMatchObject({
-    inputs: { own: true },
-    outputs: { to: "example" },
-  });
-  expect((await call("GET", `/runs/${source_run_id}`)).json).toMatchObject({ in_dataset: true });
-  const theirs = (await call("POST", "/datasets", { name: "theirs" }, OTHER)).json.id;
-  const stolen = { dataset_id: theirs, source_run_id, use_source_run_io: true };
-  expect((await call("POST", "/examples", stolen, OTHER)).status).toBe(404);
-});
