@@ -26,6 +26,81 @@ const baseOrder = BASE_LAYERS.slice(0, -1).map((layer, index) => ({
 
 const never = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
 
+// The slices of each space, lowest first: a slice imports only slices before it. Slices listed together import each
+// other; such a list only gets shorter.
+const SLICES = {
+  agent: [
+    "idempotency",
+    [
+      "assistants",
+      "custom-app",
+      "custom-auth",
+      "feedback-links",
+      "hosts",
+      "project",
+      "protocol",
+      "runs",
+      "servers",
+      "threads",
+      "webhooks",
+    ],
+    "a2a",
+    "crons",
+    "store",
+    "housekeeping",
+    "mcp",
+    "queue",
+    "system",
+    "thread-stream",
+    "ui",
+  ],
+  control: [
+    "gateway",
+    "registry",
+    "listeners",
+    ["builds", "deployments", "drivers", "git", "integrations", "logs", "pushes", "revisions", "runtime", "uploads"],
+    "system",
+    "webhooks",
+  ],
+  trace: [
+    "attachments",
+    ["feedback", "filter", "ingest", "prices", "projects", "runs"],
+    "bulk-exports",
+    "datasets",
+    "examples",
+    "dataset-transfers",
+    "experiments",
+    "sharing",
+    "otel",
+    "rate-limits",
+    "retention",
+    "system",
+    "threads",
+  ],
+};
+
+const sliceOrder = Object.entries(SLICES).flatMap(([space, order]) => {
+  const within = (slices) => `^server/src/${space}/(${slices.flat().join("|")})/`;
+  return [
+    ...order
+      .slice(0, -1)
+      .map((slice, index) =>
+        never(
+          `${space}-${[slice].flat().join("-")}-imports-upward`,
+          "A slice imports only slices before it in SLICES.",
+          { path: within([slice]), pathNot: TESTS },
+          { path: within(order.slice(index + 1)) },
+        ),
+      ),
+    never(
+      `${space}-slice-without-place`,
+      "Each slice has its place in SLICES.",
+      { path: `^server/src/${space}/(?!(${order.flat().join("|")})/)[^/]+/`, pathNot: TESTS },
+      {},
+    ),
+  ];
+});
+
 module.exports = {
   forbidden: [
     never(
@@ -47,6 +122,7 @@ module.exports = {
       { path: "^server/", pathNot: "^server/src/base/" },
     ),
     ...baseOrder,
+    ...sliceOrder,
     never(
       "identity-looks-down",
       "identity may import base only.",
