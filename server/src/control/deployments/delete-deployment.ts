@@ -1,7 +1,7 @@
 import type { ControlDeps } from "../deps.ts";
-import { unknownDeployment } from "./not-found.ts";
-import { type DeleteWishes, lockDeployment, markDeleting } from "./sql.ts";
-import { stateError } from "./validate.ts";
+import { unknownDeployment } from "../deployment-records/not-found.ts";
+import { type DeleteWishes, lockDeployment, markDeleting } from "../deployment-records/sql.ts";
+import { stateError } from "../deployment-records/validate.ts";
 
 /**
  * Marks a deployment for deletion; it accepts no more requests. The worker stops its instances and removes its data,

@@ -7,7 +7,7 @@ import { hosted } from "../api-host.ts";
 import type { ControlDeps } from "../deps.ts";
 import { integrationParams } from "../integrations/schema.ts";
 import { integrationOfAnybody, webhookSecretOf } from "../integrations/sql.ts";
-import { watchesOf, wakeWatches } from "../pushes/sql.ts";
+import { watchesOf, wakeWatches } from "../watches/sql.ts";
 import { canonicalUrl } from "../git/repository.ts";
 import { isSame, isSigned, readPush } from "./push-event.ts";
 

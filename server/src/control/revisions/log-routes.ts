@@ -2,13 +2,13 @@ import type { Principal } from "../../base/auth/principal.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { hosted } from "../api-host.ts";
 import type { ControlDeps } from "../deps.ts";
-import { unknownDeployment, unknownRevision } from "../deployments/not-found.ts";
-import { deploymentParams } from "../deployments/schema.ts";
-import { findDeployment } from "../deployments/sql.ts";
-import { revisionParams } from "../revisions/schema.ts";
-import { findRevision } from "../revisions/sql.ts";
-import * as schema from "./schema.ts";
-import { type LogKind, type LogRow, type LogsWanted, selectLogs } from "./sql.ts";
+import { unknownDeployment, unknownRevision } from "../deployment-records/not-found.ts";
+import { deploymentParams } from "../deployment-records/schema.ts";
+import { findDeployment } from "../deployment-records/sql.ts";
+import { revisionParams } from "./schema.ts";
+import { findRevision } from "./sql.ts";
+import * as schema from "../logs/schema.ts";
+import { type LogKind, type LogRow, type LogsWanted, selectLogs } from "../logs/sql.ts";
 
 const shared = { tag: "Logs", errorFamily: "validation", permission: "deployments:read" } as const;
 

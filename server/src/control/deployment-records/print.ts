@@ -1,6 +1,5 @@
-import type { Deployment, Revision, Secret, SourceConfig } from "./schema.ts";
+import type { Deployment, Secret, SourceConfig } from "./schema.ts";
 import { readGitRef } from "../git/git-ref.ts";
-import type { RevisionRow } from "../revisions/sql.ts";
 import type { DeploymentRow } from "./sql.ts";
 
 /** Serializes a deployment. `secrets`: masked, unless they may be shown. */
@@ -25,22 +24,12 @@ export function printDeployment(row: DeploymentRow, secrets: Secret[], url: stri
   };
 }
 
-export const printRevision = (row: RevisionRow): Revision => ({
-  id: row.id,
-  created_at: row.created_at.toISOString(),
-  updated_at: row.updated_at.toISOString(),
-  status: row.status,
-  status_message: row.status_message,
-  source: row.source,
-  source_revision_config: printRevisionConfig(row),
-});
-
 type RevisionConfig = Pick<
-  RevisionRow,
+  DeploymentRow,
   "repo_ref" | "langgraph_config_path" | "image_uri" | "source_tarball_path" | "repo_commit_sha"
 >;
 
-const printRevisionConfig = (row: RevisionConfig) => ({
+export const printRevisionConfig = (row: RevisionConfig) => ({
   repo_ref: row.repo_ref,
   langgraph_config_path: row.langgraph_config_path,
   graph_config_path: row.langgraph_config_path,

@@ -1,9 +1,9 @@
 import { rm } from "node:fs/promises";
 
 import type { Sql } from "../../base/db/connect.ts";
-import { deleteDeploymentRow, type GoingDeployment } from "../deployments/sql.ts";
-import type { WorkDeps } from "../revisions/work-deps.ts";
-import { deleteTracingProject } from "./traces.ts";
+import { deleteDeploymentRow, type GoingDeployment } from "../deployment-records/sql.ts";
+import type { WorkDeps } from "./work-deps.ts";
+import { deleteTracingProject } from "../runtime/traces.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
 
 interface Leftovers {

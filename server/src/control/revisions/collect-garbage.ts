@@ -3,10 +3,10 @@ import { rm } from "node:fs/promises";
 import { isUuid } from "../../base/ids.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { deleteOldLogs } from "../logs/sql.ts";
-import type { WorkDeps } from "../revisions/work-deps.ts";
+import type { WorkDeps } from "./work-deps.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
 import { expireUploads } from "../uploads/sql.ts";
-import { deleteOldInstances } from "./sql.ts";
+import { deleteOldInstances } from "../runtime/sql.ts";
 
 /**
  * Selects builds that serve, may be rolled back to, or are in progress: the newest deployed ones of each deployment.

@@ -1,7 +1,6 @@
 import { z } from "zod";
 
 import { queryBoolean, queryLimit, queryNotBuilt, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
-import { STATUSES } from "../revisions/status.ts";
 
 /** Contract control-plane §2 and §3, service-interface §2.1. Unknown keys are ignored: newer clients send more. */
 
@@ -214,21 +213,6 @@ export const deployment = z
 export type Deployment = z.output<typeof deployment>;
 
 export const deploymentsList = z.object({ resources: z.array(deployment), offset: z.int() });
-
-export const revision = z
-  .object({
-    id: z.string(),
-    created_at: z.string(),
-    updated_at: z.string(),
-    status: z.enum(STATUSES),
-    status_message: text,
-    source: z.enum(SOURCES),
-    source_revision_config: sourceRevisionConfigOut,
-  })
-  .meta({ id: "Revision" });
-export type Revision = z.output<typeof revision>;
-
-export const revisionsList = z.object({ resources: z.array(revision), offset: z.int() });
 
 export const deletedMany = z.object({
   deleted: z.array(z.string()),
