@@ -1,4 +1,4 @@
-/** Statements on deployments for callers. */
+/** Statements on deployments. Only this file writes the table. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { DeploymentStatus, ListQuery, Source, SourceConfig } from "./schema.ts";
 
@@ -133,6 +133,26 @@ export async function updateDeployment(
     where id = ${id}`;
 }
 
+export const setLatestRevision = (tx: Transaction, id: string, revisionId: string) => tx`
+  update deployments set latest_revision_id = ${revisionId}, updated_at = now() where id = ${id}`;
+
+/** Locks a deployment that is neither being created nor deleted. @returns false for any other */
+export async function lockReady(tx: Transaction, id: string): Promise<boolean> {
+  const rows = await tx`select 1 from deployments where id = ${id} and status = 'READY' for update`;
+  return rows.length > 0;
+}
+
+/** Lets a revision serve. */
+export const setActiveRevision = (tx: Transaction, id: string, revisionId: string) => tx`
+  update deployments set active_revision_id = ${revisionId}, updated_at = now() where id = ${id}`;
+
+/** Sets the number of replicas of the serving revision. @returns false when another revision serves now */
+export async function setScale(sql: Sql, id: string, revisionId: string, scale: number): Promise<boolean> {
+  const { count } = await sql`
+    update deployments set scale = ${scale} where id = ${id} and active_revision_id = ${revisionId}`;
+  return count === 1;
+}
+
 export interface DeleteWishes {
   /** Whether to delete the tracing project with all its runs. */
   deleteTracingProject: boolean;
@@ -150,11 +170,6 @@ export async function markDeleting(
     update deployments set status = 'AWAITING_DELETE', updated_at = now(),
       delete_tracing_project = delete_tracing_project or ${deleteTracingProject}, force_delete = force_delete or ${force}
     where id = ${id}`;
-  await tx`
-    update revisions set status = 'INTERRUPTED', interrupted_by_user = true, status_message = 'The deployment is deleted.',
-      updated_at = now()
-    where deployment_id = ${id}
-      and status in ('CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'INTERRUPTED', 'UNKNOWN')`;
 }
 
 export type GoingDeployment = Pick<

@@ -1,4 +1,5 @@
 import type { ControlDeps } from "../deps.ts";
+import { interruptAll } from "../revisions/sql.ts";
 import { unknownDeployment } from "../deployment-records/not-found.ts";
 import { type DeleteWishes, lockDeployment, markDeleting } from "../deployment-records/sql.ts";
 import { stateError } from "../deployment-records/validate.ts";
@@ -23,6 +24,7 @@ export async function deleteDeployment(
       throw stateError(`Deployment ID ${id} is active: force is for a deletion that does not come to its end.`);
     }
     await markDeleting(tx, id, wishes);
+    await interruptAll(tx, id);
   });
   await deps.table.refresh();
   deps.worker.wake();

@@ -5,7 +5,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { deleteOldLogs } from "../logs/sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
-import { expireUploads } from "../uploads/sql.ts";
+import { deleteOldArchives, expireUploads } from "../uploads/sql.ts";
 import { deleteOldInstances } from "../runtime/sql.ts";
 
 /**
@@ -21,15 +21,6 @@ const keptBuilds = (sql: Sql, each: number) => sql<{ id: string }[]>`
   where status in ('CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'INTERRUPTED', 'UNKNOWN')
   union
   select r.artifact_id from deployments d join revisions r on r.id = d.active_revision_id`;
-
-/** Deletes archives of finished revisions that are neither a deployment's latest nor recent. */
-const oldArchives = (sql: Sql) => sql<{ object_path: string }[]>`
-  delete from uploads u where u.used_at < now() - interval '7 days'
-    and not exists (
-      select 1 from revisions r left join deployments d on d.latest_revision_id = r.id
-      where r.source_tarball_path = u.object_path and (d.id is not null or r.finished_at is null
-        or r.finished_at > now() - interval '7 days'))
-  returning object_path`;
 
 /** Age at which pushed images are deleted that are neither tagged nor the source of a kept build. */
 const PUSHED_AGE_MS = 24 * 3600 * 1000;
@@ -64,7 +55,7 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
     if (!known) await driver.forget?.(id);
   }
   await collectImages(deps);
-  const paths = [...(await expireUploads(sql, 1000)), ...(await oldArchives(sql)).map((row) => row.object_path)];
+  const paths = [...(await expireUploads(sql, 1000)), ...(await deleteOldArchives(sql))];
   for (const path of paths) await rm(uploadFile(directory, path), { force: true });
   while ((await deleteOldLogs(sql, settings.logDays, 5000)) === 5000);
   await deleteOldInstances(sql);
