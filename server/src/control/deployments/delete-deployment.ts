@@ -1,8 +1,8 @@
-import type { ControlDeps } from "../deps.ts";
-import { interruptAll } from "../revisions/sql.ts";
 import { unknownDeployment } from "../deployment-records/not-found.ts";
 import { type DeleteWishes, lockDeployment, markDeleting } from "../deployment-records/sql.ts";
 import { stateError } from "../deployment-records/validate.ts";
+import type { ControlDeps } from "../deps.ts";
+import { interruptAll } from "../revisions/sql.ts";
 
 /**
  * Marks a deployment for deletion; it accepts no more requests. The worker stops its instances and removes its data,

@@ -2,9 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
+import { BuildError } from "../builds/build-error.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import { isBuilt } from "../deployment-records/validate.ts";
-import { BuildError } from "../builds/build-error.ts";
 import { noteSeen } from "../watches/sql.ts";
 import { DeployError, deployRevision } from "./deploy-revision.ts";
 import { resolveCommit, withSource } from "./fetch-source.ts";

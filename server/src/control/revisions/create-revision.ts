@@ -16,8 +16,8 @@ import {
   type RevisionInput,
   stateError,
 } from "../deployment-records/validate.ts";
-import { follow } from "../watches/sql.ts";
 import { useUpload } from "../uploads/sql.ts";
+import { follow } from "../watches/sql.ts";
 import { checkDriver, readImage } from "./check-driver.ts";
 import { insertRevision } from "./sql.ts";
 import type { WorkDeps } from "./work-deps.ts";

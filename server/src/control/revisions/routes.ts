@@ -1,11 +1,11 @@
 import { route, type Route } from "../../base/http/route.ts";
 import { hosted } from "../api-host.ts";
-import type { ControlDeps } from "../deps.ts";
 import { maskSecrets, readEnvironment } from "../deployment-records/environment-secret.ts";
 import { unknownDeployment, unknownRevision } from "../deployment-records/not-found.ts";
 import { printDeployment } from "../deployment-records/print.ts";
 import * as deployments from "../deployment-records/schema.ts";
 import { findDeployment, lockDeployment } from "../deployment-records/sql.ts";
+import type { ControlDeps } from "../deps.ts";
 import { deploymentUrl } from "../public-url.ts";
 import { applyChange, checkRevisionBody } from "./create-revision.ts";
 import { interrupt, redeploy } from "./redeploy.ts";

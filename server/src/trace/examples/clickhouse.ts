@@ -1,5 +1,5 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { findRunKeys } from "../runs/clickhouse.ts";
+import { findRunKeys } from "../run-rows/clickhouse.ts";
 
 /** Inputs and outputs of a run as JSON text. */
 export interface RunIo {

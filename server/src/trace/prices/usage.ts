@@ -1,4 +1,4 @@
-import { parseDecimal, printDecimal } from "./decimal.ts";
+import { parseDecimal, printDecimal } from "../run-rows/decimal.ts";
 
 /** Usage of a model call, as reported by its client (contract §1.9). Costs are exact decimal text. */
 export interface Usage {
