@@ -16,7 +16,7 @@ import {
 } from "../../base/http/json-rpc.ts";
 import { rawJson } from "../../base/http/route.ts";
 import { slowJson } from "../../base/http/slow-json.ts";
-import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { resolveAssistantId } from "../project/assistant-id.ts";
 import { findAssistant } from "../assistants/sql.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import { mayUseAssistant } from "../custom-auth/ask-for-run.ts";

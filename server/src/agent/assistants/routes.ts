@@ -7,7 +7,7 @@ import { rawJson } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { agentRoute, type AgentRoute, onAssistant, onSearch } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
-import { resolveAssistantId } from "./assistant-id.ts";
+import { resolveAssistantId } from "../project/assistant-id.ts";
 import { deleteAssistant } from "./delete-assistant.ts";
 import * as schema from "./schema.ts";
 import * as rows from "./sql.ts";

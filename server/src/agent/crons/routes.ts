@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { paginationHeaders } from "../../base/http/pagination.ts";
 import { rawJson } from "../../base/http/route.ts";
-import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { resolveAssistantId } from "../project/assistant-id.ts";
 import { agentRoute, type AgentRoute, onCron, onSearch } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { createCron, patchCron, unknownCron } from "./create-cron.ts";

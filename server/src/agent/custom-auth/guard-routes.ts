@@ -11,7 +11,7 @@ import { type AppError, conflict, forbidden, notFound } from "../../base/errors.
 import { SSE_HEADERS, sseFrame } from "../../base/events/sse.ts";
 import type { Route } from "../../base/http/route.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
-import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { resolveAssistantId } from "../project/assistant-id.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { Auth, AuthRule } from "./agent-route.ts";
 import { isAssistantPermitted, isCronPermitted, isPermitted, isThreadPermitted, selectThreadOfRun } from "./sql.ts";

@@ -7,7 +7,6 @@ import { rawJson } from "../../base/http/route.ts";
 import { agentRoute, type AgentRoute, onThread } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { idempotencyHeader, readOnce } from "../idempotency/once.ts";
-import { threadExists } from "../threads/sql.ts";
 import { cancelMany, cancelOne } from "./cancel-run.ts";
 import { checkBatch } from "./check-batch.ts";
 import { type AcceptedRun, createRun } from "./create-run.ts";
@@ -28,7 +27,7 @@ import {
   threadParams,
   threadRunParams,
 } from "./schema.ts";
-import { deleteFinishedRun, selectRun, selectRuns } from "./sql.ts";
+import { deleteFinishedRun, selectRun, selectRuns, threadExists } from "./sql.ts";
 
 const SSE = "text/event-stream";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import { readProject } from "../project/read-project.ts";
+import { readProject } from "./read-project.ts";
 
 const dir = mkdtempSync(join(tmpdir(), "heddle-webhooks-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
