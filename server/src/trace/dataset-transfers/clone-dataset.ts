@@ -56,29 +56,29 @@ export async function cloneDataset(deps: Deps, tenantId: string, given: CloneReq
     MAX_EXAMPLES + 1,
   );
   if (states.length > MAX_EXAMPLES) throw unprocessable(`More than ${MAX_EXAMPLES} examples: name some, or a split.`);
-  const there = new Set(states.map((one) => one.example_id));
+  const there = new Set(states.map((state) => state.example_id));
   const missing = given.split == null ? wanted?.find((id) => !there.has(id)) : undefined;
   if (missing !== undefined) throw notFound(`Example ${missing} not found`);
   if (states.length === 0) return [];
   const copies = states.map((state) => ({ ...state, id: uuid7(), created_at: null }) satisfies NewExample);
   const files: Record<string, GivenFile>[] = [];
-  for (const { example_id, attachments } of states) files.push(await filesOf(deps, example_id, attachments));
+  for (const { example_id, attachments } of states) files.push(await readFiles(deps, example_id, attachments));
   await withFiles(deps, tenantId, files, (attachments) =>
     createExamples(
       sql,
       tenantId,
       target,
-      copies.map((one, i) => ({ ...one, attachments: attachments[i] })),
+      copies.map((copy, i) => ({ ...copy, attachments: attachments[i] })),
     ),
   );
-  return copies.map((one) => ({ id: one.id, dataset_id: target, source_example_id: one.example_id }));
+  return copies.map((copy) => ({ id: copy.id, dataset_id: target, source_example_id: copy.example_id }));
 }
 
 /**
  * Reads the contents of an example's files, since a copy gets copies of them. @throws 409 for a file missing from the
  * store
  */
-async function filesOf(
+async function readFiles(
   { blobs }: Deps,
   exampleId: string,
   attachments: Attachments | null,

@@ -20,8 +20,8 @@ const ROLES: Record<string, string> = { human: "user", ai: "assistant", chat: "u
  * @throws 422 naming the example when it contains no messages
  */
 export function fineTuningLine(example: DownloadedExample): string {
-  const given = messagesOf(example.inputs, INPUT_KEYS);
-  const answer = messagesOf(example.outputs ?? {}, OUTPUT_KEYS);
+  const given = readMessages(example.inputs, INPUT_KEYS);
+  const answer = readMessages(example.outputs ?? {}, OUTPUT_KEYS);
   if (given.length === 0 || answer.length === 0) {
     throw unprocessable(`Example ${example.id} does not consist of chat messages.`);
   }
@@ -35,11 +35,11 @@ export function fineTuningLine(example: DownloadedExample): string {
  * @throws 422 naming the example when it contains neither
  */
 export function evalsLine(example: DownloadedExample): string {
-  const input = messagesOf(example.inputs, INPUT_KEYS);
+  const input = readMessages(example.inputs, INPUT_KEYS);
   const question = onlyText(example.inputs);
   if (input.length === 0 && question !== undefined) input.push({ role: "user", content: question });
   const outputs = example.outputs ?? {};
-  const ideal = messagesOf(outputs, OUTPUT_KEYS).at(-1)?.content ?? onlyText(outputs);
+  const ideal = readMessages(outputs, OUTPUT_KEYS).at(-1)?.content ?? onlyText(outputs);
   if (input.length === 0 || ideal === undefined) {
     throw unprocessable(`Example ${example.id} is neither chat messages nor a text with its answer.`);
   }
@@ -51,8 +51,8 @@ function onlyText(values: Record<string, unknown>): string | undefined {
   return typeof only === "string" && another === undefined ? only : undefined;
 }
 
-function messagesOf(values: Record<string, unknown>, keys: string[]): ChatMessage[] {
-  const key = keys.find((one) => values[one] !== undefined && values[one] !== null);
+function readMessages(values: Record<string, unknown>, keys: string[]): ChatMessage[] {
+  const key = keys.find((name) => values[name] !== undefined && values[name] !== null);
   if (key === undefined) return [];
   const messages = [values[key]].flat().map(toOpenAi);
   return messages.every((message) => message !== undefined) ? messages : [];

@@ -24,22 +24,22 @@ const NOT_BUILT = ["transformations", "input_key_mappings", "output_key_mappings
 export function readUpload(parts: Part[]): UploadedTable {
   const all = (name: string) =>
     parts.filter((part) => part.name === name).map((part) => cleanStrings(part.content.toString("utf8")) as string);
-  const one = (name: string) => all(name).at(-1);
+  const last = (name: string) => all(name).at(-1);
   for (const name of NOT_BUILT) {
-    if (one(name)) throw unprocessable(`"${name}" is not supported yet; leave it out`);
+    if (last(name)) throw unprocessable(`"${name}" is not supported yet; leave it out`);
   }
   const file = parts.find((part) => part.name === "file");
   if (!file) throw unprocessable("file: is missing");
   const keys = { inputs: all("input_keys"), outputs: all("output_keys"), metadata: all("metadata_keys") };
   if (keys.inputs.length === 0) throw unprocessable("input_keys: at least one column holds the inputs");
-  const type = dataType.safeParse(one("data_type") ?? "kv");
+  const type = dataType.safeParse(last("data_type") ?? "kv");
   if (!type.success) throw unprocessable("data_type: must be kv, llm or chat");
   return {
-    name: one("name") ?? file.filename,
-    description: one("description") ?? null,
+    name: last("name") ?? file.filename,
+    description: last("description") ?? null,
     data_type: type.data,
-    inputs_schema_definition: readSchema(one("inputs_schema_definition")),
-    outputs_schema_definition: readSchema(one("outputs_schema_definition")),
+    inputs_schema_definition: readSchema(last("inputs_schema_definition")),
+    outputs_schema_definition: readSchema(last("outputs_schema_definition")),
     examples: readRecords(file).map((record, row) => ({
       inputs: pick(record, keys.inputs, row),
       outputs: keys.outputs.length > 0 ? pick(record, keys.outputs, row) : null,

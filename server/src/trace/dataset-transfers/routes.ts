@@ -49,19 +49,19 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
     const { inputs, outputs } = await selectKeys(sql, tenantId, id, asOf);
     const header = [...inputs.map((key) => `inputs.${key}`), ...outputs.map((key) => `outputs.${key}`)];
     yield csvLine(["id", ...header, "metadata"]);
-    for await (const one of readAllExamples(sql, tenantId, id, asOf)) {
-      const values = [...inputs.map((key) => one.inputs[key]), ...outputs.map((key) => one.outputs?.[key])];
-      yield csvLine([one.id, ...values, one.metadata]);
+    for await (const example of readAllExamples(sql, tenantId, id, asOf)) {
+      const values = [...inputs.map((key) => example.inputs[key]), ...outputs.map((key) => example.outputs?.[key])];
+      yield csvLine([example.id, ...values, example.metadata]);
     }
   }
   async function* asJsonLines(tenantId: string, { dataset_id: id }: DatasetRow, asOf: AsOf): AsyncGenerator<string> {
-    for await (const one of readAllExamples(sql, tenantId, id, asOf)) yield `${JSON.stringify(one)}\n`;
+    for await (const example of readAllExamples(sql, tenantId, id, asOf)) yield `${JSON.stringify(example)}\n`;
   }
   async function* asFineTuning(tenantId: string, { dataset_id: id }: DatasetRow, asOf: AsOf): AsyncGenerator<string> {
-    for await (const one of readAllExamples(sql, tenantId, id, asOf)) yield fineTuningLine(one);
+    for await (const example of readAllExamples(sql, tenantId, id, asOf)) yield fineTuningLine(example);
   }
   async function* asEvals(tenantId: string, { dataset_id: id }: DatasetRow, asOf: AsOf): AsyncGenerator<string> {
-    for await (const one of readAllExamples(sql, tenantId, id, asOf)) yield evalsLine(one);
+    for await (const example of readAllExamples(sql, tenantId, id, asOf)) yield evalsLine(example);
   }
 
   return [

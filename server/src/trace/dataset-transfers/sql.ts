@@ -45,7 +45,7 @@ export async function selectKeys(
   datasetId: string,
   asOf: AsOf,
 ): Promise<{ inputs: string[]; outputs: string[] }> {
-  const keysOf = async (column: "inputs" | "outputs") => {
+  const selectColumnKeys = async (column: "inputs" | "outputs") => {
     const rows = await sql<{ key: string }[]>`
       select distinct json_object_keys(x.${sql(column)}) as key from dataset_examples x
       where x.tenant_id = ${tenantId} and x.dataset_id = ${datasetId} and x.${sql(column)} is not null
@@ -53,6 +53,6 @@ export async function selectKeys(
       order by 1 limit 1000`;
     return rows.map((row) => row.key);
   };
-  const [inputs, outputs] = await Promise.all([keysOf("inputs"), keysOf("outputs")]);
+  const [inputs, outputs] = await Promise.all([selectColumnKeys("inputs"), selectColumnKeys("outputs")]);
   return { inputs, outputs };
 }

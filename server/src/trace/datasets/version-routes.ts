@@ -18,7 +18,7 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
     if (!(await findDatasetRow(sql, tenantId, datasetId))) throw notFound("Dataset not found");
   };
   /** Resolves a version. A time resolves to the newest version at or before it. */
-  const versionOf = async (tenantId: string, datasetId: string, given: string): Promise<rows.VersionRow> => {
+  const resolveVersion = async (tenantId: string, datasetId: string, given: string): Promise<rows.VersionRow> => {
     const time = given === "latest" ? { success: true as const, data: "infinity" } : isoTime.safeParse(given);
     const version = time.success
       ? await rows.findVersionAt(sql, tenantId, datasetId, time.data)
@@ -52,8 +52,8 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       async handler({ params: { dataset_id: id }, query, principal, c }) {
         const tenantId = principal.workspaceId;
         await found(tenantId, id);
-        const from = await versionOf(tenantId, id, query.from_version);
-        const to = await versionOf(tenantId, id, query.to_version);
+        const from = await resolveVersion(tenantId, id, query.from_version);
+        const to = await resolveVersion(tenantId, id, query.to_version);
         return c.json(await rows.diffVersions(sql, tenantId, id, from.as_of, to.as_of));
       },
     }),
@@ -67,7 +67,7 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       out: { 200: schema.version },
       async handler({ params: { dataset_id: id }, query, principal, c }) {
         await found(principal.workspaceId, id);
-        return c.json(await versionOf(principal.workspaceId, id, (query.as_of ?? query.tag)!));
+        return c.json(await resolveVersion(principal.workspaceId, id, (query.as_of ?? query.tag)!));
       },
     }),
     route({
@@ -81,9 +81,9 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       async handler({ params: { dataset_id: id }, body, principal, c }) {
         const tenantId = principal.workspaceId;
         await found(tenantId, id);
-        const version = await versionOf(tenantId, id, body.as_of);
+        const version = await resolveVersion(tenantId, id, body.as_of);
         await rows.upsertTag(sql, tenantId, id, body.tag, version.as_of);
-        return c.json(await versionOf(tenantId, id, body.tag));
+        return c.json(await resolveVersion(tenantId, id, body.tag));
       },
     }),
   ];

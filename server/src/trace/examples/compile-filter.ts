@@ -20,35 +20,35 @@ export function compileExampleFilter(sql: Sql, text: string): Condition {
 function compile(sql: Sql, call: Call): Condition {
   switch (call.name) {
     case "and":
-      return combine(sql, call, (all, one) => sql`${all} and ${one}`);
+      return combine(sql, call, (left, right) => sql`${left} and ${right}`);
     case "or":
-      return combine(sql, call, (all, one) => sql`${all} or ${one}`);
+      return combine(sql, call, (left, right) => sql`${left} or ${right}`);
     case "not": {
       if (call.args.length !== 1) throw new FilterError("not takes one condition", call.at);
       return sql`not (${compile(sql, condition(call.args[0]!))})`;
     }
     case "has":
-      return sql`x.metadata @> ${JSON.stringify(jsonOf(call))}::text::jsonb`;
+      return sql`x.metadata @> ${JSON.stringify(jsonArgument(call))}::text::jsonb`;
     case "exists":
-      return sql`x.metadata ? ${textOf(call)}`;
+      return sql`x.metadata ? ${textArgument(call)}`;
     default:
       throw new FilterError(`${call.name} is not known for examples; there are and, or, not, has and exists`, call.at);
   }
 }
 
-function combine(sql: Sql, call: Call, join: (all: Condition, one: Condition) => Condition): Condition {
+function combine(sql: Sql, call: Call, join: (left: Condition, right: Condition) => Condition): Condition {
   if (call.args.length === 0) throw new FilterError(`${call.name} needs a condition`, call.at);
-  const parts = call.args.map((one) => compile(sql, condition(one)));
+  const parts = call.args.map((argument) => compile(sql, condition(argument)));
   return sql`(${parts.reduce(join)})`;
 }
 
-function condition(one: Argument): Call {
-  if (one.kind !== "call") throw new FilterError("expected a condition", one.at);
-  return one;
+function condition(argument: Argument): Call {
+  if (argument.kind !== "call") throw new FilterError("expected a condition", argument.at);
+  return argument;
 }
 
 /** Returns the second argument of a function whose first is `metadata`. */
-function textOf({ name, args, at }: Call): string {
+function textArgument({ name, args, at }: Call): string {
   const [field, value] = args;
   if (args.length !== 2) throw new FilterError(`${name} takes a field and a text`, at);
   if (field!.kind !== "name" || field!.text !== "metadata") {
@@ -58,8 +58,8 @@ function textOf({ name, args, at }: Call): string {
   return value!.value;
 }
 
-function jsonOf(call: Call): Record<string, unknown> {
-  const text = textOf(call);
+function jsonArgument(call: Call): Record<string, unknown> {
+  const text = textArgument(call);
   try {
     const parsed: unknown = JSON.parse(text);
     if (parsed !== null && typeof parsed === "object" && !Array.isArray(parsed))

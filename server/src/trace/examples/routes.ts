@@ -22,7 +22,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
   const { sql } = deps;
   const wire = (c: Context): WireContext => ({ links: deps.links, base: publicUrl(deps.settings, c) });
 
-  const queryOf = async (tenantId: string, given: schema.ExampleFilter): Promise<rows.ExampleQuery> => {
+  const buildQuery = async (tenantId: string, given: schema.ExampleFilter): Promise<rows.ExampleQuery> => {
     const { dataset, filter, as_of: asOf } = given;
     if (dataset !== undefined && !(await findDatasetRow(sql, tenantId, dataset))) throw notFound("Dataset not found");
     return {
@@ -39,7 +39,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
   /** Returns examples in the order of the ids. */
   const byIds = async (tenantId: string, ids: string[]) => {
     const found = await Promise.all(ids.map((id) => rows.findExample(sql, tenantId, id, "latest")));
-    return found.filter((one) => one !== undefined);
+    return found.filter((example) => example !== undefined);
   };
 
   return [
@@ -70,7 +70,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
       errors: [404, 409],
       async handler({ body, principal, c }) {
         const tenantId = principal.workspaceId;
-        const [datasetId, ...others] = new Set(body.map((one) => one.dataset_id));
+        const [datasetId, ...others] = new Set(body.map((example) => example.dataset_id));
         if (others.length > 0) throw unprocessable("dataset_id: all examples of a request go into one dataset.");
         const given = await takeFromSourceRuns(deps, tenantId, body);
         const { example_ids } = await createExamples(sql, tenantId, datasetId!, given);
@@ -88,12 +88,12 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
       errors: [404],
       async handler({ body, principal, c }) {
         const tenantId = principal.workspaceId;
-        const ids = body.map((one) => one.id);
+        const ids = body.map((change) => change.id);
         const [first, ...others] = new Set(
-          (await rows.findDatasetsOf(sql, tenantId, ids)).map((one) => one.dataset_id),
+          (await rows.findExampleDatasets(sql, tenantId, ids)).map((change) => change.dataset_id),
         );
         if (first === undefined) throw notFound("Example not found");
-        const isElsewhere = body.some((one) => one.dataset_id && one.dataset_id !== first);
+        const isElsewhere = body.some((change) => change.dataset_id && change.dataset_id !== first);
         if (others.length > 0 || isElsewhere) {
           throw unprocessable("dataset_id: all examples of a request are of one dataset, and stay in it.");
         }
@@ -110,7 +110,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
       out: { 200: z.array(schema.example) },
       errors: [400, 404],
       async handler({ query, principal, c }) {
-        const filter = await queryOf(principal.workspaceId, query);
+        const filter = await buildQuery(principal.workspaceId, query);
         const page = await rows.listExamples(sql, principal.workspaceId, filter, query);
         return rawJson(serializeExamples(wire(c), page));
       },
@@ -125,7 +125,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
       out: { 200: z.int() },
       errors: [400, 404],
       async handler({ query, principal, c }) {
-        const filter = await queryOf(principal.workspaceId, query);
+        const filter = await buildQuery(principal.workspaceId, query);
         return c.json(await rows.countExamples(sql, principal.workspaceId, filter));
       },
     }),
@@ -154,7 +154,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
       out: { 200: schema.example },
       async handler({ params: { example_id: id }, query, principal, c }) {
         const tenantId = principal.workspaceId;
-        const dataset = query.dataset ?? (await rows.findDatasetOf(sql, tenantId, id));
+        const dataset = query.dataset ?? (await rows.findExampleDataset(sql, tenantId, id));
         const asOf = await resolveAsOf(sql, tenantId, dataset, query.as_of);
         const found = await rows.findExample(sql, tenantId, id, asOf);
         if (!found || found.dataset_id !== dataset) throw notFound("Example not found");

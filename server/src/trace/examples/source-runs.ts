@@ -21,20 +21,20 @@ export async function takeFromSourceRuns<E extends Sourced>(
   tenantId: string,
   examples: E[],
 ): Promise<E[]> {
-  const taking = examples.filter((one) => one.use_source_run_io);
-  if (taking.some((one) => !one.source_run_id)) throw unprocessable("use_source_run_io needs a source_run_id.");
-  const ids = [...new Set(taking.map((one) => one.source_run_id!))];
+  const taking = examples.filter((example) => example.use_source_run_io);
+  if (taking.some((example) => !example.source_run_id)) throw unprocessable("use_source_run_io needs a source_run_id.");
+  const ids = [...new Set(taking.map((example) => example.source_run_id!))];
   const found = new Map<string, { inputs: Json; outputs: Json }>();
   for (let at = 0; at < ids.length; at += BATCH) {
     for (const run of await findRunIo(clickhouse, tenantId, ids.slice(at, at + BATCH))) {
-      found.set(run.id, { inputs: objectOf(run.inputs, "input"), outputs: objectOf(run.outputs, "output") });
+      found.set(run.id, { inputs: toObject(run.inputs, "input"), outputs: toObject(run.outputs, "output") });
     }
   }
-  return examples.map((one) => {
-    if (!one.use_source_run_io) return one;
-    const run = found.get(one.source_run_id!);
-    if (!run) throw notFound(`Source run ${one.source_run_id!} not found`);
-    return { ...one, inputs: one.inputs ?? run.inputs ?? {}, outputs: one.outputs ?? run.outputs };
+  return examples.map((example) => {
+    if (!example.use_source_run_io) return example;
+    const run = found.get(example.source_run_id!);
+    if (!run) throw notFound(`Source run ${example.source_run_id!} not found`);
+    return { ...example, inputs: example.inputs ?? run.inputs ?? {}, outputs: example.outputs ?? run.outputs };
   });
 }
 
@@ -44,7 +44,7 @@ type Json = Record<string, unknown> | null;
  * Wraps a value under `key` unless it is an object: a run's inputs and outputs may be any JSON, an example's are
  * objects.
  */
-function objectOf(text: string | null, key: string): Json {
+function toObject(text: string | null, key: string): Json {
   if (text === null) return null;
   const value: unknown = JSON.parse(text);
   if (value === null) return null;

@@ -86,7 +86,7 @@ export async function endExamples(
 }
 
 /** Returns the datasets of current examples; unknown examples are left out. */
-export async function findDatasetsOf(
+export async function findExampleDatasets(
   sql: Sql | Transaction,
   tenantId: string,
   ids: string[],
@@ -134,7 +134,8 @@ const matching = (sql: Sql, tenantId: string, query: ExampleQuery) => sql`
   and ${(query.full_text_contains ?? [])
     .map(jsonText)
     .reduce(
-      (all, one) => sql`${all} and strpos(lower(x.inputs::text || coalesce(x.outputs::text, '')), lower(${one})) > 0`,
+      (conditions, text) =>
+        sql`${conditions} and strpos(lower(x.inputs::text || coalesce(x.outputs::text, '')), lower(${text})) > 0`,
       sql`true`,
     )}
   and ${query.condition ?? sql`true`}`;
@@ -142,7 +143,7 @@ const matching = (sql: Sql, tenantId: string, query: ExampleQuery) => sql`
 /** Escapes a text as inside a JSON string. */
 const jsonText = (text: string): string => JSON.stringify(text).slice(1, -1);
 
-const orderOf = (sql: Sql, search: Pick<ExampleSearch, "order" | "descending" | "random_seed">) => {
+const orderBy = (sql: Sql, search: Pick<ExampleSearch, "order" | "descending" | "random_seed">) => {
   const direction = sql.unsafe((search.descending ?? search.order !== "id") ? "desc" : "asc");
   if (search.order === "id") return sql`x.example_id ${direction}`;
   if (search.order === "random") return sql`md5(x.example_id::text || ${search.random_seed ?? ""}), x.example_id`;
@@ -162,7 +163,7 @@ export async function listExamples(
 ): Promise<ExampleItem[]> {
   const names = search.select ? [...REQUIRED, ...search.select] : Object.keys(COLUMNS);
   const files = search.select?.includes("attachment_urls") ?? false;
-  const order = orderOf(sql, search);
+  const order = orderBy(sql, search);
   return sql<ExampleItem[]>`
     with page as materialized (
       select x.example_id, x.modified_at from dataset_examples x where ${matching(sql, tenantId, query)}
@@ -212,7 +213,7 @@ export async function selectStatesAt(
 }
 
 /** Returns the dataset that contains an example, or contained it last. */
-export async function findDatasetOf(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {
+export async function findExampleDataset(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {
   const [row] = await sql<{ dataset_id: string }[]>`
     select dataset_id from dataset_examples where tenant_id = ${tenantId} and example_id = ${id}
     order by modified_at desc limit 1`;

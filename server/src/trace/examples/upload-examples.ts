@@ -26,23 +26,26 @@ type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "log">;
 export async function uploadExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
   await found(deps, tenantId, datasetId);
   const given = readExampleParts(parts, createPart);
-  const wanted = given.find((one) => one.operations);
+  const wanted = given.find((example) => example.operations);
   if (wanted) throw unprocessable(`Part "${wanted.id}.attachments_operations": a new example has no files yet.`);
   const examples = await takeFromSourceRuns(
     deps,
     tenantId,
     given.map(({ id, info, inputs, outputs }) => ({ ...info, id, inputs, outputs })),
   );
-  const files = given.map((one) => one.files);
-  for (const [i, one] of examples.entries()) {
-    Object.assign(files[i]!, await filesOfRun(deps, tenantId, one.source_run_id, one.use_source_run_attachments));
+  const files = given.map((example) => example.files);
+  for (const [i, example] of examples.entries()) {
+    Object.assign(
+      files[i]!,
+      await filesOfRun(deps, tenantId, example.source_run_id, example.use_source_run_attachments),
+    );
   }
   return withFiles(deps, tenantId, files, (attachments) =>
     createExamples(
       deps.sql,
       tenantId,
       datasetId,
-      examples.map((one, i) => ({ ...one, attachments: attachments[i] })),
+      examples.map((example, i) => ({ ...example, attachments: attachments[i] })),
     ),
   );
 }
@@ -54,7 +57,7 @@ export async function reviseExamples(deps: Deps, tenantId: string, datasetId: st
   return withFiles(
     deps,
     tenantId,
-    given.map((one) => one.files),
+    given.map((example) => example.files),
     (attachments) =>
       updateExamples(
         deps.sql,
@@ -88,7 +91,7 @@ async function filesOfRun(
   const there = await findAttachments(clickhouse, tenantId, [runId]);
   const files: Record<string, GivenFile> = {};
   for (const name of names) {
-    const row = there.find((one) => one.name === name);
+    const row = there.find((attachment) => attachment.name === name);
     const blob = row && (await blobs.read(row.blob));
     if (!row || !blob) throw notFound(`Source run ${runId} has no attachment "${name}"`);
     files[name] = { mime_type: row.mime_type, content: await buffer(blob.content) };

@@ -13,7 +13,7 @@ import {
   endExamples,
   eraseExamples,
   type ExampleState,
-  findDatasetsOf,
+  findExampleDatasets,
   insertExamples,
 } from "./sql.ts";
 import { type DatasetRow, findDatasetRow } from "../datasets/sql.ts";
@@ -108,7 +108,7 @@ export async function changeSplit(
 ): Promise<string[]> {
   const { split_name: name, remove } = change;
   const { example_ids } = await rewriteExamples(sql, tenantId, datasetId, [...new Set(change.examples)], (state) => {
-    const others = (splitsOf(state.metadata) ?? []).filter((one) => one !== name);
+    const others = (readSplits(state.metadata) ?? []).filter((split) => split !== name);
     return { ...state, metadata: { ...state.metadata, dataset_split: remove ? others : [...others, name] } };
   });
   return example_ids;
@@ -139,15 +139,15 @@ async function rewriteExamples(
 export async function deleteExamples(sql: Sql, tenantId: string, ids: string[]): Promise<void> {
   const wanted = [...new Set(ids)];
   await sql.begin(async (tx) => {
-    const found = await findDatasetsOf(tx, tenantId, wanted);
-    const there = new Set(found.map((one) => one.example_id));
+    const found = await findExampleDatasets(tx, tenantId, wanted);
+    const there = new Set(found.map((row) => row.example_id));
     const missing = wanted.find((id) => !there.has(id));
     if (missing !== undefined) throw notFound(`Example ${missing} not found`);
     // sorted by dataset, so that concurrent deletions acquire the locks in the same order
-    for (const datasetId of new Set(found.map((one) => one.dataset_id))) {
+    for (const datasetId of new Set(found.map((row) => row.dataset_id))) {
       await lock(tx, tenantId, datasetId);
       const as_of = await beginVersion(tx, tenantId, datasetId);
-      const here = found.filter((one) => one.dataset_id === datasetId).map((one) => one.example_id);
+      const here = found.filter((row) => row.dataset_id === datasetId).map((row) => row.example_id);
       const ended = await endExamples(tx, tenantId, datasetId, as_of, here);
       if (ended.length < here.length) throw new AppError(409, "An example was changed meanwhile. Try again.");
     }
@@ -161,14 +161,14 @@ export async function eraseExamplesForGood(
   ids: string[],
 ): Promise<{ example_ids: string[]; blobs: string[] }> {
   return sql.begin(async (tx) => {
-    const current = await findDatasetsOf(tx, tenantId, ids);
-    for (const datasetId of new Set(current.map((one) => one.dataset_id))) {
+    const current = await findExampleDatasets(tx, tenantId, ids);
+    for (const datasetId of new Set(current.map((row) => row.dataset_id))) {
       await lock(tx, tenantId, datasetId);
       await beginVersion(tx, tenantId, datasetId);
     }
     const gone = await eraseExamples(tx, tenantId, ids);
     const blobs = gone.flatMap(({ attachments }) => Object.values(attachments ?? {}).map((file) => file.blob));
-    return { example_ids: [...new Set(gone.map((one) => one.example_id))], blobs: [...new Set(blobs)] };
+    return { example_ids: [...new Set(gone.map((row) => row.example_id))], blobs: [...new Set(blobs)] };
   }) as Promise<{ example_ids: string[]; blobs: string[] }>;
 }
 
@@ -194,7 +194,7 @@ function newState(given: NewExample): ExampleState {
 }
 
 function changedState(state: ExampleState, change: ExampleChange): ExampleState {
-  const splits = splitsOf(state.metadata) ?? [DEFAULT_SPLIT];
+  const splits = readSplits(state.metadata) ?? [DEFAULT_SPLIT];
   return {
     ...state,
     inputs: change.inputs ?? state.inputs,
@@ -210,13 +210,13 @@ function withSplits(
   split: string | string[] | null | undefined,
   otherwise: string[],
 ): Record<string, unknown> {
-  const splits = split == null ? (splitsOf(metadata) ?? otherwise) : [split].flat();
+  const splits = split == null ? (readSplits(metadata) ?? otherwise) : [split].flat();
   return { ...metadata, dataset_split: [...new Set(splits)] };
 }
 
-function splitsOf({ dataset_split: given }: Record<string, unknown>): string[] | undefined {
+function readSplits({ dataset_split: given }: Record<string, unknown>): string[] | undefined {
   if (typeof given === "string") return [given];
-  return Array.isArray(given) && given.every((one) => typeof one === "string") ? given : undefined;
+  return Array.isArray(given) && given.every((split) => typeof split === "string") ? given : undefined;
 }
 
 /**

@@ -83,7 +83,7 @@ export function comparativeRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
         const experiment_ids = [...new Set(body.experiment_ids)];
         const found = await rows.findExperiments(sql, tenantId, experiment_ids);
         if (found.length < experiment_ids.length) throw notFound("Experiment not found");
-        const datasets = new Set(found.map((one) => one.dataset));
+        const datasets = new Set(found.map((experiment) => experiment.dataset));
         const dataset = body.reference_dataset_id ?? found[0]!.dataset;
         if (dataset === null || datasets.size > 1 || !datasets.has(dataset)) {
           throw unprocessable("experiment_ids: the experiments of a comparison are over one dataset, the reference.");

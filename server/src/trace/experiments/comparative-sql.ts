@@ -34,13 +34,17 @@ const LISTED = {
 };
 
 /** @returns the row as JSON; undefined when the id is already used in the workspace */
-export async function insertComparison(sql: Sql, tenantId: string, one: NewComparison): Promise<string | undefined> {
+export async function insertComparison(
+  sql: Sql,
+  tenantId: string,
+  comparison: NewComparison,
+): Promise<string | undefined> {
   const [row] = await sql<{ item: string }[]>`
     insert into comparative_experiments as c (tenant_id, comparative_experiment_id, reference_dataset_id, name,
       description, experiment_ids, extra, created_at)
-    values (${tenantId}, ${one.id}, ${one.reference_dataset_id}, ${one.name}, ${one.description},
-      ${one.experiment_ids}::uuid[], nullif(${JSON.stringify(one.extra ?? null)}::text::jsonb, 'null'),
-      ${one.created_at}::text::timestamptz)
+    values (${tenantId}, ${comparison.id}, ${comparison.reference_dataset_id}, ${comparison.name}, ${comparison.description},
+      ${comparison.experiment_ids}::uuid[], nullif(${JSON.stringify(comparison.extra ?? null)}::text::jsonb, 'null'),
+      ${comparison.created_at}::text::timestamptz)
     on conflict do nothing returning ${jsonObjectOf(sql, BASE)}::text as item`;
   return row?.item;
 }

@@ -59,7 +59,7 @@ export async function experimentRuns(
     { ...page, limit: query.limit, offset: query.offset },
   );
   const runs = new Map(found.map(({ item }) => [(JSON.parse(item) as { id: string }).id, [] as string[]]));
-  for await (const rows of runsOf(deps, scope, query.experiments, [...runs.keys()], plan.columns)) {
+  for await (const rows of readRuns(deps, scope, query.experiments, [...runs.keys()], plan.columns)) {
     const related = await lookUp(deps, scope, rows, plan.lookups);
     const ids = rows.map((row) => row.id);
     const said = feedback && (await listFeedbackOfRuns(deps.sql, scope.tenantId, ids, feedback.comparison));
@@ -73,7 +73,7 @@ export async function experimentRuns(
   return found.map((example, i) => ({ example, runs: lists[i]! }));
 }
 
-async function* runsOf(
+async function* readRuns(
   { clickhouse }: Pick<TraceDeps, "clickhouse">,
   scope: RunScope,
   projects: string[],

@@ -31,7 +31,7 @@ export function experimentRoutes(deps: TraceDeps): Route[] {
     const scope = RunScope.of(principal);
     return { scope, context: printContext(deps.settings, scope, c) };
   };
-  const itemsOf = (found: ExampleWithRuns[], c: Context): string => {
+  const serializeItems = (found: ExampleWithRuns[], c: Context): string => {
     const wire = { links: deps.links, base: publicUrl(deps.settings, c) };
     const items = found.map(
       ({ example, runs }) => `${serializeExample(wire, example).slice(0, -1)},"runs":[${runs.join(",")}]}`,
@@ -53,7 +53,7 @@ export function experimentRoutes(deps: TraceDeps): Route[] {
         const plan = planV1([...FIELDS, ...texts]);
         const query = { ...body, experiments: body.session_ids, examples: body.example_ids };
         const feedback = { comparison: body.comparative_experiment_id };
-        return rawJson(itemsOf(await experimentRuns(deps, scope, id, query, { plan, context }, feedback), c));
+        return rawJson(serializeItems(await experimentRuns(deps, scope, id, query, { plan, context }, feedback), c));
       },
     }),
     route({
@@ -70,7 +70,7 @@ export function experimentRoutes(deps: TraceDeps): Route[] {
         const query = { experiments, examples, filters, limit, offset };
         const found = await experimentRuns(deps, scope, id, query, { plan: planV2(body.selects), context });
         const next = found.length === limit ? `,"next_cursor":"${offset + limit}"` : "";
-        return rawJson(`{"items":${itemsOf(found, c)}${next}}`);
+        return rawJson(`{"items":${serializeItems(found, c)}${next}}`);
       },
     }),
   ];

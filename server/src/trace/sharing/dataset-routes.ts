@@ -47,11 +47,11 @@ const byToken = {
 export function datasetShareRoutes(deps: TraceDeps): Route[] {
   const { sql } = deps;
   const found = async (token: string) => {
-    const one = await findSharedDataset(sql, token);
-    if (!one) throw notFound("Shared dataset not found");
-    return one;
+    const row = await findSharedDataset(sql, token);
+    if (!row) throw notFound("Shared dataset not found");
+    return row;
   };
-  const filterOf = (dataset: string, { id, metadata, filter }: z.output<typeof countQuery>) => ({
+  const buildFilter = (dataset: string, { id, metadata, filter }: z.output<typeof countQuery>) => ({
     dataset,
     id,
     metadata,
@@ -134,7 +134,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
         const { tenant_id: tenantId, id } = await found(params.share_token);
         const search = { ...query, order: "recent", descending: undefined } as const;
         const wire = { links: deps.links, base: publicUrl(deps.settings, c) };
-        return rawJson(serializeExamples(wire, await listExamples(sql, tenantId, filterOf(id, query), search)));
+        return rawJson(serializeExamples(wire, await listExamples(sql, tenantId, buildFilter(id, query), search)));
       },
     }),
     route({
@@ -147,7 +147,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       errors: [400, 404],
       async handler({ params, query, c }) {
         const { tenant_id: tenantId, id } = await found(params.share_token);
-        return c.json(await countExamples(sql, tenantId, filterOf(id, query)));
+        return c.json(await countExamples(sql, tenantId, buildFilter(id, query)));
       },
     }),
   ];
