@@ -26,6 +26,97 @@ const baseOrder = BASE_LAYERS.slice(0, -1).map((layer, index) => ({
 
 const never = (name, comment, from, to) => ({ name, comment, severity: "error", from, to });
 
+// The slices of each space, lowest first: a slice imports only slices before it.
+const SLICES = {
+  agent: [
+    "project",
+    "custom-auth",
+    "hosts",
+    "feedback-links",
+    "idempotency",
+    "webhooks",
+    "custom-app",
+    "runs",
+    "threads",
+    "assistants",
+    "protocol",
+    "crons",
+    "mcp",
+    "a2a",
+    "store",
+    "servers",
+    "housekeeping",
+    "queue",
+    "thread-stream",
+    "ui",
+    "system",
+  ],
+  control: [
+    "logs",
+    "builds",
+    "git",
+    "deployment-records",
+    "listeners",
+    "watches",
+    "uploads",
+    "registry",
+    "drivers",
+    "gateway",
+    "runtime",
+    "integrations",
+    "revisions",
+    "deployments",
+    "pushes",
+    "webhooks",
+    "system",
+  ],
+  identity: ["roles", "workspaces", "api-keys", "audit", "key-verification", "members", "organizations", "sign-in"],
+  trace: [
+    "run-rows",
+    "attachments",
+    "filter",
+    "prices",
+    "project-records",
+    "feedback",
+    "runs",
+    "projects",
+    "ingest",
+    "bulk-exports",
+    "datasets",
+    "examples",
+    "dataset-transfers",
+    "experiments",
+    "sharing",
+    "otel",
+    "rate-limits",
+    "retention",
+    "system",
+    "threads",
+  ],
+};
+
+const sliceOrder = Object.entries(SLICES).flatMap(([space, order]) => {
+  const within = (slices) => `^server/src/${space}/(${slices.join("|")})/`;
+  return [
+    ...order
+      .slice(0, -1)
+      .map((slice, index) =>
+        never(
+          `${space}-${slice}-imports-upward`,
+          "A slice imports only slices before it in SLICES.",
+          { path: within([slice]), pathNot: TESTS },
+          { path: within(order.slice(index + 1)) },
+        ),
+      ),
+    never(
+      `${space}-slice-without-place`,
+      "Each slice has its place in SLICES.",
+      { path: `^server/src/${space}/(?!(${order.join("|")})/)[^/]+/`, pathNot: TESTS },
+      {},
+    ),
+  ];
+});
+
 module.exports = {
   forbidden: [
     never(
@@ -47,6 +138,7 @@ module.exports = {
       { path: "^server/", pathNot: "^server/src/base/" },
     ),
     ...baseOrder,
+    ...sliceOrder,
     never(
       "identity-looks-down",
       "identity may import base only.",

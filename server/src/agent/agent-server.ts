@@ -18,7 +18,7 @@ import { createMetrics } from "../base/metrics.ts";
 import { createOutbound } from "../base/outbound/outbound.ts";
 import { readPolicy } from "../base/outbound/policy.ts";
 import { registerSystemAssistants } from "./assistants/register-system-assistants.ts";
-import { systemAssistantId } from "./assistants/assistant-id.ts";
+import { systemAssistantId } from "./project/assistant-id.ts";
 import { CronScheduler } from "./crons/cron-scheduler.ts";
 import { runOfCron } from "./crons/run-of-cron.ts";
 import type { AgentDeps } from "./deps.ts";

@@ -2,7 +2,8 @@ import type { Route } from "../base/http/route.ts";
 import { a2aRoutes } from "./a2a/routes.ts";
 import { assistantRoutes } from "./assistants/routes.ts";
 import { enabledRoutes } from "./custom-app/enabled-routes.ts";
-import { guardRoutes } from "./custom-auth/guard-routes.ts";
+import type { AgentRoute } from "./custom-auth/agent-route.ts";
+import { type GuardedRoute, guardRoutes } from "./custom-auth/guard-routes.ts";
 import { cronRoutes } from "./crons/routes.ts";
 import type { AgentDeps } from "./deps.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
@@ -21,8 +22,8 @@ export const workerRoutes = (deps: AgentDeps): Route[] =>
   systemRoutes(deps, []).filter(({ path }) => ["/ok", "/ready", "/metrics"].includes(path));
 
 /** All endpoints of the agent server. System routes come last, because their document describes the others. */
-export function agentRoutes(deps: AgentDeps): Route[] {
-  const all = [
+export function agentRoutes(deps: AgentDeps): GuardedRoute[] {
+  const all: AgentRoute[] = [
     // before the run routes: /runs/crons must not match as a run id
     ...cronRoutes(deps),
     ...runRoutes(deps),

@@ -4,7 +4,7 @@ import type { ControlDeps } from "./deps.ts";
 import { deploymentRoutes } from "./deployments/routes.ts";
 import { integrationRoutes } from "./integrations/routes.ts";
 import { listenerRoutes } from "./listeners/routes.ts";
-import { logRoutes } from "./logs/routes.ts";
+import { logRoutes } from "./revisions/log-routes.ts";
 import { revisionRoutes } from "./revisions/routes.ts";
 import { instanceRoutes } from "./runtime/routes.ts";
 import { systemRoutes } from "./system/routes.ts";

@@ -6,33 +6,34 @@ import { signInRoutes } from "../identity/sign-in/routes.ts";
 import { attachmentRoutes } from "./attachments/routes.ts";
 import { destinationRoutes } from "./bulk-exports/destination-routes.ts";
 import { bulkExportRoutes } from "./bulk-exports/routes.ts";
-import { datasetCloneRoutes } from "./datasets/clone-routes.ts";
-import { comparativeRoutes } from "./datasets/comparative-routes.ts";
-import { exampleRoutes } from "./datasets/example-routes.ts";
-import { experimentRoutes } from "./datasets/experiment-routes.ts";
+import { datasetCloneRoutes } from "./dataset-transfers/clone-routes.ts";
+import { datasetTransferRoutes } from "./dataset-transfers/routes.ts";
 import { datasetRoutes } from "./datasets/routes.ts";
-import { datasetShareRoutes } from "./datasets/share-routes.ts";
-import { datasetTransferRoutes } from "./datasets/transfer-routes.ts";
-import { exampleUploadRoutes } from "./datasets/upload-routes.ts";
 import { datasetVersionRoutes } from "./datasets/version-routes.ts";
 import type { TraceDeps } from "./deps.ts";
+import { exampleRoutes } from "./examples/routes.ts";
+import { splitRoutes } from "./examples/split-routes.ts";
+import { exampleUploadRoutes } from "./examples/upload-routes.ts";
+import { comparativeRoutes } from "./experiments/comparative-routes.ts";
+import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
+import { otelRoutes } from "./otel/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
 import { runDeleteRoutes } from "./runs/delete-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
 import { runV2Routes } from "./runs/v2-routes.ts";
-import { otelRoutes } from "./otel/routes.ts";
+import { datasetShareRoutes } from "./sharing/dataset-routes.ts";
 import { publicRunRoutes } from "./sharing/public-routes.ts";
 import { sharingRoutes } from "./sharing/routes.ts";
 import { guideRoutes } from "./system/guide-routes.ts";
-import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
 import { systemRoutes } from "./system/routes.ts";
+import { workspaceSettingsRoutes } from "./system/settings-routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
 
 /** All endpoints of the trace platform. The system routes come last: their document describes the others. */
@@ -59,6 +60,7 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...comparativeRoutes(deps),
     ...datasetRoutes(deps),
     ...datasetVersionRoutes(deps),
+    ...splitRoutes(deps),
     ...datasetShareRoutes(deps),
     ...experimentRoutes(deps),
     ...exampleUploadRoutes(deps),

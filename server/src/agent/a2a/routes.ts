@@ -14,10 +14,11 @@ import {
   type RpcRequest,
   rpcResult,
 } from "../../base/http/json-rpc.ts";
-import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { rawJson } from "../../base/http/route.ts";
 import { slowJson } from "../../base/http/slow-json.ts";
-import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { resolveAssistantId } from "../project/assistant-id.ts";
 import { findAssistant } from "../assistants/sql.ts";
+import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import { mayUseAssistant } from "../custom-auth/ask-for-run.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { Principal } from "../../base/auth/principal.ts";
@@ -59,7 +60,7 @@ interface Assistant {
 }
 
 /** A2A over JSON-RPC, per assistant (contract agent-server §14). */
-export function a2aRoutes(deps: AgentDeps): Route[] {
+export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
   async function assistantOf(id: string, principal: Principal): Promise<Assistant> {
     const assistantId = resolveAssistantId(deps.project, id);
     const found = assistantId === undefined ? undefined : await findAssistant(deps.sql, assistantId);
@@ -85,12 +86,13 @@ export function a2aRoutes(deps: AgentDeps): Route[] {
   }
 
   return [
-    route({
+    agentRoute({
       tag: "A2A",
       method: "POST",
       path: "/a2a/:assistant_id",
       permission: "runs:read",
       audit: "data",
+      auth: "handler",
       summary: "One A2A request to an assistant",
       params: assistantParams,
       reads: ["application/json"],
@@ -101,11 +103,12 @@ export function a2aRoutes(deps: AgentDeps): Route[] {
         return answerRpc(c, protocol, (request) => call(request, c, assistant, principal));
       },
     }),
-    route({
+    agentRoute({
       tag: "A2A",
       method: "GET",
       path: "/.well-known/agent-card.json",
       permission: "assistants:read",
+      auth: "handler",
       summary: "An assistant's agent card",
       query: cardQuery,
       out: { 200: agentCard },

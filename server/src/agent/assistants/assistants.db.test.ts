@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
-import { systemAssistantId } from "./assistant-id.ts";
+import { systemAssistantId } from "../project/assistant-id.ts";
 import { registerSystemAssistants } from "./register-system-assistants.ts";
 
 const { agent, call, sql } = await testAgentServer({

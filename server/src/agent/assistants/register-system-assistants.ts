@@ -3,7 +3,7 @@ import { z } from "zod";
 import { ConfigError } from "../../base/config/options.ts";
 import { jsonObject } from "../../base/http/fields.ts";
 import type { AgentDeps } from "../deps.ts";
-import { systemAssistantId } from "./assistant-id.ts";
+import { systemAssistantId } from "../project/assistant-id.ts";
 import { insertAssistant } from "./sql.ts";
 
 const seedsSchema = z.record(z.string(), jsonObject);

@@ -3,18 +3,21 @@ import { z } from "zod";
 import { conflict, notFound } from "../../base/errors.ts";
 import { jsonObject } from "../../base/http/fields.ts";
 import { paginationHeaders } from "../../base/http/pagination.ts";
-import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { rawJson } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { agentRoute, type AgentRoute, onAssistant, onSearch } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
-import { resolveAssistantId } from "./assistant-id.ts";
+import { resolveAssistantId } from "../project/assistant-id.ts";
 import { deleteAssistant } from "./delete-assistant.ts";
 import * as schema from "./schema.ts";
 import * as rows from "./sql.ts";
 
 const DRAWING_TIMEOUT_MS = 30_000;
 const shared = { tag: "Assistants", params: schema.assistantParams } as const;
+/** Fields that auth handlers see. */
+const AUTH_FIELDS = ["graph_id", "config", "context", "metadata", "name", "description"];
 
-export function assistantRoutes(deps: AgentDeps): Route[] {
+export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
   const idOf = (given: string): string => {
     const id = resolveAssistantId(deps.project, given);
@@ -31,12 +34,13 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
   };
 
   return [
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/assistants",
       permission: "assistants:write",
       params: undefined,
+      auth: { ...onSearch("assistants:create", ["assistant_id", "if_exists", ...AUTH_FIELDS]), newId: "assistant_id" },
       summary: "Create an assistant",
       body: schema.createBody,
       out: { 200: schema.assistant },
@@ -63,12 +67,13 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
         return rawJson(existing);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/assistants/search",
       permission: "assistants:read",
       params: undefined,
+      auth: onSearch("assistants:search", ["graph_id", "name", "metadata", "limit", "offset"]),
       summary: "Search assistants",
       body: schema.searchBody,
       out: { 200: z.array(schema.assistant.partial()) },
@@ -77,31 +82,34 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
         return rawJson(page.items, paginationHeaders(page.total, body.offset, body.limit));
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/assistants/count",
       permission: "assistants:read",
       params: undefined,
+      auth: onSearch("assistants:search", ["graph_id", "name", "metadata"]),
       summary: "Count assistants",
       body: schema.countBody,
       out: { 200: z.int() },
       handler: async ({ body, c, principal }) => c.json(await rows.countAssistants(sql, body, principal.sees)),
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/assistants/:assistant_id",
       permission: "assistants:read",
+      auth: onAssistant("assistants:read"),
       summary: "Get an assistant",
       out: { 200: schema.assistant },
       handler: async ({ params }) => rawJson(found(await rows.findAssistant(sql, idOf(params.assistant_id)))),
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "PATCH",
       path: "/assistants/:assistant_id",
       permission: "assistants:write",
+      auth: onAssistant("assistants:update", AUTH_FIELDS),
       summary: "Change an assistant; every change is a new version",
       body: schema.patchBody,
       out: { 200: schema.assistant },
@@ -111,11 +119,13 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
         return rawJson(found(await rows.patchAssistant(sql, id, body)));
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "DELETE",
       path: "/assistants/:assistant_id",
       permission: "assistants:write",
+      // the route's handler asks about the threads deleted along with it
+      auth: onAssistant("assistants:delete"),
       summary: "Delete an assistant, its versions and its runs",
       query: schema.deleteQuery,
       out: { 200: z.array(z.guid()) },
@@ -125,11 +135,12 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
         return c.json([id]);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/assistants/:assistant_id/graph",
       permission: "assistants:read",
+      auth: onAssistant("assistants:read"),
       summary: "Draw the assistant's graph",
       query: schema.drawingQuery,
       out: { 200: z.object({ nodes: z.array(jsonObject), edges: z.array(jsonObject) }) },
@@ -140,20 +151,22 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
         );
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/assistants/:assistant_id/schemas",
       permission: "assistants:read",
+      auth: onAssistant("assistants:read"),
       summary: "JSON schemas of the assistant's graph",
       out: { 200: jsonObject },
       handler: async ({ params }) => rawJson(await deps.hosts.call("graph.schemas", await rowOf(params.assistant_id))),
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/assistants/:assistant_id/subgraphs",
       permission: "assistants:read",
+      auth: onAssistant("assistants:read"),
       summary: "Schemas of the graph's subgraphs",
       query: schema.subgraphsQuery,
       out: { 200: jsonObject },
@@ -163,12 +176,13 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
         );
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/assistants/:assistant_id/subgraphs/:namespace",
       permission: "assistants:read",
       params: schema.subgraphsParams,
+      auth: onAssistant("assistants:read"),
       summary: "Schemas of the subgraphs below a namespace",
       query: schema.subgraphsQuery,
       out: { 200: jsonObject },
@@ -178,11 +192,12 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
         return rawJson(await deps.hosts.call("graph.subgraphs", { ...row, namespace, recurse: query.recurse }));
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/assistants/:assistant_id/versions",
       permission: "assistants:read",
+      auth: onAssistant("assistants:read", ["metadata"]),
       summary: "List an assistant's versions, newest first",
       body: schema.versionsBody,
       out: { 200: z.array(schema.assistantVersion) },
@@ -195,11 +210,12 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
         return rawJson(items);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/assistants/:assistant_id/latest",
       permission: "assistants:write",
+      auth: onAssistant("assistants:update", ["version"]),
       summary: "Make an earlier version the current one",
       body: schema.latestBody,
       out: { 200: schema.assistant },

@@ -1,8 +1,9 @@
 import { z } from "zod";
 
 import { paginationHeaders } from "../../base/http/pagination.ts";
-import { rawJson, route, type Route } from "../../base/http/route.ts";
-import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { rawJson } from "../../base/http/route.ts";
+import { resolveAssistantId } from "../project/assistant-id.ts";
+import { agentRoute, type AgentRoute, onCron, onSearch } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { createCron, patchCron, unknownCron } from "./create-cron.ts";
 import * as schema from "./schema.ts";
@@ -11,7 +12,7 @@ import * as rows from "./sql.ts";
 const shared = { tag: "Crons" } as const;
 
 /** Contract agent-server §10. */
-export function cronRoutes(deps: AgentDeps): Route[] {
+export function cronRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
 
   /** Resolves the filter's assistant. An unknown assistant matches no cron. */
@@ -21,12 +22,13 @@ export function cronRoutes(deps: AgentDeps): Route[] {
   };
 
   return [
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/runs/crons",
       permission: "crons:write",
       auditFields: ["schedule"],
+      auth: "handler",
       summary: "Create a schedule whose runs each get a thread",
       body: schema.createBody,
       out: { 200: schema.cron },
@@ -34,13 +36,14 @@ export function cronRoutes(deps: AgentDeps): Route[] {
       handler: async ({ body, c, principal }) =>
         rawJson(await createCron(deps, null, body, { headers: c.req.raw.headers, principal })),
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/threads/:thread_id/runs/crons",
       aliases: ["/thread/:thread_id/runs/crons"],
       permission: "crons:write",
       auditFields: ["schedule"],
+      auth: "handler",
       summary: "Create a schedule whose runs go to one thread",
       params: schema.threadParams,
       body: schema.createBody,
@@ -48,11 +51,12 @@ export function cronRoutes(deps: AgentDeps): Route[] {
       handler: async ({ params, body, c, principal }) =>
         rawJson(await createCron(deps, params.thread_id, body, { headers: c.req.raw.headers, principal })),
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/runs/crons/search",
       permission: "crons:read",
+      auth: onSearch("crons:search", ["assistant_id", "thread_id", "metadata", "limit", "offset"]),
       summary: "Search schedules",
       body: schema.searchBody,
       out: { 200: z.array(schema.cron.extend({ now: z.string() }).partial()) },
@@ -61,22 +65,24 @@ export function cronRoutes(deps: AgentDeps): Route[] {
         return rawJson(page.items, paginationHeaders(page.total, body.offset, body.limit));
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/runs/crons/count",
       permission: "crons:read",
+      auth: onSearch("crons:search", ["assistant_id", "thread_id", "metadata"]),
       summary: "Count schedules",
       body: schema.countBody,
       out: { 200: z.int() },
       handler: async ({ body, c, principal }) =>
         c.json(await rows.countCrons(sql, resolved(body), principal.sees ?? [])),
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/runs/crons/:cron_id",
       permission: "crons:read",
+      auth: onCron("crons:read"),
       summary: "Get a schedule",
       params: schema.cronParams,
       out: { 200: schema.cron },
@@ -86,12 +92,13 @@ export function cronRoutes(deps: AgentDeps): Route[] {
         return rawJson(cron);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "PATCH",
       path: "/runs/crons/:cron_id",
       permission: "crons:write",
       auditFields: ["schedule", "enabled"],
+      auth: onCron("crons:update", ["schedule", "metadata", "end_time", "timezone", "enabled", "assistant_id"]),
       summary: "Change a schedule",
       params: schema.cronParams,
       body: schema.patchBody,
@@ -99,11 +106,12 @@ export function cronRoutes(deps: AgentDeps): Route[] {
       handler: async ({ params, body, c, principal }) =>
         rawJson(await patchCron(deps, params.cron_id, body, { headers: c.req.raw.headers, principal })),
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "DELETE",
       path: "/runs/crons/:cron_id",
       permission: "crons:write",
+      auth: onCron("crons:delete"),
       summary: "Delete a schedule; runs that it has started go on",
       params: schema.cronParams,
       out: { 204: null },

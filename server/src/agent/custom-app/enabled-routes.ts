@@ -17,7 +17,7 @@ const FAMILIES: [RegExp, Switch][] = [
 ];
 
 /** The routes that langgraph.json does not switch off. */
-export const enabledRoutes = (routes: Route[], http: HttpSection): Route[] =>
+export const enabledRoutes = <R extends Route>(routes: R[], http: HttpSection): R[] =>
   routes.filter(({ path }) => {
     const family = FAMILIES.find(([pattern]) => pattern.test(path));
     return family === undefined || !http[family[1]];

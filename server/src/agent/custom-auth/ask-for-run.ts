@@ -1,6 +1,6 @@
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { AppError } from "../../base/errors.ts";
-import { systemAssistantId } from "../assistants/assistant-id.ts";
+import { systemAssistantId } from "../project/assistant-id.ts";
 import type { AgentDeps } from "../deps.ts";
 import { userOf } from "./access.ts";
 import { isAssistantPermitted } from "./sql.ts";

@@ -1,7 +1,7 @@
 /**
- * Puts the project's own rules before the agent server's routes (`rules.ts`): calls the handlers, lets them change what
- * is stored, and checks that the object named by the path meets their conditions. Conditions that a statement has to
- * apply itself are in `principal.sees`.
+ * Applies the project's own rules (`agent-route.ts`) before the agent server's routes: calls the handlers, lets them
+ * change what is stored, and checks that the object named by the path meets their conditions. Conditions that a
+ * statement has to apply itself are in `principal.sees`.
  */
 import type { Context } from "hono";
 import { z } from "zod";
@@ -11,9 +11,9 @@ import { type AppError, conflict, forbidden, notFound } from "../../base/errors.
 import { SSE_HEADERS, sseFrame } from "../../base/events/sse.ts";
 import type { Route } from "../../base/http/route.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
-import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { resolveAssistantId } from "../project/assistant-id.ts";
 import type { AgentDeps } from "../deps.ts";
-import { ASKS_ITSELF, type Rule, RULES } from "./rules.ts";
+import type { Auth, AuthRule } from "./agent-route.ts";
 import { isAssistantPermitted, isCronPermitted, isPermitted, isThreadPermitted, selectThreadOfRun } from "./sql.ts";
 
 type Deps = Pick<AgentDeps, "sql" | "access" | "project">;
@@ -27,18 +27,19 @@ interface Input {
   principal: Principal;
 }
 
-export const ruleOf = (route: Route) => RULES[`${route.method} ${route.path}`];
+/** Route as it is guarded. One that is neither public nor declares its rules is refused to the project's users. */
+export type GuardedRoute = Route & { auth?: Auth };
 
-export function guardRoutes(deps: Deps, routes: Route[]): Route[] {
+export function guardRoutes(deps: Deps, routes: GuardedRoute[]): GuardedRoute[] {
   return routes.map((route) => {
     if (route.permission === "public") return route;
-    const rules = ruleOf(route);
+    const { auth } = route;
     const answer = route.handler as unknown as (input: Input) => Response | Promise<Response>;
     const handler = async (input: Input): Promise<Response> => {
-      if (!deps.access.isOn || rules === ASKS_ITSELF) return answer(input);
-      if (!rules) throw forbidden("Forbidden: this is not for the users of a project's own authentication.");
+      if (!deps.access.isOn || auth === "handler") return answer(input);
+      if (!auth) throw forbidden("Forbidden: this is not for the users of a project's own authentication.");
       let asked = input;
-      for (const rule of rules) {
+      for (const rule of [auth].flat()) {
         const next = await applyRule(deps, route, rule, asked);
         if (next instanceof Response) return next;
         asked = next;
@@ -50,7 +51,7 @@ export function guardRoutes(deps: Deps, routes: Route[]): Route[] {
 }
 
 /** @returns the request as the rule leaves it, or the response */
-async function applyRule(deps: Deps, route: Route, rule: Rule, input: Input): Promise<Input | Response> {
+async function applyRule(deps: Deps, route: Route, rule: AuthRule, input: Input): Promise<Input | Response> {
   const from = route.body ? "body" : "query";
   const given = input[from] ?? {};
   const value: Fields = {};
@@ -72,7 +73,8 @@ async function applyRule(deps: Deps, route: Route, rule: Rule, input: Input): Pr
   return rule.fields ? { ...asked, [from]: { ...given, ...recheck(route, changed) } } : asked;
 }
 
-const pairs = ({ fields = [] }: Rule) => fields.map((one) => (typeof one === "string" ? ([one, one] as const) : one));
+const pairs = ({ fields = [] }: AuthRule) =>
+  fields.map((one) => (typeof one === "string" ? ([one, one] as const) : one));
 
 const NAMESPACES = new Set(["namespace", "namespace_prefix", "prefix"]);
 /**
@@ -103,7 +105,7 @@ function recheck(route: Route, fields: Fields): Fields {
 
 async function isVisible(
   { sql, access, project }: Deps,
-  rule: Rule,
+  rule: AuthRule,
   { params }: Input,
   threadOfRun: string | undefined,
   sees: readonly AccessCondition[],
@@ -130,7 +132,7 @@ async function isVisible(
   }
 }
 
-function hiddenError(rule: Rule, { params }: Input): AppError {
+function hiddenError(rule: AuthRule, { params }: Input): AppError {
   if (rule.hidden === "conflict") return conflict("Thread not found");
   if (rule.hidden === "forbidden") return forbidden("Forbidden");
   if (rule.hidden === "run") return notFound("Run not found");

@@ -6,7 +6,7 @@ import { isThreadPermitted } from "./sql.ts";
 
 /**
  * Throws `hidden` when the project's own rules hide the thread from the caller. A thread that does not exist gets the
- * same answer, so that callers cannot tell the two apart. For routes marked `ASKS_ITSELF`.
+ * same answer, so that callers cannot tell the two apart. For routes whose `auth` is `handler`.
  * @param value fields for handlers, with `thread_id`; their changes to them take effect
  */
 export async function requireThread(

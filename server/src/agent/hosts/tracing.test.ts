@@ -4,7 +4,7 @@ import { readOptions } from "../../base/config/options.ts";
 import type { Project } from "../project/read-project.ts";
 import { langgraphJson } from "../project/schema.ts";
 import { agentOptions } from "../settings.ts";
-import { readWebhookRules } from "../webhooks/config.ts";
+import { readWebhookRules } from "../project/webhook-config.ts";
 import { hostEnvironment } from "./host-environment.ts";
 import { configuredDestination, isTracingRefused } from "./tracing.ts";
 

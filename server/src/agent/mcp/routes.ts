@@ -11,9 +11,10 @@ import {
   type RpcRequest,
   rpcResult,
 } from "../../base/http/json-rpc.ts";
-import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { rawJson } from "../../base/http/route.ts";
 import { slowJson } from "../../base/http/slow-json.ts";
 import { readVersion } from "../../base/version.ts";
+import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { callParams, initializeParams, listParams } from "./schema.ts";
 import { type Asker, callTool, listTools } from "./tools.ts";
@@ -24,7 +25,7 @@ const JSON_TYPE = "application/json";
 const SSE = "text/event-stream";
 
 /** The Model Context Protocol over streamable HTTP, without sessions (contract agent-server §13). */
-export function mcpRoutes(deps: AgentDeps): Route[] {
+export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
   const base = { tag: "MCP", path: "/mcp", aliases: ["/mcp/"], permission: "assistants:read" as const };
   const version = readVersion();
 
@@ -65,10 +66,11 @@ export function mcpRoutes(deps: AgentDeps): Route[] {
   }
 
   return [
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       audit: "data",
+      auth: "handler",
       summary: "One message of the Model Context Protocol: every assistant is a tool",
       reads: [JSON_TYPE],
       out: { 200: rpcAnswer, 202: null, 400: rpcAnswer },
@@ -76,9 +78,10 @@ export function mcpRoutes(deps: AgentDeps): Route[] {
       handler: ({ c, principal }) =>
         answerRpc(c, protocol, (request) => call(request, { principal, headers: c.req.raw.headers })),
     }),
-    route({
+    agentRoute({
       ...base,
       method: "GET",
+      auth: "handler",
       summary: "There is no stream of the server's own messages",
       out: {},
       errors: [405],
@@ -86,10 +89,11 @@ export function mcpRoutes(deps: AgentDeps): Route[] {
         throw new AppError(405, "Method Not Allowed: POST messages here.", { headers: { Allow: "POST" } });
       },
     }),
-    route({
+    agentRoute({
       ...base,
       method: "DELETE",
       audit: "none",
+      auth: "handler",
       summary: "There are no sessions to end",
       out: {},
       errors: [404],

@@ -2,7 +2,7 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { INVALID_PARAMS, RpcError } from "../../base/http/json-rpc.ts";
-import { systemAssistantId } from "../assistants/assistant-id.ts";
+import { systemAssistantId } from "../project/assistant-id.ts";
 import type { AgentDeps } from "../deps.ts";
 import { createRun } from "../runs/create-run.ts";
 import { acceptedStream } from "../runs/read-run.ts";

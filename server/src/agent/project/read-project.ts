@@ -4,7 +4,7 @@ import { dirname, resolve } from "node:path";
 import { parse as parseEnv } from "dotenv";
 
 import { ConfigError } from "../../base/config/options.ts";
-import { readWebhookRules, type WebhookRules } from "../webhooks/config.ts";
+import { readWebhookRules, type WebhookRules } from "./webhook-config.ts";
 import { keyWarnings, refusedKeys } from "./key-notes.ts";
 import { langgraphJson, type ProjectConfig } from "./schema.ts";
 

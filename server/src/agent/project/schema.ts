@@ -5,7 +5,7 @@
 import { z } from "zod";
 
 import { jsonObject, minutes } from "../../base/http/fields.ts";
-import { webhooksSection } from "../webhooks/config.ts";
+import { webhooksSection } from "./webhook-config.ts";
 import { httpSection } from "./http-schema.ts";
 
 const text = z.string().min(1);

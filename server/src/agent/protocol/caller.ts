@@ -3,7 +3,7 @@ import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { Once } from "../idempotency/once.ts";
-import { threadExists } from "../threads/sql.ts";
+import { threadExists } from "../runs/sql.ts";
 import { ProtocolError } from "./protocol-error.ts";
 
 /** The caller of one HTTP request or one WebSocket, and the thread it addresses. */

@@ -1,7 +1,8 @@
 import { AppError, notFound } from "../../base/errors.ts";
 import type { Principal } from "../../base/auth/principal.ts";
-import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { rawJson } from "../../base/http/route.ts";
 import { acceptWebSocket } from "../../base/http/websocket.ts";
+import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { idempotencyHeader, readOnce } from "../idempotency/once.ts";
 import { Caller } from "./caller.ts";
@@ -11,7 +12,7 @@ import { command, commandAnswer, eventStreamBody, threadParams } from "./schema.
 import { ProtocolSocket } from "./protocol-socket.ts";
 
 /** Streaming protocol v2, contract agent-server §19. */
-export function protocolRoutes(deps: AgentDeps): Route[] {
+export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
   /** Answers 404 for another user's thread. A thread that does not exist yet can be waited for. */
   async function callerOf(threadId: string, principal: Principal, headers: Headers): Promise<Caller> {
     const caller = await Caller.of(deps, threadId, principal, headers);
@@ -20,12 +21,13 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
   }
   const base = { tag: "Streaming protocol v2", params: threadParams, permission: "runs:read" } as const;
   return [
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       path: "/threads/:thread_id/commands",
       audit: "data",
       auditFields: ["method"],
+      auth: "handler",
       summary: "Send a command: start a run, answer an interrupt, read the state",
       headers: idempotencyHeader,
       body: command,
@@ -38,11 +40,12 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
         return rawJson(JSON.stringify(await handleCommand(deps, caller, body)));
       },
     }),
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       path: "/threads/:thread_id/stream/events",
       audit: "none",
+      auth: "handler",
       summary: "Stream the events of a thread, over all of its runs",
       body: eventStreamBody,
       out: { 200: "text/event-stream" },
@@ -58,10 +61,11 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
           since: body.since ?? lastEvent(c.req.header("last-event-id")),
         }),
     }),
-    route({
+    agentRoute({
       ...base,
       method: "GET",
       path: "/threads/:thread_id/stream/events",
+      auth: "handler",
       summary: "Commands and events over one WebSocket",
       out: { 101: null },
       errors: [400, 426],

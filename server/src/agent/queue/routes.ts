@@ -1,18 +1,19 @@
-import { route, type Route } from "../../base/http/route.ts";
+import { agentRoute, type AgentRoute, onSearch } from "../custom-auth/agent-route.ts";
 import { ALL } from "../custom-auth/conditions.ts";
 import type { AgentDeps } from "../deps.ts";
 import * as schema from "./schema.ts";
 import { selectCounts, selectRunning, selectServers, selectWaiting } from "./sql.ts";
 
 /** Running runs, waiting runs with their reasons, and the servers. For people: read live, nothing is cached. */
-export function queueRoutes(deps: AgentDeps): Route[] {
+export function queueRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql, settings } = deps;
   return [
-    route({
+    agentRoute({
       tag: "Queue",
       method: "GET",
       path: "/queue",
       permission: "runs:read",
+      auth: onSearch("threads:search", []),
       summary: "Runs that wait, and why; runs that are executed; servers that execute them",
       query: schema.queueQuery,
       out: { 200: schema.queue },

@@ -4,7 +4,6 @@ import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
 import type { HostPool, Suspicion } from "../hosts/host-pool.ts";
 import type { AgentSettings } from "../settings.ts";
-import type { ProtocolLog } from "../protocol/protocol-log.ts";
 import type { RunFollower } from "./run-follower.ts";
 import type { RunStreams } from "./run-streams.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
@@ -44,6 +43,15 @@ export interface RunCounts {
   lost: number;
 }
 
+/** Receives the protocol events of runs (`protocol/protocol-log.ts`). */
+export interface ProtocolEvents {
+  append(run: ActiveRun, name: string, body: Buffer): void;
+  /** Resolves when the run's events so far are stored, or cannot be. */
+  settled(runId: string): Promise<void>;
+  sayIncomplete(run: ActiveRun, reason: string): void;
+  ended(run: ActiveRun): void;
+}
+
 export interface RunQueueOptions {
   sql: Sql;
   hosts: () => HostPool;
@@ -57,7 +65,7 @@ export interface RunQueueOptions {
   streams: RunStreams;
   follower: RunFollower;
   keeper: StreamKeeper;
-  protocol: ProtocolLog;
+  protocol: ProtocolEvents;
   fault: FaultPoint;
   /** Whether no other server shares the database, so that nothing has to be announced. */
   alone(): boolean;

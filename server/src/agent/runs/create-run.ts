@@ -1,7 +1,7 @@
 import { AppError, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
-import { resolveAssistantId } from "../assistants/assistant-id.ts";
+import { resolveAssistantId } from "../project/assistant-id.ts";
 import { configurableHeaders } from "../custom-app/configurable-headers.ts";
 import { type AskedRun, askForRun, mayUseAssistant, putUser } from "../custom-auth/ask-for-run.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
@@ -9,9 +9,8 @@ import type { AgentDeps } from "../deps.ts";
 import { issueFeedbackLinks } from "../feedback-links/issue-links.ts";
 import { feedbackPlatform } from "../feedback-links/platform.ts";
 import { createOnce, markOf, type Once, reserve, wireOf } from "../idempotency/once.ts";
-import { threadExists } from "../threads/sql.ts";
 import type { RunBody } from "./schema.ts";
-import { checkpointExists, type CreatedRun, selectRun } from "./sql.ts";
+import { checkpointExists, type CreatedRun, selectRun, threadExists } from "./sql.ts";
 
 export interface RunRequest {
   /** null: stateless, on a separate thread. */

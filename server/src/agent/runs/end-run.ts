@@ -9,7 +9,6 @@ import type { GroupCommit } from "../../base/db/group-commit.ts";
 import { isPassing, untilDone } from "../../base/db/retry.ts";
 import { coerceError } from "../../base/errors.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
-import { threadExists } from "../threads/sql.ts";
 import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
 import { linksOf, withLinks } from "../feedback-links/tell-links.ts";
 import { answerOf } from "./answer.ts";
@@ -24,6 +23,7 @@ import {
   releaseRun,
   selectCancelRequest,
   selectRunState,
+  threadExists,
 } from "./sql.ts";
 
 /**

@@ -12,9 +12,8 @@
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
 import type { Sql } from "../../base/db/connect.ts";
-import type { RunningRow } from "../servers/sql.ts";
 import type { ActiveRun } from "./active-run.ts";
-import { selectRunState } from "./sql.ts";
+import { selectRunState, type RunningRow } from "./sql.ts";
 
 export interface ReconcilerOptions {
   sql: Sql;

@@ -3,10 +3,10 @@ import { z } from "zod";
 
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, conflict, notFound } from "../../base/errors.ts";
-import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { rawJson } from "../../base/http/route.ts";
+import { agentRoute, type AgentRoute, onThread } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { idempotencyHeader, readOnce } from "../idempotency/once.ts";
-import { threadExists } from "../threads/sql.ts";
 import { cancelMany, cancelOne } from "./cancel-run.ts";
 import { checkBatch } from "./check-batch.ts";
 import { type AcceptedRun, createRun } from "./create-run.ts";
@@ -27,7 +27,7 @@ import {
   threadParams,
   threadRunParams,
 } from "./schema.ts";
-import { deleteFinishedRun, selectRun, selectRuns } from "./sql.ts";
+import { deleteFinishedRun, selectRun, selectRuns, threadExists } from "./sql.ts";
 
 const SSE = "text/event-stream";
 
@@ -64,7 +64,7 @@ function discardedHeader(run: string | null): Record<string, string> {
 /** Paths under a thread also answer under the singular `/thread/` (service-interface §4.2). */
 const singular = (path: string): string[] => [path.replace("/threads/", "/thread/")];
 
-export function runRoutes(deps: AgentDeps): Route[] {
+export function runRoutes(deps: AgentDeps): AgentRoute[] {
   const base = { tag: "Runs" } as const;
 
   async function accept(
@@ -126,12 +126,13 @@ export function runRoutes(deps: AgentDeps): Route[] {
   }
 
   return [
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       path: "/runs/batch",
       permission: "runs:create",
       audit: "data",
+      auth: "handler",
       summary: "Create several stateless runs",
       body: runBatchBody,
       out: { 200: z.array(runSchema) },
@@ -149,12 +150,13 @@ export function runRoutes(deps: AgentDeps): Route[] {
         return rawJson(`[${runs.map(({ run }) => run).join(",")}]`, headers);
       },
     }),
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       path: "/runs/cancel",
       permission: "runs:create",
       audit: "data",
+      auth: "handler",
       summary: "Cancel runs by status, or several of one thread",
       query: cancelQuery.pick({ action: true }),
       body: cancelManyBody,
@@ -165,12 +167,13 @@ export function runRoutes(deps: AgentDeps): Route[] {
         return c.body(null, 204);
       },
     }),
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       path: "/runs/stream",
       permission: "runs:create",
       audit: "data",
+      auth: "handler",
       summary: "Create a stateless run and stream its output",
       query: streamQuery,
       body: runBody,
@@ -179,12 +182,13 @@ export function runRoutes(deps: AgentDeps): Route[] {
       errors: READ_ERRORS,
       handler: ({ query, body, c, principal }) => stream(null, body, { c, principal }, query.namespace),
     }),
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       path: "/runs/wait",
       permission: "runs:create",
       audit: "data",
+      auth: "handler",
       summary: "Create a stateless run and wait for its output",
       body: runBody,
       out: { 200: anyJson },
@@ -192,12 +196,13 @@ export function runRoutes(deps: AgentDeps): Route[] {
       errors: READ_ERRORS,
       handler: ({ body, c, principal }) => wait(null, body, { c, principal }),
     }),
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       path: "/runs",
       permission: "runs:create",
       audit: "data",
+      auth: "handler",
       summary: "Create a stateless run in the background",
       body: runBody,
       out: { 200: runSchema },
@@ -208,11 +213,12 @@ export function runRoutes(deps: AgentDeps): Route[] {
         return rawJson(run.run!, locations(run, null));
       },
     }),
-    route({
+    agentRoute({
       ...base,
       method: "GET",
       path: "/runs/:run_id/stream",
       permission: "runs:read",
+      auth: { event: "threads:read", subject: "run", hidden: "frame" },
       summary: "Join the stream of a stateless run",
       params: runParams,
       query: joinStreamQuery,
@@ -226,23 +232,25 @@ export function runRoutes(deps: AgentDeps): Route[] {
           checkpointId: query.checkpoint_id,
         }),
     }),
-    route({
+    agentRoute({
       ...base,
       method: "GET",
       path: "/runs/:run_id/join",
       permission: "runs:read",
+      auth: { event: "threads:read", subject: "run", hidden: "run" },
       summary: "Wait for the output of a stateless run",
       params: runParams,
       out: { 200: anyJson },
       handler: ({ params }) => joinRun(deps, null, params.run_id),
     }),
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       path: "/threads/:thread_id/runs/stream",
       permission: "runs:create",
       audit: "data",
       aliases: singular("/threads/:thread_id/runs/stream"),
+      auth: "handler",
       summary: "Create a run on a thread and stream its output",
       params: threadParams,
       query: streamQuery,
@@ -253,13 +261,14 @@ export function runRoutes(deps: AgentDeps): Route[] {
       handler: ({ params, query, body, c, principal }) =>
         stream(params.thread_id, body, { c, principal }, query.namespace),
     }),
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       path: "/threads/:thread_id/runs/wait",
       permission: "runs:create",
       audit: "data",
       aliases: singular("/threads/:thread_id/runs/wait"),
+      auth: "handler",
       summary: "Create a run on a thread and wait for its output",
       params: threadParams,
       body: runBody,
@@ -268,13 +277,14 @@ export function runRoutes(deps: AgentDeps): Route[] {
       errors: READ_ERRORS,
       handler: ({ params, body, c, principal }) => wait(params.thread_id, body, { c, principal }),
     }),
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       path: "/threads/:thread_id/runs",
       permission: "runs:create",
       audit: "data",
       aliases: singular("/threads/:thread_id/runs"),
+      auth: "handler",
       summary: "Create a run on a thread in the background",
       params: threadParams,
       body: runBody,
@@ -286,12 +296,13 @@ export function runRoutes(deps: AgentDeps): Route[] {
         return rawJson(run.run!, locations(run, params.thread_id));
       },
     }),
-    route({
+    agentRoute({
       ...base,
       method: "GET",
       path: "/threads/:thread_id/runs",
       permission: "runs:read",
       aliases: singular("/threads/:thread_id/runs"),
+      auth: [onThread("threads:search", { fields: ["metadata", "status"] }), onThread("threads:read")],
       summary: "List the runs of a thread, newest first",
       params: threadParams,
       query: listQuery,
@@ -304,12 +315,13 @@ export function runRoutes(deps: AgentDeps): Route[] {
         return rawJson(query.select === undefined ? runs : selectFields(runs, query.select));
       },
     }),
-    route({
+    agentRoute({
       ...base,
       method: "GET",
       path: "/threads/:thread_id/runs/:run_id",
       permission: "runs:read",
       aliases: singular("/threads/:thread_id/runs/:run_id"),
+      auth: onThread("threads:read", { hidden: "run" }),
       summary: "Get a run",
       params: threadRunParams,
       out: { 200: runSchema },
@@ -319,13 +331,14 @@ export function runRoutes(deps: AgentDeps): Route[] {
         return rawJson(run);
       },
     }),
-    route({
+    agentRoute({
       ...base,
       method: "DELETE",
       path: "/threads/:thread_id/runs/:run_id",
       permission: "runs:delete",
       audit: "data",
       aliases: singular("/threads/:thread_id/runs/:run_id"),
+      auth: onThread("threads:delete", { params: ["thread_id", "run_id"], hidden: "run" }),
       summary: "Delete a finished run and its checkpoints",
       params: threadRunParams,
       out: { 204: null },
@@ -340,13 +353,14 @@ export function runRoutes(deps: AgentDeps): Route[] {
         return c.body(null, 204);
       },
     }),
-    route({
+    agentRoute({
       ...base,
       method: "POST",
       path: "/threads/:thread_id/runs/:run_id/cancel",
       permission: "runs:create",
       audit: "data",
       aliases: singular("/threads/:thread_id/runs/:run_id/cancel"),
+      auth: "handler",
       summary: "Cancel a run: interrupt keeps what it did, rollback undoes it",
       params: threadRunParams,
       query: cancelQuery,
@@ -357,12 +371,13 @@ export function runRoutes(deps: AgentDeps): Route[] {
         return c.body(null, query.wait ? 204 : 202);
       },
     }),
-    route({
+    agentRoute({
       ...base,
       method: "GET",
       path: "/threads/:thread_id/runs/:run_id/join",
       permission: "runs:read",
       aliases: singular("/threads/:thread_id/runs/:run_id/join"),
+      auth: onThread("threads:read", { hidden: "run" }),
       summary: "Wait for the output of a run",
       params: threadRunParams,
       query: joinQuery,
@@ -375,12 +390,13 @@ export function runRoutes(deps: AgentDeps): Route[] {
           cancelOnLeave(params.thread_id, params.run_id, query.cancel_on_disconnect),
         ),
     }),
-    route({
+    agentRoute({
       ...base,
       method: "GET",
       path: "/threads/:thread_id/runs/:run_id/stream",
       permission: "runs:read",
       aliases: singular("/threads/:thread_id/runs/:run_id/stream"),
+      auth: onThread("threads:read", { hidden: "frame" }),
       summary: "Join the stream of a run",
       params: threadRunParams,
       query: joinStreamQuery,

@@ -16,7 +16,6 @@ import { whileAway } from "../../base/db/retry.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { GraphHost } from "../hosts/graph-host.ts";
 import type { HostPool, Suspicion } from "../hosts/host-pool.ts";
-import type { RunningRow } from "../servers/sql.ts";
 import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
 import { acceptOnce } from "./accept-once.ts";
 import { traceOf } from "./close-trace.ts";
@@ -38,6 +37,7 @@ import {
   selectNextDue,
   selectRetried,
   selectRunState,
+  type RunningRow,
 } from "./sql.ts";
 import type { KeptBefore } from "./stream-sql.ts";
 import { continueStream, takeOver } from "./take-over.ts";

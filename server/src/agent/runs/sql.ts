@@ -288,6 +288,17 @@ export async function holdWebhooksForState(sql: Sql, threadId: string): Promise<
     where thread_id = ${threadId} and state_due and attempts = 0`;
 }
 
+/** A run that is running under a server, according to its row. */
+export interface RunningRow {
+  run_id: string;
+  attempt: number;
+  cancel_action: CancelAction | null;
+}
+
+export async function threadExists(sql: Sql, id: string): Promise<boolean> {
+  return (await sql`select 1 from threads where thread_id = ${id}`).length > 0;
+}
+
 export async function selectThreadGraph(sql: Sql, threadId: string): Promise<string | undefined> {
   const [row] = await sql<{ graph_id: string | null }[]>`
     select metadata ->> 'graph_id' as graph_id from threads where thread_id = ${threadId}`;

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { testDatabase } from "../../../test/db.ts";
-import { systemAssistantId } from "../assistants/assistant-id.ts";
+import { systemAssistantId } from "../project/assistant-id.ts";
 
 const OTHER = fileURLToPath(new URL("../../../test/fixtures/agent-project/other.json", import.meta.url));
 

@@ -15,17 +15,9 @@ import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { traceOf } from "../runs/close-trace.ts";
-import { releaseRun, selectOrphans } from "../runs/sql.ts";
+import { releaseRun, type RunningRow, selectOrphans } from "../runs/sql.ts";
 import { ownProcess, ServerWatch } from "./server-watch.ts";
-import {
-  beat,
-  deleteServer,
-  expireServer,
-  type OtherServer,
-  type RunningRow,
-  updateGraphs,
-  upsertServer,
-} from "./sql.ts";
+import { beat, deleteServer, expireServer, type OtherServer, updateGraphs, upsertServer } from "./sql.ts";
 
 /** Longest interval between heartbeats: a cancellation whose notification was lost takes effect with the next one. */
 const MAX_BEAT_MS = 1000;

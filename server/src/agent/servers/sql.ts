@@ -1,5 +1,5 @@
 import type { Sql } from "../../base/db/connect.ts";
-import type { CancelAction } from "../runs/sql.ts";
+import type { RunningRow } from "../runs/sql.ts";
 
 export async function upsertServer(
   sql: Sql,
@@ -21,13 +21,6 @@ export interface OtherServer {
   process: string;
   /** Changes with each of its beats. It comes from a clock: only its change is significant. */
   heartbeat: string;
-}
-
-/** A run that is running under a server, according to its row. */
-export interface RunningRow {
-  run_id: string;
-  attempt: number;
-  cancel_action: CancelAction | null;
 }
 
 export interface Beat {

@@ -2,7 +2,8 @@ import { z } from "zod";
 
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, forbidden, unprocessable } from "../../base/errors.ts";
-import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { rawJson } from "../../base/http/route.ts";
+import { agentRoute, type AgentRoute, onSearch } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { checkKey } from "./check-key.ts";
 import { toConditions } from "./filter.ts";
@@ -14,19 +15,20 @@ const shared = { tag: "Store" } as const;
 const noIndex = (field: string) =>
   unprocessable(`"${field}" needs an index: langgraph.json has no store.index, which names what makes the vectors.`);
 
-export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): Route[] {
+export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): AgentRoute[] {
   /** Answers 403 for items that the project's own rules hide from the caller. */
   async function refuseForeign(sees: Principal["sees"], item: Parameters<typeof rows.mayWriteItem>[1]): Promise<void> {
     if (sees?.length && !(await rows.mayWriteItem(sql, item, sees))) throw forbidden("Forbidden");
   }
 
   return [
-    route({
+    agentRoute({
       ...shared,
       method: "PUT",
       path: "/store/items",
       permission: "store:write",
       audit: "data",
+      auth: onSearch("store:put", ["namespace", "key", "value", "index"]),
       summary: "Store or replace an item",
       body: schema.putBody,
       out: { 204: null },
@@ -40,11 +42,12 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): R
         return c.body(null, 204);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/store/items",
       permission: "store:read",
+      auth: onSearch("store:get", ["namespace", "key"]),
       summary: "Get an item, or null",
       query: schema.getQuery,
       out: { 200: schema.item.nullable() },
@@ -55,12 +58,13 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): R
         return rawJson(items.slice(1, -1));
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "DELETE",
       path: "/store/items",
       permission: "store:write",
       audit: "data",
+      auth: onSearch("store:delete", ["namespace", "key"]),
       summary: "Delete an item",
       body: schema.deleteBody,
       out: { 204: null },
@@ -71,11 +75,12 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): R
         return c.body(null, 204);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/store/items/search",
       permission: "store:read",
+      auth: onSearch("store:search", [["namespace", "namespace_prefix"], "filter", "query", "limit", "offset"]),
       summary: "Search items below a namespace: newest first, or by meaning",
       body: schema.searchBody,
       out: { 200: z.object({ items: z.array(schema.item) }) },
@@ -90,11 +95,12 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): R
         return rawJson(`{"items":${items}}`);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/store/namespaces",
       permission: "store:read",
+      auth: onSearch("store:list_namespaces", [["namespace", "prefix"], "suffix", "max_depth", "limit", "offset"]),
       summary: "List namespaces",
       body: schema.namespacesBody,
       out: { 200: z.object({ namespaces: z.array(z.array(z.string())) }) },

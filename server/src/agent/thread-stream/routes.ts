@@ -1,20 +1,21 @@
 import { notFound, unprocessable } from "../../base/errors.ts";
 import { SSE_HEADERS, textBody } from "../../base/events/sse.ts";
-import { route, type Route } from "../../base/http/route.ts";
 import { isUuid } from "../../base/ids.ts";
+import { agentRoute, type AgentRoute, onThread } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { threadParams } from "../runs/schema.ts";
 import { type ThreadStreamMode, threadStreamQuery } from "./schema.ts";
 import { frameWithId, openThreadFrames, type ThreadFrame, type ThreadFramesOptions } from "./thread-frames.ts";
 
-export function threadStreamRoutes(deps: AgentDeps): Route[] {
+export function threadStreamRoutes(deps: AgentDeps): AgentRoute[] {
   return [
-    route({
+    agentRoute({
       tag: "Threads",
       method: "GET",
       path: "/threads/:thread_id/stream",
       permission: "runs:read",
       aliases: ["/thread/:thread_id/stream"],
+      auth: onThread("threads:read"),
       summary: "Follow all runs of a thread, until the client leaves",
       params: threadParams,
       query: threadStreamQuery,

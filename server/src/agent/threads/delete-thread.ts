@@ -1,7 +1,8 @@
 import { whileAway } from "../../base/db/retry.ts";
 import type { AgentDeps } from "../deps.ts";
+import { threadExists } from "../runs/sql.ts";
 import { deleteThreadStreams } from "../runs/stream-sql.ts";
-import { deleteThreadRows, threadExists } from "./sql.ts";
+import { deleteThreadRows } from "./sql.ts";
 
 /**
  * Stops the thread's runs, then deletes it with all its data.

@@ -3,8 +3,9 @@ import { z } from "zod";
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { conflict, notFound } from "../../base/errors.ts";
 import { paginationHeaders } from "../../base/http/pagination.ts";
-import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { rawJson } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { agentRoute, type AgentRoute, onSearch, onThread } from "../custom-auth/agent-route.ts";
 import { permittedThreads } from "../custom-auth/permitted-threads.ts";
 import type { AgentDeps } from "../deps.ts";
 import { createThread } from "./create-thread.ts";
@@ -15,31 +16,35 @@ import { threadStateRoutes } from "./state-routes.ts";
 import { measureStorage } from "./storage-sql.ts";
 
 const shared = { tag: "Threads" } as const;
+/** Fields of a search that auth handlers see. */
+const SEARCH_FIELDS = ["metadata", "values", "status", "ids", "limit", "offset"];
 
 export const unknownThread = (id: string) => notFound(`Thread with ID ${id} not found`);
 
-export function threadRoutes(deps: AgentDeps): Route[] {
+export function threadRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
   // each update holds a connection while user code may run, which may itself need one for the store
   const updates = new ConcurrencyLimit(Math.max(1, Math.floor(deps.settings.databasePool / 2)));
   return [
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/threads",
       permission: "threads:write",
       audit: "data",
+      auth: { ...onSearch("threads:create", ["thread_id", "metadata", "if_exists"]), newId: "thread_id" },
       summary: "Create a thread",
       body: schema.createBody,
       out: { 200: schema.thread },
       errors: [404, 409],
       handler: async ({ body, principal }) => rawJson(await createThread(deps, updates, body, principal.sees)),
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/threads/search",
       permission: "threads:read",
+      auth: onSearch("threads:search", SEARCH_FIELDS),
       summary: "Search threads",
       body: schema.searchBody,
       out: { 200: z.array(schema.thread.partial()) },
@@ -48,22 +53,24 @@ export function threadRoutes(deps: AgentDeps): Route[] {
         return rawJson(page.items, paginationHeaders(page.total, body.offset, body.limit));
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/threads/count",
       permission: "threads:read",
+      auth: onSearch("threads:search", SEARCH_FIELDS),
       summary: "Count threads",
       body: schema.countBody,
       out: { 200: z.int() },
       handler: async ({ body, c, principal }) => c.json(await rows.countThreads(sql, body, principal.sees)),
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/threads/prune",
       permission: "threads:write",
       audit: "data",
+      auth: "handler",
       summary: "Delete threads, or all but their latest checkpoint",
       body: schema.pruneBody,
       out: { 200: z.object({ pruned_count: z.int() }) },
@@ -76,11 +83,12 @@ export function threadRoutes(deps: AgentDeps): Route[] {
         return c.json({ pruned_count: pruned });
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/threads/:thread_id",
       permission: "threads:read",
+      auth: onThread("threads:read"),
       summary: "Get a thread",
       params: schema.threadParams,
       query: schema.getQuery,
@@ -91,12 +99,13 @@ export function threadRoutes(deps: AgentDeps): Route[] {
         return rawJson(wire);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "PATCH",
       path: "/threads/:thread_id",
       permission: "threads:write",
       audit: "data",
+      auth: onThread("threads:update", { fields: ["metadata"] }),
       summary: "Merge into a thread's metadata, or give it a time to live",
       params: schema.threadParams,
       body: schema.patchBody,
@@ -108,12 +117,13 @@ export function threadRoutes(deps: AgentDeps): Route[] {
         return rawJson(wire);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "DELETE",
       path: "/threads/:thread_id",
       permission: "threads:write",
       audit: "data",
+      auth: onThread("threads:delete"),
       summary: "Delete a thread; its runs are cancelled first",
       params: schema.threadParams,
       out: { 204: null },
@@ -122,12 +132,14 @@ export function threadRoutes(deps: AgentDeps): Route[] {
         return c.body(null, 204);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/threads/:thread_id/copy",
       permission: "threads:write",
       audit: "data",
+      // the route's handler asks about the copy's own metadata
+      auth: onThread("threads:read", { hidden: "conflict" }),
       summary: "Copy a thread with its history",
       params: schema.threadParams,
       out: { 200: schema.thread },
@@ -142,11 +154,12 @@ export function threadRoutes(deps: AgentDeps): Route[] {
         return rawJson((isMarked ? await rows.patchThread(sql, id, asked.metadata) : undefined) ?? copy);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/threads/:thread_id/storage",
       permission: "threads:read",
+      auth: onThread("threads:read"),
       summary: "Rows and bytes that a thread occupies",
       params: schema.threadParams,
       out: { 200: schema.storage },

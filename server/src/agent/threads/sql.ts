@@ -49,10 +49,6 @@ export async function findThread(sql: Sql | Transaction, id: string, withTtl = f
   return row?.wire;
 }
 
-export async function threadExists(sql: Sql, id: string): Promise<boolean> {
-  return (await sql`select 1 from threads where thread_id = ${id}`).length > 0;
-}
-
 export async function patchThread(
   sql: Sql,
   id: string,

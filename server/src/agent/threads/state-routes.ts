@@ -2,7 +2,8 @@ import { z } from "zod";
 
 import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { notFound } from "../../base/errors.ts";
-import { rawJson, route, type Route } from "../../base/http/route.ts";
+import { rawJson } from "../../base/http/route.ts";
+import { agentRoute, type AgentRoute, onThread } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { readHistory, readState } from "./read-state.ts";
 import { patchBody, thread, threadParams } from "./schema.ts";
@@ -13,23 +14,25 @@ import { updateState } from "./update-state.ts";
 const shared = { tag: "Threads", params: threadParams } as const;
 
 /** @param updates limits concurrent state updates */
-export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): Route[] {
+export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): AgentRoute[] {
   return [
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/threads/:thread_id/state",
       permission: "threads:read",
+      auth: onThread("threads:read"),
       summary: "Get a thread's current state",
       query: schema.stateQuery,
       out: { 200: schema.threadState.partial() },
       handler: async ({ params, query }) => rawJson(await readState(deps, params.thread_id, query)),
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/threads/:thread_id/state/:checkpoint_id",
       permission: "threads:read",
+      auth: onThread("threads:read"),
       summary: "Get a thread's state at a checkpoint",
       params: schema.checkpointParams,
       query: schema.stateQuery,
@@ -38,11 +41,12 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
         return rawJson(await readState(deps, thread_id, { ...query, checkpoint: { checkpoint_id } }));
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/threads/:thread_id/state/checkpoint",
       permission: "threads:read",
+      auth: onThread("threads:read"),
       summary: "Get a thread's state at a checkpoint, also of a subgraph",
       body: schema.checkpointBody,
       out: { 200: schema.threadState.partial() },
@@ -50,12 +54,13 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
         return rawJson(await readState(deps, params.thread_id, { ...body, subgraphs: body.subgraphs ?? false }));
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/threads/:thread_id/state",
       permission: "threads:write",
       audit: "data",
+      auth: onThread("threads:update", { hidden: "forbidden" }),
       summary: "Update a thread's state by hand",
       body: schema.updateBody,
       out: { 200: schema.updatedState },
@@ -64,12 +69,13 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
         return rawJson(await updates.run(() => updateState(deps, params.thread_id, body)));
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "PATCH",
       path: "/threads/:thread_id/state",
       permission: "threads:write",
       audit: "data",
+      auth: onThread("threads:update", { fields: ["metadata"] }),
       summary: "Merge into a thread's metadata; the same as PATCH of the thread",
       body: patchBody,
       out: { 200: thread },
@@ -79,11 +85,12 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
         return rawJson(wire);
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/threads/:thread_id/history",
       permission: "threads:read",
+      auth: onThread("threads:read"),
       summary: "List a thread's states, newest first",
       query: schema.historyQuery,
       out: { 200: z.array(schema.threadState) },
@@ -92,11 +99,12 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
         return rawJson(await readHistory(deps, params.thread_id, read));
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/threads/:thread_id/history",
       permission: "threads:read",
+      auth: onThread("threads:read"),
       summary: "Search a thread's states, newest first",
       body: schema.historyBody,
       out: { 200: z.array(schema.threadState) },

@@ -3,8 +3,8 @@ import { extname } from "node:path";
 import { z } from "zod";
 
 import { AppError, notFound } from "../../base/errors.ts";
-import { route, type Route } from "../../base/http/route.ts";
 import { mountPrefix } from "../custom-app/mount-prefix.ts";
+import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { globalName } from "./bundle.ts";
 
@@ -13,7 +13,7 @@ const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:.]+\](:\d+)?$/;
 const agentParams = z.object({ agent: z.string() });
 
 /** Contract §12. Only where langgraph.json has `ui`. */
-export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "log">): Route[] {
+export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "log">): AgentRoute[] {
   const { config } = deps.project;
   if (!config.ui || Object.keys(config.ui).length === 0) return [];
   const prefix = mountPrefix(deps);
@@ -30,12 +30,14 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
   }
 
   return [
-    route({
+    agentRoute({
       tag: "Generative UI",
       method: "POST",
       path: "/ui/:agent",
       permission: "assistants:read",
       audit: "none",
+      // code for browsers: the same for all callers
+      auth: "handler",
       summary: "A piece of HTML that loads a component of an agent",
       params: agentParams,
       body: z.object({ name: z.string().min(1).max(200) }),
@@ -54,7 +56,7 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
         return c.body([...links, script].join("\n"), 200, { "Content-Type": "text/html; charset=UTF-8" });
       },
     }),
-    route({
+    agentRoute({
       tag: "Generative UI",
       method: "GET",
       path: "/ui/:agent/:file",

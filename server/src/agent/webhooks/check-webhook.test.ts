@@ -4,7 +4,7 @@ import type { AppError } from "../../base/errors.ts";
 import { createOutbound } from "../../base/outbound/outbound.ts";
 import { readPolicy } from "../../base/outbound/policy.ts";
 import { checkWebhook, maskUrl } from "./check-webhook.ts";
-import { readWebhookRules, webhooksSection } from "./config.ts";
+import { readWebhookRules, webhooksSection } from "../project/webhook-config.ts";
 
 const ALLOWED = /^allowed$/;
 const abroad = createOutbound(readPolicy("", false));

@@ -1,7 +1,7 @@
 import { unprocessable } from "../../base/errors.ts";
 import { hostOf, portOf } from "../../base/outbound/check-url.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
-import type { WebhookRules } from "./config.ts";
+import type { WebhookRules } from "../project/webhook-config.ts";
 
 /** Whether the URL is a path of this server, and not one that a browser would resolve to another host. */
 export const isRelative = (url: string): boolean => /^\/(?![/\\])/.test(url);

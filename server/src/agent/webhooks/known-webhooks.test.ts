@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { createOutbound } from "../../base/outbound/outbound.ts";
 import { readPolicy } from "../../base/outbound/policy.ts";
-import { readWebhookRules, webhooksSection } from "./config.ts";
+import { readWebhookRules, webhooksSection } from "../project/webhook-config.ts";
 import { KnownWebhooks } from "./known-webhooks.ts";
 
 const { check, policy } = createOutbound(readPolicy("", false));

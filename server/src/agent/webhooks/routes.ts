@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import type { Principal } from "../../base/auth/principal.ts";
 import { notFound } from "../../base/errors.ts";
-import { route, type Route } from "../../base/http/route.ts";
+import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { maskUrl } from "./check-webhook.ts";
 import * as schema from "./schema.ts";
@@ -13,18 +13,20 @@ const shared = { tag: "Webhooks" } as const;
 const unknownDelivery = (id: string) => notFound(`Webhook delivery ${id} not found`);
 
 /** The delivery log. Heddle's own extension; peers have none. */
-export function webhookRoutes(deps: AgentDeps): Route[] {
+export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
 
   /** A delivery is visible to callers that may read the thread of its run. */
   const seen = (principal: Principal) => deps.access.ask(principal, "threads:read", { metadata: {} });
 
   return [
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/webhooks/deliveries",
       permission: "runs:read",
+      // a delivery is authorized by the metadata of its run's thread, as it was when the run ended
+      auth: "handler",
       summary: "List deliveries of webhooks, newest first",
       query: schema.deliveriesQuery,
       out: { 200: z.array(schema.delivery) },
@@ -34,11 +36,12 @@ export function webhookRoutes(deps: AgentDeps): Route[] {
         return c.json(rows.map(wireOf));
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "GET",
       path: "/webhooks/deliveries/:delivery_id",
       permission: "runs:read",
+      auth: "handler",
       summary: "Get a delivery with its attempts",
       params: schema.deliveryParams,
       out: { 200: schema.deliveryWithLog },
@@ -50,12 +53,13 @@ export function webhookRoutes(deps: AgentDeps): Route[] {
         return c.json({ ...wireOf(row), log: row.log, payload: masked(JSON.parse(message)) });
       },
     }),
-    route({
+    agentRoute({
       ...shared,
       method: "POST",
       path: "/webhooks/deliveries/:delivery_id/replay",
       permission: "runs:create",
       audit: "change",
+      auth: "handler",
       summary: "Send a webhook once more, with the same id and content",
       params: schema.deliveryParams,
       out: { 202: schema.delivery },

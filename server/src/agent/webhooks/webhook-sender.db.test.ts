@@ -14,7 +14,7 @@ import { createLog } from "../../base/log.ts";
 import { createOutbound } from "../../base/outbound/outbound.ts";
 import { readPolicy } from "../../base/outbound/policy.ts";
 import { agentOptions } from "../settings.ts";
-import { readWebhookRules } from "./config.ts";
+import { readWebhookRules } from "../project/webhook-config.ts";
 import { WebhookSender } from "./webhook-sender.ts";
 
 let db: TestDatabase;

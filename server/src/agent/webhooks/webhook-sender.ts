@@ -21,7 +21,7 @@ import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { AgentSettings } from "../settings.ts";
 import { pauseAfter } from "./backoff.ts";
 import { checkWebhook, isRelative, maskUrl } from "./check-webhook.ts";
-import type { WebhookRules } from "./config.ts";
+import type { WebhookRules } from "../project/webhook-config.ts";
 import { KnownWebhooks } from "./known-webhooks.ts";
 import { postHere } from "./post-here.ts";
 import { type Posted, postWebhook } from "./post-webhook.ts";

@@ -1,7 +1,7 @@
 import { mkdir, realpath, rm, symlink } from "node:fs/promises";
 import { dirname, join, posix, sep } from "node:path";
 
-import { BuildError } from "../drivers/driver.ts";
+import { BuildError } from "./build-error.ts";
 
 export interface Link {
   /** Relative to the directory. */

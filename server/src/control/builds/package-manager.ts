@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-import { BuildError } from "../drivers/driver.ts";
+import { BuildError } from "./build-error.ts";
 
 type Manager = "npm" | "yarn" | "pnpm" | "bun";
 

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 
 import { z } from "zod";
 
-import { BuildError } from "../drivers/driver.ts";
+import { BuildError } from "./build-error.ts";
 
 /** Fields required before the installation; the agent server reads the rest, and reports errors in it. */
 const projectConfig = z

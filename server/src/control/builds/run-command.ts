@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-import { BuildError } from "../drivers/driver.ts";
+import { BuildError } from "./build-error.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 
 export interface CommandOrder {

@@ -8,7 +8,7 @@ import { createGunzip } from "node:zlib";
 import { Parser, type ReadEntry } from "tar";
 
 import { coerceError } from "../../base/errors.ts";
-import { BuildError } from "../drivers/driver.ts";
+import { BuildError } from "./build-error.ts";
 import { type Link, makeLinks } from "./make-links.ts";
 
 export interface UnpackLimits {

@@ -1,7 +1,7 @@
+import type { SourceConfig } from "../deployment-records/schema.ts";
+import { stateError } from "../deployment-records/validate.ts";
 import type { ControlDeps } from "../deps.ts";
 import { findListener } from "../listeners/sql.ts";
-import type { SourceConfig } from "./schema.ts";
-import { stateError } from "./validate.ts";
 
 /**
  * Rejects with 400 an unknown cluster, a namespace that it does not serve, and any cluster while no driver supports

@@ -1,9 +1,9 @@
 import { AppError } from "../../base/errors.ts";
+import type { SourceConfig } from "../deployment-records/schema.ts";
+import { invalid, stateError } from "../deployment-records/validate.ts";
 import type { ControlDeps } from "../deps.ts";
 import { mayUse } from "../integrations/git-place.ts";
 import { findIntegration } from "../integrations/sql.ts";
-import type { SourceConfig } from "./schema.ts";
-import { invalid, stateError } from "./validate.ts";
 
 /** Checks that the repository's address is permitted (422), and that the integration may access it (400). */
 export async function checkRepository(

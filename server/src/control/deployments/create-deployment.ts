@@ -1,12 +1,12 @@
 import { uuid7 } from "../../base/ids.ts";
 import type { ControlDeps } from "../deps.ts";
-import { follow } from "../pushes/sql.ts";
+import { follow } from "../watches/sql.ts";
 import { addRevision } from "../revisions/create-revision.ts";
 import { checkRepository } from "./check-repository.ts";
 import { checkListener } from "./check-listener.ts";
-import { storeEnvironment } from "./environment-secret.ts";
-import type { CreateBody } from "./schema.ts";
-import { findDeployment, insertDeployment } from "./sql.ts";
+import { storeEnvironment } from "../deployment-records/environment-secret.ts";
+import type { CreateBody } from "../deployment-records/schema.ts";
+import { findDeployment, insertDeployment } from "../deployment-records/sql.ts";
 import {
   checkCommitSha,
   checkCreate,
@@ -16,7 +16,7 @@ import {
   readRevisionConfig,
   type RevisionInput,
   stateError,
-} from "./validate.ts";
+} from "../deployment-records/validate.ts";
 
 /**
  * Creates a deployment, and its first revision when the body names a source to build or run. Command-line clients name

@@ -1,7 +1,8 @@
+import { unknownDeployment } from "../deployment-records/not-found.ts";
+import { type DeleteWishes, lockDeployment, markDeleting } from "../deployment-records/sql.ts";
+import { stateError } from "../deployment-records/validate.ts";
 import type { ControlDeps } from "../deps.ts";
-import { unknownDeployment } from "./not-found.ts";
-import { type DeleteWishes, lockDeployment, markDeleting } from "./sql.ts";
-import { stateError } from "./validate.ts";
+import { interruptAll } from "../revisions/sql.ts";
 
 /**
  * Marks a deployment for deletion; it accepts no more requests. The worker stops its instances and removes its data,
@@ -23,6 +24,7 @@ export async function deleteDeployment(
       throw stateError(`Deployment ID ${id} is active: force is for a deletion that does not come to its end.`);
     }
     await markDeleting(tx, id, wishes);
+    await interruptAll(tx, id);
   });
   await deps.table.refresh();
   deps.worker.wake();

@@ -2,13 +2,8 @@
  * Builds and runs revisions. The worker decides, a driver executes: each call may be repeated after a crash of the
  * caller, and then finds the existing state.
  */
-import type { Secret, Source, SourceConfig } from "../deployments/schema.ts";
+import type { Secret, Source, SourceConfig } from "../deployment-records/schema.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
-
-/** The revision cannot be built, and a retry would fail alike. The message is for its owner. */
-export class BuildError extends Error {
-  override name = "BuildError";
-}
 
 export interface SourceArchive {
   /** Path on this machine. */

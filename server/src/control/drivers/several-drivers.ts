@@ -1,5 +1,5 @@
+import type { Source } from "../deployment-records/schema.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
-import type { Source } from "../deployments/schema.ts";
 import { type ContainerDriver, isContainer } from "./container/container-driver.ts";
 import type { BuildOrder, Driver, InstanceOrder, InstanceProcess, InstanceUsage } from "./driver.ts";
 

@@ -1,4 +1,4 @@
-import { BuildError } from "../drivers/driver.ts";
+import { BuildError } from "../builds/build-error.ts";
 import type { GitError } from "./run-git.ts";
 
 /** Translations of git's error messages for the deployment's owner. */

@@ -11,7 +11,7 @@ import { afterAll, afterEach, expect, test } from "vitest";
 import { testGitServer } from "../../../test/git-server.ts";
 import { createOutbound } from "../../base/outbound/outbound.ts";
 import { readPolicy } from "../../base/outbound/policy.ts";
-import { BuildError } from "../drivers/driver.ts";
+import { BuildError } from "../builds/build-error.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 import { GitSource } from "./git-source.ts";
 

@@ -18,7 +18,7 @@ import { addressKind, parseAddress } from "../../base/outbound/address-kind.ts";
 import { hostOf, portOf } from "../../base/outbound/check-url.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
-import { BuildError } from "../drivers/driver.ts";
+import { BuildError } from "../builds/build-error.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 import { explainGit } from "./explain-git.ts";
 import { describeRef, type GitRef, readGitRef } from "./git-ref.ts";

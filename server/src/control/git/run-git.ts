@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 
 import { coerceError } from "../../base/errors.ts";
-import { BuildError } from "../drivers/driver.ts";
+import { BuildError } from "../builds/build-error.ts";
 
 export interface GitOrder {
   /** Path of the git program. */

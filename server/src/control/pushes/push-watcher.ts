@@ -5,12 +5,12 @@
  */
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import { Passes } from "../../base/jobs/passes.ts";
-import { readEnvironment } from "../deployments/environment-secret.ts";
-import { lockDeployment } from "../deployments/sql.ts";
+import { readEnvironment } from "../deployment-records/environment-secret.ts";
+import { lockDeployment } from "../deployment-records/sql.ts";
 import { gitPlaceOf } from "../integrations/git-place.ts";
 import { addRevision } from "../revisions/create-revision.ts";
 import type { WorkDeps } from "../revisions/work-deps.ts";
-import * as watches from "./sql.ts";
+import * as watches from "../watches/sql.ts";
 
 const LOOK_MS = 1000;
 const AT_ONCE = 4;

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { testControlPlane } from "../../../test/control-plane.ts";
-import { collectGarbage } from "../runtime/collect-garbage.ts";
+import { collectGarbage } from "../revisions/collect-garbage.ts";
 
 // no engine listens there: pushing needs none
 const control = await testControlPlane({

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
-import { readEnvironment } from "../deployments/environment-secret.ts";
-import { isBuilt } from "../deployments/validate.ts";
-import { BuildError } from "../drivers/driver.ts";
-import { noteSeen } from "../pushes/sql.ts";
+import { BuildError } from "../builds/build-error.ts";
+import { readEnvironment } from "../deployment-records/environment-secret.ts";
+import { isBuilt } from "../deployment-records/validate.ts";
+import { noteSeen } from "../watches/sql.ts";
 import { DeployError, deployRevision } from "./deploy-revision.ts";
 import { resolveCommit, withSource } from "./fetch-source.ts";
 import * as queue from "./queue-sql.ts";

@@ -1,8 +1,8 @@
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
-import type { Source, SourceConfig } from "../deployments/schema.ts";
-import type { DeploymentRow } from "../deployments/sql.ts";
-import { invalid, stateError } from "../deployments/validate.ts";
+import type { Source, SourceConfig } from "../deployment-records/schema.ts";
+import type { DeploymentRow } from "../deployment-records/sql.ts";
+import { invalid, stateError } from "../deployment-records/validate.ts";
 import { checkRegistry } from "../drivers/container/check-registry.ts";
 import { parseReference } from "../drivers/container/image-reference.ts";
 import type { Driver } from "../drivers/driver.ts";

@@ -1,8 +1,8 @@
 import type { Transaction } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
-import { replaceSecrets, readEnvironment, storeEnvironment } from "../deployments/environment-secret.ts";
-import type { RevisionBody, Secret, Source, SourceConfig } from "../deployments/schema.ts";
-import { type DeploymentRow, updateDeployment } from "../deployments/sql.ts";
+import { replaceSecrets, readEnvironment, storeEnvironment } from "../deployment-records/environment-secret.ts";
+import type { RevisionBody, Secret, Source, SourceConfig } from "../deployment-records/schema.ts";
+import { type DeploymentRow, updateDeployment } from "../deployment-records/sql.ts";
 import {
   checkBuildOnPush,
   checkCommitSha,
@@ -15,9 +15,9 @@ import {
   readRevisionConfig,
   type RevisionInput,
   stateError,
-} from "../deployments/validate.ts";
-import { follow } from "../pushes/sql.ts";
+} from "../deployment-records/validate.ts";
 import { useUpload } from "../uploads/sql.ts";
+import { follow } from "../watches/sql.ts";
 import { checkDriver, readImage } from "./check-driver.ts";
 import { insertRevision } from "./sql.ts";
 import type { WorkDeps } from "./work-deps.ts";

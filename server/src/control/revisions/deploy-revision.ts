@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Sql } from "../../base/db/connect.ts";
 import { databaseNow } from "../../base/db/database-now.ts";
+import { lockReady, setActiveRevision } from "../deployment-records/sql.ts";
+import { countCrashes } from "../runtime/sql.ts";
 import { minScale } from "../runtime/wanted-replicas.ts";
 import * as queue from "./queue-sql.ts";
 import type { Status } from "./status.ts";
@@ -43,8 +44,8 @@ export async function deployRevision(
         throw new DeployError(`These graphs do not load: ${[...new Set(broken)].join(", ")}. The log says why.`);
       }
       if (instances.filter((one) => one.row.state === "ready").length >= replicas) break;
-      const crashes = await crashesOf(sql, held.id, since);
-      if (crashes.count >= MAX_CRASHES) throw new DeployError(`It ended ${crashes.count} times while it was starting.`);
+      const crashes = await countCrashes(sql, held.id, since);
+      if (crashes >= MAX_CRASHES) throw new DeployError(`It ended ${crashes} times while it was starting.`);
       if (performance.now() > deadline)
         throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.`);
     }
@@ -56,11 +57,9 @@ export async function deployRevision(
   faultPoint("control-before-switch");
   await sql.begin(async (tx) => {
     // lock the deployment first, as all writers of both rows do
-    const [ready] = await tx`
-      select 1 from deployments where id = ${held.deployment_id} and status = 'READY' for update`;
-    if (!ready) throw new queue.NotOursError();
+    if (!(await lockReady(tx, held.deployment_id))) throw new queue.NotOursError();
     await queue.transition(tx, held, "DEPLOYING", "healthy");
-    await tx`update deployments set active_revision_id = ${held.id}, updated_at = now() where id = ${held.deployment_id}`;
+    await setActiveRevision(tx, held.deployment_id, held.id);
   });
   faultPoint("control-after-switch");
   await table.refresh();
@@ -88,11 +87,4 @@ async function wasUnseen(
   while (since() !== null) await sleep(LOOK_MS, undefined, { signal });
   now(await queue.transition(sql, held, "UNKNOWN", "seen_deploying"));
   return true;
-}
-
-async function crashesOf(sql: Sql, revisionId: string, since: Date): Promise<{ count: number }> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count from instances
-    where revision_id = ${revisionId} and crashed and ended_at >= ${since.toISOString()}::text::timestamptz`;
-  return row!;
 }

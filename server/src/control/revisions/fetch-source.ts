@@ -1,4 +1,4 @@
-import { type SourceArchive } from "../drivers/driver.ts";
+import type { SourceArchive } from "../drivers/driver.ts";
 import { gitPlaceOf } from "../integrations/git-place.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";

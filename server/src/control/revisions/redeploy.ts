@@ -1,9 +1,9 @@
 import { uuid7 } from "../../base/ids.ts";
+import { readEnvironment, storeEnvironment } from "../deployment-records/environment-secret.ts";
+import { unknownDeployment, unknownRevision } from "../deployment-records/not-found.ts";
+import { lockDeployment } from "../deployment-records/sql.ts";
+import { stateError } from "../deployment-records/validate.ts";
 import type { ControlDeps } from "../deps.ts";
-import { readEnvironment, storeEnvironment } from "../deployments/environment-secret.ts";
-import { unknownDeployment, unknownRevision } from "../deployments/not-found.ts";
-import { lockDeployment } from "../deployments/sql.ts";
-import { stateError } from "../deployments/validate.ts";
 import { findRevision, insertRevision, interruptRevision } from "./sql.ts";
 import { statesBefore } from "./status.ts";
 

@@ -1,14 +1,15 @@
 import { route, type Route } from "../../base/http/route.ts";
 import { hosted } from "../api-host.ts";
+import { maskSecrets, readEnvironment } from "../deployment-records/environment-secret.ts";
+import { unknownDeployment, unknownRevision } from "../deployment-records/not-found.ts";
+import { printDeployment } from "../deployment-records/print.ts";
+import * as deployments from "../deployment-records/schema.ts";
+import { findDeployment, lockDeployment } from "../deployment-records/sql.ts";
 import type { ControlDeps } from "../deps.ts";
-import { maskSecrets, readEnvironment } from "../deployments/environment-secret.ts";
-import { unknownDeployment, unknownRevision } from "../deployments/not-found.ts";
-import { printDeployment, printRevision } from "../deployments/print.ts";
-import * as deployments from "../deployments/schema.ts";
-import { findDeployment, lockDeployment } from "../deployments/sql.ts";
 import { deploymentUrl } from "../public-url.ts";
 import { applyChange, checkRevisionBody } from "./create-revision.ts";
 import { interrupt, redeploy } from "./redeploy.ts";
+import { printRevision } from "./print.ts";
 import * as schema from "./schema.ts";
 import { findRevision, listRevisions } from "./sql.ts";
 
@@ -34,7 +35,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
       summary: "List revisions, the newest first",
       params: deployments.deploymentParams,
       query: schema.listQuery,
-      out: { 200: deployments.revisionsList },
+      out: { 200: schema.revisionsList },
       async handler({ params, query, principal, c }) {
         const { deployment_id: id } = params;
         if (!(await findDeployment(sql, principal.workspaceId, id))) throw unknownDeployment(id);
@@ -50,7 +51,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
       summary: "Create a revision, whatever the change",
       params: deployments.deploymentParams,
       body: deployments.revisionBody,
-      out: { 201: deployments.revision },
+      out: { 201: schema.revision },
       errors: [400],
       async handler({ params, body, principal, c }) {
         checkRevisionBody(deps, body);
@@ -70,7 +71,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
       permission: "deployments:read",
       summary: "A revision and how far it is",
       params: schema.revisionParams,
-      out: { 200: deployments.revision },
+      out: { 200: schema.revision },
       async handler({ params, principal, c }) {
         return c.json(printRevision(await find(principal.workspaceId, params.deployment_id, params.revision_id)));
       },
@@ -100,7 +101,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
       permission: "deployments:update",
       summary: "End the work on a revision",
       params: schema.revisionParams,
-      out: { 200: deployments.revision },
+      out: { 200: schema.revision },
       errors: [400],
       async handler({ params, principal, c }) {
         const { deployment_id: id, revision_id: revision } = params;

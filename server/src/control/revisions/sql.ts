@@ -1,7 +1,7 @@
 /** Statements on revisions for callers. Those of their processing are in queue-sql.ts. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { Source, SourceConfig } from "../deployments/schema.ts";
-import type { SecretReference } from "../deployments/sql.ts";
+import type { Source, SourceConfig } from "../deployment-records/schema.ts";
+import { type SecretReference, setLatestRevision } from "../deployment-records/sql.ts";
 import type { Status } from "./status.ts";
 
 export interface RevisionRow {
@@ -63,8 +63,7 @@ export async function insertRevision(tx: Transaction, made: NewRevision): Promis
       ${made.langgraph_config_path}, ${made.image_uri}, ${made.source_tarball_path}, ${made.repo_commit_sha},
       ${made.artifact_id}, 'CREATING'`;
   await tx`insert into revision_events (revision_id, status, attempt) values (${made.id}, 'CREATING', 0)`;
-  await tx`
-    update deployments set latest_revision_id = ${made.id}, updated_at = now() where id = ${made.deployment_id}`;
+  await setLatestRevision(tx, made.deployment_id, made.id);
 }
 
 /** @returns false when it has already ended */
@@ -79,3 +78,10 @@ export async function interruptRevision(tx: Transaction, id: string, before: Sta
   }
   return count === 1;
 }
+
+/** Interrupts the unfinished revisions of a deployment that is deleted. The deployment must be locked. */
+export const interruptAll = (tx: Transaction, deploymentId: string) => tx`
+  update revisions set status = 'INTERRUPTED', interrupted_by_user = true, status_message = 'The deployment is deleted.',
+    updated_at = now()
+  where deployment_id = ${deploymentId}
+    and status in ('CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'INTERRUPTED', 'UNKNOWN')`;

@@ -1,4 +1,4 @@
-import type { Secret, SourceConfig } from "../deployments/schema.ts";
+import type { Secret, SourceConfig } from "../deployment-records/schema.ts";
 
 export interface EnvironmentOrder {
   deployment: { id: string; name: string; tenant_id: string };

@@ -11,8 +11,9 @@ import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { Passes } from "../../base/jobs/passes.ts";
 import type { Log } from "../../base/log.ts";
+import { setScale } from "../deployment-records/sql.ts";
 import { insertLogs } from "../logs/sql.ts";
-import { type ScalableRow, scalableDeployments, setScale } from "./sql.ts";
+import { type ScalableRow, scalableDeployments } from "./sql.ts";
 import type { Supervisor } from "./supervisor.ts";
 import { type Load, maxScale, minScale, replicasOf, wantedReplicas } from "./wanted-replicas.ts";
 
@@ -69,7 +70,7 @@ export class Scaler {
     const most = load.replicas < now ? now : maxScale(row);
     const wish = Math.min(most, Math.max(minScale(row), wantedReplicas(load)));
     const next = this.#next(row.revision_id, now, wish);
-    if (next === now || !(await setScale(sql, row, next))) return;
+    if (next === now || !(await setScale(sql, row.deployment_id, row.revision_id, next))) return;
     const of = { deploymentId: row.deployment_id, revisionId: row.revision_id, kind: "deploy" } as const;
     const message = `It has ${next} replicas now instead of ${now}: ${describe(load)}.`;
     await insertLogs(sql, of, [{ at: new Date(), level: "INFO", message }]);

@@ -1,6 +1,6 @@
 /** Statements on instances: those that run, and those that should. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { Source, SourceConfig } from "../deployments/schema.ts";
+import type { Source, SourceConfig } from "../deployment-records/schema.ts";
 
 export type InstanceState = "starting" | "ready" | "draining" | "ended";
 
@@ -114,13 +114,6 @@ export const scalableDeployments = (sql: Sql) => sql<ScalableRow[]>`
     > greatest(1, coalesce((r.source_config->'resource_spec'->>'min_scale')::int, 1))
   order by d.id limit 1000`;
 
-/** @returns false when another revision serves now */
-export async function setScale(sql: Sql, of: ScalableRow, scale: number): Promise<boolean> {
-  const { count } = await sql`
-    update deployments set scale = ${scale} where id = ${of.deployment_id} and active_revision_id = ${of.revision_id}`;
-  return count === 1;
-}
-
 /**
  * Lists instances of revisions that neither serve nor are being deployed. `hurry`: no requests depend on them any more.
  */
@@ -150,6 +143,14 @@ export const listInstances = (sql: Sql, deploymentId: string, limit: number) => 
   select id, revision_id, replica, state, started_at, ready_at, ended_at, end_reason from instances
   where deployment_id = ${deploymentId}
   order by (state = 'ended'), started_at desc limit ${limit}`;
+
+/** Counts the instances of a revision that crashed since a time. */
+export async function countCrashes(sql: Sql, revisionId: string, since: Date): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from instances
+    where revision_id = ${revisionId} and crashed and ended_at >= ${since.toISOString()}::text::timestamptz`;
+  return row!.count;
+}
 
 /** Deletes instances that ended long ago. */
 export const deleteOldInstances = (sql: Sql) => sql`

@@ -13,7 +13,7 @@ import { Passes } from "../../base/jobs/passes.ts";
 import type { Log } from "../../base/log.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
-import { readEnvironment } from "../deployments/environment-secret.ts";
+import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import type { Driver, InstanceProcess, InstanceUsage } from "../drivers/driver.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
 import { cleanLine } from "../logs/log-writer.ts";

@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import { invalid } from "../deployments/validate.ts";
+import { invalid } from "../deployment-records/validate.ts";
 
 export const insertUpload = (sql: Sql, objectPath: string, deploymentId: string, expiresAt: Date) => sql`
   insert into uploads (object_path, deployment_id, expires_at) values (${objectPath}, ${deploymentId}, ${expiresAt})`;
@@ -35,6 +35,18 @@ export async function expireUploads(sql: Sql, limit: number): Promise<string[]> 
     delete from uploads where object_path in (
       select object_path from uploads
       where used_at is null and expires_at < now() - interval '1 day' order by expires_at limit ${limit})
+    returning object_path`;
+  return rows.map((row) => row.object_path);
+}
+
+/** Deletes archives of finished revisions that are neither a deployment's latest nor recent. @returns their paths */
+export async function deleteOldArchives(sql: Sql): Promise<string[]> {
+  const rows = await sql<{ object_path: string }[]>`
+    delete from uploads u where u.used_at < now() - interval '7 days'
+      and not exists (
+        select 1 from revisions r left join deployments d on d.latest_revision_id = r.id
+        where r.source_tarball_path = u.object_path and (d.id is not null or r.finished_at is null
+          or r.finished_at > now() - interval '7 days'))
     returning object_path`;
   return rows.map((row) => row.object_path);
 }

@@ -5,10 +5,10 @@ import { AppError, unauthorized } from "../../base/errors.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { hosted } from "../api-host.ts";
 import type { ControlDeps } from "../deps.ts";
+import { canonicalUrl } from "../git/repository.ts";
 import { integrationParams } from "../integrations/schema.ts";
 import { integrationOfAnybody, webhookSecretOf } from "../integrations/sql.ts";
-import { watchesOf, wakeWatches } from "../pushes/sql.ts";
-import { canonicalUrl } from "../git/repository.ts";
+import { watchesOf, wakeWatches } from "../watches/sql.ts";
 import { isSame, isSigned, readPush } from "./push-event.ts";
 
 const shared = { tag: "Webhooks", errorFamily: "validation", permission: "public", audit: "none" } as const;

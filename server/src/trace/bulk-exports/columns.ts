@@ -7,7 +7,7 @@
  * of text; JSON is text as received. Nullable columns are optional, all others required.
  */
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { RUN_STATUS } from "../runs/clickhouse.ts";
+import { RUN_STATUS } from "../run-rows/clickhouse.ts";
 
 export type FormatVersion = "v1" | "v2_beta";
 
@@ -36,7 +36,7 @@ const tokens = (name: string): Column => ({ sql: () => raw(`ifNull(${ofTrace(nam
 const cost = (name: string): Column => ({ sql: () => raw(`toFloat64(${ofTrace(name)})`), needs: "totals" });
 
 const PARENTS = "arrayMap(s -> right(s, 36), arrayPopBack(splitByChar('.', ifNull(r.dotted_order, ''))))";
-// tags are enclosed in U+001E; a lone U+001E stands for none (trace/runs/pairs.ts)
+// tags are enclosed in U+001E; a lone U+001E stands for none (run-rows/pairs.ts)
 const TAGS =
   "arrayFilter((s, i) -> i > 1, arrayPopBack(splitByChar('\\x1E', r_tags)), arrayEnumerate(arrayPopBack(splitByChar('\\x1E', r_tags))))";
 

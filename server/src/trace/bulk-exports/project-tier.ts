@@ -1,4 +1,4 @@
-import { findTiers } from "../projects/sql.ts";
+import { findTiers } from "../project-records/sql.ts";
 import type { ExportDeps } from "./attempt.ts";
 
 /** Returns the tier of the project's runs that have none themselves. */

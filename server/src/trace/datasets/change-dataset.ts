@@ -1,9 +1,8 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { conflict, notFound } from "../../base/errors.ts";
 import { checkExamples, checkSchema } from "./check-examples.ts";
-import { selectStates } from "./example-sql.ts";
 import type { DatasetPatch } from "./schema.ts";
-import { findDatasetRow, updateDataset } from "./sql.ts";
+import { findDatasetRow, selectStates, updateDataset } from "./sql.ts";
 
 /** Examples validated against a new schema per batch. */
 const BATCH = 500;

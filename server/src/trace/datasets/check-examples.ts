@@ -28,12 +28,12 @@ export function checkExamples(schemas: Schemas, examples: Checked[]): void {
   const { inputs_schema_definition: inputs, outputs_schema_definition: outputs } = schemas;
   if (!inputs && !outputs) return;
   const wrong = withinTime(() => {
-    const ofInputs = inputs && validatorOf(inputs);
-    const ofOutputs = outputs && validatorOf(outputs);
+    const inputsValidator = inputs && createValidator(inputs);
+    const outputsValidator = outputs && createValidator(outputs);
     for (const example of examples) {
       const reason =
-        firstError(ofInputs, "inputs", example.inputs) ??
-        (example.outputs ? firstError(ofOutputs, "outputs", example.outputs) : undefined);
+        firstError(inputsValidator, "inputs", example.inputs) ??
+        (example.outputs ? firstError(outputsValidator, "outputs", example.outputs) : undefined);
       if (reason !== undefined) return `Example ${example.example_id}: ${reason}`;
     }
     return undefined;
@@ -45,14 +45,14 @@ export function checkExamples(schemas: Schemas, examples: Checked[]): void {
 export function checkSchema(field: string, schema: Record<string, unknown> | null | undefined): void {
   if (!schema) return;
   try {
-    withinTime(() => validatorOf(schema).validate({}));
+    withinTime(() => createValidator(schema).validate({}));
   } catch (error) {
     throw unprocessable(`${field}: is no usable JSON Schema: ${(error as Error).message}`);
   }
 }
 
 /** Creates an interpreting validator. Others compile schemas to code, and user input must never be executed. */
-function validatorOf(schema: Record<string, unknown>): Validator {
+function createValidator(schema: Record<string, unknown>): Validator {
   const isOld = typeof schema.$schema === "string" && /draft-0[47]/.exec(schema.$schema);
   return new Validator(schema as Schema, isOld ? (isOld[0] === "draft-04" ? "4" : "7") : "2020-12", true);
 }

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 
 import { WORKSPACE } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
-import { uuid7 } from "../../base/ids.ts";
 
 const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
 
@@ -84,68 +83,6 @@ test("rejects an invalid dataset with the reason", async () => {
   expect((await call("GET", "/datasets?metadata=no")).status).toBe(422);
 });
 
-test("an example is created, updated and deleted, and its dataset counts it", async () => {
-  const { id: dataset_id } = await dataset();
-  const created_at = "2024-05-06T07:08:09.123456Z";
-  const one = await example(dataset_id, { z: 1, a: 2 }, { outputs: { x: null }, metadata: { m: 1 }, created_at });
-  expect(one).toMatchObject({
-    dataset_id,
-    inputs: { z: 1, a: 2 },
-    outputs: { x: null },
-    metadata: { m: 1, dataset_split: ["base"] },
-    created_at: "2024-05-06T07:08:09.123456+00:00",
-    source_run_id: null,
-  });
-  expect(Object.keys((one as never)["inputs"])).toEqual(["z", "a"]);
-  expect((await call("GET", `/examples/${one.id}`)).json).toEqual(one);
-
-  const patched = await call("PATCH", `/examples/${one.id}`, { outputs: { y: 1 }, metadata: { n: 2 }, split: "test" });
-  expect(patched.json).toMatchObject({
-    inputs: { z: 1, a: 2 },
-    outputs: { y: 1 },
-    metadata: { n: 2, dataset_split: ["test"] },
-  });
-  expect(patched.json.modified_at > one.modified_at).toBe(true);
-  const bulk = await call("PATCH", "/examples/bulk", [{ id: one.id, inputs: { b: 1 } }]);
-  expect(bulk.json).toMatchObject({ count: 1, example_ids: [one.id] });
-  expect((await call("GET", `/examples/${one.id}`)).json).toMatchObject({ inputs: { b: 1 }, outputs: { y: 1 } });
-  expect((await call("GET", `/datasets/${dataset_id}`)).json).toMatchObject({ example_count: 1 });
-
-  expect((await call("DELETE", `/examples/${one.id}`)).status).toBe(200);
-  expect((await call("GET", `/examples/${one.id}`)).status).toBe(404);
-  expect((await call("DELETE", `/examples/${one.id}`)).status).toBe(404);
-  expect((await call("GET", `/datasets/${dataset_id}`)).json).toMatchObject({ example_count: 0 });
-});
-
-test("several examples are created as one version, or none", async () => {
-  const { id: dataset_id } = await dataset();
-  const id = uuid7();
-  const bulk = await call("POST", "/examples/bulk", [
-    { dataset_id, id, inputs: { n: 1 }, split: ["a", "b"] },
-    { dataset_id, inputs: { n: 2 } },
-  ]);
-  expect(inputsOf(bulk.json)).toEqual([{ n: 1 }, { n: 2 }]);
-  expect(bulk.json[0]).toMatchObject({ id, metadata: { dataset_split: ["a", "b"] } });
-  expect((await call("GET", `/datasets/${dataset_id}/versions`)).json).toHaveLength(1);
-  const again = await call("POST", "/examples/bulk", [
-    { dataset_id, inputs: { n: 3 } },
-    { dataset_id, id, inputs: { n: 4 } },
-  ]);
-  expect(again.status).toBe(409);
-  expect((await call("GET", `/examples/count?dataset=${dataset_id}`)).json).toBe(2);
-  expect((await call("GET", `/datasets/${dataset_id}/versions`)).json).toHaveLength(1);
-
-  const other = await dataset();
-  const mixed = [
-    { dataset_id, inputs: {} },
-    { dataset_id: other.id, inputs: {} },
-  ];
-  expect((await call("POST", "/examples/bulk", mixed)).status).toBe(422);
-  expect((await call("POST", "/examples", { dataset_id })).text).toContain("inputs");
-  expect((await call("POST", "/examples", { dataset_id: uuid7(), inputs: {} })).status).toBe(404);
-  expect((await call("PATCH", `/examples/${id}`, { dataset_id: other.id })).status).toBe(422);
-});
-
 test("a dataset is read as of any of its versions, by time and by tag", async () => {
   const { id } = await dataset();
   const a = await example(id, { name: "a", v: 1 });
@@ -214,51 +151,6 @@ test("concurrent writers create successive versions", async () => {
   expect((await call("GET", `/datasets/${id}`)).json.modified_at).toBe(times.sort().at(-1));
 });
 
-test("splits are listed, and examples added to them and removed", async () => {
-  const { id } = await dataset();
-  const a = await example(id, { n: "a" });
-  const b = await example(id, { n: "b" }, { split: "train" });
-  const splits = async (query = "") => (await call("GET", `/datasets/${id}/splits${query}`)).json;
-  expect(await splits()).toEqual(["base", "train"]);
-  expect((await call("PUT", `/datasets/${id}/splits`, { split_name: "test", examples: [a.id, b.id] })).json).toEqual([
-    a.id,
-    b.id,
-  ]);
-  await call("PUT", `/datasets/${id}/splits`, { split_name: "train", examples: [b.id], remove: true });
-  expect(await splits()).toEqual(["base", "test"]);
-  expect(await splits(`?as_of=${encodeURIComponent(b.modified_at)}`)).toEqual(["base", "train"]);
-  const listed = await call("GET", `/examples?dataset=${id}&splits=base&splits=train`);
-  expect(listed.json.map((one: { id: string }) => one.id)).toEqual([a.id]);
-  expect((await call("PUT", `/datasets/${id}/splits`, { split_name: "x", examples: [uuid7()] })).status).toBe(404);
-});
-
-test("a list of examples is filtered, sorted, paged and limited to selected fields", async () => {
-  const { id } = await dataset();
-  for (const n of [1, 2, 3]) {
-    await example(id, { n, text: `Text "${n}"` }, { outputs: { o: n }, metadata: { n, even: n % 2 === 0, tag: "t" } });
-  }
-  const read = async (query: string) =>
-    (await call("GET", `/examples?dataset=${id}&${query}`)).json.map((one: { inputs: { n: number } }) => one.inputs.n);
-  expect(await read("")).toEqual([3, 2, 1]);
-  expect(await read("order=recently_created&descending=false")).toEqual([1, 2, 3]);
-  expect(await read("limit=1&offset=1")).toEqual([2]);
-  expect((await read("order=random&random_seed=1")).sort()).toEqual([1, 2, 3]);
-  expect(await read(`metadata=${encodeURIComponent('{"even":true}')}`)).toEqual([2]);
-  expect(await read(`full_text_contains=${encodeURIComponent('text "3"')}`)).toEqual([3]);
-  const filter = (text: string) => read(`filter=${encodeURIComponent(text)}`);
-  expect(await filter('and(has(metadata, \'{"tag":"t"}\'), not(has(metadata, \'{"n":1}\')))')).toEqual([3, 2]);
-  expect(await filter('or(exists(metadata, "nothing"), has(metadata, \'{"n":1}\'))')).toEqual([1]);
-  const wrong = await call("GET", `/examples?dataset=${id}&filter=${encodeURIComponent('and(eq(name, "x"))')}`);
-  expect(wrong.status).toBe(400);
-  expect(wrong.text).toContain("character 4");
-
-  const [selected] = (await call("GET", `/examples?dataset=${id}&select=attachment_urls&select=metadata`)).json;
-  expect(Object.keys(selected)).toEqual(
-    expect.arrayContaining(["id", "dataset_id", "name", "inputs", "metadata", "modified_at"]),
-  );
-  expect(selected).not.toHaveProperty("outputs");
-});
-
 test("examples are validated against the dataset's schemas, also when those change", async () => {
   const person = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
   const { id: dataset_id } = await dataset({ inputs_schema_definition: person });
@@ -272,20 +164,6 @@ test("examples are validated against the dataset's schemas, also when those chan
   expect((await call("GET", `/datasets/${dataset_id}`)).json.inputs_schema_definition).toEqual(person);
   expect((await call("PATCH", `/datasets/${dataset_id}`, { inputs_schema_definition: null })).status).toBe(200);
   await example(dataset_id, {});
-});
-
-test("hard-deleted examples are removed from every version", async () => {
-  const { id } = await dataset();
-  const one = await example(id, { secret: true });
-  await call("PATCH", `/examples/${one.id}`, { inputs: { secret: 2 } });
-  const path = "/v1/platform/datasets/examples/delete";
-  expect((await call("POST", path, { example_ids: [one.id], hard_delete: true }, OTHER)).status).toBe(404);
-  const gone = await call("POST", path, { example_ids: [one.id], hard_delete: true });
-  expect(gone.json).toEqual({ count: 1, example_ids: [one.id] });
-  expect(await sql`select 1 from dataset_examples where example_id = ${one.id}`).toEqual([]);
-  const two = await example(id, {});
-  expect((await call("POST", `/api${path}`, { example_ids: [two.id] })).json.count).toBe(1);
-  expect(await sql`select 1 from dataset_examples where example_id = ${two.id}`).toHaveLength(1);
 });
 
 test("datasets and examples are invisible to other workspaces", async () => {
@@ -330,44 +208,6 @@ test("datasets and examples are invisible to other workspaces", async () => {
   }
   expect((await call("GET", `/examples?id=${one.id}`, undefined, OTHER)).json).toEqual([]);
   expect((await call("GET", `/examples/${one.id}`)).json).toMatchObject({ inputs: { mine: true } });
-});
-
-test("the share token grants read access to the dataset until sharing ends", async () => {
-  const { id } = await dataset();
-  const one = await example(id, { q: 1 });
-  expect((await call("GET", `/datasets/${id}/share`)).json).toBe(null);
-  // the JavaScript SDK sends no JSON content type
-  const shared = await call("PUT", `/datasets/${id}/share`, JSON.stringify({ dataset_id: id }), {
-    "Content-Type": "text/plain",
-  });
-  expect(shared.json).toMatchObject({ dataset_id: id });
-  expect((await call("PUT", `/datasets/${id}/share`, {})).json).toEqual(shared.json);
-  const token = shared.json.share_token;
-  expect((await call("GET", `/public/${token}/datasets`)).json).toMatchObject({ id, example_count: 1 });
-  expect((await call("GET", `/public/${token}/examples?id=${one.id}`)).json).toEqual([one]);
-  expect((await call("GET", `/public/${token}/examples/count`)).json).toBe(1);
-  const marked = await example(id, { q: 2 }, { metadata: { of: "x" } });
-  for (const search of ["metadata=%7B%22of%22%3A%22x%22%7D", "filter=exists(metadata,%22of%22)&as_of=latest"]) {
-    expect((await call("GET", `/public/${token}/examples?${search}`)).json).toEqual([marked]);
-    expect((await call("GET", `/public/${token}/examples/count?${search}`)).json).toBe(1);
-  }
-  const [selected] = (await call("GET", `/public/${token}/examples?select=metadata&id=${marked.id}`)).json;
-  expect(selected).not.toHaveProperty("outputs");
-  expect((await call("GET", `/public/${token}/examples?as_of=2026-01-01`)).status).toBe(422);
-  expect((await call("PUT", `/datasets/${id}/share?share_projects=false`, {})).json).toEqual(shared.json);
-  expect((await call("PUT", `/datasets/${id}/share?share_projects=true`, {})).text).toMatch(
-    /share_projects.*leave it out/,
-  );
-  const experiment = { name: "shared experiment", reference_dataset_id: id };
-  await call("POST", "/sessions", experiment);
-  await call("POST", "/sessions", { name: "not about it" });
-  const experiments = await call("GET", `/public/${token}/datasets/sessions`);
-  expect(experiments.json).toMatchObject([{ ...experiment, run_count: 0 }]);
-  expect((await call("GET", `/public/${token}/datasets/sessions?name=other`)).json).toEqual([]);
-  expect((await call("DELETE", `/datasets/${id}/share`)).status).toBe(204);
-  expect((await call("GET", `/public/${token}/datasets`)).status).toBe(404);
-  expect((await call("GET", `/public/${token}/datasets/sessions`)).status).toBe(404);
-  expect((await call("GET", `/public/${token}/examples`)).status).toBe(404);
 });
 
 test("rejects documented but unsupported parameters by name", async () => {

@@ -1,7 +1,6 @@
 import { notFound } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
-import { selectBlobs } from "./example-sql.ts";
-import { deleteDatasets as deleteRows } from "./sql.ts";
+import { deleteDatasets as deleteRows, selectBlobs } from "./sql.ts";
 
 /**
  * Deletes datasets with all versions of their examples and their files, all or none. Experiments on them are separate

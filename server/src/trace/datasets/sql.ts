@@ -156,6 +156,29 @@ export async function updateDataset(
   return rows.length > 0;
 }
 
+/** Pages through the current states of a dataset's examples by id. */
+export async function selectStates(
+  sql: Sql | Transaction,
+  tenantId: string,
+  datasetId: string,
+  after: string | null,
+  limit: number,
+): Promise<{ example_id: string; inputs: Record<string, unknown>; outputs: Record<string, unknown> | null }[]> {
+  return sql<{ example_id: string; inputs: Record<string, unknown>; outputs: Record<string, unknown> | null }[]>`
+    select example_id, inputs, outputs from dataset_examples
+    where tenant_id = ${tenantId} and dataset_id = ${datasetId} and replaced_at is null
+      and ${after === null ? sql`true` : sql`example_id > ${after}`}
+    order by example_id limit ${limit}`;
+}
+
+/** Returns the blobs of whole datasets' examples, before they are deleted. */
+export async function selectBlobs(sql: Sql | Transaction, tenantId: string, datasetIds: string[]): Promise<string[]> {
+  const rows = await sql<{ blob: string }[]>`
+    select distinct a.value ->> 'blob' as blob from dataset_examples x, jsonb_each(x.attachments) a
+    where x.tenant_id = ${tenantId} and x.dataset_id = any(${datasetIds}::uuid[]) and x.attachments is not null`;
+  return rows.map((row) => row.blob);
+}
+
 /** Deletes datasets with all versions, tags and shares. @returns the ids of the deleted ones */
 export async function deleteDatasets(sql: Sql | Transaction, tenantId: string, ids: string[]): Promise<string[]> {
   const rows = await sql<{ dataset_id: string }[]>`

@@ -5,23 +5,20 @@ import { v1 } from "../../base/http/aliases.ts";
 import { isoTime } from "../../base/http/fields.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import { listSplits } from "./example-sql.ts";
-import { resolveAsOf } from "./resolve-version.ts";
 import { datasetParams } from "./schema.ts";
 import { findDatasetRow } from "./sql.ts";
 import * as schema from "./version-schema.ts";
 import * as rows from "./version-sql.ts";
-import { changeSplit } from "./write-examples.ts";
 
 const shared = { tag: "Datasets", params: datasetParams } as const;
 
-/** Routes of versions, their tags, and splits (contract §4.5). */
+/** Routes of versions and their tags (contract §4.5). */
 export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   const found = async (tenantId: string, datasetId: string): Promise<void> => {
     if (!(await findDatasetRow(sql, tenantId, datasetId))) throw notFound("Dataset not found");
   };
   /** Resolves a version. A time resolves to the newest version at or before it. */
-  const versionOf = async (tenantId: string, datasetId: string, given: string): Promise<rows.VersionRow> => {
+  const resolveVersion = async (tenantId: string, datasetId: string, given: string): Promise<rows.VersionRow> => {
     const time = given === "latest" ? { success: true as const, data: "infinity" } : isoTime.safeParse(given);
     const version = time.success
       ? await rows.findVersionAt(sql, tenantId, datasetId, time.data)
@@ -55,8 +52,8 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       async handler({ params: { dataset_id: id }, query, principal, c }) {
         const tenantId = principal.workspaceId;
         await found(tenantId, id);
-        const from = await versionOf(tenantId, id, query.from_version);
-        const to = await versionOf(tenantId, id, query.to_version);
+        const from = await resolveVersion(tenantId, id, query.from_version);
+        const to = await resolveVersion(tenantId, id, query.to_version);
         return c.json(await rows.diffVersions(sql, tenantId, id, from.as_of, to.as_of));
       },
     }),
@@ -70,7 +67,7 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       out: { 200: schema.version },
       async handler({ params: { dataset_id: id }, query, principal, c }) {
         await found(principal.workspaceId, id);
-        return c.json(await versionOf(principal.workspaceId, id, (query.as_of ?? query.tag)!));
+        return c.json(await resolveVersion(principal.workspaceId, id, (query.as_of ?? query.tag)!));
       },
     }),
     route({
@@ -84,35 +81,9 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       async handler({ params: { dataset_id: id }, body, principal, c }) {
         const tenantId = principal.workspaceId;
         await found(tenantId, id);
-        const version = await versionOf(tenantId, id, body.as_of);
+        const version = await resolveVersion(tenantId, id, body.as_of);
         await rows.upsertTag(sql, tenantId, id, body.tag, version.as_of);
-        return c.json(await versionOf(tenantId, id, body.tag));
-      },
-    }),
-    route({
-      ...shared,
-      method: "GET",
-      ...v1("/datasets/:dataset_id/splits"),
-      permission: "datasets:read",
-      summary: "The splits that a dataset's examples are in",
-      query: schema.splitsQuery,
-      out: { 200: z.array(z.string()) },
-      async handler({ params: { dataset_id: id }, query, principal, c }) {
-        await found(principal.workspaceId, id);
-        const asOf = await resolveAsOf(sql, principal.workspaceId, id, query.as_of);
-        return c.json(await listSplits(sql, principal.workspaceId, id, asOf));
-      },
-    }),
-    route({
-      ...shared,
-      method: "PUT",
-      ...v1("/datasets/:dataset_id/splits"),
-      permission: "datasets:update",
-      summary: "Put examples into a split, or take them out",
-      body: schema.splitBody,
-      out: { 200: z.array(z.guid()) },
-      async handler({ params: { dataset_id: id }, body, principal, c }) {
-        return c.json(await changeSplit(sql, principal.workspaceId, id, body));
+        return c.json(await resolveVersion(tenantId, id, body.tag));
       },
     }),
   ];

@@ -33,11 +33,3 @@ export const tagBody = z.object({
     .max(256)
     .refine((tag) => tag !== "latest" && !isoTime.safeParse(tag).success, "is a word with a meaning of its own"),
 });
-
-export const splitsQuery = z.object({ as_of: z.string().min(1).optional() });
-
-export const splitBody = z.object({
-  split_name: storableText.min(1).max(256),
-  examples: z.array(uuid).min(1).max(10_000),
-  remove: z.boolean().default(false),
-});

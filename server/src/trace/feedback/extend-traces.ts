@@ -1,7 +1,19 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, render } from "../../base/clickhouse/fragment.ts";
-import { fromMicros } from "../ingest/times.ts";
-import type { RunWriter } from "../ingest/run-writer.ts";
+import { fromMicros } from "../run-rows/times.ts";
+
+/** Stores updates of runs, as ingest does. */
+export interface UpdateWriter {
+  write(tenantId: string, updates: TierUpdate[]): Promise<void>;
+}
+
+interface TierUpdate {
+  kind: "patch";
+  id: string;
+  fields: { trace_tier: string };
+  attachments: never[];
+  received_at: string;
+}
 
 /** Runs per batch; a longer trace takes several. */
 const BATCH = 5000;
@@ -14,7 +26,7 @@ const BATCH = 5000;
  * in the tier cost one query.
  */
 export async function extendTraces(
-  { clickhouse, writer }: { clickhouse: ClickHouse; writer: Pick<RunWriter, "write"> },
+  { clickhouse, writer }: { clickhouse: ClickHouse; writer: UpdateWriter },
   tenantId: string,
   traces: { project_id: string; trace_id: string }[],
 ): Promise<void> {

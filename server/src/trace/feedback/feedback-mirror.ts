@@ -15,10 +15,9 @@ import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import type { RunWriter } from "../ingest/run-writer.ts";
-import { findRunKeys } from "../runs/clickhouse.ts";
+import { findRunKeys } from "../run-rows/clickhouse.ts";
 import { insertFeedbackVersions } from "./clickhouse.ts";
-import { extendTraces } from "./extend-traces.ts";
+import { extendTraces, type UpdateWriter } from "./extend-traces.ts";
 import { attachFeedback, claimUnattached, deleteChanges, selectChanges } from "./mirror-sql.ts";
 import { deleteOldTokens } from "./token-sql.ts";
 
@@ -36,7 +35,7 @@ interface MirrorDeps {
   sql: Sql;
   clickhouse: ClickHouse;
   log: Log;
-  writer: Pick<RunWriter, "write">;
+  writer: UpdateWriter;
 }
 
 export class FeedbackMirror {

@@ -1,11 +1,11 @@
 import { all, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { encodeMetadata, ENTRY, pairText, VALUE } from "../runs/pairs.ts";
+import { encodeMetadata, ENTRY, pairText, VALUE } from "../run-rows/pairs.ts";
 import { compileTest } from "./compile-test.ts";
 import type { Literal, Test } from "./expression.ts";
 import type { PartName } from "./fields.ts";
 
 /**
- * Conditions on the lists that a run's row stores as text (runs/pairs.ts). Equality is a substring search for the
+ * Conditions on the lists that a run's row stores as text (run-rows/pairs.ts). Equality is a substring search for the
  * entry's text. Other tests split the list, with a known key only after a check that the key occurs.
  */
 

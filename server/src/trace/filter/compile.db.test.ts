@@ -9,8 +9,8 @@ import { bind, ch, render } from "../../base/clickhouse/fragment.ts";
 import type { AppError } from "../../base/errors.ts";
 import { evaluate, type SampleRun } from "../../../test/filter-evaluator.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
-import { insertRuns, type RunRow } from "../runs/clickhouse.ts";
-import { encodeMetadata, ENTRY, encodeTags, VALUE } from "../runs/pairs.ts";
+import { insertRuns, type RunRow } from "../run-rows/clickhouse.ts";
+import { encodeMetadata, ENTRY, encodeTags, VALUE } from "../run-rows/pairs.ts";
 import { compileFilter } from "./compile.ts";
 import { readFilter } from "./read-filter.ts";
 

@@ -8,7 +8,7 @@
  * Values are bound, never interpolated. The condition is true or false for every run, never null (expression.ts).
  */
 import { all, any, bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
-import { RUN_LATENCY, RUN_STATUS } from "../runs/clickhouse.ts";
+import { RUN_LATENCY, RUN_STATUS } from "../run-rows/clickhouse.ts";
 import { containsEntries, somePair, someTag } from "./compile-pairs.ts";
 import { compileTest, type Subject } from "./compile-test.ts";
 import type { Expression, Test } from "./expression.ts";

@@ -1,8 +1,8 @@
 import { wellFormed } from "../../base/well-formed.ts";
-import { encodeMetadata } from "../runs/pairs.ts";
-import type { RunRow } from "../runs/clickhouse.ts";
 import type { ModelPrices } from "../prices/model-prices.ts";
 import { priceUsage } from "../prices/price-usage.ts";
+import type { RunRow } from "../run-rows/clickhouse.ts";
+import { encodeMetadata } from "../run-rows/pairs.ts";
 import { EXTRA_PATCHED, patchedBy, withoutPatched } from "./run-memory.ts";
 import type { Resolved } from "./resolve-runs.ts";
 import { factsOf } from "./run-piece.ts";

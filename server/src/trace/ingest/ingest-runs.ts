@@ -11,7 +11,7 @@ import { createBody, type FeedbackCreate } from "../feedback/schema.ts";
 import type { Collected } from "./collect-parts.ts";
 import { readPiece } from "./read-piece.ts";
 import type { RunMessage, RunPiece } from "./run-piece.ts";
-import { fromMicros } from "./times.ts";
+import { fromMicros } from "../run-rows/times.ts";
 
 export type IngestDeps = Pick<TraceDeps, "sql" | "writer" | "projects" | "blobs" | "feedback">;
 

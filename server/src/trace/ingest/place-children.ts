@@ -1,5 +1,5 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { findRunKeys } from "../runs/clickhouse.ts";
+import { findRunKeys } from "../run-rows/clickhouse.ts";
 import { segmentOf } from "./dotted-order.ts";
 import type { Resolved } from "./resolve-runs.ts";
 

@@ -1,13 +1,13 @@
 import { AppError, unprocessable } from "../../base/errors.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
 import { wellFormed } from "../../base/well-formed.ts";
-import { encodePairs, encodeTags } from "../runs/pairs.ts";
+import { encodePairs, encodeTags } from "../run-rows/pairs.ts";
 import { readDottedOrder } from "./dotted-order.ts";
 import { previewOf } from "./preview.ts";
 import { isNestedDeeper } from "./raw-fields.ts";
 import { factsOf, RAW_FIELDS, type RawField, type RunMessage, type RunPiece } from "./run-piece.ts";
-import { parseTime } from "./times.ts";
-import { findUsage } from "./usage.ts";
+import { parseTime } from "../run-rows/times.ts";
+import { findUsage } from "../prices/usage.ts";
 
 export const RUN_TYPES = ["tool", "chain", "llm", "retriever", "embedding", "prompt", "parser"] as const;
 const STATUSES = ["pending", "success", "error", "interrupted"];

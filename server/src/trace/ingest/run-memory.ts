@@ -1,5 +1,5 @@
-import type { RunRow } from "../runs/clickhouse.ts";
-import type { Model } from "./run-piece.ts";
+import type { Model } from "../prices/model-prices.ts";
+import type { RunRow } from "../run-rows/clickhouse.ts";
 
 /** Cached facts about a run, so that its next piece needs no query. */
 export interface KnownRun {

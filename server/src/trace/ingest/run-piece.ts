@@ -1,6 +1,7 @@
 import { wellFormed } from "../../base/well-formed.ts";
-import type { RunRow } from "../runs/clickhouse.ts";
-import type { Usage } from "./usage.ts";
+import type { Model } from "../prices/model-prices.ts";
+import type { Usage } from "../prices/usage.ts";
+import type { RunRow } from "../run-rows/clickhouse.ts";
 
 /** Fields that may be sent beside a run's object and are stored as the JSON text received. */
 export const RAW_FIELDS = ["inputs", "outputs", "events", "extra", "error", "serialized"] as const;
@@ -50,11 +51,6 @@ export interface ExtraFacts {
   metadata: Record<string, unknown>;
   thread_id: string | undefined;
   model: Model | undefined;
-}
-
-export interface Model {
-  name: string;
-  provider: string;
 }
 
 export function factsOf(extra: Record<string, unknown>): ExtraFacts {

@@ -8,8 +8,8 @@ import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { type AttachmentRow, insertAttachments } from "../attachments/clickhouse.ts";
 import type { ModelPrices } from "../prices/model-prices.ts";
-import type { ProjectDirectory } from "../projects/project-directory.ts";
-import { insertRunKeys, insertRuns, type RunKeyRow, type RunRow } from "../runs/clickhouse.ts";
+import type { ProjectDirectory } from "../project-records/project-directory.ts";
+import { insertRunKeys, insertRuns, type RunKeyRow, type RunRow } from "../run-rows/clickhouse.ts";
 import { composeRow } from "./compose-row.ts";
 import { mergeExtras } from "./merge-extra.ts";
 import { placeRuns } from "./place-children.ts";
@@ -18,7 +18,7 @@ import { RunHistory } from "./run-history.ts";
 import { RunMemory } from "./run-memory.ts";
 import type { RunPiece } from "./run-piece.ts";
 import { isAway, translate } from "./store-errors.ts";
-import { fromMicros } from "./times.ts";
+import { fromMicros } from "../run-rows/times.ts";
 import { WaitingPieces } from "./waiting-pieces.ts";
 
 /** Most pieces per insert. More bring no gain, and all of their rows are in memory at once. */

@@ -1,8 +1,8 @@
 import { AppError } from "../../base/errors.ts";
 import { isUuid } from "../../base/ids.ts";
-import type { RunMessage } from "../ingest/run-piece.ts";
 import { RUN_TYPES } from "../ingest/read-piece.ts";
-import { fromMicros } from "../ingest/times.ts";
+import type { RunMessage } from "../ingest/run-piece.ts";
+import { fromMicros } from "../run-rows/times.ts";
 import { firstOf, isObject, listed, parsed, textOf } from "./attributes.ts";
 import { fromEvents, fromMessages, fromRetriever, fromValues, type InputsOutputs } from "./messages.ts";
 import type { Attributes, OtelSpan } from "./otel-span.ts";

@@ -1,7 +1,11 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
-import type { Model } from "../ingest/run-piece.ts";
 import { listPrices, type ModelPriceRow } from "./sql.ts";
+
+export interface Model {
+  name: string;
+  provider: string;
+}
 
 export type ModelPrice = ModelPriceRow;
 

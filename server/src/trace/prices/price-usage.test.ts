@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { parseDecimal, printDecimal } from "../ingest/decimal.ts";
+import { parseDecimal, printDecimal } from "../run-rows/decimal.ts";
 import { priceUsage } from "./price-usage.ts";
 
 const price = {

@@ -1,5 +1,5 @@
-import { parseDecimal, printDecimal } from "../ingest/decimal.ts";
-import type { Usage } from "../ingest/usage.ts";
+import { parseDecimal, printDecimal } from "../run-rows/decimal.ts";
+import type { Usage } from "./usage.ts";
 import type { ModelPrice } from "./model-prices.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-import { parseDecimal, printDecimal } from "../ingest/decimal.ts";
-import { parseTime } from "../ingest/times.ts";
+import { parseDecimal, printDecimal } from "../run-rows/decimal.ts";
+import { parseTime } from "../run-rows/times.ts";
 
 /** Dollars per token, exact: as text, or as a number if that is precise enough. */
 const cost = z.union([z.string().max(60), z.number()]).transform((value, context) => {

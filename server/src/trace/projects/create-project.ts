@@ -2,7 +2,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { conflict, notFound } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { CreateBody, UpdateBody } from "./schema.ts";
-import * as rows from "./sql.ts";
+import * as rows from "../project-records/sql.ts";
 
 /**
  * Creates a project, or with `upsert` updates the one of that name. Throws 404 when its reference dataset does not

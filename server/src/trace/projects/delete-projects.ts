@@ -1,7 +1,7 @@
 import type { TraceDeps } from "../deps.ts";
+import { deleteProjectRows } from "../project-records/sql.ts";
 import { type DeleteDeps, deleteRunsOfProjects } from "../runs/delete-runs.ts";
 import type { RunScope } from "../runs/run-scope.ts";
-import { deleteProjectRows } from "./sql.ts";
 
 /**
  * Deletes projects with all their runs. Projects are invisible at once, and their runs are deleted when this resolves.

@@ -14,7 +14,7 @@ import { alone, findDeletions, forgetDeletion, listTiers } from "./sql.ts";
 
 export type SweepDeps = DeleteDeps & { log: Log; settings: TraceSettings };
 
-/** Longer than any replica caches a deleted project (projects/project-directory.ts) and writes its pending runs. */
+/** Longer than any replica caches a deleted project (project-records/project-directory.ts) and writes its pending runs. */
 const GRACE_SECONDS = 60;
 const FIRST_MS = 60_000;
 const PROJECTS = 500;

@@ -1,6 +1,6 @@
 import type { TraceDeps } from "../deps.ts";
 import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
-import { deleteSharesOf } from "../sharing/sql.ts";
+import { deleteSharesOf } from "./share-sql.ts";
 import { deleteAttachmentRows, deleteRunRows, type Doomed, findBlobs, markDeleted } from "./delete-clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, raw, render } from "../../base/clickhouse/fragment.ts";
-import { RUN_STATUS } from "./clickhouse.ts";
+import { RUN_STATUS } from "../run-rows/clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
 

@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { Expression } from "../filter/expression.ts";
-import { projectsOfTier } from "../projects/sql.ts";
+import { projectsOfTier } from "../project-records/sql.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { RunSelection } from "./selection.ts";
 

@@ -1,6 +1,6 @@
 import type { AttachmentLink } from "./related.ts";
 import type { PrintPlan } from "./print-v1.ts";
-import { RUN_LATENCY } from "./clickhouse.ts";
+import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import {
   ALWAYS,
   appPath,

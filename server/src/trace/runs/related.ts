@@ -4,8 +4,8 @@ import { type AttachmentRow, findAttachments } from "../attachments/clickhouse.t
 import { attachmentPath, type LinkSigner } from "../attachments/sign-link.ts";
 import type { TraceDeps } from "../deps.ts";
 import { feedbackStats, type FeedbackStatsByKey } from "../feedback/stats.ts";
-import { findTiers, type Tier } from "../projects/sql.ts";
-import { findShares } from "../sharing/sql.ts";
+import { findTiers, type Tier } from "../project-records/sql.ts";
+import { findShares } from "./share-sql.ts";
 import { findDatasetsOf, findExamplesFrom } from "./related-sql.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";

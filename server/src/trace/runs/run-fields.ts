@@ -1,7 +1,7 @@
-import { RUN_STATUS } from "./clickhouse.ts";
+import { RUN_STATUS } from "../run-rows/clickhouse.ts";
 import type { Lookup, Related } from "./related.ts";
 import type { Row } from "./select-page.ts";
-import { ENTRY } from "./pairs.ts";
+import { ENTRY } from "../run-rows/pairs.ts";
 
 /** Definition of a field: the columns and lookups it needs, and its serialization. */
 export interface RunField {

@@ -10,7 +10,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../filter/literals.ts";
-import { findRunKeys, type RunRow } from "./clickhouse.ts";
+import { findRunKeys, type RunRow } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, hasConditions, type RunSelection, time } from "./selection.ts";

@@ -4,7 +4,7 @@
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
-import { RUN_LATENCY } from "./clickhouse.ts";
+import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";

@@ -19,7 +19,7 @@ import type { RunSelection } from "../runs/selection.ts";
 import * as v2Schema from "../runs/v2-schema.ts";
 import * as schema from "./schema.ts";
 import { openShare } from "./share-trace.ts";
-import type { Share } from "./sql.ts";
+import type { Share } from "../runs/share-sql.ts";
 
 const shared = {
   tag: "Sharing",
@@ -32,7 +32,7 @@ const HIDDEN = new Set(["PROJECT_ID", "APP_PATH", "REFERENCE_EXAMPLE_ID", "REFER
 const shown = (selects: readonly string[] | undefined) => selects?.filter((name) => !HIDDEN.has(name));
 
 export function publicRunRoutes(deps: TraceDeps): Route[] {
-  const traceOf = ({ tenant_id, project_id, trace_id }: Share) => ({
+  const selectTrace = ({ tenant_id, project_id, trace_id }: Share) => ({
     scope: RunScope.ofTenant(tenant_id),
     selection: { projects: [project_id], traces: [trace_id] } satisfies RunSelection,
   });
@@ -46,7 +46,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: run.sharedRun },
       async handler({ params, c }) {
         const share = await openShare(deps, params.share_token);
-        const { scope, selection } = traceOf(share);
+        const { scope, selection } = selectTrace(share);
         const context = printContext(deps.settings, scope, c);
         const root = { ...selection, is_root: true };
         const { items } = await printPage(deps, scope, context, root, planShared(), { descending: false, limit: 1 });
@@ -64,10 +64,13 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: run.sharedRun },
       async handler({ params, c }) {
         const share = await openShare(deps, params.share_token);
-        const { scope, selection } = traceOf(share);
+        const { scope, selection } = selectTrace(share);
         const context = printContext(deps.settings, scope, c);
-        const one = { ...selection, ids: [params.run_id] };
-        const { items } = await printPage(deps, scope, context, one, planShared(), { descending: false, limit: 1 });
+        const selected = { ...selection, ids: [params.run_id] };
+        const { items } = await printPage(deps, scope, context, selected, planShared(), {
+          descending: false,
+          limit: 1,
+        });
         if (items.length === 0) throw notFound("Run not found");
         return rawJson(items[0]!);
       },
@@ -82,7 +85,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: z.object({ runs: z.array(run.sharedRun), cursors: z.object({ next: z.null(), prev: z.null() }) }) },
       async handler({ params, body, c }) {
         const share = await openShare(deps, params.share_token);
-        const { scope, selection } = traceOf(share);
+        const { scope, selection } = selectTrace(share);
         const context = printContext(deps.settings, scope, c);
         const runs = { ...selection, ids: body.id ?? undefined };
         return jsonFrom(
@@ -107,7 +110,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         out: { 200: z.array(run.sharedRun) },
         async handler({ params, query, c }) {
           const share = await openShare(deps, params.share_token);
-          const { scope, selection } = traceOf(share);
+          const { scope, selection } = selectTrace(share);
           const context = printContext(deps.settings, scope, c);
           const named = new URLSearchParams(params.query?.slice("runs".length)).getAll("id");
           const ids = z
@@ -143,7 +146,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: z.object({ items: z.array(v2Schema.run) }) },
       async handler({ params, body, c }) {
         const share = await openShare(deps, params.share_token);
-        const { scope, selection } = traceOf(share);
+        const { scope, selection } = selectTrace(share);
         const context = printContext(deps.settings, scope, c);
         const runs = printRuns(deps, scope, context, selection, planV2(shown(body.selects)), false);
         return jsonFrom(around('{"items":', runs, "}"));
@@ -160,10 +163,10 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       out: { 200: v2Schema.run },
       async handler({ params, query, c }) {
         const share = await openShare(deps, params.share_token);
-        const { scope, selection } = traceOf(share);
+        const { scope, selection } = selectTrace(share);
         const context = printContext(deps.settings, scope, c);
-        const one = { ...selection, ids: [params.run_id] };
-        return rawJson(await retrieveRunV2(deps, scope, context, one, shown(query.selects)));
+        const selected = { ...selection, ids: [params.run_id] };
+        return rawJson(await retrieveRunV2(deps, scope, context, selected, shown(query.selects)));
       },
     }),
   ];

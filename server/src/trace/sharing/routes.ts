@@ -6,7 +6,7 @@ import type { TraceDeps } from "../deps.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import * as schema from "./schema.ts";
 import { locateRun, shareTrace, unshareTrace } from "./share-trace.ts";
-import { deleteShare, findShares } from "./sql.ts";
+import { deleteShare, findShares } from "../runs/share-sql.ts";
 
 const shared = { tag: "Sharing", permission: "runs:share" } as const;
 

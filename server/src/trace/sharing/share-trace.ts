@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 
 import { conflict, notFound } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
-import { findRunKeys, type RunKey } from "../runs/clickhouse.ts";
+import { findRunKeys, type RunKey } from "../run-rows/clickhouse.ts";
 import type { RunScope } from "../runs/run-scope.ts";
-import { deleteShare, findShare, insertShare, type Share } from "./sql.ts";
+import { deleteShare, findShare, insertShare, type Share } from "../runs/share-sql.ts";
 
 type Deps = Pick<TraceDeps, "sql" | "clickhouse">;
 

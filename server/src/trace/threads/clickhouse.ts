@@ -1,7 +1,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, raw } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../filter/literals.ts";
-import { RUN_LATENCY } from "../runs/clickhouse.ts";
+import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection, time } from "../runs/selection.ts";

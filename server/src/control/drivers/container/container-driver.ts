@@ -9,7 +9,7 @@ import { join } from "node:path";
 
 import type { Log } from "../../../base/log.ts";
 import type { Outbound } from "../../../base/outbound/outbound.ts";
-import type { Source } from "../../deployments/schema.ts";
+import type { Source } from "../../deployment-records/schema.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import type { ImageSource } from "../../registry/image-source.ts";
 import type { BuildOrder, Driver, InstanceOrder, InstanceProcess, InstanceUsage } from "../driver.ts";

@@ -1,4 +1,4 @@
-import type { SourceConfig } from "../../deployments/schema.ts";
+import type { SourceConfig } from "../../deployment-records/schema.ts";
 import type { InstanceOrder } from "../driver.ts";
 
 /** Port on which images of agent servers listen, ours and others' (contract control-plane §6.1). */

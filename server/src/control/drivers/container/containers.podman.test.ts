@@ -27,7 +27,7 @@ import {
 } from "../../../../test/deploy.ts";
 import { testGitServer } from "../../../../test/git-server.ts";
 import { BRIDGE_ADDRESS, hasPodman, importImage, openToContainers, testPodman } from "../../../../test/podman.ts";
-import { collectGarbage } from "../../runtime/collect-garbage.ts";
+import { collectGarbage } from "../../revisions/collect-garbage.ts";
 import { LABELS } from "./container-spec.ts";
 
 const SCRIPT = new URL("../../../../../scripts/agent-image.mjs", import.meta.url);

@@ -5,7 +5,7 @@
 import type { Readable } from "node:stream";
 
 import { OutboundError } from "../../../base/outbound/outbound-error.ts";
-import { BuildError } from "../driver.ts";
+import { BuildError } from "../../builds/build-error.ts";
 import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
 import { type ImageReference, parseReference } from "./image-reference.ts";
 import type { RegistryCredentials } from "./registry-credentials.ts";

@@ -19,14 +19,8 @@ import { linkPackages, notePackages, packagesKey, takePackages } from "../../bui
 import { runCommand } from "../../builds/run-command.ts";
 import { unpack } from "../../builds/unpack.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
-import {
-  BuildError,
-  type BuildOrder,
-  type Driver,
-  type InstanceOrder,
-  type InstanceProcess,
-  type InstanceUsage,
-} from "../driver.ts";
+import { BuildError } from "../../builds/build-error.ts";
+import type { BuildOrder, Driver, InstanceOrder, InstanceProcess, InstanceUsage } from "../driver.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import type { DeploymentPlace, DeploymentPlaces } from "./isolation/deployment-places.ts";
 import type { Isolation } from "./isolation/isolation.ts";

@@ -1,0 +1,130 @@
+import type { Principal } from "../../base/auth/principal.ts";
+import { route, type Route } from "../../base/http/route.ts";
+import { hosted } from "../api-host.ts";
+import type { ControlDeps } from "../deps.ts";
+import { unknownDeployment, unknownRevision } from "../deployment-records/not-found.ts";
+import { deploymentParams } from "../deployment-records/schema.ts";
+import { findDeployment } from "../deployment-records/sql.ts";
+import { revisionParams } from "./schema.ts";
+import { findRevision } from "./sql.ts";
+import * as schema from "../logs/schema.ts";
+import { type LogKind, type LogRow, type LogsWanted, selectLogs } from "../logs/sql.ts";
+
+const shared = { tag: "Logs", errorFamily: "validation", permission: "deployments:read" } as const;
+
+type Asked = {
+  order?: "asc" | "desc" | null | undefined;
+  limit: number;
+  offset?: string | null | undefined;
+  level?: string | null | undefined;
+  query?: string | null | undefined;
+  start_time?: string | null | undefined;
+  end_time?: string | null | undefined;
+};
+
+/** Logs of builds and deployments, in both generations of endpoints (contract control-plane §3.1). */
+export function logRoutes(deps: ControlDeps): Route[] {
+  const { sql } = deps;
+
+  async function read(principal: Principal, of: { id: string; revision?: string; kind: LogKind }, asked: Asked) {
+    if (!(await findDeployment(sql, principal.workspaceId, of.id))) throw unknownDeployment(of.id);
+    if (of.revision !== undefined && !(await findRevision(sql, of.id, of.revision))) {
+      throw unknownRevision(of.id, of.revision);
+    }
+    const wanted: LogsWanted = {
+      deploymentId: of.id,
+      revisionId: of.revision,
+      kind: of.kind,
+      order: asked.order ?? "asc",
+      limit: asked.limit,
+      after: asked.offset ?? undefined,
+      level: asked.level ?? undefined,
+      query: asked.query ?? undefined,
+      from: asked.start_time ?? undefined,
+      to: asked.end_time ?? undefined,
+    };
+    const rows = await selectLogs(sql, wanted);
+    // also for an empty page, so that a follower can continue from it
+    return { logs: rows.map(print), next_offset: rows.at(-1)?.id ?? wanted.after ?? null };
+  }
+
+  const posted = (path: `/${string}`, kind: LogKind, ofRevision: boolean): Route =>
+    route({
+      ...shared,
+      ...hosted(path),
+      method: "POST",
+      summary: `Lines of the ${kind === "build" ? "build" : "deployment"}${ofRevision ? " of a revision" : ""}`,
+      params: ofRevision ? revisionParams : deploymentParams,
+      body: schema.logsBody,
+      out: { 200: schema.logs },
+      async handler({ params, body, principal, c }) {
+        const { deployment_id: id, revision_id: revision } = params as { deployment_id: string; revision_id?: string };
+        return c.json(await read(principal, { id, kind, ...(revision !== undefined && { revision }) }, body));
+      },
+    });
+
+  return [
+    posted("/v1/projects/:deployment_id/revisions/:revision_id/build_logs", "build", true),
+    posted("/v1/projects/:deployment_id/revisions/:revision_id/deploy_logs", "deploy", true),
+    posted("/v1/projects/:deployment_id/deploy_logs", "deploy", false),
+    posted("/v1/projects/:deployment_id/build_logs", "build", false),
+    route({
+      ...shared,
+      ...hosted("/v2/deployments/:deployment_id/revisions/:revision_id/logs"),
+      method: "GET",
+      summary: "Lines of a revision's build or deployment",
+      params: revisionParams,
+      query: schema.revisionLogsQuery,
+      out: { 200: schema.logs },
+      async handler({ params, query, principal, c }) {
+        const of = { id: params.deployment_id, revision: params.revision_id, kind: query.type };
+        return c.json(await read(principal, of, { ...query, query: query.query ?? query.run_id }));
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/deployments/:deployment_id/logs"),
+      method: "GET",
+      summary: "Lines of a deployment, of all of its revisions",
+      params: deploymentParams,
+      query: schema.deploymentLogsQuery,
+      out: { 200: schema.logs },
+      async handler({ params, query, principal, c }) {
+        const of = { id: params.deployment_id, kind: query.type ?? "deploy" } as const;
+        return c.json(await read(principal, of, { ...query, query: query.query ?? query.run_id }));
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/deployment-logs"),
+      method: "GET",
+      summary: "Lines of a deployment by the page",
+      query: schema.pagedLogsQuery,
+      out: { 200: schema.pagedLogs },
+      errors: [404],
+      async handler({ query, principal, c }) {
+        const of = {
+          id: query.deployment_id,
+          kind: query.log_type === "BUILD" ? ("build" as const) : ("deploy" as const),
+          ...(query.revision_id !== undefined && { revision: query.revision_id }),
+        };
+        const { logs, next_offset: next } = await read(principal, of, {
+          ...query,
+          query: query.query ?? query.run_id,
+          order: query.sort_order,
+          limit: query.page_size,
+          offset: query.cursor,
+        });
+        return c.json({ items: logs, next_cursor: logs.length < query.page_size ? null : next });
+      },
+    }),
+  ];
+}
+
+const print = (row: LogRow) => ({
+  id: row.id,
+  timestamp: row.at.getTime(),
+  level: row.level,
+  message: row.message,
+  revision_id: row.revision_id,
+});

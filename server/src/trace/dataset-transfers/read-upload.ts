@@ -1,0 +1,91 @@
+import type { z } from "zod";
+
+import { AppError, unprocessable } from "../../base/errors.ts";
+import { cleanStrings } from "../../base/http/json-body.ts";
+import { jsonObject } from "../../base/http/fields.ts";
+import type { Part } from "../ingest/read-multipart.ts";
+import { parseCsv } from "./csv.ts";
+import { dataType } from "../datasets/schema.ts";
+import type { NewExample } from "../examples/write-examples.ts";
+
+/** Table and the roles of its columns, as sent by a form (contract §4.5). */
+export interface UploadedTable {
+  name: string | undefined;
+  description: string | null;
+  data_type: z.output<typeof dataType>;
+  inputs_schema_definition: Record<string, unknown> | null;
+  outputs_schema_definition: Record<string, unknown> | null;
+  examples: NewExample[];
+}
+
+const NOT_BUILT = ["transformations", "input_key_mappings", "output_key_mappings", "metadata_key_mappings"];
+
+/** Parses an upload. @throws 400 and 422 for unreadable input */
+export function readUpload(parts: Part[]): UploadedTable {
+  const all = (name: string) =>
+    parts.filter((part) => part.name === name).map((part) => cleanStrings(part.content.toString("utf8")) as string);
+  const last = (name: string) => all(name).at(-1);
+  for (const name of NOT_BUILT) {
+    if (last(name)) throw unprocessable(`"${name}" is not supported yet; leave it out`);
+  }
+  const file = parts.find((part) => part.name === "file");
+  if (!file) throw unprocessable("file: is missing");
+  const keys = { inputs: all("input_keys"), outputs: all("output_keys"), metadata: all("metadata_keys") };
+  if (keys.inputs.length === 0) throw unprocessable("input_keys: at least one column holds the inputs");
+  const type = dataType.safeParse(last("data_type") ?? "kv");
+  if (!type.success) throw unprocessable("data_type: must be kv, llm or chat");
+  return {
+    name: last("name") ?? file.filename,
+    description: last("description") ?? null,
+    data_type: type.data,
+    inputs_schema_definition: readSchema(last("inputs_schema_definition")),
+    outputs_schema_definition: readSchema(last("outputs_schema_definition")),
+    examples: readRecords(file).map((record, row) => ({
+      inputs: pick(record, keys.inputs, row),
+      outputs: keys.outputs.length > 0 ? pick(record, keys.outputs, row) : null,
+      metadata: pick(record, keys.metadata, row),
+    })),
+  };
+}
+
+function readSchema(text: string | undefined): Record<string, unknown> | null {
+  if (!text) return null;
+  try {
+    return jsonObject.parse(JSON.parse(text));
+  } catch {
+    throw unprocessable("A schema definition must be a JSON object.");
+  }
+}
+
+/** Parses JSON Lines, recognised by media type, file name or first character; otherwise CSV with a header line. */
+function readRecords(file: Part): Record<string, unknown>[] {
+  const text = cleanStrings(file.content.toString("utf8")) as string;
+  const isLines =
+    /jsonl|ndjson/.test(file.type) || /\.jsonl$/i.test(file.filename ?? "") || text.trimStart()[0] === "{";
+  if (isLines) return readLines(text);
+  const [header, ...records] = parseCsv(text);
+  if (!header) throw unprocessable("The file is empty.");
+  return records.map((record, row) => {
+    if (record.length !== header.length) {
+      throw unprocessable(`Row ${row + 1} has ${record.length} columns, the first line names ${header.length}.`);
+    }
+    return Object.fromEntries(header.map((name, i) => [name, record[i]]));
+  });
+}
+
+function readLines(text: string): Record<string, unknown>[] {
+  return text.split(/\r?\n/).flatMap((line, row) => {
+    if (line.trim() === "") return [];
+    try {
+      return [jsonObject.parse(cleanStrings(JSON.parse(line)))];
+    } catch {
+      throw new AppError(400, `Line ${row + 1} is no JSON object.`);
+    }
+  });
+}
+
+function pick(record: Record<string, unknown>, keys: string[], row: number): Record<string, unknown> {
+  const missing = keys.find((key) => !Object.hasOwn(record, key));
+  if (missing !== undefined) throw unprocessable(`Row ${row + 1} has no column "${missing}".`);
+  return Object.fromEntries(keys.map((key) => [key, record[key]]));
+}

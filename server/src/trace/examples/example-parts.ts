@@ -1,0 +1,67 @@
+/**
+ * Examples as a multipart body (contract §4.5). Part names start with the example's id: `<id>` for the example itself,
+ * `<id>.inputs` and `<id>.outputs` for JSON, `<id>.attachment.<name>` for a file, `<id>.attachments_operations` for
+ * changes to its existing files.
+ */
+import type { z } from "zod";
+
+import { AppError, unprocessable } from "../../base/errors.ts";
+import { jsonObject } from "../../base/http/fields.ts";
+import { describeIssues } from "../../base/http/errors.ts";
+import { cleanStrings } from "../../base/http/json-body.ts";
+import { isUuid } from "../../base/ids.ts";
+import type { Part } from "../ingest/read-multipart.ts";
+import { attachmentsPart } from "./schema.ts";
+
+/** Uploaded file. */
+export interface GivenFile {
+  mime_type: string;
+  content: Buffer;
+}
+
+export interface GivenExample<Info> {
+  id: string;
+  info: Info;
+  inputs: Record<string, unknown> | null;
+  outputs: Record<string, unknown> | null;
+  files: Record<string, GivenFile>;
+  operations: z.output<typeof attachmentsPart> | null;
+}
+
+const NAME = /^(?<id>[^.]+)(?:\.(?<field>inputs|outputs|attachments_operations)|\.attachments?\.(?<file>.+))?$/s;
+
+/** Parses examples in the order of their first parts. @throws 400 for invalid JSON, 422 for an invalid part */
+export function readExampleParts<S extends z.ZodType>(parts: Part[], infoSchema: S): GivenExample<z.output<S>>[] {
+  const examples = new Map<string, GivenExample<z.output<S>>>();
+  for (const part of parts) {
+    const { id, field, file } = NAME.exec(part.name)?.groups ?? {};
+    if (id === undefined || !isUuid(id)) {
+      throw unprocessable(`Part "${part.name}": a part's name begins with the example's id, a UUID.`);
+    }
+    const key = id.toLowerCase();
+    let example = examples.get(key);
+    if (!example) {
+      example = { id: key, info: infoSchema.parse({}), inputs: null, outputs: null, files: {}, operations: null };
+      examples.set(key, example);
+    }
+    if (file !== undefined) example.files[file] = { mime_type: part.type, content: part.content };
+    else if (field === "inputs") example.inputs = read(part, jsonObject);
+    else if (field === "outputs") example.outputs = read(part, jsonObject.nullable());
+    else if (field === "attachments_operations") example.operations = read(part, attachmentsPart);
+    else example.info = read(part, infoSchema);
+  }
+  if (examples.size === 0) throw unprocessable("The request holds no example.");
+  return [...examples.values()];
+}
+
+function read<S extends z.ZodType>(part: Part, schema: S): z.output<S> {
+  let value: unknown;
+  try {
+    value = JSON.parse(part.content.toString("utf8"));
+  } catch {
+    throw new AppError(400, `Part "${part.name}" is not JSON.`);
+  }
+  const parsed = schema.safeParse(cleanStrings(value));
+  if (!parsed.success) throw unprocessable(`Part "${part.name}": ${describeIssues(parsed.error)}`);
+  return parsed.data;
+}

@@ -1,0 +1,127 @@
+/**
+ * Examples with files. Files are written first, under unique names, and are unreferenced until the rows that name them
+ * are committed. If that fails they are deleted. A crash can leave an unreferenced file behind, which only wastes
+ * space.
+ */
+import { buffer } from "node:stream/consumers";
+
+import { notFound, unprocessable } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { findAttachments } from "../attachments/clickhouse.ts";
+import type { TraceDeps } from "../deps.ts";
+import type { Part } from "../ingest/read-multipart.ts";
+import { type GivenExample, type GivenFile, readExampleParts } from "./example-parts.ts";
+import { createPart, updatePart } from "./schema.ts";
+import type { Attachments } from "./sql.ts";
+import { findDatasetRow } from "../datasets/sql.ts";
+import { takeFromSourceRuns } from "./source-runs.ts";
+import { createExamples, updateExamples, type Written } from "./write-examples.ts";
+
+type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "log">;
+
+/**
+ * Creates examples with files. @throws 404 without such a dataset or source run, 409 for an id already in use, 422 for
+ * invalid examples
+ */
+export async function uploadExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
+  await found(deps, tenantId, datasetId);
+  const given = readExampleParts(parts, createPart);
+  const wanted = given.find((example) => example.operations);
+  if (wanted) throw unprocessable(`Part "${wanted.id}.attachments_operations": a new example has no files yet.`);
+  const examples = await takeFromSourceRuns(
+    deps,
+    tenantId,
+    given.map(({ id, info, inputs, outputs }) => ({ ...info, id, inputs, outputs })),
+  );
+  const files = given.map((example) => example.files);
+  for (const [i, example] of examples.entries()) {
+    Object.assign(
+      files[i]!,
+      await filesOfRun(deps, tenantId, example.source_run_id, example.use_source_run_attachments),
+    );
+  }
+  return withFiles(deps, tenantId, files, (attachments) =>
+    createExamples(
+      deps.sql,
+      tenantId,
+      datasetId,
+      examples.map((example, i) => ({ ...example, attachments: attachments[i] })),
+    ),
+  );
+}
+
+/** Updates examples and their files. @throws 404 without such a dataset or example in it, 422 for invalid changes */
+export async function reviseExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
+  await found(deps, tenantId, datasetId);
+  const given = readExampleParts(parts, updatePart);
+  return withFiles(
+    deps,
+    tenantId,
+    given.map((example) => example.files),
+    (attachments) =>
+      updateExamples(
+        deps.sql,
+        tenantId,
+        datasetId,
+        given.map(({ id, info, inputs, outputs, operations }: GivenExample<(typeof given)[number]["info"]>, i) => ({
+          ...info,
+          id,
+          inputs,
+          outputs,
+          attachments: attachments[i],
+          attachments_operations: operations,
+        })),
+      ),
+  );
+}
+
+async function found({ sql }: Deps, tenantId: string, datasetId: string): Promise<void> {
+  if (!(await findDatasetRow(sql, tenantId, datasetId))) throw notFound("Dataset not found");
+}
+
+/** Copies a run's files, because the example outlives the run. */
+async function filesOfRun(
+  { clickhouse, blobs }: Deps,
+  tenantId: string,
+  runId: string | null | undefined,
+  names: string[] | null | undefined,
+): Promise<Record<string, GivenFile>> {
+  if (!names || names.length === 0) return {};
+  if (!runId) throw unprocessable("use_source_run_attachments needs a source_run_id.");
+  const there = await findAttachments(clickhouse, tenantId, [runId]);
+  const files: Record<string, GivenFile> = {};
+  for (const name of names) {
+    const row = there.find((attachment) => attachment.name === name);
+    const blob = row && (await blobs.read(row.blob));
+    if (!row || !blob) throw notFound(`Source run ${runId} has no attachment "${name}"`);
+    files[name] = { mime_type: row.mime_type, content: await buffer(blob.content) };
+  }
+  return files;
+}
+
+/** Stores files, then runs `write`; deletes the files if it fails. */
+export async function withFiles<T>(
+  { blobs, log }: Pick<Deps, "blobs" | "log">,
+  tenantId: string,
+  given: Record<string, GivenFile>[],
+  write: (attachments: (Attachments | null)[]) => Promise<T>,
+): Promise<T> {
+  const stored: string[] = [];
+  try {
+    const attachments: (Attachments | null)[] = [];
+    for (const files of given) {
+      const kept: Attachments = {};
+      for (const [name, { mime_type, content }] of Object.entries(files)) {
+        const blob = `${tenantId}/examples/${uuid7()}`;
+        stored.push(blob);
+        await blobs.put(blob, content);
+        kept[name] = { blob, mime_type, size: content.length };
+      }
+      attachments.push(Object.keys(kept).length > 0 ? kept : null);
+    }
+    return await write(attachments);
+  } catch (error) {
+    await blobs.delete(stored).catch((left: unknown) => log.error({ err: left }, "files were left behind"));
+    throw error;
+  }
+}

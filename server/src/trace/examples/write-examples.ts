@@ -1,0 +1,241 @@
+/**
+ * Every change of examples creates a version of the dataset: changed states end at the version's time, new ones begin
+ * there. Writers of one dataset are serialized by a lock on its row, so that versions are ordered and states never
+ * overlap.
+ */
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
+import { uuid7 } from "../../base/ids.ts";
+import { checkExamples } from "../datasets/check-examples.ts";
+import type { AttachmentsOperations } from "./schema.ts";
+import {
+  type Attachments,
+  endExamples,
+  eraseExamples,
+  type ExampleState,
+  findExampleDatasets,
+  insertExamples,
+} from "./sql.ts";
+import { type DatasetRow, findDatasetRow } from "../datasets/sql.ts";
+import { beginVersion } from "../datasets/version-sql.ts";
+
+export interface Written {
+  count: number;
+  example_ids: string[];
+  as_of: string;
+}
+
+export interface NewExample {
+  id?: string | null | undefined;
+  inputs?: Record<string, unknown> | null | undefined;
+  outputs?: Record<string, unknown> | null | undefined;
+  metadata?: Record<string, unknown> | null | undefined;
+  split?: string | string[] | null | undefined;
+  source_run_id?: string | null | undefined;
+  created_at?: string | null | undefined;
+  attachments?: Attachments | null | undefined;
+}
+
+/** Null or absent fields stay unchanged. */
+export interface ExampleChange {
+  id: string;
+  inputs?: Record<string, unknown> | null | undefined;
+  outputs?: Record<string, unknown> | null | undefined;
+  metadata?: Record<string, unknown> | null | undefined;
+  split?: string | string[] | null | undefined;
+  attachments?: Attachments | null | undefined;
+  attachments_operations?: AttachmentsOperations | null | undefined;
+}
+
+/** Split of examples without an explicit split (contract §4.5). */
+const DEFAULT_SPLIT = "base";
+
+/**
+ * Creates examples. @throws 404 without such a dataset, 409 for an id already in use, 422 for examples that the
+ * dataset's schemas exclude
+ */
+export async function createExamples(
+  sql: Sql,
+  tenantId: string,
+  datasetId: string,
+  given: NewExample[],
+): Promise<Written> {
+  return sql.begin((tx) => addExamples(tx, tenantId, datasetId, given)) as Promise<Written>;
+}
+
+/** Creates examples within a transaction. */
+export async function addExamples(
+  tx: Transaction,
+  tenantId: string,
+  datasetId: string,
+  given: NewExample[],
+): Promise<Written> {
+  const states = given.map(newState);
+  const ids = states.map((state) => state.example_id);
+  if (new Set(ids).size < ids.length) throw unprocessable("Two examples have the same id.");
+  const dataset = await lock(tx, tenantId, datasetId);
+  checkExamples(dataset, states);
+  const as_of = await beginVersion(tx, tenantId, datasetId);
+  const made = new Set(await insertExamples(tx, tenantId, datasetId, as_of, states));
+  const taken = ids.find((id) => !made.has(id));
+  if (taken !== undefined) throw conflict(`Example ${taken} already exists.`);
+  return { count: ids.length, example_ids: ids, as_of };
+}
+
+/**
+ * Updates examples. @throws 404 without such a dataset or example in it, 422 for examples that the dataset's schemas
+ * exclude
+ */
+export async function updateExamples(
+  sql: Sql,
+  tenantId: string,
+  datasetId: string,
+  changes: ExampleChange[],
+): Promise<Written> {
+  const byId = new Map(changes.map((change) => [change.id, change]));
+  if (byId.size < changes.length) throw unprocessable("Two changes are of the same example.");
+  return rewriteExamples(sql, tenantId, datasetId, [...byId.keys()], (state) =>
+    changedState(state, byId.get(state.example_id)!),
+  );
+}
+
+/** Adds examples to a split, or removes them from it. @throws 404 without such a dataset or example in it */
+export async function changeSplit(
+  sql: Sql,
+  tenantId: string,
+  datasetId: string,
+  change: { split_name: string; examples: string[]; remove: boolean },
+): Promise<string[]> {
+  const { split_name: name, remove } = change;
+  const { example_ids } = await rewriteExamples(sql, tenantId, datasetId, [...new Set(change.examples)], (state) => {
+    const others = (readSplits(state.metadata) ?? []).filter((split) => split !== name);
+    return { ...state, metadata: { ...state.metadata, dataset_split: remove ? others : [...others, name] } };
+  });
+  return example_ids;
+}
+
+async function rewriteExamples(
+  sql: Sql,
+  tenantId: string,
+  datasetId: string,
+  ids: string[],
+  rewrite: (state: ExampleState) => ExampleState,
+): Promise<Written> {
+  return sql.begin(async (tx) => {
+    const dataset = await lock(tx, tenantId, datasetId);
+    const as_of = await beginVersion(tx, tenantId, datasetId);
+    const current = await endExamples(tx, tenantId, datasetId, as_of, ids);
+    const there = new Set(current.map((state) => state.example_id));
+    const missing = ids.find((id) => !there.has(id));
+    if (missing !== undefined) throw notFound(`Example ${missing} not found`);
+    const states = current.map(rewrite);
+    checkExamples(dataset, states);
+    await insertExamples(tx, tenantId, datasetId, as_of, states);
+    return { count: ids.length, example_ids: ids, as_of };
+  }) as Promise<Written>;
+}
+
+/** Ends the examples; earlier versions keep them. @throws 404 when one of them does not exist */
+export async function deleteExamples(sql: Sql, tenantId: string, ids: string[]): Promise<void> {
+  const wanted = [...new Set(ids)];
+  await sql.begin(async (tx) => {
+    const found = await findExampleDatasets(tx, tenantId, wanted);
+    const there = new Set(found.map((row) => row.example_id));
+    const missing = wanted.find((id) => !there.has(id));
+    if (missing !== undefined) throw notFound(`Example ${missing} not found`);
+    // sorted by dataset, so that concurrent deletions acquire the locks in the same order
+    for (const datasetId of new Set(found.map((row) => row.dataset_id))) {
+      await lock(tx, tenantId, datasetId);
+      const as_of = await beginVersion(tx, tenantId, datasetId);
+      const here = found.filter((row) => row.dataset_id === datasetId).map((row) => row.example_id);
+      const ended = await endExamples(tx, tenantId, datasetId, as_of, here);
+      if (ended.length < here.length) throw new AppError(409, "An example was changed meanwhile. Try again.");
+    }
+  });
+}
+
+/** Deletes all states of the examples. @returns the deleted ids and the files that are no longer referenced */
+export async function eraseExamplesForGood(
+  sql: Sql,
+  tenantId: string,
+  ids: string[],
+): Promise<{ example_ids: string[]; blobs: string[] }> {
+  return sql.begin(async (tx) => {
+    const current = await findExampleDatasets(tx, tenantId, ids);
+    for (const datasetId of new Set(current.map((row) => row.dataset_id))) {
+      await lock(tx, tenantId, datasetId);
+      await beginVersion(tx, tenantId, datasetId);
+    }
+    const gone = await eraseExamples(tx, tenantId, ids);
+    const blobs = gone.flatMap(({ attachments }) => Object.values(attachments ?? {}).map((file) => file.blob));
+    return { example_ids: [...new Set(gone.map((row) => row.example_id))], blobs: [...new Set(blobs)] };
+  }) as Promise<{ example_ids: string[]; blobs: string[] }>;
+}
+
+async function lock(tx: Transaction, tenantId: string, datasetId: string): Promise<DatasetRow> {
+  const dataset = await findDatasetRow(tx, tenantId, datasetId, "lock");
+  if (!dataset) throw notFound("Dataset not found");
+  return dataset;
+}
+
+function newState(given: NewExample): ExampleState {
+  if (!given.inputs) throw unprocessable("inputs: an example needs them, unless it takes them from its source run.");
+  const example_id = given.id ?? uuid7();
+  return {
+    example_id,
+    name: `#${example_id.slice(-4)}`,
+    created_at: given.created_at ?? null,
+    inputs: given.inputs,
+    outputs: given.outputs ?? null,
+    metadata: withSplits(given.metadata ?? {}, given.split, [DEFAULT_SPLIT]),
+    source_run_id: given.source_run_id ?? null,
+    attachments: given.attachments ?? null,
+  };
+}
+
+function changedState(state: ExampleState, change: ExampleChange): ExampleState {
+  const splits = readSplits(state.metadata) ?? [DEFAULT_SPLIT];
+  return {
+    ...state,
+    inputs: change.inputs ?? state.inputs,
+    outputs: change.outputs ?? state.outputs,
+    metadata: withSplits(change.metadata ?? state.metadata, change.split, splits),
+    attachments: changedFiles(state.attachments ?? {}, change),
+  };
+}
+
+/** Stores the splits in the metadata, as a list: `split`, else `dataset_split`, else `otherwise`. */
+function withSplits(
+  metadata: Record<string, unknown>,
+  split: string | string[] | null | undefined,
+  otherwise: string[],
+): Record<string, unknown> {
+  const splits = split == null ? (readSplits(metadata) ?? otherwise) : [split].flat();
+  return { ...metadata, dataset_split: [...new Set(splits)] };
+}
+
+function readSplits({ dataset_split: given }: Record<string, unknown>): string[] | undefined {
+  if (typeof given === "string") return [given];
+  return Array.isArray(given) && given.every((split) => typeof split === "string") ? given : undefined;
+}
+
+/**
+ * Returns the files after a change. With operations only the files they name stay, without them all do. New files
+ * replace those of the same name.
+ */
+function changedFiles(current: Attachments, change: ExampleChange): Attachments | null {
+  const { attachments: added, attachments_operations: operations } = change;
+  let kept = current;
+  if (operations) {
+    const file = (name: string) => {
+      const found = current[name];
+      if (!found) throw unprocessable(`The example ${change.id} has no attachment "${name}".`);
+      return found;
+    };
+    const retained = (operations.retain ?? []).map((name) => [name, file(name)]);
+    const renamed = Object.entries(operations.rename ?? {}).map(([from, to]) => [to, file(from)]);
+    kept = Object.fromEntries([...retained, ...renamed]) as Attachments;
+  }
+  const files = { ...kept, ...added };
+  return Object.keys(files).length > 0 ? files : null;
+}

@@ -1,0 +1,118 @@
+import { bind, ch } from "../../base/clickhouse/fragment.ts";
+import { unprocessable } from "../../base/errors.ts";
+import type { TraceDeps } from "../deps.ts";
+import { listFeedbackOfRuns } from "../feedback/sql.ts";
+import { readFilter } from "../filter/read-filter.ts";
+import { knowTiers } from "../runs/know-tiers.ts";
+import { limited } from "../runs/limited.ts";
+import { readRows } from "../runs/read-rows.ts";
+import type { PrintPlan } from "../runs/print-v1.ts";
+import { checkProjects } from "../runs/query-runs.ts";
+import { lookUp } from "../runs/related.ts";
+import type { PrintContext } from "../runs/run-fields.ts";
+import type { RunScope } from "../runs/run-scope.ts";
+import { type Row, selectPage } from "../runs/select-page.ts";
+import { fromRuns } from "../runs/selection.ts";
+import { type ExampleItem, listExamples } from "../examples/sql.ts";
+
+/** Runs per read, and per response: an example has one per repetition and experiment. */
+const RUN_PAGE = 500;
+const MAX_RUNS = 5000;
+const MAX_FILTERED = 100_000;
+
+export interface ExperimentQuery {
+  experiments: string[];
+  examples?: string[] | null | undefined;
+  /** Filter expressions by experiment: only examples with a run that passes all of them. */
+  filters?: Record<string, string[]> | null | undefined;
+  limit: number;
+  offset: number;
+}
+
+export interface ExampleWithRuns {
+  example: ExampleItem;
+  /** Runs, each as JSON text. */
+  runs: string[];
+}
+
+/**
+ * Returns a page of a dataset's examples, each with its experiment runs. With `feedback` the runs include theirs: all
+ * of it, or that of a comparison.
+ *
+ * @throws 404 for an experiment that is not in the workspace, 400 for an invalid filter
+ */
+export async function experimentRuns(
+  deps: TraceDeps,
+  scope: RunScope,
+  datasetId: string,
+  query: ExperimentQuery,
+  { plan, context }: { plan: PrintPlan; context: PrintContext },
+  feedback?: { comparison: string | null | undefined },
+): Promise<ExampleWithRuns[]> {
+  await checkProjects(deps, scope, [...query.experiments, ...Object.keys(query.filters ?? {})]);
+  const id = await filteredExamples(deps, scope, query);
+  const page = { order: "recent", descending: undefined, select: undefined } as const;
+  const found = await listExamples(
+    deps.sql,
+    scope.tenantId,
+    { dataset: datasetId, as_of: "latest", id },
+    { ...page, limit: query.limit, offset: query.offset },
+  );
+  const runs = new Map(found.map(({ item }) => [(JSON.parse(item) as { id: string }).id, [] as string[]]));
+  for await (const rows of readRuns(deps, scope, query.experiments, [...runs.keys()], plan.columns)) {
+    const related = await lookUp(deps, scope, rows, plan.lookups);
+    const ids = rows.map((row) => row.id);
+    const said = feedback && (await listFeedbackOfRuns(deps.sql, scope.tenantId, ids, feedback.comparison));
+    for (const row of rows) {
+      const text = plan.print(row, related, context);
+      const whole = said ? `${text.slice(0, -1)},"feedbacks":${said.get(row.id) ?? "[]"}}` : text;
+      runs.get(row.reference_example_id!)?.push(whole);
+    }
+  }
+  const lists = [...runs.values()];
+  return found.map((example, i) => ({ example, runs: lists[i]! }));
+}
+
+async function* readRuns(
+  { clickhouse }: Pick<TraceDeps, "clickhouse">,
+  scope: RunScope,
+  projects: string[],
+  examples: string[],
+  columns: string[],
+): AsyncGenerator<Row[]> {
+  if (examples.length === 0) return;
+  const selection = { projects, reference_examples: examples, is_root: true };
+  // the reference example is needed for grouping, whether it was selected or not
+  const request = { columns: [...columns, "r.reference_example_id"], descending: false, limit: RUN_PAGE };
+  let after: Awaited<ReturnType<typeof selectPage>>["next"];
+  for (let sent = 0; sent < MAX_RUNS; sent += RUN_PAGE) {
+    const page = await selectPage(clickhouse, scope, selection, { ...request, after });
+    yield page.rows;
+    if (!page.next) return;
+    after = page.next;
+  }
+  throw unprocessable(`These examples have more than ${MAX_RUNS} runs in the experiments. Ask for fewer at once.`);
+}
+
+/** Undefined: no restriction. */
+async function filteredExamples(
+  deps: TraceDeps,
+  scope: RunScope,
+  { filters, examples }: ExperimentQuery,
+): Promise<string[] | undefined> {
+  let left = examples ? new Set(examples) : undefined;
+  for (const [project, texts] of Object.entries(filters ?? {})) {
+    const selection = limited({ projects: [project], is_root: true, filters: texts.map((text) => readFilter(text)) });
+    const known = await knowTiers(deps, scope, selection);
+    const statement = ch`select distinct r.reference_example_id as id ${fromRuns(known, selection)}
+      limit ${bind("UInt32", MAX_FILTERED)}`;
+    const rows = await readRows<{ id: string | null }>(
+      deps.clickhouse.askedBy(scope.tenantId),
+      "datasets.filtered",
+      statement,
+    );
+    if (rows.length === MAX_FILTERED) throw unprocessable(`filters: more than ${MAX_FILTERED} examples pass.`);
+    left = new Set(rows.flatMap((row) => row.id ?? []).filter((id) => left?.has(id) ?? true));
+  }
+  return left && [...left];
+}

@@ -1,0 +1,86 @@
+import { expect, test } from "vitest";
+
+import { noAudit } from "../../../test/principal.ts";
+import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { traceRoutes } from "../index.ts";
+import { canonicalPath } from "./canonical-path.ts";
+import { activeTable, type Bearer, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
+
+/** Routes by the rows that count a request with a key and a user. Routes that are missing here count by default. */
+const CLASSES: Record<string, string[]> = {
+  "runs-create.key": ["POST /api/v1/runs"],
+  "runs-update.key": ["PATCH /api/v1/runs/:run_id"],
+  "runs-batch.key": ["POST /api/v1/runs/batch"],
+  "runs-multipart.key": ["POST /api/v1/runs/multipart"],
+  "otel-traces.key": ["POST /otel/v1/traces"],
+  "runs-query.key runs-query.user": ["POST /api/v1/runs/query", "POST /api/v2/runs/query"],
+  "runs-stats.key": ["POST /api/v1/runs/stats"],
+  "run-lookup.key": ["GET /api/v1/runs/:run_id", "GET /api/v2/runs/:run_id"],
+  "deletion.key deletion.user": ["DELETE /api/v1/sessions", "DELETE /api/v1/sessions/:session_id"],
+  "feedback.key": ["POST /api/v1/feedback"],
+  "examples.key": [
+    "GET /api/v1/examples",
+    "GET /api/v1/examples/count",
+    "GET /api/v1/examples/:example_id",
+    "GET /api/v1/public/:share_token/examples",
+    "GET /api/v1/public/:share_token/examples/count",
+  ],
+  "auth.key auth.user": [
+    "GET /auth/public",
+    "POST /api/v1/auth/password",
+    "GET /api/v1/auth/sign-in-methods",
+    "GET /auth/oidc/login",
+    "GET /auth/oidc/callback",
+  ],
+  // rows of addresses, which count requests without a key too
+  health: ["GET /api/v1/ok", "GET /api/v1/ready"],
+  info: ["GET /api/v1/info/health", "GET /api/v1/info"],
+};
+
+const DEFAULT = "default.key default.user";
+const UUID = "0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000";
+
+const { platform } = await testTracePlatform();
+const routes = traceRoutes(platform.deps, noAudit);
+const table = activeTable((row) => row.us);
+
+/** Returns the rows that count a request to a declared path. */
+function rowsOf(method: string, declared: string, bears: Bearer): string {
+  const path = canonicalPath(declared.replaceAll(/:\w+(\{[^}]*\})?/g, UUID));
+  const matching = rulesFor(table, method, path);
+  const address = rowOfAddress(matching);
+  const rows = address ? [address] : chooseRows(table, matching, bears);
+  return rows.map(({ name }) => name).join(" ");
+}
+
+test("every route counts in the rows of its class, and no other route does", () => {
+  const found: Record<string, string[]> = {};
+  for (const { method, path } of routes) {
+    const rows = rowsOf(method, path, { key: true, user: true });
+    if (rows !== DEFAULT) (found[rows] ??= []).push(`${method} ${path}`);
+  }
+  const sorted = (classes: Record<string, string[]>) =>
+    Object.fromEntries(Object.entries(classes).map(([rows, list]) => [rows, list.toSorted()]));
+  expect(sorted(found)).toEqual(sorted(CLASSES));
+  expect(routes.length).toBeGreaterThan(150);
+});
+
+test("the aliases of a route count in the rows of its path", () => {
+  const bearers = [true, false].flatMap((key) => [true, false].map((user) => ({ key, user })));
+  for (const { method, path, aliases = [] } of routes) {
+    // the row of feedback names POST /feedback alone
+    for (const alias of aliases.filter((name) => !name.endsWith("/feedback/eager"))) {
+      for (const bears of bearers) {
+        expect([alias, rowsOf(method, alias, bears)]).toEqual([alias, rowsOf(method, path, bears)]);
+      }
+    }
+  }
+});
+
+test("without a key or a user, only health and info have rows of their own", () => {
+  for (const { method, path } of routes) {
+    const rows = rowsOf(method, path, { key: false, user: false });
+    const own = ["health", "info"].find((name) => CLASSES[name]!.includes(`${method} ${path}`));
+    expect([method, path, rows]).toEqual([method, path, own ?? "public"]);
+  }
+});
