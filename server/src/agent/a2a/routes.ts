@@ -144,11 +144,8 @@ async function send(deps: AgentDeps, { id, generation, params, asker, c }: Call)
   const { blocking, returnImmediately } = sending.configuration ?? {};
   if (blocking === false || returnImmediately === true) return rawJson(await result());
   const text = acceptedStream(deps, run).done.promise.then(result);
-  return slowJson(
-    text.catch((error: unknown) => rpcFailure(id, error)),
-    // the task continues and can be polled
-    () => {},
-  );
+  // after a disconnect the task continues and can be polled
+  return slowJson(text.catch((error: unknown) => rpcFailure(id, error)));
 }
 
 async function sendAndStream(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {

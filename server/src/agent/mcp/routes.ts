@@ -56,7 +56,7 @@ export function mcpRoutes(deps: AgentDeps): Route[] {
         const { result, cancel } = await callTool(deps, asker, name, input ?? {});
         return slowJson(
           result.then((value) => rpcResult(id, value)),
-          cancel,
+          { onDisconnect: cancel },
         );
       }
       default:
