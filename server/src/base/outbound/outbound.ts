@@ -4,7 +4,7 @@ import type { Agent as HttpsAgent } from "node:https";
 import { type Agent as UndiciAgent, request } from "undici";
 
 import { checkUrl } from "./check-url.ts";
-import { GuardedHttpAgent, GuardedHttpsAgent, guardedDispatcher } from "./guarded-agents.ts";
+import { guardedAgents, guardedDispatcher } from "./guarded-agents.ts";
 import { OutboundError } from "./outbound-error.ts";
 import type { OutboundPolicy } from "./policy.ts";
 import { ACCEPT_ENCODING, readLimitedBody } from "./read-body.ts";
@@ -71,8 +71,7 @@ export function createOutbound(
   const resolve = options.resolve ?? systemResolver();
   const defaults = { ...DEFAULTS, ...options.limits };
   const dispatcher = guardedDispatcher(policy, resolve, defaults.connectMs);
-  const httpAgent = new GuardedHttpAgent(policy, resolve);
-  const httpsAgent = new GuardedHttpsAgent(policy, resolve);
+  const { httpAgent, httpsAgent } = guardedAgents(policy, resolve);
   return {
     policy,
     dispatcher,
