@@ -8,8 +8,7 @@ import type { AgentDeps } from "../deps.ts";
 import { idempotencyHeader, readOnce } from "../idempotency/once.ts";
 import { threadExists } from "../threads/sql.ts";
 import { cancelMany, cancelOne } from "./cancel-run.ts";
-import { checkBatch } from "./check-batch.ts";
-import { type AcceptedRun, createRun } from "./create-run.ts";
+import { type AcceptedRun, checkBatch, createRun } from "./create-run.ts";
 import { acceptedStream, joinRun, joinStream, streamResponse, waitResponse } from "./read-run.ts";
 import { refreshThreadHead } from "./refresh-thread.ts";
 import {

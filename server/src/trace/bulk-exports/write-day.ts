@@ -2,7 +2,8 @@
 import { join } from "node:path";
 
 import { feedbackStats } from "../feedback/stats.ts";
-import { type Attempt, microTime } from "./attempt.ts";
+import { findTiers } from "../projects/sql.ts";
+import { type Attempt, type ExportDeps, microTime } from "./attempt.ts";
 import {
   type Cursor,
   countSlice,
@@ -16,7 +17,6 @@ import {
 import { needs, orderedFields } from "./columns.ts";
 import * as files from "./files-sql.ts";
 import { fileName } from "./paths.ts";
-import { projectTier } from "./project-tier.ts";
 import { writeParquet } from "./write-parquet.ts";
 
 export interface Written {
@@ -180,4 +180,13 @@ async function gatherFeedback({ deps, held }: Attempt, slice: Slice): Promise<bo
     await insertFeedbackStats(clickhouse, slice.snapshotId, stats);
   }
   return ids.length > 0;
+}
+
+/** Returns the tier of the project's runs that have none themselves. */
+async function projectTier(
+  { sql, settings }: Pick<ExportDeps, "sql" | "settings">,
+  { tenant_id, session_id }: { tenant_id: string; session_id: string },
+): Promise<string> {
+  const tiers = await findTiers(sql, tenant_id, [session_id]);
+  return tiers.get(session_id)?.trace_tier ?? settings.traceTier;
 }
