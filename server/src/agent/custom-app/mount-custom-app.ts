@@ -72,7 +72,7 @@ function authenticateRoute(guard: Guard): MiddlewareHandler {
 export function authenticateFirst(app: Hono, routes: Route[], guard: Guard): void {
   const letIn = authenticateRoute(guard);
   for (const { permission, method, path, aliases = [] } of routes) {
-    if (permission !== "public") for (const one of [path, ...aliases]) app.on(method, one, letIn);
+    if (permission !== "public") for (const alias of [path, ...aliases]) app.on(method, alias, letIn);
   }
 }
 

@@ -116,7 +116,10 @@ function frameFilter({ modes = [], namespaces }: StreamOptions): ((name: string)
   return (name) => {
     const [root, ...path] = name.split("|");
     if (ALWAYS.has(root!)) return true;
-    return (modes.length === 0 || isOfMode(root!, modes)) && (namespaces?.some((one) => isOf(path, one)) ?? true);
+    return (
+      (modes.length === 0 || isOfMode(root!, modes)) &&
+      (namespaces?.some((namespace) => isWithin(path, namespace)) ?? true)
+    );
   };
 }
 
@@ -133,7 +136,7 @@ const isOfMode = (root: string, modes: string[]): boolean =>
 /**
  * Whether a path belongs to the namespace. A segment is `<node>:<task id>`; the node alone matches all of its tasks.
  */
-function isOf(path: string[], namespace: string): boolean {
+function isWithin(path: string[], namespace: string): boolean {
   const wanted = namespace === "" ? [] : namespace.split("|");
   return (
     wanted.length === path.length &&

@@ -31,7 +31,7 @@ import { deleteFinishedRun, selectRun, selectRuns } from "./sql.ts";
 const SSE = "text/event-stream";
 
 /** The caller and its request. */
-interface Asker {
+interface Caller {
   c: Context;
   principal: Principal;
 }
@@ -69,7 +69,7 @@ export function runRoutes(deps: AgentDeps): Route[] {
   async function accept(
     threadId: string | null,
     body: RunBody,
-    { c, principal }: Asker,
+    { c, principal }: Caller,
     how: "create" | "stream" | "wait",
     once = readOnce(c.req.raw.headers, principal, `${how} ${threadId}`, body),
   ): Promise<AcceptedRun> {
@@ -101,10 +101,10 @@ export function runRoutes(deps: AgentDeps): Route[] {
   async function stream(
     threadId: string | null,
     body: RunBody,
-    asker: Asker,
+    caller: Caller,
     namespaces: string[] | undefined,
   ): Promise<Response> {
-    const run = await accept(threadId, body, asker, "stream");
+    const run = await accept(threadId, body, caller, "stream");
     const options = {
       headers: locations(run, threadId, body.stream_resumable ? "stream" : undefined),
       onDisconnect: cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel"),
@@ -114,8 +114,8 @@ export function runRoutes(deps: AgentDeps): Route[] {
     return streamResponse(acceptedStream(deps, run), options);
   }
 
-  async function wait(threadId: string | null, body: RunBody, asker: Asker): Promise<Response> {
-    const run = await accept(threadId, body, asker, "wait");
+  async function wait(threadId: string | null, body: RunBody, caller: Caller): Promise<Response> {
+    const run = await accept(threadId, body, caller, "wait");
     const headers = locations(run, threadId, threadId !== null ? "join" : undefined);
     const onDisconnect = cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel");
     if (!run.replayed) return waitResponse(acceptedStream(deps, run), { headers, onDisconnect });
@@ -140,8 +140,8 @@ export function runRoutes(deps: AgentDeps): Route[] {
         const once = readOnce(c.req.raw.headers, principal, "batch", body);
         await checkBatch(deps, body, principal);
         const runs: AcceptedRun[] = [];
-        for (const [part, one] of body.entries()) {
-          runs.push(await accept(null, one, { c, principal }, "create", once && { ...once, part }));
+        for (const [part, run] of body.entries()) {
+          runs.push(await accept(null, run, { c, principal }, "create", once && { ...once, part }));
         }
         const headers: Record<string, string> = {};
         if (runs.every((run) => run.replayed)) headers["Idempotent-Replayed"] = "true";

@@ -79,7 +79,7 @@ export async function listenHttp(
   let closed: Promise<unknown> | undefined;
   const stopListening = () => (closed ??= new Promise((resolve) => http.close(resolve)));
   return {
-    url: urlOf(http, host),
+    url: formatUrl(http, host),
     serve(fetch, pages, first) {
       interceptor = first;
       policy = pages;
@@ -107,7 +107,7 @@ const acceptsWebSockets = <S extends Partial<WebSocketSettings>>(settings: S): s
   settings.maxWebSockets !== undefined;
 
 /** Returns a reachable URL: a wildcard address becomes loopback, an IPv6 address gets brackets. */
-function urlOf(http: Server, host: string): string {
+function formatUrl(http: Server, host: string): string {
   const { address, port } = http.address() as AddressInfo;
   const name = host || address;
   if (name === "0.0.0.0" || name === "::") return `http://127.0.0.1:${port}`;

@@ -146,7 +146,7 @@ async function exchange(dispatcher: UndiciAgent, hop: Hop, signal: AbortSignal, 
   for (const [name, value] of Object.entries(headers)) {
     // these describe the body as sent, not as returned
     if (name === "content-encoding" || name === "content-length" || value === undefined) continue;
-    for (const one of [value].flat()) received.append(name, one);
+    for (const single of [value].flat()) received.append(name, single);
   }
   const bodiless = [204, 205, 304].includes(statusCode);
   const response = new Response(bodiless ? null : (content as BodyInit), { status: statusCode, headers: received });

@@ -288,7 +288,7 @@ async function largestIn(directory: string): Promise<number> {
   const sizes = await Promise.all(
     names.map((name) =>
       stat(join(directory, name)).then(
-        (one) => one.size,
+        ({ size }) => size,
         () => 0,
       ),
     ),
