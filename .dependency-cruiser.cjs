@@ -1,5 +1,5 @@
 // The import rule: an import goes down, or sideways inside its own space; never up, never across spaces.
-//     main -> app -> { agent, console, control, trace } -> identity -> base
+//     main -> roles -> app -> { agent, console, control, trace } -> identity -> base
 // Tests may use server/test and the code they test; production code never imports a test.
 
 const TESTS = "(\\.test\\.tsx?$|(^|/)test/)";
@@ -153,8 +153,8 @@ module.exports = {
     ),
     never(
       "app-is-imported-by-main",
-      "Only main.ts (and tests) import app.ts.",
-      { path: "^server/src/", pathNot: ["^server/src/main\\.ts$", TESTS] },
+      "Only the roles that main.ts starts (and tests) import app.ts.",
+      { path: "^server/src/", pathNot: ["^server/src/(main\\.ts$|roles/)", TESTS] },
       { path: "^server/src/app\\.ts$" },
     ),
     never(

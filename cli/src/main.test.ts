@@ -1,22 +1,12 @@
-import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 import { freePort } from "../../server/src/base/free-port.ts";
+import { runHeddle } from "../test/run-heddle.ts";
 
-const LAUNCHER = fileURLToPath(new URL("../bin/heddle.js", import.meta.url));
-
-function heddle(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [LAUNCHER, ...args], { cwd: tmpdir() }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-  });
-}
+const heddle = (...args: string[]) => runHeddle(args);
 
 test("runs from any directory and prints its version", async () => {
   expect(await heddle("--version")).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });

@@ -10,7 +10,8 @@ import { afterAll, afterEach, expect, test, vi } from "vitest";
 
 import { type TestDatabase, testDatabase } from "../test/db.ts";
 import { testWorkspace } from "../test/identity.ts";
-import { type RunningAgentServer, startAgentServer } from "./main.ts";
+import { startAgentServer } from "./main.ts";
+import type { RunningAgentServer } from "./roles/agent-role.ts";
 
 const PROJECT = fileURLToPath(new URL("../test/fixtures/agent-project/langgraph.json", import.meta.url));
 const LAUNCHER = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));

@@ -10,8 +10,7 @@ import { afterAll } from "vitest";
 import { createControlApp } from "../src/app.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";
-import { type HttpServer, listenHttp } from "../src/base/http/http-server.ts";
-import { inOrder } from "../src/base/http/in-order.ts";
+import { chainInterceptors, type HttpServer, listenHttp } from "../src/base/http/http-server.ts";
 import type { Guard } from "../src/base/http/route.ts";
 import { createLog } from "../src/base/log.ts";
 import { secretsOptions } from "../src/base/secrets/settings.ts";
@@ -93,7 +92,7 @@ export async function testControlPlane(
     mayPass: createCredentialRule(guard.authenticator, keysNeeded),
   });
   const pages = controlPages(control.deps, reach, (request) => gateway.owns(request as IncomingMessage));
-  http.serve(app.fetch, pages, inOrder(gateway, openRegistry(control.deps)));
+  http.serve(app.fetch, pages, chainInterceptors(gateway, openRegistry(control.deps)));
   let stopped: Promise<void> | undefined;
   const stop = () =>
     (stopped ??= (async () => {

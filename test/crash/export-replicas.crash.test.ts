@@ -12,6 +12,7 @@ import { afterAll, afterEach, expect, test } from "vitest";
 import { type SampleRun, sampleRun } from "../../server/test/sample-runs.ts";
 import type { ExportProcess } from "./export-process.ts";
 import { exportReplicas } from "./export-replicas.ts";
+import { until } from "../../server/test/until.ts";
 
 const LEASE_SECONDS = 2;
 
@@ -22,11 +23,6 @@ afterEach(async () => {
   await replicas.killAll();
 });
 afterAll(() => replicas.stop());
-
-async function until(condition: () => Promise<boolean> | boolean, what: string, seconds = 30) {
-  for (const end = Date.now() + seconds * 1000; Date.now() < end; await sleep(20)) if (await condition()) return;
-  throw new Error(`not: ${what}`);
-}
 
 let destination: string;
 

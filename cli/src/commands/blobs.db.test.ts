@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
@@ -10,8 +8,8 @@ import { testClickHouse } from "../../../server/test/clickhouse.ts";
 import { testDatabase } from "../../../server/test/db.ts";
 import { testS3 } from "../../../server/test/s3.ts";
 import { testTracePlatform } from "../../../server/test/trace-platform.ts";
+import { runHeddle } from "../../test/run-heddle.ts";
 
-const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
 const db = await testDatabase();
 await testClickHouse();
 const s3 = await testS3();
@@ -27,30 +25,8 @@ const BUCKET = {
 const dataDir = mkdtempSync(join(tmpdir(), "heddle-cli-blobs-"));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-interface Ended {
-  code: number | null;
-  signal: string | null;
-  stdout: string;
-  stderr: string;
-}
-
-function heddle(action: string, env: Record<string, string> = {}): Promise<Ended> {
-  const base = { PATH: process.env["PATH"], DATABASE_URI: db.uri, HEDDLE_DATA_DIR: dataDir, NODE_NO_WARNINGS: "1" };
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [LAUNCHER, "blobs", action],
-      { cwd: tmpdir(), env: { ...base, ...env } },
-      (error, stdout, stderr) =>
-        resolve({
-          code: error ? (typeof error.code === "number" ? error.code : null) : 0,
-          signal: error?.signal ?? null,
-          stdout,
-          stderr,
-        }),
-    );
-  });
-}
+const heddle = (action: string, env: Record<string, string> = {}) =>
+  runHeddle(["blobs", action], { DATABASE_URI: db.uri, HEDDLE_DATA_DIR: dataDir, NODE_NO_WARNINGS: "1", ...env });
 
 test("resumes a killed move of files into a bucket, and completes it only when no trace process runs", async () => {
   const options = { db, ownBlobs: true, dataDir };

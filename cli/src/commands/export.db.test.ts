@@ -1,7 +1,4 @@
-import { execFile } from "node:child_process";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { fileURLToPath } from "node:url";
 
 import { serve } from "@hono/node-server";
 import { afterAll, expect, test } from "vitest";
@@ -11,9 +8,9 @@ import { testDatabase } from "../../../server/test/db.ts";
 import { marchDay, testExports } from "../../../server/test/exports.ts";
 import { openGuard } from "../../../server/test/principal.ts";
 import { sampleRun, sendRuns } from "../../../server/test/sample-runs.ts";
+import { runHeddle } from "../../test/run-heddle.ts";
 import { progressLine } from "../core/trace-api.ts";
 
-const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
 const db = await testDatabase();
 const exports = await testExports({ HEDDLE_EXPORT_FILE_ROWS: "10" }, db);
 const { deps } = exports.platform.platform;
@@ -22,14 +19,8 @@ afterAll(() => new Promise((resolve) => server.close(resolve)));
 await new Promise((resolve) => server.once("listening", resolve));
 const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-function heddle(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const env = { PATH: process.env["PATH"], DATABASE_URI: db.uri, HEDDLE_TRACE_URL: url, HEDDLE_DATA_DIR: deps.dataDir };
-  return new Promise((resolve) => {
-    execFile(process.execPath, [LAUNCHER, "export", ...args], { cwd: tmpdir(), env }, (error, stdout, stderr) =>
-      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-  });
-}
+const heddle = (...args: string[]) =>
+  runHeddle(["export", ...args], { DATABASE_URI: db.uri, HEDDLE_TRACE_URL: url, HEDDLE_DATA_DIR: deps.dataDir });
 
 test("creates, watches, lists and verifies an export, and reports damaged files in the bucket", async () => {
   const project = await exports.newProject("cli");

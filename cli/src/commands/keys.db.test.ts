@@ -1,6 +1,4 @@
-import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
-import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
@@ -8,30 +6,14 @@ import { UsageError } from "../core/flags.ts";
 import { testDatabase } from "../../../server/test/db.ts";
 import { testGuard } from "../../../server/test/identity.ts";
 import { testIdentityApp } from "../../../server/test/identity-app.ts";
+import { runHeddle } from "../../test/run-heddle.ts";
 import * as keys from "./keys.ts";
 import * as serve from "./serve.ts";
 import * as workspaces from "./workspaces.ts";
 
-const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
 const db = await testDatabase();
 
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-function heddle(args: string[], env: Record<string, string> = {}): Promise<Ended> {
-  const base = { PATH: process.env["PATH"], DATABASE_URI: db.uri };
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [LAUNCHER, ...args],
-      { cwd: tmpdir(), env: { ...base, ...env } },
-      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-  });
-}
+const heddle = (args: string[], env: Record<string, string> = {}) => runHeddle(args, { DATABASE_URI: db.uri, ...env });
 
 test("a key created on the command line works on a running server until it is revoked there", async () => {
   const call = testIdentityApp(db, await testGuard(db));

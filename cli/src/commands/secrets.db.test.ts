@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,36 +8,14 @@ import { afterAll, expect, test } from "vitest";
 
 import { openSecrets, type Secrets } from "../../../server/src/base/secrets/secrets.ts";
 import { testDatabase } from "../../../server/test/db.ts";
+import { runHeddle } from "../../test/run-heddle.ts";
 
-const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
 const db = await testDatabase();
 const dataDir = mkdtempSync(join(tmpdir(), "heddle-cli-secrets-"));
 afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
 
-interface Ended {
-  code: number | null;
-  signal: string | null;
-  stdout: string;
-  stderr: string;
-}
-
-function heddle(args: string[], env: Record<string, string> = {}): Promise<Ended> {
-  const base = { PATH: process.env["PATH"], DATABASE_URI: db.uri, HEDDLE_DATA_DIR: dataDir };
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [LAUNCHER, ...args],
-      { cwd: tmpdir(), env: { ...base, ...env } },
-      (error, stdout, stderr) =>
-        resolve({
-          code: error ? (typeof error.code === "number" ? error.code : null) : 0,
-          signal: error?.signal ?? null,
-          stdout,
-          stderr,
-        }),
-    );
-  });
-}
+const heddle = (args: string[], env: Record<string, string> = {}) =>
+  runHeddle(args, { DATABASE_URI: db.uri, HEDDLE_DATA_DIR: dataDir, ...env });
 
 const open = (secretsKeys?: string): Promise<Secrets> =>
   openSecrets({

@@ -1,33 +1,15 @@
-import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
-import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
 import { testDatabase } from "../../../server/test/db.ts";
 import { testSignIn } from "../../../server/test/sign-in.ts";
+import { runHeddle } from "../../test/run-heddle.ts";
 
-const LAUNCHER = fileURLToPath(new URL("../../bin/heddle.js", import.meta.url));
 const db = await testDatabase();
 
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
-
-function users(args: string[], input?: string): Promise<Ended> {
-  const env = { PATH: process.env["PATH"], DATABASE_URI: db.uri, HEDDLE_DATA_DIR: tmpdir() };
-  return new Promise((resolve) => {
-    const child = execFile(
-      process.execPath,
-      [LAUNCHER, "users", ...args],
-      { cwd: tmpdir(), env },
-      (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-    child.stdin!.end(input);
-  });
-}
+const users = (args: string[], input?: string) =>
+  runHeddle(["users", ...args], { DATABASE_URI: db.uri, HEDDLE_DATA_DIR: tmpdir() }, input);
 
 const email = "anna@a.example";
 

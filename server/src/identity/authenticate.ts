@@ -49,7 +49,9 @@ export interface AuthenticatorOptions {
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { sql, cache, lastUsed, sessions, local, onlyWorkspace } = options;
-  const keys = new GroupCommit<WantedKey, Finding>(options.findKeys ?? ((wanted) => findKeys(sql, wanted)), BATCH);
+  const keys = new GroupCommit<WantedKey, Finding>(options.findKeys ?? ((wanted) => findKeys(sql, wanted)), {
+    max: BATCH,
+  });
 
   function authenticate(credentials: Credentials): Principal | Promise<Principal> {
     const { headers, method } = credentials;

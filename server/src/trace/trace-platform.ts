@@ -7,7 +7,7 @@ import { openBlobs, type OpenedBlobs } from "../base/blob/open-blobs.ts";
 import type { ClickHouse } from "../base/clickhouse/clickhouse.ts";
 import { migrateClickHouse } from "../base/clickhouse/migrate.ts";
 import { openClickHouse } from "../base/clickhouse/open-clickhouse.ts";
-import { Questions } from "../base/clickhouse/questions.ts";
+import { QueryLimiter } from "../base/clickhouse/query-limiter.ts";
 import { connect, type DatabaseAddress } from "../base/db/connect.ts";
 import { migrateDatabase } from "../base/db/migrate.ts";
 import { createFaultPoint } from "../base/fault-point.ts";
@@ -77,7 +77,7 @@ export async function startTracePlatform({
     await migrateClickHouse(clickhouse, sql);
     // one connection is reserved for writes, one for the lookups of ingest
     const atOnce = settings.traceQueries || Math.max(1, settings.clickhouseConnections - 2);
-    clickhouse = clickhouse.withQuestions(new Questions({ seconds: settings.traceQuerySeconds, atOnce }));
+    clickhouse = clickhouse.withLimiter(new QueryLimiter({ seconds: settings.traceQuerySeconds, atOnce }));
   } catch (error) {
     if (!given) await clickhouse?.close();
     await opened?.stop();

@@ -28,7 +28,7 @@ import { notCancelable } from "./errors.ts";
 import { findTask } from "./find-task.ts";
 import { type Generation, printSent, printTask } from "./generation.ts";
 import { agentCard, assistantParams, cardQuery, listParams, sendParams, taskParams } from "./schema.ts";
-import { type Asker, sendMessage } from "./send-message.ts";
+import { type Caller, sendMessage } from "./send-message.ts";
 import { callOff, countTasks, selectTasks } from "./sql.ts";
 import { streamTask } from "./stream-task.ts";
 import { type History, stateOf, taskOf } from "./task.ts";
@@ -81,8 +81,8 @@ export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
     if (!known) throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
     if (known.does === "card") return rawJson(rpcResult(id, card(c, assistant)));
     const { assistant_id: assistantId, graph_id: graphId } = assistant;
-    const asker = { assistantId, graphId, principal, headers: c.req.raw.headers };
-    return HANDLERS[known.does]!(deps, { id, generation: known.generation, params, asker, c });
+    const caller = { assistantId, graphId, principal, headers: c.req.raw.headers };
+    return HANDLERS[known.does]!(deps, { id, generation: known.generation, params, caller, c });
   }
 
   return [
@@ -127,7 +127,7 @@ interface Call {
   id: RpcId;
   generation: Generation;
   params: unknown;
-  asker: Asker;
+  caller: Caller;
   c: Context;
 }
 
@@ -139,47 +139,45 @@ const HANDLERS: Record<string, (deps: AgentDeps, call: Call) => Promise<Response
   list,
 };
 
-async function send(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
+async function send(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   const sending = rpcParams(sendParams, params);
   const history = historyOf(c, { ...sending, historyLength: sending.configuration?.historyLength });
-  const { taskId, run } = await sendMessage(deps, asker, sending);
-  const result = async () => rpcResult(id, printSent(generation, taskOf(await findTask(deps, asker, taskId), history)));
+  const { taskId, run } = await sendMessage(deps, caller, sending);
+  const result = async () =>
+    rpcResult(id, printSent(generation, taskOf(await findTask(deps, caller, taskId), history)));
   const { blocking, returnImmediately } = sending.configuration ?? {};
   if (blocking === false || returnImmediately === true) return rawJson(await result());
   const text = acceptedStream(deps, run).done.promise.then(result);
-  return slowJson(
-    text.catch((error: unknown) => rpcFailure(id, error)),
-    // the task continues and can be polled
-    () => {},
-  );
+  // after a disconnect the task continues and can be polled
+  return slowJson(text.catch((error: unknown) => rpcFailure(id, error)));
 }
 
-async function sendAndStream(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
+async function sendAndStream(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   if (!(c.req.header("accept") ?? "").includes(SSE)) {
     throw new RpcError(INVALID_REQUEST, `Accept must name ${SSE}.`);
   }
   const sending = rpcParams(sendParams, params);
   const history = historyOf(c, { ...sending, historyLength: sending.configuration?.historyLength });
-  const { taskId, run } = await sendMessage(deps, asker, sending);
+  const { taskId, run } = await sendMessage(deps, caller, sending);
   const stream = acceptedStream(deps, run);
-  const task = async () => taskOf(await findTask(deps, asker, taskId), history);
+  const task = async () => taskOf(await findTask(deps, caller, taskId), history);
   const begun = { ...(await task()), artifacts: [] };
   begun.status = { state: "submitted", timestamp: begun.status.timestamp };
   return streamTask({ id, generation, begun, stream, ended: task });
 }
 
-async function get(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
+async function get(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   const asked = rpcParams(taskParams, params);
-  const task = taskOf(await findTask(deps, asker, asked.id), historyOf(c, asked));
+  const task = taskOf(await findTask(deps, caller, asked.id), historyOf(c, asked));
   return rawJson(rpcResult(id, printTask(generation, task)));
 }
 
-async function cancel(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
+async function cancel(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   const asked = rpcParams(taskParams, params);
-  if (!asker.principal.permissions.has("runs:create")) {
+  if (!caller.principal.permissions.has("runs:create")) {
     throw forbidden("Forbidden: this needs the permission runs:create.");
   }
-  const row = await findTask(deps, asker, asked.id);
+  const row = await findTask(deps, caller, asked.id);
   const state = stateOf(row);
   if (state === "input-required") await callOff(deps.sql, row.run_id);
   else if (state === "submitted" || state === "working") {
@@ -187,18 +185,18 @@ async function cancel(deps: AgentDeps, { id, generation, params, asker, c }: Cal
     const outcome = await deps.queue.cancel(row.thread_id, row.run_id, "interrupt", "cancelled by A2A");
     if (outcome === "signalled") await ended;
   } else throw notCancelable(asked.id, state);
-  const task = taskOf(await findTask(deps, asker, asked.id), historyOf(c, asked));
+  const task = taskOf(await findTask(deps, caller, asked.id), historyOf(c, asked));
   return rawJson(rpcResult(id, printTask(generation, task)));
 }
 
-async function list(deps: AgentDeps, { id, generation, params, asker, c }: Call): Promise<Response> {
+async function list(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   const asked = rpcParams(listParams, params);
   const offset = asked.pageToken ? Number(asked.pageToken) : 0;
   if (!Number.isSafeInteger(offset) || offset < 0) throw new RpcError(INVALID_PARAMS, "pageToken: not one of ours");
-  const sees = await deps.access.ask(asker.principal, "threads:search", { metadata: {} });
+  const sees = await deps.access.ask(caller.principal, "threads:search", { metadata: {} });
   const pageSize = asked.pageSize ?? PAGE;
   const contextId = asked.contextId || undefined;
-  const search = { assistantId: asker.assistantId, contextId, status: asked.status, sees };
+  const search = { assistantId: caller.assistantId, contextId, status: asked.status, sees };
   const page = { limit: pageSize, offset };
   const [rows, totalSize] = await Promise.all([selectTasks(deps.sql, search, page), countTasks(deps.sql, search)]);
   const history = historyOf(c, asked);

@@ -11,7 +11,7 @@ import type { Part } from "./generation.ts";
 import type { Sending } from "./schema.ts";
 import { interruptsOf, stateOf } from "./task.ts";
 
-export interface Asker {
+export interface Caller {
   assistantId: string;
   graphId: string;
   principal: Principal;
@@ -24,26 +24,26 @@ export interface Sent {
 }
 
 /** Starts a task, or answers a task's interrupt, by a run of the assistant. */
-export async function sendMessage(deps: AgentDeps, asker: Asker, sending: Sending): Promise<Sent> {
-  if (!asker.principal.permissions.has("runs:create")) {
+export async function sendMessage(deps: AgentDeps, caller: Caller, sending: Sending): Promise<Sent> {
+  if (!caller.principal.permissions.has("runs:create")) {
     throw forbidden("Forbidden: this needs the permission runs:create.");
   }
   // never silently dropped: the client would wait for the notifications
   const { pushNotificationConfig, taskPushNotificationConfig } = sending.configuration ?? {};
   if (pushNotificationConfig ?? taskPushNotificationConfig) throw pushNotSupported();
   const { taskId, contextId } = sending.message;
-  const begun = taskId ? await resumption(deps, asker, taskId, sending) : undefined;
+  const begun = taskId ? await resumption(deps, caller, taskId, sending) : undefined;
   const threadId = begun?.threadId ?? contextIdOf(contextId);
   const body = runBody.parse({
-    assistant_id: asker.assistantId,
+    assistant_id: caller.assistantId,
     ...(begun
       ? { command: { resume: begun.resume }, multitask_strategy: "reject" }
-      : { input: await inputOf(deps, asker, sending) }),
+      : { input: await inputOf(deps, caller, sending) }),
     metadata: { ...sending.metadata, source: "a2a", ...(begun && { a2a_task_id: taskId }) },
     stream_mode: ["messages-tuple", "values"],
     if_not_exists: "create",
   });
-  const { principal, headers } = asker;
+  const { principal, headers } = caller;
   const run = await createRun(deps, { threadId, body, principal, headers });
   return { taskId: taskId ? taskId : run.runId, run };
 }
@@ -55,8 +55,8 @@ function contextIdOf(contextId: string | null | undefined): string {
 }
 
 /** Resolves a message for an existing task as an answer to its interrupts; a task takes no other messages. */
-async function resumption(deps: AgentDeps, asker: Asker, taskId: string, { message }: Sending) {
-  const row = await findTask(deps, asker, taskId);
+async function resumption(deps: AgentDeps, caller: Caller, taskId: string, { message }: Sending) {
+  const row = await findTask(deps, caller, taskId);
   if (message.contextId && message.contextId !== row.thread_id) {
     throw new RpcError(INVALID_PARAMS, `Task ${taskId} is not of the context ${message.contextId}.`);
   }
@@ -97,7 +97,7 @@ const textOf = (parts: Part[]): string => parts.flatMap((part) => (part.kind ===
  * Input of a new task. Text and files become a message, if the graph accepts messages; data parts are fields of the
  * input.
  */
-async function inputOf(deps: AgentDeps, { graphId }: Asker, { message }: Sending): Promise<Record<string, unknown>> {
+async function inputOf(deps: AgentDeps, { graphId }: Caller, { message }: Sending): Promise<Record<string, unknown>> {
   const input: Record<string, unknown> = {};
   for (const part of message.parts) {
     if (part.kind !== "data") continue;

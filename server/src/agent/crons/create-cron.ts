@@ -14,7 +14,7 @@ import { nextDate, readSchedule } from "./schedule.ts";
 import { type CronCreate, type CronPatch, PAYLOAD_FIELDS } from "./schema.ts";
 import { insertCron, lockCron, updateCron } from "./sql.ts";
 
-interface Asker {
+interface Caller {
   headers: Headers;
   principal: Principal;
 }
@@ -33,14 +33,14 @@ export async function createCron(
   deps: AgentDeps,
   threadId: string | null,
   body: CronCreate,
-  asker: Asker,
+  caller: Caller,
 ): Promise<string> {
   const { sql, access } = deps;
   readSchedule(body.schedule, body.timezone ?? null);
   if (typeof body.webhook === "string") checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
-  const assistantId = await usableAssistant(deps, body.assistant_id, asker.principal);
+  const assistantId = await usableAssistant(deps, body.assistant_id, caller.principal);
   const cronId = uuid7();
-  const payload: Record<string, unknown> = { ...payloadOf(body), config: configOf(deps, body.config, asker) };
+  const payload: Record<string, unknown> = { ...payloadOf(body), config: configOf(deps, body.config, caller) };
   // handlers may change what is stored (contract §16.3)
   const asked = {
     cron_id: cronId,
@@ -53,10 +53,10 @@ export async function createCron(
     metadata: body.metadata ?? {},
     payload,
   };
-  await access.ask(asker.principal, "crons:create", asked);
+  await access.ask(caller.principal, "crons:create", asked);
   if (threadId !== null) {
     const run = { thread_id: threadId, assistant_id: assistantId, metadata: asked.metadata, kwargs: asked.payload };
-    const sees = await access.ask(asker.principal, "threads:create_run", run);
+    const sees = await access.ask(caller.principal, "threads:create_run", run);
     const there = sees.length > 0 ? isThreadPermitted(sql, threadId, sees) : threadExists(sql, threadId);
     if (!(await there)) throw unknownThread(threadId);
   }
@@ -74,7 +74,7 @@ export async function createCron(
     onRunCompleted: body.on_run_completed ?? "delete",
     payload: asked.payload,
     metadata: asked.metadata,
-    userId: access.isOn ? userOf(asker.principal).identity : asker.principal.actor.userId,
+    userId: access.isOn ? userOf(caller.principal).identity : caller.principal.actor.userId,
     next: enabled ? nextDate(schedule, await databaseNow(sql), endTime) : null,
   });
   if (wire === undefined) throw threadId === null ? unknownAssistant(body.assistant_id) : unknownThread(threadId);
@@ -83,15 +83,15 @@ export async function createCron(
 }
 
 /** Updates the given fields. New times count from now; no missed occurrence is made up for. */
-export async function patchCron(deps: AgentDeps, id: string, body: CronPatch, asker: Asker): Promise<string> {
+export async function patchCron(deps: AgentDeps, id: string, body: CronPatch, caller: Caller): Promise<string> {
   if (typeof body.webhook === "string") checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
-  const assistantId = body.assistant_id ? await usableAssistant(deps, body.assistant_id, asker.principal) : undefined;
+  const assistantId = body.assistant_id ? await usableAssistant(deps, body.assistant_id, caller.principal) : undefined;
   const wire = await deps.sql.begin(async (tx) => {
     const cron = await lockCron(tx, id);
     if (!cron) throw unknownCron(id);
     cron.assistant_id = assistantId ?? cron.assistant_id;
     cron.payload = { ...cron.payload, ...payloadOf(body) };
-    if (body.config !== undefined) cron.payload["config"] = configOf(deps, body.config, asker);
+    if (body.config !== undefined) cron.payload["config"] = configOf(deps, body.config, caller);
     cron.metadata = { ...cron.metadata, ...body.metadata };
     cron.on_run_completed = body.on_run_completed ?? cron.on_run_completed;
     const timed = [body.schedule ?? undefined, body.timezone, body.end_time, body.enabled ?? undefined];
@@ -122,7 +122,7 @@ const payloadOf = (body: CronCreate | CronPatch): Record<string, unknown> =>
   Object.fromEntries(PAYLOAD_FIELDS.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]));
 
 /** Adds the creator's headers and identity to the config of its runs (contract §16.6). */
-function configOf(deps: AgentDeps, config: CronCreate["config"], { headers, principal }: Asker) {
+function configOf(deps: AgentDeps, config: CronCreate["config"], { headers, principal }: Caller) {
   return { ...config, configurable: runConfigurable(deps, { config, headers, principal }) };
 }
 

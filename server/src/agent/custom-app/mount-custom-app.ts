@@ -8,7 +8,6 @@ import type { Context, Hono, MiddlewareHandler } from "hono";
 import type { Principal } from "../../base/auth/principal.ts";
 import { type Guard, recognise, type Route } from "../../base/http/route.ts";
 import { userOf } from "../custom-auth/access.ts";
-import { keepParsedBody } from "./keep-parsed-body.ts";
 import type { CustomApp } from "./load-custom-app.ts";
 
 type RouterRoute = CustomApp["routes"][number];
@@ -26,6 +25,27 @@ export function mountCustomApp(app: Hono, custom: CustomApp, guard: Guard | null
   // only the members in `CustomApp` are used
   app.route("/", custom as Hono);
 }
+
+/**
+ * Shares the body that middleware reads with `c.req.json()` and changes with all later readers (contract §17). Current
+ * Hono versions parse it anew for each reader.
+ */
+const keepParsedBody: MiddlewareHandler = async (c: Context, next) => {
+  const { req } = c;
+  const json = req.json.bind(req);
+  const text = req.text.bind(req);
+  let parsed: Promise<unknown> | undefined;
+  req.json = (() => (parsed ??= json())) as typeof req.json;
+  // an invalid JSON body is passed on unchanged
+  req.text = () =>
+    parsed === undefined
+      ? text()
+      : parsed.then(
+          (body) => JSON.stringify(body),
+          () => text(),
+        );
+  await next();
+};
 
 /**
  * Whether a registration is an endpoint. Hono keeps middleware and endpoints in one list. Middleware is registered for
@@ -52,7 +72,7 @@ function authenticateRoute(guard: Guard): MiddlewareHandler {
 export function authenticateFirst(app: Hono, routes: Route[], guard: Guard): void {
   const letIn = authenticateRoute(guard);
   for (const { permission, method, path, aliases = [] } of routes) {
-    if (permission !== "public") for (const one of [path, ...aliases]) app.on(method, one, letIn);
+    if (permission !== "public") for (const alias of [path, ...aliases]) app.on(method, alias, letIn);
   }
 }
 

@@ -17,7 +17,7 @@ import { readVersion } from "../../base/version.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { callParams, initializeParams, listParams } from "./schema.ts";
-import { type Asker, callTool, listTools } from "./tools.ts";
+import { type Caller, callTool, listTools } from "./tools.ts";
 
 /** Newest first: the first one is offered to a client that asks for an unknown version. */
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -37,7 +37,7 @@ export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
     notified: (c: Context) => c.body(null, 202),
   };
 
-  async function call({ id, method, params }: RpcRequest, asker: Asker): Promise<Response> {
+  async function call({ id, method, params }: RpcRequest, caller: Caller): Promise<Response> {
     switch (method) {
       case "initialize": {
         const { protocolVersion: asked } = rpcParams(initializeParams, params);
@@ -48,16 +48,16 @@ export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
       case "ping":
         return rawJson(rpcResult(id, {}));
       case "tools/list":
-        return rawJson(rpcResult(id, await listTools(deps, asker, rpcParams(listParams, params).cursor)));
+        return rawJson(rpcResult(id, await listTools(deps, caller, rpcParams(listParams, params).cursor)));
       case "tools/call": {
         const { name, arguments: input } = rpcParams(callParams, params);
-        if (!asker.principal.permissions.has("runs:create")) {
+        if (!caller.principal.permissions.has("runs:create")) {
           throw forbidden("Forbidden: this needs the permission runs:create.");
         }
-        const { result, cancel } = await callTool(deps, asker, name, input ?? {});
+        const { result, cancel } = await callTool(deps, caller, name, input ?? {});
         return slowJson(
           result.then((value) => rpcResult(id, value)),
-          cancel,
+          { onDisconnect: cancel },
         );
       }
       default:

@@ -11,15 +11,15 @@ import { type ToolRow, selectTools } from "./sql.ts";
 
 const PAGE = 50;
 
-export interface Asker {
+export interface Caller {
   principal: Principal;
   headers: Headers;
 }
 
-export async function listTools(deps: AgentDeps, asker: Asker, cursor: string | null | undefined): Promise<object> {
+export async function listTools(deps: AgentDeps, caller: Caller, cursor: string | null | undefined): Promise<object> {
   const offset = cursor ? Number(cursor) : 0;
   if (!Number.isSafeInteger(offset) || offset < 0) throw new RpcError(INVALID_PARAMS, `Invalid cursor "${cursor}".`);
-  const rows = await find(deps, asker, { limit: PAGE + 1, offset });
+  const rows = await find(deps, caller, { limit: PAGE + 1, offset });
   const page = rows.slice(0, PAGE);
   const schemas = new Map<string, Promise<object>>();
   const tools = page.map(async ({ graph_id, tool, description }) => {
@@ -33,7 +33,7 @@ export async function listTools(deps: AgentDeps, asker: Asker, cursor: string | 
 
 async function find(
   deps: AgentDeps,
-  { principal }: Asker,
+  { principal }: Caller,
   search: { tool?: string; limit: number; offset: number },
 ): Promise<ToolRow[]> {
   const sees = await deps.access.ask(principal, "assistants:search", { metadata: {}, ...search });
@@ -65,14 +65,14 @@ export interface ToolCall {
 /** Calls a tool by a stateless run of the assistant; the run's values are the tool's output. */
 export async function callTool(
   deps: AgentDeps,
-  asker: Asker,
+  caller: Caller,
   name: string,
   input: Record<string, unknown>,
 ): Promise<ToolCall> {
-  const [tool] = await find(deps, asker, { tool: name, limit: 1, offset: 0 });
+  const [tool] = await find(deps, caller, { tool: name, limit: 1, offset: 0 });
   if (!tool) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`);
   const body = runBody.parse({ assistant_id: tool.assistant_id, input });
-  const run = await createRun(deps, { threadId: null, body, ...asker });
+  const run = await createRun(deps, { threadId: null, body, ...caller });
   const { runId, threadId } = run;
   const result = acceptedStream(deps, run).done.promise.then(({ answer }) => toolResult(answer.toString()));
   return {

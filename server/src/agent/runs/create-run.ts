@@ -45,7 +45,7 @@ function refuseEmptyResume({ strict_resume: strict, command }: RunBody): void {
  * Rejects invalid runs before anything is written.
  * @returns the assistant's id, which need not exist
  */
-export async function checkRun(deps: AgentDeps, body: RunBody, principal: Principal | null): Promise<string> {
+async function checkRun(deps: AgentDeps, body: RunBody, principal: Principal | null): Promise<string> {
   refuseEmptyResume(body);
   if (typeof body.webhook === "string") deps.webhooks.check(body.webhook);
   const assistantId = resolveAssistantId(deps.project, body.assistant_id);
@@ -54,6 +54,19 @@ export async function checkRun(deps: AgentDeps, body: RunBody, principal: Princi
   if (body.assistant_id in deps.project.graphs) deps.hosts.checkGraph(body.assistant_id);
   if (!(await mayUseAssistant(deps, principal, assistantId))) throw unknownAssistant(body.assistant_id);
   return assistantId;
+}
+
+/**
+ * Validates a whole batch first: if one run would be rejected, none starts, because a caller that repeats the batch
+ * would start the others twice.
+ */
+export async function checkBatch(deps: AgentDeps, bodies: RunBody[], principal: Principal): Promise<void> {
+  const given = new Map<string, string>();
+  for (const body of bodies) given.set(await checkRun(deps, body, principal), body.assistant_id);
+  const rows = await deps.sql<{ id: string }[]>`
+    select assistant_id as id from assistants where assistant_id = any(${[...given.keys()]}::uuid[])`;
+  for (const { id } of rows) given.delete(id);
+  for (const unknown of given.values()) throw unknownAssistant(unknown);
 }
 
 /**
@@ -177,7 +190,7 @@ export const UNKNOWN_INTERRUPT = "no_such_interrupt" as const;
 
 const unknownThread = (id: string): AppError => notFound(`Thread with ID ${id} not found`);
 
-export const unknownAssistant = (id: string): AppError =>
+const unknownAssistant = (id: string): AppError =>
   notFound(`No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`);
 
 /** The run's kwargs for the graph host, before assistant and thread are merged in (by accept_run). */

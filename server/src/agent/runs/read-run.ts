@@ -4,10 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { SSE_HEADERS, sseBody, sseFrame } from "../../base/events/sse.ts";
 import { notFound } from "../../base/errors.ts";
 import { rawJson } from "../../base/http/route.ts";
+import { slowJson, type SlowJsonOptions } from "../../base/http/slow-json.ts";
 import type { AgentDeps } from "../deps.ts";
 import { withLinks } from "../feedback-links/tell-links.ts";
 import { answerOf } from "./answer.ts";
-import type { RunOutcome, RunStream } from "./run-streams.ts";
+import type { RunStream } from "./run-streams.ts";
 import { type RunState, selectRunState } from "./sql.ts";
 import { findMark } from "./stream-marks.ts";
 import { type KeptStream, selectKeptStream } from "./stream-sql.ts";
@@ -24,48 +25,13 @@ export function acceptedStream(deps: AgentDeps, { runId, threadId }: { runId: st
   return deps.streams.get(runId)?.outcome ? deps.streams.open(runId) : deps.follower.follow(runId, threadId);
 }
 
-export interface WaitOptions {
-  headers?: Record<string, string>;
-  onDisconnect?: (() => void) | undefined;
-}
-
-/** A fast run is answered in one piece; a slow one with a line feed per second before the JSON (contract §7.5). */
-export async function waitResponse(stream: RunStream, options: WaitOptions): Promise<Response> {
-  const soon = stream.outcome ?? (await within(stream.done.promise, 900));
-  if (soon) return rawJson(soon.answer, options.headers);
-  let timer: NodeJS.Timeout;
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const newline = new Uint8Array([10]);
-      controller.enqueue(newline);
-      timer = setInterval(() => {
-        // the client has stopped reading, so further bytes would only be buffered
-        if ((controller.desiredSize ?? 0) > -1000) controller.enqueue(newline);
-      }, 1000);
-      void stream.done.promise.then((outcome) => {
-        clearInterval(timer);
-        try {
-          controller.enqueue(Buffer.from(outcome.answer));
-          controller.close();
-        } catch {
-          // the client has disconnected
-        }
-      });
-    },
-    cancel() {
-      clearInterval(timer);
-      if (!stream.outcome) options.onDisconnect?.();
-    },
-  });
-  return new Response(body, { headers: { "Content-Type": "application/json", ...options.headers } });
-}
-
-async function within(done: Promise<RunOutcome>, ms: number): Promise<RunOutcome | undefined> {
-  let timer: NodeJS.Timeout;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, ms, undefined);
-  });
-  return Promise.race([done, late]).finally(() => clearTimeout(timer));
+/** Answers with the result of a run when it ends (contract §7.5). */
+export async function waitResponse(stream: RunStream, options: SlowJsonOptions = {}): Promise<Response> {
+  if (stream.outcome) return rawJson(stream.outcome.answer, options.headers);
+  return slowJson(
+    stream.done.promise.then(({ answer }) => answer),
+    options,
+  );
 }
 
 /** Serves `join`: the result of a run, now or when it ends. 404 for an unknown run. */
@@ -81,7 +47,7 @@ export async function joinRun(
     // a stateless run is deleted when it ends; its result stays in memory for a while, or is kept with its frames
     if (local?.outcome && threadId === null) return rawJson(local.outcome.answer);
     if (threadId === null && (await selectKeptStream(deps.sql, runId)))
-      return waitResponse(deps.follower.follow(runId), {});
+      return waitResponse(deps.follower.follow(runId));
     throw notFound("Run not found");
   }
   if (local?.outcome) return rawJson(local.outcome.answer);
@@ -150,7 +116,10 @@ function frameFilter({ modes = [], namespaces }: StreamOptions): ((name: string)
   return (name) => {
     const [root, ...path] = name.split("|");
     if (ALWAYS.has(root!)) return true;
-    return (modes.length === 0 || isOfMode(root!, modes)) && (namespaces?.some((one) => isOf(path, one)) ?? true);
+    return (
+      (modes.length === 0 || isOfMode(root!, modes)) &&
+      (namespaces?.some((namespace) => isWithin(path, namespace)) ?? true)
+    );
   };
 }
 
@@ -167,7 +136,7 @@ const isOfMode = (root: string, modes: string[]): boolean =>
 /**
  * Whether a path belongs to the namespace. A segment is `<node>:<task id>`; the node alone matches all of its tasks.
  */
-function isOf(path: string[], namespace: string): boolean {
+function isWithin(path: string[], namespace: string): boolean {
   const wanted = namespace === "" ? [] : namespace.split("|");
   return (
     wanted.length === path.length &&

@@ -8,8 +8,7 @@ import { agentRoute, type AgentRoute, onThread } from "../custom-auth/agent-rout
 import type { AgentDeps } from "../deps.ts";
 import { idempotencyHeader, readOnce } from "../idempotency/once.ts";
 import { cancelMany, cancelOne } from "./cancel-run.ts";
-import { checkBatch } from "./check-batch.ts";
-import { type AcceptedRun, createRun } from "./create-run.ts";
+import { type AcceptedRun, checkBatch, createRun } from "./create-run.ts";
 import { acceptedStream, joinRun, joinStream, streamResponse, waitResponse } from "./read-run.ts";
 import { refreshThreadHead } from "./refresh-thread.ts";
 import {
@@ -32,7 +31,7 @@ import { deleteFinishedRun, selectRun, selectRuns, threadExists } from "./sql.ts
 const SSE = "text/event-stream";
 
 /** The caller and its request. */
-interface Asker {
+interface Caller {
   c: Context;
   principal: Principal;
 }
@@ -70,7 +69,7 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
   async function accept(
     threadId: string | null,
     body: RunBody,
-    { c, principal }: Asker,
+    { c, principal }: Caller,
     how: "create" | "stream" | "wait",
     once = readOnce(c.req.raw.headers, principal, `${how} ${threadId}`, body),
   ): Promise<AcceptedRun> {
@@ -102,10 +101,10 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
   async function stream(
     threadId: string | null,
     body: RunBody,
-    asker: Asker,
+    caller: Caller,
     namespaces: string[] | undefined,
   ): Promise<Response> {
-    const run = await accept(threadId, body, asker, "stream");
+    const run = await accept(threadId, body, caller, "stream");
     const options = {
       headers: locations(run, threadId, body.stream_resumable ? "stream" : undefined),
       onDisconnect: cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel"),
@@ -115,8 +114,8 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
     return streamResponse(acceptedStream(deps, run), options);
   }
 
-  async function wait(threadId: string | null, body: RunBody, asker: Asker): Promise<Response> {
-    const run = await accept(threadId, body, asker, "wait");
+  async function wait(threadId: string | null, body: RunBody, caller: Caller): Promise<Response> {
+    const run = await accept(threadId, body, caller, "wait");
     const headers = locations(run, threadId, threadId !== null ? "join" : undefined);
     const onDisconnect = cancelOnLeave(run.threadId, run.runId, body.on_disconnect === "cancel");
     if (!run.replayed) return waitResponse(acceptedStream(deps, run), { headers, onDisconnect });
@@ -142,8 +141,8 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
         const once = readOnce(c.req.raw.headers, principal, "batch", body);
         await checkBatch(deps, body, principal);
         const runs: AcceptedRun[] = [];
-        for (const [part, one] of body.entries()) {
-          runs.push(await accept(null, one, { c, principal }, "create", once && { ...once, part }));
+        for (const [part, run] of body.entries()) {
+          runs.push(await accept(null, run, { c, principal }, "create", once && { ...once, part }));
         }
         const headers: Record<string, string> = {};
         if (runs.every((run) => run.replayed)) headers["Idempotent-Replayed"] = "true";

@@ -4,7 +4,7 @@ import type { ClickHouseClient, ClickHouseSettings, DataFormat } from "@clickhou
 
 import type { FairShare } from "../fair-share.ts";
 import type { Param } from "./format-param.ts";
-import { Questions } from "./questions.ts";
+import { QueryLimiter } from "./query-limiter.ts";
 
 export interface Query {
   /** Name in the query log, such as `runs.newest`. */
@@ -27,7 +27,7 @@ export class ClickHouse {
   /** Whether the engine runs in this process. */
   readonly embedded: boolean;
   /** Limiter of callers' queries; the platform's own statements bypass it. */
-  readonly questions: Questions;
+  readonly limiter: QueryLimiter;
   /** Tenant charged for the statements; empty for the platform's own. */
   readonly tenantId: string;
   /**
@@ -42,7 +42,7 @@ export class ClickHouse {
     options: {
       cluster: string;
       embedded: boolean;
-      questions?: Questions;
+      limiter?: QueryLimiter;
       tenantId?: string;
       share?: FairShare | undefined;
       isBackground?: boolean;
@@ -51,7 +51,7 @@ export class ClickHouse {
     this.client = client;
     this.cluster = options.cluster;
     this.embedded = options.embedded;
-    this.questions = options.questions ?? new Questions({ seconds: 60, atOnce: Infinity });
+    this.limiter = options.limiter ?? new QueryLimiter({ seconds: 60, atOnce: Infinity });
     this.tenantId = options.tenantId ?? "";
     this.share = options.share;
     this.isBackground = options.isBackground ?? false;
@@ -62,20 +62,20 @@ export class ClickHouse {
    * time.
    */
   askedBy(tenantId: string): ClickHouse {
-    const { cluster, embedded, questions, share } = this;
-    return new ClickHouse(this.client, { cluster, embedded, questions, tenantId, share });
+    const { cluster, embedded, limiter, share } = this;
+    return new ClickHouse(this.client, { cluster, embedded, limiter, tenantId, share });
   }
 
   /** Returns the same store for a tenant's background work, such as an export. */
   inBackgroundFor(tenantId: string): ClickHouse {
-    const { cluster, embedded, questions, share } = this;
-    return new ClickHouse(this.client, { cluster, embedded, questions, tenantId, share, isBackground: true });
+    const { cluster, embedded, limiter, share } = this;
+    return new ClickHouse(this.client, { cluster, embedded, limiter, tenantId, share, isBackground: true });
   }
 
   /** Returns the same store with another limiter of callers' queries. */
-  withQuestions(questions: Questions): ClickHouse {
+  withLimiter(limiter: QueryLimiter): ClickHouse {
     const { cluster, embedded, share } = this;
-    return new ClickHouse(this.client, { cluster, embedded, questions, share });
+    return new ClickHouse(this.client, { cluster, embedded, limiter, share });
   }
 
   async rows<T>(query: Query): Promise<T[]> {

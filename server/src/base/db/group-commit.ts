@@ -1,6 +1,22 @@
 import { deferred, type Deferred } from "../deferred.ts";
 import { isDatabaseAway } from "./retry.ts";
 
+export interface GroupCommitOptions<In> {
+  /** Largest batch, in units of `weigh`. A single call may be heavier. */
+  max?: number;
+  /** Weight of a call; default: 1. */
+  weigh?: (input: In) => number;
+  /** Whether an error leaves open whether the batch was executed; default: that the database was unreachable. */
+  isAway?: (error: unknown) => boolean;
+  /** Called before each batch is taken; resolves when it may start. `queued` returns the calls that wait. */
+  ready?: (queued: () => In[]) => Promise<void>;
+}
+
+interface Call<In, Out> {
+  input: In;
+  done: Deferred<Out>;
+}
+
 /**
  * Batches calls that arrive while a statement is running into the next one, so that they share its round trip and its
  * commit. A lone call runs at once.
@@ -11,41 +27,53 @@ import { isDatabaseAway } from "./retry.ts";
  */
 export class GroupCommit<In, Out> {
   readonly #run: (inputs: In[]) => Promise<Out[]>;
-  readonly #max: number;
-  #queue: { input: In; done: Deferred<Out> }[] = [];
-  #busy = false;
+  readonly #o: Required<Omit<GroupCommitOptions<In>, "ready">> & Pick<GroupCommitOptions<In>, "ready">;
+  #queue: Call<In, Out>[] = [];
+  #draining: Promise<void> | undefined;
 
-  constructor(run: (inputs: In[]) => Promise<Out[]>, max = 64) {
+  constructor(run: (inputs: In[]) => Promise<Out[]>, options: GroupCommitOptions<In> = {}) {
     this.#run = run;
-    this.#max = max;
+    this.#o = { max: 64, weigh: () => 1, isAway: isDatabaseAway, ...options };
   }
 
   call(input: In): Promise<Out> {
     const done = deferred<Out>();
     this.#queue.push({ input, done });
-    if (!this.#busy) {
-      this.#busy = true;
-      // collects the other calls of this turn of the event loop
-      queueMicrotask(() => void this.#drain());
-    }
+    // collects the other calls of this turn of the event loop
+    this.#draining ??= Promise.resolve().then(() => this.#drain());
     return done.promise;
+  }
+
+  /** Resolves when no call is waiting or running. */
+  async idle(): Promise<void> {
+    await this.#draining;
   }
 
   async #drain(): Promise<void> {
     while (this.#queue.length > 0) {
-      const batch = this.#queue.splice(0, this.#max);
+      if (this.#o.ready) await this.#o.ready(() => this.#queue.map(({ input }) => input));
+      const batch = this.#take();
       try {
-        const outputs = await this.#run(batch.map((one) => one.input));
-        batch.forEach((one, i) => one.done.resolve(outputs[i]!));
+        const outputs = await this.#run(batch.map(({ input }) => input));
+        batch.forEach(({ done }, i) => done.resolve(outputs[i]!));
       } catch (error) {
-        if (batch.length === 1 || isDatabaseAway(error)) batch.forEach((one) => one.done.reject(error));
+        if (batch.length === 1 || this.#o.isAway(error)) batch.forEach(({ done }) => done.reject(error));
         else await this.#oneByOne(batch);
       }
     }
-    this.#busy = false;
+    this.#draining = undefined;
   }
 
-  async #oneByOne(batch: { input: In; done: Deferred<Out> }[]): Promise<void> {
+  #take(): Call<In, Out>[] {
+    let calls = 0;
+    for (let weight = 0; calls < this.#queue.length; calls++) {
+      weight += this.#o.weigh(this.#queue[calls]!.input);
+      if (calls > 0 && weight > this.#o.max) break;
+    }
+    return this.#queue.splice(0, calls);
+  }
+
+  async #oneByOne(batch: Call<In, Out>[]): Promise<void> {
     for (const { input, done } of batch) {
       try {
         const [output] = await this.#run([input]);

@@ -33,9 +33,10 @@ const PUBLIC_BYTES = 4 * MIB;
 /** Time within which a public body must have arrived. */
 const PUBLIC_MS = 15_000;
 const WAIT_MS = 5_000;
-/** Age after which a body that arrives more slowly than SLOW_BYTES_PER_SECOND is evicted in favour of waiting ones. */
+/** Age after which a body that arrives more slowly than MIN_BODY_PACE is evicted in favour of waiting ones. */
 const SLOW_AFTER_MS = 5_000;
-const SLOW_BYTES_PER_SECOND = 16 * 1024;
+/** Pace in bytes per second below which a body loses its memory to waiting ones. */
+export const MIN_BODY_PACE = 16 * 1024;
 
 /** Memory held by one body. */
 export interface HeldBody {
@@ -153,7 +154,7 @@ export class BodyGate {
     const now = performance.now();
     for (const body of this.#arriving) {
       const ms = now - body.since;
-      if (ms < SLOW_AFTER_MS || (body.bytes * 1000) / ms >= SLOW_BYTES_PER_SECOND) continue;
+      if (ms < SLOW_AFTER_MS || (body.bytes * 1000) / ms >= MIN_BODY_PACE) continue;
       this.#arriving.delete(body);
       body.refuse(
         unavailable("The request's body arrives too slowly, and others wait for the memory that it takes.", 2),

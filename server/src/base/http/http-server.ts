@@ -13,15 +13,21 @@ import { setSecurityHeaders } from "./security-headers.ts";
 import { refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
 
 /** Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request. */
-export interface Ahead {
+export interface RequestInterceptor {
   handle(request: IncomingMessage, response: ServerResponse): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
 }
 
+/** Tries interceptors in order; the first that handles a request wins. */
+export const chainInterceptors = (...interceptors: RequestInterceptor[]): RequestInterceptor => ({
+  handle: (request, response) => interceptors.some((interceptor) => interceptor.handle(request, response)),
+  upgrade: (request, socket, head) => interceptors.some((interceptor) => interceptor.upgrade(request, socket, head)),
+});
+
 export interface HttpServer {
   url: string;
   /** Starts to serve requests with `fetch`, and those of web pages as `pages` permits; before that they get 503. */
-  serve(fetch: Parameters<typeof getRequestListener>[0], pages: BrowserPolicy, ahead?: Ahead): void;
+  serve(fetch: Parameters<typeof getRequestListener>[0], pages: BrowserPolicy, interceptor?: RequestInterceptor): void;
   /** Stops accepting connections and resolves when the existing ones have ended. */
   stopListening(): Promise<unknown>;
   /** Ends the remaining connections. */
@@ -43,7 +49,7 @@ export async function listenHttp(
   bodies: BodyGate = new BodyGate({ bodyMemoryMb: MAX_MESSAGES_MB, maxBodyBytes: 0 }),
 ): Promise<HttpServer> {
   let listener: ReturnType<typeof getRequestListener> | undefined;
-  let ahead: Ahead | undefined;
+  let interceptor: RequestInterceptor | undefined;
   let policy: BrowserPolicy | undefined;
   const http = createServer(serverOptions(settings), (request, response) => {
     if (!connections.admit(request, response)) return;
@@ -54,7 +60,7 @@ export async function listenHttp(
       response.end(JSON.stringify({ detail: refusal }));
       return;
     }
-    if (ahead?.handle(request, response)) return;
+    if (interceptor?.handle(request, response)) return;
     setSecurityHeaders(response);
     if (listener) void listener(request, response);
     else {
@@ -73,9 +79,9 @@ export async function listenHttp(
   let closed: Promise<unknown> | undefined;
   const stopListening = () => (closed ??= new Promise((resolve) => http.close(resolve)));
   return {
-    url: urlOf(http, host),
+    url: formatUrl(http, host),
     serve(fetch, pages, first) {
-      ahead = first;
+      interceptor = first;
       policy = pages;
       listener = getRequestListener(fetch);
       if (first) {
@@ -101,7 +107,7 @@ const acceptsWebSockets = <S extends Partial<WebSocketSettings>>(settings: S): s
   settings.maxWebSockets !== undefined;
 
 /** Returns a reachable URL: a wildcard address becomes loopback, an IPv6 address gets brackets. */
-function urlOf(http: Server, host: string): string {
+function formatUrl(http: Server, host: string): string {
   const { address, port } = http.address() as AddressInfo;
   const name = host || address;
   if (name === "0.0.0.0" || name === "::") return `http://127.0.0.1:${port}`;

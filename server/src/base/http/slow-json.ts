@@ -3,11 +3,20 @@ import { rawJson } from "./route.ts";
 const SOON_MS = 900;
 const NEWLINE = new Uint8Array([10]);
 
+export interface SlowJsonOptions {
+  headers?: Record<string, string>;
+  /** Called when the client disconnects before the answer is ready. */
+  onDisconnect?: (() => void) | undefined;
+}
+
 /**
  * Responds with JSON that may take long: at once when it is ready within SOON_MS, else preceded by a line feed per
  * second, so that no proxy takes the silence for a dead connection. `text` must not reject.
  */
-export async function slowJson(text: Promise<string>, onDisconnect: () => void): Promise<Response> {
+export async function slowJson(
+  text: Promise<string | Buffer>,
+  { headers, onDisconnect }: SlowJsonOptions = {},
+): Promise<Response> {
   let late: NodeJS.Timeout | undefined;
   const soon = await Promise.race([
     text,
@@ -15,7 +24,7 @@ export async function slowJson(text: Promise<string>, onDisconnect: () => void):
       late = setTimeout(resolve, SOON_MS, undefined);
     }),
   ]).finally(() => clearTimeout(late));
-  if (soon !== undefined) return rawJson(soon);
+  if (soon !== undefined) return rawJson(soon, headers);
   let timer: NodeJS.Timeout;
   let done = false;
   const body = new ReadableStream<Uint8Array>({
@@ -35,9 +44,9 @@ export async function slowJson(text: Promise<string>, onDisconnect: () => void):
     },
     cancel() {
       clearInterval(timer);
-      if (!done) onDisconnect();
+      if (!done) onDisconnect?.();
       done = true;
     },
   });
-  return new Response(body, { headers: { "Content-Type": "application/json" } });
+  return new Response(body, { headers: { "Content-Type": "application/json", ...headers } });
 }

@@ -35,38 +35,22 @@ type ConnectOptions = ClientRequestArgs & { host?: string | null };
 type Connected = (error: Error | null, socket: Duplex) => void;
 
 /**
- * Guarded agent for Node.js's own client, as used by the AWS SDK (`new NodeHttpHandler({ httpAgent, httpsAgent })`).
+ * Guarded agents for Node.js's own client, as used by the AWS SDK (`new NodeHttpHandler({ httpAgent, httpsAgent })`).
  */
-export class GuardedHttpAgent extends HttpAgent {
-  readonly #policy: OutboundPolicy;
-  readonly #resolve: Resolve;
+export const guardedAgents = (policy: OutboundPolicy, resolve: Resolve) => ({
+  httpAgent: guarded(new HttpAgent(AGENT_OPTIONS), policy, resolve, 80),
+  httpsAgent: guarded(new HttpsAgent(AGENT_OPTIONS), policy, resolve, 443),
+});
 
-  constructor(policy: OutboundPolicy, resolve: Resolve) {
-    super({ keepAlive: true, maxSockets: 64 });
-    this.#policy = policy;
-    this.#resolve = resolve;
-  }
+const AGENT_OPTIONS = { keepAlive: true, maxSockets: 64 };
 
-  override createConnection(options: ConnectOptions, connected?: Connected): Duplex | null | undefined {
-    const guarded = guard(this.#policy, this.#resolve, options, 80, connected);
-    return guarded && super.createConnection(guarded, connected);
-  }
-}
-
-export class GuardedHttpsAgent extends HttpsAgent {
-  readonly #policy: OutboundPolicy;
-  readonly #resolve: Resolve;
-
-  constructor(policy: OutboundPolicy, resolve: Resolve) {
-    super({ keepAlive: true, maxSockets: 64 });
-    this.#policy = policy;
-    this.#resolve = resolve;
-  }
-
-  override createConnection(options: ConnectOptions, connected?: Connected): Duplex | null | undefined {
-    const guarded = guard(this.#policy, this.#resolve, options, 443, connected);
-    return guarded && super.createConnection(guarded as never, connected);
-  }
+function guarded<A extends HttpAgent>(agent: A, policy: OutboundPolicy, resolve: Resolve, defaultPort: number): A {
+  const createConnection = agent.createConnection.bind(agent);
+  agent.createConnection = (options: ConnectOptions, connected?: Connected) => {
+    const checked = guard(policy, resolve, options, defaultPort, connected);
+    return checked && createConnection(checked, connected);
+  };
+  return agent;
 }
 
 /** Returns the options with the guarded lookup, or undefined after reporting a refusal. */

@@ -4,7 +4,7 @@ import type { Agent as HttpsAgent } from "node:https";
 import { type Agent as UndiciAgent, request } from "undici";
 
 import { checkUrl } from "./check-url.ts";
-import { GuardedHttpAgent, GuardedHttpsAgent, guardedDispatcher } from "./guarded-agents.ts";
+import { guardedAgents, guardedDispatcher } from "./guarded-agents.ts";
 import { OutboundError } from "./outbound-error.ts";
 import type { OutboundPolicy } from "./policy.ts";
 import { ACCEPT_ENCODING, readLimitedBody } from "./read-body.ts";
@@ -71,8 +71,7 @@ export function createOutbound(
   const resolve = options.resolve ?? systemResolver();
   const defaults = { ...DEFAULTS, ...options.limits };
   const dispatcher = guardedDispatcher(policy, resolve, defaults.connectMs);
-  const httpAgent = new GuardedHttpAgent(policy, resolve);
-  const httpsAgent = new GuardedHttpsAgent(policy, resolve);
+  const { httpAgent, httpsAgent } = guardedAgents(policy, resolve);
   return {
     policy,
     dispatcher,
@@ -147,7 +146,7 @@ async function exchange(dispatcher: UndiciAgent, hop: Hop, signal: AbortSignal, 
   for (const [name, value] of Object.entries(headers)) {
     // these describe the body as sent, not as returned
     if (name === "content-encoding" || name === "content-length" || value === undefined) continue;
-    for (const one of [value].flat()) received.append(name, one);
+    for (const single of [value].flat()) received.append(name, single);
   }
   const bodiless = [204, 205, 304].includes(statusCode);
   const response = new Response(bodiless ? null : (content as BodyInit), { status: statusCode, headers: received });

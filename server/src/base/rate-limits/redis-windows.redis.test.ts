@@ -8,6 +8,7 @@ import { createLog } from "../log.ts";
 import { MemoryWindows } from "./memory-windows.ts";
 import { RedisWindows } from "./redis-windows.ts";
 import type { Bucket } from "./windows.ts";
+import { until } from "../../../test/until.ts";
 
 const redis = await testRedis();
 const open: RedisWindows[] = [];
@@ -27,13 +28,6 @@ const bucket = (count: number, seconds: number, name = "test", holder: string = 
   limit: { name, count, seconds },
   holder,
 });
-const until = async (met: () => Promise<boolean>) => {
-  for (let left = 500; left > 0; left--) {
-    if (await met()) return;
-    await sleep(50);
-  }
-  throw new Error("did not happen within 25 s");
-};
 
 test("three servers share exact counts with five hundred concurrent requests", async () => {
   const servers = [await server(), await server(), await server()];

@@ -1,9 +1,8 @@
-import { spawn } from "node:child_process";
-
+import { GUARD, runProcessGroup } from "../../base/process-group.ts";
 import { BuildError } from "./build-error.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 
-export interface CommandOrder {
+export interface CommandParams {
   /** Command line for a shell. */
   command: string;
   directory: string;
@@ -19,67 +18,31 @@ export interface CommandOrder {
   budget: { bytes: number };
 }
 
-/**
- * Shell wrapper that puts the command into its own process group, with a guard that waits for the end of its standard
- * input. This process holds the other end, so it closes when this process dies in any way, and the guard then kills the
- * group: no build outlives its builder. A shell gives background commands an empty input, hence the duplicate
- * descriptor.
- */
-const GUARDED =
-  'cd -- "$0" || exit 1; exec 3<&0; { cat <&3; kill -9 0; } >/dev/null 2>&1 & exec 3<&-; eval "$HEDDLE_COMMAND" </dev/null';
+/** The command runs after the guard of its process group, in its directory. */
+const GUARDED = `cd -- "$0" || exit 1; ${GUARD} eval "$HEDDLE_COMMAND" </dev/null`;
 
 /**
  * Runs a command to completion and logs its output by line. Throws BuildError when it fails, or exceeds a limit of time
  * or output.
  */
-export async function runCommand(order: CommandOrder): Promise<void> {
+export async function runCommand(order: CommandParams): Promise<void> {
   const { command, log, signal, budget } = order;
-  signal.throwIfAborted();
-  const [program, ...args] = order.confine(["/bin/sh", "-c", GUARDED, order.directory]);
-  // entered inside the sandbox: the deployment owns the directory and may have replaced it by a link
-  const child = spawn(program!, args, {
+  const group = {
+    // entered inside the sandbox: the deployment owns the directory and may have replaced it by a link
     cwd: "/",
     env: { ...order.environment, HEDDLE_COMMAND: command },
-    detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  child.stdin.on("error", () => {});
-  let failure: Error | undefined;
-  const kill = () => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // already gone
-    }
+    signal,
+    limitMs: order.deadline - performance.now(),
+    onTimeout: () => new BuildError(`${quote(command)} was ended: the build took longer than ${order.limitText}.`),
   };
-  const end = (reason: Error) => {
-    failure ??= reason;
-    kill();
-  };
-  const onAbort = () => end(signal.reason as Error);
-  signal.addEventListener("abort", onAbort);
-  const timer = setTimeout(
-    () => end(new BuildError(`${quote(command)} was ended: the build took longer than ${order.limitText}.`)),
-    Math.max(0, order.deadline - performance.now()),
-  );
-  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", (code, by) => resolve({ code, signal: by }));
-  });
-  exited.catch(() => {});
-  const tooMuch = () => end(new BuildError(`${quote(command)} was ended: it printed too much.`));
-  const reading = Promise.all([child.stdout, child.stderr].map((stream) => readLines(stream, log, budget, tooMuch)));
   try {
-    const { code, signal: by } = await exited;
-    // background processes end with the command and release the pipes
-    kill();
-    await reading;
-    if (failure) throw failure;
+    const confined = order.confine(["/bin/sh", "-c", GUARDED, order.directory]);
+    const { code, signal: by } = await runProcessGroup(confined, group, (child, end) => {
+      const tooMuch = () => end(new BuildError(`${quote(command)} was ended: it printed too much.`));
+      return Promise.all([child.stdout, child.stderr].map((stream) => readLines(stream, log, budget, tooMuch)));
+    });
     if (code !== 0) throw new BuildError(`${quote(command)} ended with ${by ?? `exit code ${code}`}.`);
   } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
-    kill();
     await log.flush();
   }
 }

@@ -23,7 +23,7 @@ import type { BuildLog } from "../logs/log-writer.ts";
 import { explainGit } from "./explain-git.ts";
 import { describeRef, type GitRef, readGitRef } from "./git-ref.ts";
 import { isBelow, readRepository } from "./repository.ts";
-import { GitError, type GitOrder, runGit } from "./run-git.ts";
+import { GitError, type GitParams, runGit } from "./run-git.ts";
 import type { GitSettings } from "./settings.ts";
 
 /** A repository, and the credentials to access it. */
@@ -40,7 +40,7 @@ export interface GitSourceOptions {
   directory: string;
 }
 
-type Access = Pick<GitOrder, "config" | "protocol"> & { url: string; environment?: Record<string, string> };
+type Access = Pick<GitParams, "config" | "protocol"> & { url: string; environment?: Record<string, string> };
 
 const ASK_SECONDS = 30;
 const MIB = 1024 * 1024;
@@ -108,7 +108,7 @@ export class GitSource {
     await this.#inDirectory(order.id, async (home) => {
       log.write(`Fetching ${describeRef(ref)} of ${shown(place.repoUrl)}.`);
       const access = await this.#access(place, home);
-      const run = (args: string[], more: Partial<GitOrder> = {}) =>
+      const run = (args: string[], more: Partial<GitParams> = {}) =>
         this.#git({ ...access, args, home, signal, seconds: this.#options.settings.gitSeconds, ...more });
       const repository = join(home, "repo.git");
       const inside = ["--git-dir", repository];
@@ -185,7 +185,7 @@ export class GitSource {
   }
 
   #git(
-    order: Access & Partial<GitOrder> & Pick<GitOrder, "args" | "signal" | "seconds"> & { home: string },
+    order: Access & Partial<GitParams> & Pick<GitParams, "args" | "signal" | "seconds"> & { home: string },
   ): Promise<string> {
     const { gitProgram, gitMaxMb } = this.#options.settings;
     return runGit({ ...order, git: gitProgram, directory: order.home, maxFileBytes: gitMaxMb * MIB });
@@ -265,7 +265,7 @@ export class GitSource {
   }
 }
 
-type Run = (args: string[], more?: Partial<GitOrder>) => Promise<string>;
+type Run = (args: string[], more?: Partial<GitParams>) => Promise<string>;
 
 const NOT_BY_HASH = /not our ref|unadvertised object|does not allow request/i;
 /**
@@ -288,7 +288,7 @@ async function largestIn(directory: string): Promise<number> {
   const sizes = await Promise.all(
     names.map((name) =>
       stat(join(directory, name)).then(
-        (one) => one.size,
+        ({ size }) => size,
         () => 0,
       ),
     ),

@@ -1,10 +1,9 @@
-import { spawn } from "node:child_process";
 import type { Readable } from "node:stream";
 
-import { coerceError } from "../../base/errors.ts";
+import { GUARD, runProcessGroup } from "../../base/process-group.ts";
 import { BuildError } from "../builds/build-error.ts";
 
-export interface GitOrder {
+export interface GitParams {
   /** Path of the git program. */
   git: string;
   args: string[];
@@ -36,12 +35,8 @@ export class GitError extends Error {
   }
 }
 
-/**
- * Shell wrapper as in builds/run-command.ts: a process group with a guard that kills it when this process dies in any
- * way. Caller input is passed as arguments, never as command text.
- */
-const GUARDED =
-  'ulimit -f "$1"; ulimit -v 8388608; shift; exec 3<&0; { cat <&3; kill -9 0; } >/dev/null 2>&1 & exec 3<&-; "$@" </dev/null';
+/** git runs after the guard of its process group. Caller input is passed as arguments, never as command text. */
+const GUARDED = `ulimit -f "$1"; ulimit -v 8388608; shift; ${GUARD} "$@" </dev/null`;
 
 /**
  * Disables hooks, helpers, submodules, other hosts and prompts, whatever a repository or the machine's configuration
@@ -71,70 +66,43 @@ const SAFE: [string, string][] = [
 
 const OUTPUT_BYTES = 1024 * 1024;
 const MESSAGES = 40;
+/** Exit code of a shell for a command that SIGKILL ended. */
+const KILLED = 137;
 
 /** @returns stdout. Throws GitError, BuildError when a limit was exceeded, or the signal's abort reason. */
-export async function runGit(order: GitOrder): Promise<string> {
+export async function runGit(order: GitParams): Promise<string> {
   const { signal, seconds } = order;
-  signal.throwIfAborted();
   const blocks = String(Math.ceil(order.maxFileBytes / 512));
-  const child = spawn("/bin/sh", ["-c", GUARDED, "sh", blocks, order.git, ...order.args], {
-    cwd: order.directory,
-    env: environmentOf(order),
-    detached: true,
-    stdio: ["pipe", "pipe", "pipe"],
-  });
-  child.stdin.on("error", () => {});
-  let failure: Error | undefined;
-  const kill = () => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-    } catch {
-      // already gone
-    }
-  };
-  const end = (reason: unknown) => {
-    failure ??= coerceError(reason);
-    kill();
-  };
-  const onAbort = () => end(signal.reason);
-  signal.addEventListener("abort", onAbort);
-  const timer = setTimeout(
-    () => end(new BuildError(`The Git server took longer than ${seconds} s (HEDDLE_GIT_SECONDS).`)),
-    seconds * 1000,
-  );
-  const exited = new Promise<number>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("exit", (code) => resolve(code ?? 137));
-  });
   const messages: string[] = [];
-  const listening = listen(child.stderr, (line) => {
+  const collect = (line: string) => {
     messages.push(line);
     if (messages.length > MESSAGES) messages.shift();
     order.onMessage?.(line);
-  });
+  };
   let text = "";
-  const reading = (order.onOutput ?? readText)(child.stdout).catch(end);
-  async function readText(output: Readable): Promise<void> {
+  const collectText = async (output: Readable): Promise<void> => {
     for await (const chunk of output as AsyncIterable<Buffer>) {
       text += chunk.toString("utf8");
       if (text.length > OUTPUT_BYTES) throw new BuildError("The Git server says more than anybody wants to know.");
     }
-  }
-  try {
-    const code = await exited;
-    kill();
-    await Promise.all([listening, reading]);
-    if (failure !== undefined) throw failure;
-    if (code === 0) return text;
-    throw new GitError(code, messages.filter((line) => !/^(hint|warning):/.test(line)).join("\n"));
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", onAbort);
-    kill();
-  }
+  };
+  const { code } = await runProcessGroup(
+    ["/bin/sh", "-c", GUARDED, "sh", blocks, order.git, ...order.args],
+    {
+      cwd: order.directory,
+      env: gitEnvironment(order),
+      signal,
+      limitMs: seconds * 1000,
+      onTimeout: () => new BuildError(`The Git server took longer than ${seconds} s (HEDDLE_GIT_SECONDS).`),
+    },
+    (child, end) =>
+      Promise.all([readLines(child.stderr, collect), (order.onOutput ?? collectText)(child.stdout).catch(end)]),
+  );
+  if (code === 0) return text;
+  throw new GitError(code ?? KILLED, messages.filter((line) => !/^(hint|warning):/.test(line)).join("\n"));
 }
 
-function environmentOf({ config, protocol, directory, environment }: GitOrder): Record<string, string> {
+function gitEnvironment({ config, protocol, directory, environment }: GitParams): Record<string, string> {
   const all = [...SAFE, ...config];
   return {
     // oxlint-disable-next-line node/no-process-env -- where programs are
@@ -164,15 +132,15 @@ function environmentOf({ config, protocol, directory, environment }: GitOrder): 
 
 const LONGEST = 2000;
 
-async function listen(stream: Readable, tell: (line: string) => void): Promise<void> {
+async function readLines(stream: Readable, onLine: (line: string) => void): Promise<void> {
   let rest = "";
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       const parts = (rest + chunk.toString("utf8")).split(/\r?\n|\r/);
       rest = parts.pop()!.slice(0, LONGEST);
-      for (const line of parts) if (line.trim() !== "") tell(line.trim().slice(0, LONGEST));
+      for (const line of parts) if (line.trim() !== "") onLine(line.trim().slice(0, LONGEST));
     }
-    if (rest.trim() !== "") tell(rest.trim());
+    if (rest.trim() !== "") onLine(rest.trim());
   } catch {
     // the pipe broke with the process; its exit code shows the cause
   }

@@ -3,7 +3,7 @@
  * connections on demand, so most stay far below.
  */
 
-/** Pools of an agent server: requests 10, queue 2, lease 2, frames, notifications, setup (agent/agent-server.ts). */
+/** Pools of an agent server: requests 10, queue 2, lease 2, frames, notifications, setup (agent/start/open-stores.ts). */
 const SERVER = 17;
 /** A graph host writes checkpoints on one connection and reads on three (graph-host/src/checkpoints). */
 const PER_HOST = 4;

@@ -13,6 +13,7 @@ import {
   NO_SUCH_BUCKET,
   startFaultProxy,
 } from "../../../../test/s3/fault-proxy.ts";
+import { until } from "../../../test/until.ts";
 
 const exports = await testExports({
   HEDDLE_EXPORT_FILE_ROWS: "20",
@@ -40,14 +41,6 @@ async function projectWith(
 }
 
 const idsOf = (rows: Record<string, unknown>[]) => rows.map((row) => row["id"]).toSorted();
-
-async function until(condition: () => Promise<boolean> | boolean, what: string) {
-  for (let i = 0; i < 1500; i++) {
-    if (await condition()) return;
-    await sleep(20);
-  }
-  throw new Error(`not: ${what}`);
-}
 
 const isRunning = (id: string) => async () =>
   (await sql`select 1 from bulk_exports where id = ${id} and snapshot_id is not null`).length > 0;

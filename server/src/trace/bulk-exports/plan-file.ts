@@ -3,11 +3,11 @@
  * file. Slices are sized so that a file has `exportFileMb`, estimated from the previous file.
  */
 import { feedbackStats } from "../feedback/stats.ts";
+import { findTiers } from "../project-records/sql.ts";
 import { type Attempt, microTime } from "./attempt.ts";
 import { type Cursor, insertFeedbackStats, nextSlice, rowWeight, runsWithFeedback, type Slice } from "./clickhouse.ts";
 import { needs, orderedFields } from "./columns.ts";
 import * as files from "./files-sql.ts";
-import { projectTier } from "./project-tier.ts";
 import { attributeToRun } from "./run-failure.ts";
 
 /** Slice with the data needed before writing it. */
@@ -84,7 +84,7 @@ export async function adjust(
 async function planFirstFile(attempt: Attempt, run: files.RunToDo, expected?: number): Promise<PlannedFile> {
   const { deps, held } = attempt;
   const last = await files.lastFile(deps.sql, run.id);
-  const tier = await projectTier(deps, held);
+  const tier = await projectTier(attempt);
   const bytesPerRow = last && last.row_count > 0 ? last.byte_count / last.row_count : expected;
   const after = last ? { start_time: last.last_start_time, id: last.last_id } : null;
   const most = bytesPerRow === undefined ? deps.settings.exportFileRows : rowsPerFile(attempt, bytesPerRow);
@@ -126,4 +126,10 @@ async function gatherFeedback({ deps, held }: Attempt, slice: Slice): Promise<bo
     await insertFeedbackStats(clickhouse, slice.snapshotId, stats);
   }
   return ids.length > 0;
+}
+
+/** Returns the tier of the project's runs that have none themselves. */
+async function projectTier({ deps: { sql, settings }, held }: Attempt): Promise<string> {
+  const tiers = await findTiers(sql, held.tenant_id, [held.session_id]);
+  return tiers.get(held.session_id)?.trace_tier ?? settings.traceTier;
 }

@@ -32,11 +32,11 @@ test("requests beyond the budget wait in order until memory is free", async () =
 
 test("a single request may exceed the budget, up to twice its size", async () => {
   const gate = new IngestGate(MIB, new Registry());
-  await gate.admit(request(5 * MIB), async (held) => held.use(1.5 * MIB));
-  const tooMuch = gate.admit(request(5 * MIB), async (held) => held.use(2.5 * MIB));
+  await gate.admit(request(5 * MIB), async (reservation) => reservation.use(1.5 * MIB));
+  const tooMuch = gate.admit(request(5 * MIB), async (reservation) => reservation.use(2.5 * MIB));
   await expect(tooMuch).rejects.toMatchObject({ status: 429, headers: { "Retry-After": "2" } });
   // its reservation was released
-  await gate.admit(request(MIB), async (held) => held.use(2 * MIB));
+  await gate.admit(request(MIB), async (reservation) => reservation.use(2 * MIB));
 });
 
 test("rejects requests at once when a thousand are waiting", async () => {
@@ -51,8 +51,8 @@ test("rejects requests at once when a thousand are waiting", async () => {
 test("a failed request releases its memory", async () => {
   const gate = new IngestGate(MIB, new Registry());
   for (let n = 0; n < 10; n++) {
-    const failing = gate.admit(request(MIB), async (held) => {
-      held.use(MIB);
+    const failing = gate.admit(request(MIB), async (reservation) => {
+      reservation.use(MIB);
       throw new Error("on purpose");
     });
     await expect(failing).rejects.toThrow("on purpose");

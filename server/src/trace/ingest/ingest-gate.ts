@@ -47,20 +47,20 @@ export class IngestGate {
   /** Runs `work` with a reservation, which it may enlarge. */
   async admit<T>(
     request: { length: number | undefined; compressed: boolean },
-    work: (held: Held) => Promise<T>,
+    work: (reservation: Reservation) => Promise<T>,
     tenantId = "",
   ): Promise<T> {
     const guess = (request.length ?? ASSUMED_BYTES) * (request.compressed ? ASSUMED_RATIO : 1);
     // the size is a guess, so a single request may not exclude all others
     const bytes = Math.min(guess, this.#budget / 2);
     const place = await this.#places.enter(tenantId, bytes);
-    const held = new Held(bytes, (more) => {
+    const reservation = new Reservation(bytes, (more) => {
       if (this.#places.held + more > 2 * this.#budget) throw this.#overload();
       place.add(more);
     });
-    held.isWanted = () => this.#places.isWaitedFor;
+    reservation.isWanted = () => this.#places.isWaitedFor;
     try {
-      return await work(held);
+      return await work(reservation);
     } finally {
       place.leave();
     }
@@ -74,8 +74,8 @@ export class IngestGate {
   }
 }
 
-/** Reservation of one request. */
-export class Held {
+/** Memory reserved for a request. */
+export class Reservation {
   bytes: number;
   /** Whether other requests are waiting for room. */
   isWanted: () => boolean = () => false;

@@ -24,7 +24,7 @@ test("a stalled body is cancelled for a request that waits for memory", async ()
     });
     const request = new Request("http://localhost/", { method: "POST", body, duplex: "half" } as RequestInit);
     return gate
-      .admit({ length: 20 * MIB, compressed: true }, (held) => readBuffer(request, 64 * MIB, held), "one")
+      .admit({ length: 20 * MIB, compressed: true }, (reservation) => readBuffer(request, 64 * MIB, reservation), "one")
       .then(({ length }) => length)
       .catch((error: { status: number }) => error.status);
   };

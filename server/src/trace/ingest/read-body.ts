@@ -3,7 +3,8 @@ import { createGunzip } from "node:zlib";
 import { Decompress as ZstdDecompress } from "fzstd";
 
 import { AppError, coerceError } from "../../base/errors.ts";
-import type { Held } from "./ingest-gate.ts";
+import { MIN_BODY_PACE } from "../../base/http/body-gate.ts";
+import type { Reservation } from "./ingest-gate.ts";
 
 /** Supported Content-Encodings, as worded in the 415 error. */
 const ENCODINGS = "identity, gzip and zstd";
@@ -16,25 +17,24 @@ const ZSTD_STEP = 128 * 1024;
  * kilobytes can decompress to gigabytes.
  * @throws 413 beyond `maxBytes`, 400 for invalid compressed data, 415 for another encoding
  */
-async function* readBody(request: Request, maxBytes: number, held: Held): AsyncGenerator<Buffer> {
+async function* readBody(request: Request, maxBytes: number, reservation: Reservation): AsyncGenerator<Buffer> {
   const encoding = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
-  const count = counter(maxBytes, held);
+  const count = counter(maxBytes, reservation);
   const unpack = UNPACKERS[encoding];
   if (!unpack) throw new AppError(415, `Content-Encoding: ${encoding} is not known here; there are ${ENCODINGS}.`);
   if (!request.body) return;
-  yield* unpack(atPace(request.body, held), count);
+  yield* unpack(atPace(request.body, reservation), count);
 }
 
-/** Minimum pace in bytes per second. Slower bodies are dropped while others wait for their room. */
-const LEAST_PACE = 16 * 1024;
+/** Time that the arrival of a body may take beyond that of its bytes at the minimum pace. */
 const GRACE_MS = 3000;
 const LOOK_MS = 500;
 
 /**
- * Passes a body through. @throws 408 when it arrives more slowly than `LEAST_PACE` bytes per second while others wait
+ * Passes a body through. @throws 408 when it arrives more slowly than `MIN_BODY_PACE` while others wait
  * for room
  */
-async function* atPace(body: ReadableStream<Uint8Array>, held: Held): AsyncGenerator<Uint8Array> {
+async function* atPace(body: ReadableStream<Uint8Array>, reservation: Reservation): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
   const began = performance.now();
   let received = 0;
@@ -43,7 +43,7 @@ async function* atPace(body: ReadableStream<Uint8Array>, held: Held): AsyncGener
   slow.catch(() => {});
   const timer = setInterval(() => {
     const seconds = (performance.now() - began - GRACE_MS) / 1000;
-    if (seconds > 0 && held.isWanted() && received < seconds * LEAST_PACE) {
+    if (seconds > 0 && reservation.isWanted() && received < seconds * MIN_BODY_PACE) {
       cut(new AppError(408, "The request body comes too slowly while other requests wait for memory."));
     }
   }, LOOK_MS);
@@ -62,24 +62,24 @@ async function* atPace(body: ReadableStream<Uint8Array>, held: Held): AsyncGener
 }
 
 /** Reads the whole body as text. */
-export async function readText(request: Request, maxBytes: number, held: Held): Promise<string> {
-  return (await readBuffer(request, maxBytes, held)).toString("utf8");
+export async function readText(request: Request, maxBytes: number, reservation: Reservation): Promise<string> {
+  return (await readBuffer(request, maxBytes, reservation)).toString("utf8");
 }
 
-export async function readBuffer(request: Request, maxBytes: number, held: Held): Promise<Buffer> {
+export async function readBuffer(request: Request, maxBytes: number, reservation: Reservation): Promise<Buffer> {
   const chunks: Buffer[] = [];
-  for await (const chunk of readBody(request, maxBytes, held)) chunks.push(chunk);
+  for await (const chunk of readBody(request, maxBytes, reservation)) chunks.push(chunk);
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 
 type Count = (bytes: number) => void;
 
-function counter(maxBytes: number, held: Held): Count {
+function counter(maxBytes: number, reservation: Reservation): Count {
   let total = 0;
   return (bytes) => {
     total += bytes;
     if (total > maxBytes) throw new AppError(413, `The request body is larger than ${maxBytes} bytes.`);
-    held.use(bytes);
+    reservation.use(bytes);
   };
 }
 

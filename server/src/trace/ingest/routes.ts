@@ -5,7 +5,7 @@ import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { collectParts } from "./collect-parts.ts";
-import type { Held } from "./ingest-gate.ts";
+import type { Reservation } from "./ingest-gate.ts";
 import { ingestRuns, onlyRuns } from "./ingest-runs.ts";
 import { readBuffer, readText } from "./read-body.ts";
 import { readBatch, readSingle } from "./read-messages.ts";
@@ -28,7 +28,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
   const receive = async (
     request: Request,
     { workspaceId }: Pick<Principal, "workspaceId">,
-    work: (held: Held) => Promise<void>,
+    work: (reservation: Reservation) => Promise<void>,
     message: string,
   ): Promise<Response> => {
     const length = request.headers.get("content-length");
@@ -36,7 +36,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
     await gate.admit({ length: length === null ? undefined : Number(length), compressed }, work, workspaceId);
     return Response.json({ message }, { status: 202 });
   };
-  const text = (request: Request, held: Held) => readText(request, settings.maxBodyBytes, held);
+  const text = (request: Request, reservation: Reservation) => readText(request, settings.maxBodyBytes, reservation);
 
   return [
     route({
@@ -49,7 +49,8 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
         receive(
           c.req.raw,
           principal,
-          async (held) => ingestRuns(deps, principal, onlyRuns([readSingle(await text(c.req.raw, held), "post")])),
+          async (reservation) =>
+            ingestRuns(deps, principal, onlyRuns([readSingle(await text(c.req.raw, reservation), "post")])),
           "Run created",
         ),
     }),
@@ -64,8 +65,8 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
         receive(
           c.req.raw,
           principal,
-          async (held) => {
-            const message = readSingle(await text(c.req.raw, held), "patch", params.run_id);
+          async (reservation) => {
+            const message = readSingle(await text(c.req.raw, reservation), "patch", params.run_id);
             await ingestRuns(deps, principal, onlyRuns([message]));
           },
           "Run updated",
@@ -81,7 +82,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
         receive(
           c.req.raw,
           principal,
-          async (held) => ingestRuns(deps, principal, onlyRuns(readBatch(await text(c.req.raw, held)))),
+          async (reservation) => ingestRuns(deps, principal, onlyRuns(readBatch(await text(c.req.raw, reservation)))),
           "Runs batch ingested",
         ),
     }),
@@ -95,8 +96,8 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
         receive(
           c.req.raw,
           principal,
-          async (held) => {
-            const body = await readBuffer(c.req.raw, settings.maxBodyBytes, held);
+          async (reservation) => {
+            const body = await readBuffer(c.req.raw, settings.maxBodyBytes, reservation);
             const parts = readMultipart(c.req.header("content-type") ?? "", body);
             await ingestRuns(deps, principal, collectParts(parts));
           },

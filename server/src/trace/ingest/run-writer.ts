@@ -2,7 +2,7 @@ import { Counter, type Registry } from "prom-client";
 
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
-import { deferred, type Deferred } from "../../base/deferred.ts";
+import { GroupCommit } from "../../base/db/group-commit.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
@@ -31,7 +31,6 @@ const CROWDED = 100;
 interface Call {
   tenantId: string;
   pieces: RunPiece[];
-  done: Deferred<void>;
 }
 
 export interface RunWriterDeps {
@@ -68,8 +67,13 @@ export class RunWriter {
     waitMs: Infinity,
     refuse: () => new Error("never refused"),
   });
-  #queue: Call[] = [];
-  #draining: Promise<void> | undefined;
+  /** Stores an invalid call separately, so that it does not fail the others. */
+  readonly #commits = new GroupCommit<Call, void>((group) => this.#commit(group), {
+    max: MAX_GROUP,
+    weigh: ({ pieces }) => pieces.length,
+    isAway,
+    ready: (queued) => this.#giveWay(queued),
+  });
   /** The current group; never rejects. */
   #storing: Promise<unknown> | undefined;
 
@@ -94,7 +98,7 @@ export class RunWriter {
 
   async stop(): Promise<void> {
     await this.#waiting.stop();
-    await this.#draining;
+    await this.#commits.idle();
     await this.#history.stop();
   }
 
@@ -119,35 +123,24 @@ export class RunWriter {
   }
 
   #enqueue(tenantId: string, pieces: RunPiece[]): Promise<void> {
-    return this.#turns.run(tenantId, pieces.length, () => {
-      const done = deferred<void>();
-      this.#queue.push({ tenantId, pieces, done });
-      this.#draining ??= Promise.resolve().then(() => this.#drain());
-      return done.promise;
-    });
+    return this.#turns.run(tenantId, pieces.length, () =>
+      this.#commits.call({ tenantId, pieces }).catch((error: unknown) => {
+        throw translate(error);
+      }),
+    );
   }
 
-  async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
-      await this.#giveWay();
-      const group = this.#take();
-      const began = performance.now();
-      try {
-        await this.#store(group);
-        this.#charge(group, performance.now() - began);
-        for (const call of group) call.done.resolve();
-      } catch (error) {
-        if (group.length === 1 || isAway(error)) for (const call of group) call.done.reject(translate(error));
-        else await this.#oneByOne(group);
-      }
-    }
-    this.#draining = undefined;
+  async #commit(group: Call[]): Promise<void[]> {
+    const began = performance.now();
+    await this.#store(group);
+    this.#charge(group, performance.now() - began);
+    return group.map(() => undefined);
   }
 
   /** Yields to queries of other tenants while all calls are of tenants above their share. */
-  async #giveWay(): Promise<void> {
+  async #giveWay(queued: () => Call[]): Promise<void> {
     const { share } = this.#deps.clickhouse;
-    const isUrgent = () => this.#queue.some(({ tenantId }) => !share!.isAboveShare(tenantId));
+    const isUrgent = () => queued().some(({ tenantId }) => !share!.isAboveShare(tenantId));
     if (share && !isUrgent()) await share.giveWay(isUrgent);
   }
 
@@ -155,28 +148,6 @@ export class RunWriter {
     const total = group.reduce((sum, { pieces }) => sum + pieces.length, 0);
     for (const { tenantId, pieces } of group)
       this.#deps.clickhouse.share?.charge(tenantId, (ms * pieces.length) / total);
-  }
-
-  #take(): Call[] {
-    let pieces = 0;
-    let calls = 0;
-    while (calls < this.#queue.length && (calls === 0 || pieces + this.#queue[calls]!.pieces.length <= MAX_GROUP)) {
-      pieces += this.#queue[calls]!.pieces.length;
-      calls++;
-    }
-    return this.#queue.splice(0, calls);
-  }
-
-  /** Stores the calls separately, so that an invalid one does not fail the others. */
-  async #oneByOne(group: Call[]): Promise<void> {
-    for (const call of group) {
-      try {
-        await this.#store([call]);
-        call.done.resolve();
-      } catch (error) {
-        call.done.reject(translate(error));
-      }
-    }
   }
 
   #store(group: Call[]): Promise<void> {
@@ -198,13 +169,13 @@ export class RunWriter {
       for (const [tenantId, pieces] of byTenant(group)) {
         const resolved = await this.#prepare(tenantId, pieces);
         const now = fromMicros(Date.now() * 1000)!;
-        for (const one of resolved) {
-          touched.push({ tenantId, id: one.piece.id });
-          if (one.writesKey) {
-            const { project_id, start_time, trace_id } = one.run;
+        for (const entry of resolved) {
+          touched.push({ tenantId, id: entry.piece.id });
+          if (entry.writesKey) {
+            const { project_id, start_time, trace_id } = entry.run;
             keys.push({
               tenant_id: tenantId,
-              id: one.piece.id,
+              id: entry.piece.id,
               project_id,
               start_time,
               trace_id,
@@ -212,9 +183,9 @@ export class RunWriter {
               version: now,
             });
           }
-          rows.push(await composeRow(this.#deps.prices, tenantId, one, now));
-          for (const file of one.piece.attachments) {
-            files.push({ tenant_id: tenantId, run_id: one.piece.id, uploaded_at: now, ...file });
+          rows.push(await composeRow(this.#deps.prices, tenantId, entry, now));
+          for (const file of entry.piece.attachments) {
+            files.push({ tenant_id: tenantId, run_id: entry.piece.id, uploaded_at: now, ...file });
           }
         }
       }

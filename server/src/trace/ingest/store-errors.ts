@@ -1,24 +1,6 @@
+import { isClickHouseAway, TIMEOUT } from "../../base/clickhouse/away.ts";
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";
 import { shortageIn } from "../../base/shortage.ts";
-
-/** ClickHouse codes: timeouts, memory limit, too many parts or queries, network, shutting down, no quorum. */
-const AWAY = new Set([
-  "159",
-  "209",
-  "210",
-  "236",
-  "241",
-  "242",
-  "243",
-  "252",
-  "202",
-  "285",
-  "286",
-  "319",
-  "394",
-  "425",
-  "439",
-]);
 
 /**
  * Returns true for errors that leave open whether data was written: the store is unavailable, stopping, or out of
@@ -26,9 +8,10 @@ const AWAY = new Set([
  */
 export function isAway(error: unknown): boolean {
   if (error instanceof AppError) return error.status === 503;
-  if (shortageIn(error)) return true;
+  if (shortageIn(error) || isClickHouseAway(error)) return true;
   const code = (error as { code?: unknown } | null)?.code;
-  return typeof code === "string" && (AWAY.has(code) || code.startsWith("E") || code.startsWith("08"));
+  // 08…: lost connections to Postgres
+  return typeof code === "string" && (code === TIMEOUT || code.startsWith("08"));
 }
 
 /** Translates a storage failure to the error of the request. */

@@ -1,36 +1,47 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, raw, render } from "../../base/clickhouse/fragment.ts";
+import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
-import { fromPieces } from "./selection.ts";
+import { fromPieces, fromRuns, type RunSelection } from "./selection.ts";
 
 /** Selection to delete: whole projects, or whole traces of any project or of one. Matches unmerged pieces too. */
-export interface Doomed {
+export interface DeletionTarget {
   projects?: readonly string[];
   traces?: readonly string[];
+}
+
+/** Returns the traces that have a run in the selection. */
+export async function findTraces(clickhouse: ClickHouse, scope: RunScope, selection: RunSelection): Promise<string[]> {
+  const rows = await readRows<{ trace: string }>(
+    clickhouse.askedBy(scope.tenantId),
+    "runs.traces",
+    ch`select distinct r.trace_id as trace ${fromRuns(scope, selection)}`,
+  );
+  return rows.map((row) => row.trace);
 }
 
 /**
  * Marks these runs as deleted: late pieces of them, and unknown runs of these traces, are dropped from now on
  * (ingest/resolve-runs.ts). A trace is marked by the id of its root, even if that has not arrived.
  */
-export const markDeleted = (clickhouse: ClickHouse, scope: RunScope, doomed: Doomed): Promise<void> =>
+export const markDeleted = (clickhouse: ClickHouse, scope: RunScope, target: DeletionTarget): Promise<void> =>
   clickhouse.command({
     name: "runs.mark_deleted",
     ...render(ch`insert into run_keys (tenant_id, id, project_id, start_time, trace_id, deleted, version)
       select distinct r.tenant_id, arrayJoin([r.id, r.trace_id]), r.project_id, r.start_time, r.trace_id, true, now64(6)
-      ${fromPieces(scope, doomed)}`),
+      ${fromPieces(scope, target)}`),
   });
 
 /** Returns the files of the runs. */
 export async function findBlobs(
   clickhouse: ClickHouse,
   scope: RunScope,
-  doomed: Doomed,
+  target: DeletionTarget,
 ): Promise<{ run_id: string; blob: string }[]> {
   return clickhouse.rows({
     name: "run_attachments.of_runs",
     ...render(ch`select a.run_id as run_id, a.blob as blob from run_attachments as a final
-      where a.tenant_id = ${tenant(scope)} and a.run_id in (select r.id ${fromPieces(scope, doomed)})`),
+      where a.tenant_id = ${tenant(scope)} and a.run_id in (select r.id ${fromPieces(scope, target)})`),
   });
 }
 
@@ -44,7 +55,11 @@ export const deleteAttachmentRows = (clickhouse: ClickHouse, scope: RunScope, ru
  * Deletes rows. They are invisible to every query when this resolves, and leave the disk with the next sweep
  * (applyDeletions).
  */
-export function deleteRunRows(clickhouse: ClickHouse, scope: RunScope, { projects, traces }: Doomed): Promise<void> {
+export function deleteRunRows(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  { projects, traces }: DeletionTarget,
+): Promise<void> {
   const conditions = [ch`tenant_id = ${tenant(scope)}`];
   if (projects) conditions.push(ch`project_id in ${bind("Array(UUID)", projects)}`);
   if (traces) conditions.push(ch`trace_id in ${bind("Array(UUID)", traces)}`);

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
+import { findTraces } from "./delete-clickhouse.ts";
 import * as schema from "./delete-schema.ts";
 import { deleteTraces } from "./delete-runs.ts";
 import { checkProjects } from "./query-runs.ts";
 import { RunScope } from "./run-scope.ts";
-import { findTraces } from "./find-traces.ts";
 
 const shared = { tag: "Runs", permission: "runs:delete", out: { 200: z.object({ deleted_traces: z.int() }) } } as const;
 

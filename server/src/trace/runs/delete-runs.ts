@@ -1,7 +1,13 @@
 import type { TraceDeps } from "../deps.ts";
 import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
 import { deleteSharesOf } from "./share-sql.ts";
-import { deleteAttachmentRows, deleteRunRows, type Doomed, findBlobs, markDeleted } from "./delete-clickhouse.ts";
+import {
+  deleteAttachmentRows,
+  deleteRunRows,
+  type DeletionTarget,
+  findBlobs,
+  markDeleted,
+} from "./delete-clickhouse.ts";
 import type { RunScope } from "./run-scope.ts";
 
 export type DeleteDeps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "writer">;
@@ -18,26 +24,30 @@ export async function deleteTraces(
   for (let i = 0; i < traces.length; i += BATCH) {
     const batch = traces.slice(i, i + BATCH);
     await deleteSharesOf(deps.sql, scope.tenantId, batch);
-    await deleteDoomed(deps, scope, { traces: batch, ...(projects && { projects }) });
+    await deleteTarget(deps, scope, { traces: batch, ...(projects && { projects }) });
     await deleteFeedbackOfTraces(deps.sql, scope.tenantId, batch);
   }
 }
 
 /** Deletes all traces of projects, which themselves are already deleted. */
 export async function deleteRunsOfProjects(deps: DeleteDeps, scope: RunScope, projects: string[]): Promise<void> {
-  await deleteDoomed(deps, scope, { projects });
+  await deleteTarget(deps, scope, { projects });
   await deleteFeedbackOfProjects(deps.sql, scope.tenantId, projects);
 }
 
 /** Deletes in an order that lets a repetition finish an interrupted deletion. */
-async function deleteDoomed({ clickhouse, blobs, writer }: DeleteDeps, scope: RunScope, doomed: Doomed): Promise<void> {
-  await markDeleted(clickhouse, scope, doomed);
-  await writer.forget(doomed);
-  const files = await findBlobs(clickhouse, scope, doomed);
+async function deleteTarget(
+  { clickhouse, blobs, writer }: DeleteDeps,
+  scope: RunScope,
+  target: DeletionTarget,
+): Promise<void> {
+  await markDeleted(clickhouse, scope, target);
+  await writer.forget(target);
+  const files = await findBlobs(clickhouse, scope, target);
   await blobs.delete(files.map((file) => file.blob));
   for (let i = 0; i < files.length; i += BATCH) {
     const runs = files.slice(i, i + BATCH).map((file) => file.run_id);
     await deleteAttachmentRows(clickhouse, scope, [...new Set(runs)]);
   }
-  await deleteRunRows(clickhouse, scope, doomed);
+  await deleteRunRows(clickhouse, scope, target);
 }

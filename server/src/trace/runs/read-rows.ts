@@ -1,5 +1,6 @@
 import type { ClickHouseSettings } from "@clickhouse/client";
 
+import { isClickHouseAway, TIMEOUT } from "../../base/clickhouse/away.ts";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { type Fragment, render } from "../../base/clickhouse/fragment.ts";
 import { AppError, unavailable } from "../../base/errors.ts";
@@ -14,28 +15,21 @@ export async function readRows<T>(
   statement: Fragment,
   settings: ClickHouseSettings = {},
 ): Promise<T[]> {
-  const { questions, tenantId } = clickhouse;
-  const query = { name, ...render(statement), settings: { max_execution_time: questions.seconds, ...settings } };
+  const { limiter, tenantId } = clickhouse;
+  const query = { name, ...render(statement), settings: { max_execution_time: limiter.seconds, ...settings } };
   try {
-    return await questions.ask(() => clickhouse.rows<T>(query), tenantId);
+    return await limiter.run(() => clickhouse.rows<T>(query), tenantId);
   } catch (error) {
-    throw translate(error, questions.seconds);
+    throw translate(error, limiter.seconds);
   }
 }
 
-/** ClickHouse codes: no thread or connection, network, read-only, memory, shutting down, too many queries. */
-const AWAY = new Set(["202", "203", "209", "210", "236", "241", "242", "279", "439", "735"]);
-const TIMEOUT = "159";
-
 function translate(error: unknown, seconds: number): unknown {
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code !== "string") return error;
-  if (code === TIMEOUT) {
+  if ((error as { code?: unknown } | null)?.code === TIMEOUT) {
     const message = `The query took longer than ${seconds} s. Bound its start time, or ask for less.`;
     return new AppError(422, message, { cause: error });
   }
-  // E…: Node's codes for failed or broken connections
-  if (!AWAY.has(code) && !code.startsWith("E")) return error;
+  if (!isClickHouseAway(error)) return error;
   const away = unavailable("The trace store can't answer this now. Try again later.", 2);
   away.cause = error;
   return away;

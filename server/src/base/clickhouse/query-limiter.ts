@@ -1,7 +1,7 @@
 import { unavailable } from "../errors.ts";
 import { FairQueue } from "../fair-queue.ts";
 
-export interface QuestionLimits {
+export interface QueryLimits {
   /** Time limit of a query in the engine, in seconds. */
   seconds: number;
   /** Concurrent queries of a process. */
@@ -16,19 +16,19 @@ export interface QuestionLimits {
  * writes. Tenants take turns, and while several are active, each may use half of the slots. Queries beyond the queue,
  * or waiting too long, are refused before any work was done.
  */
-export class Questions {
+export class QueryLimiter {
   readonly seconds: number;
   readonly #places: FairQueue;
 
-  constructor({ seconds, atOnce, waiting = 100, waitMs = 30_000 }: QuestionLimits) {
+  constructor({ seconds, atOnce, waiting = 100, waitMs = 30_000 }: QueryLimits) {
     this.seconds = seconds;
     const crowded = Math.max(1, Math.floor(atOnce / 2));
     this.#places = new FairQueue({ capacity: atOnce, crowded, waiting, waitMs, refuse: busy });
   }
 
   /** @throws 503 with Retry-After when it gets no slot in time */
-  ask<T>(question: () => Promise<T>, tenantId = ""): Promise<T> {
-    return this.#places.run(tenantId, 1, question);
+  run<T>(query: () => Promise<T>, tenantId = ""): Promise<T> {
+    return this.#places.run(tenantId, 1, query);
   }
 }
 

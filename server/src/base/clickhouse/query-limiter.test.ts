@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 
 import { deferred } from "../deferred.ts";
-import { Questions } from "./questions.ts";
+import { QueryLimiter } from "./query-limiter.ts";
 
 const REFUSED = { status: 503, headers: { "Retry-After": "5" } };
 
 test("runs queries up to the limit, queues more in order, and rejects those beyond the queue", async () => {
-  const questions = new Questions({ seconds: 1, atOnce: 2, waiting: 2 });
+  const limiter = new QueryLimiter({ seconds: 1, atOnce: 2, waiting: 2 });
   const begun: number[] = [];
   const ends = Array.from({ length: 5 }, () => deferred<number>());
   const asked = ends.map(({ promise }, n) =>
-    questions.ask(() => {
+    limiter.run(() => {
       begun.push(n);
       return promise;
     }),
@@ -26,16 +26,16 @@ test("runs queries up to the limit, queues more in order, and rejects those beyo
   await expect.poll(() => begun).toEqual([0, 1, 2, 3]);
   for (const { resolve } of ends) resolve(0);
   await Promise.all([asked[2], asked[3]]);
-  expect(await questions.ask(() => Promise.resolve("free again"))).toBe("free again");
+  expect(await limiter.run(() => Promise.resolve("free again"))).toBe("free again");
 });
 
 test("rejects a query that has waited too long, without starting it", async () => {
-  const questions = new Questions({ seconds: 1, atOnce: 1, waitMs: 20 });
+  const limiter = new QueryLimiter({ seconds: 1, atOnce: 1, waitMs: 20 });
   const end = deferred<void>();
-  const first = questions.ask(() => end.promise);
+  const first = limiter.run(() => end.promise);
   let begun = false;
   await expect(
-    questions.ask(() => {
+    limiter.run(() => {
       begun = true;
       return Promise.resolve();
     }),

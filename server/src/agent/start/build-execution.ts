@@ -1,0 +1,102 @@
+import type { GraphStatus } from "../../../../graph-host/src/protocol.ts";
+import type { DatabaseAddress } from "../../base/db/connect.ts";
+import type { FaultPoint } from "../../base/fault-point.ts";
+import type { Log } from "../../base/log.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import type { Started } from "../../base/started.ts";
+import type { AgentDeps } from "../deps.ts";
+import { HostPool } from "../hosts/host-pool.ts";
+import type { Project } from "../project/read-project.ts";
+import { RunQueue } from "../runs/run-queue.ts";
+import type { ServerLease } from "../servers/server-lease.ts";
+import type { AgentSettings } from "../settings.ts";
+import { runStoreOperations } from "../store/run-operations.ts";
+import { runDurations } from "../system/agent-metrics.ts";
+import { receiverIn } from "../webhooks/receiver-of.ts";
+import type { WebhookSender } from "../webhooks/webhook-sender.ts";
+import type { LocalStreams, SharedStreams } from "./build-streams.ts";
+import type { AgentStores } from "./open-stores.ts";
+
+interface Options extends Pick<LocalStreams, "streams">, SharedStreams {
+  stores: AgentStores;
+  database: DatabaseAddress;
+  settings: AgentSettings;
+  log: Log;
+  serverId: string;
+  project: Project;
+  /** The `store` section of langgraph.json. */
+  store: AgentDeps["store"];
+  metrics: Metrics;
+  fault: FaultPoint;
+  lease: ServerLease;
+  webhooks: WebhookSender;
+  /** Called when graphs were loaded. */
+  onGraphs(graphs: Record<string, GraphStatus>): void;
+}
+
+/** Builds what executes runs: the queue, and the graph hosts, which stop with it. */
+export function buildExecution(options: Options, started: Started): { queue: RunQueue; hosts: HostPool } {
+  const { settings, log, metrics, lease, webhooks } = options;
+  const { sql, hotSql, leaseSql } = options.stores;
+  const { serverId, streams, follower, keeper, protocol, fault, threadWatch } = options;
+  const durations = runDurations(metrics.registry);
+  const queue = new RunQueue({
+    sql,
+    hosts: () => hosts,
+    hotSql,
+    leaseSql,
+    log,
+    settings,
+    serverId,
+    streams,
+    follower,
+    keeper,
+    protocol,
+    fault,
+    alone: () => lease.alone,
+    onBegun: (threadId) => threadWatch.touch(threadId),
+    onEnded({ graphId, kwargs, claimedAt }, outcome) {
+      durations(graphId ?? "", outcome, (performance.now() - claimedAt) / 1000);
+      const receiver = receiverIn(kwargs);
+      if (receiver !== null) webhooks.wake(receiver);
+    },
+  });
+  started.add(() => queue.stop());
+  const hosts = createHosts(options, queue);
+  return { queue, hosts };
+}
+
+const createHosts = (
+  { project, database, settings, log, stores, store, lease, onGraphs }: Options,
+  queue: RunQueue,
+): HostPool =>
+  new HostPool(
+    {
+      project,
+      database,
+      memoryMb: settings.hostMemoryMb,
+      blockMs: settings.hostBlockMs,
+      // a frozen server's hosts must exit before its lease expires, which is 0.8 leases after the freeze at the
+      // earliest
+      silenceMs: settings.leaseMs * 0.6,
+      count: settings.hosts,
+      log,
+    },
+    {
+      onEvent: (runId, event, data) => queue.onHostEvent(runId, event, data),
+      onRunEnd: (end, result) => queue.onRunEnd(end, result),
+      onMark: (runId, checkpointId) => queue.onMark(runId, checkpointId),
+      onResumed: (runId, checkpointId) => queue.onResumed(runId, checkpointId),
+      onStoreCall: (operations) => runStoreOperations(stores.sql, store, operations),
+      onExit(host, reason) {
+        if (reason !== "drained" && reason !== "the server stopped")
+          log.warn({ pid: host.pid }, `A graph host ${reason}.`);
+        queue.onHostExit(host, reason);
+      },
+      onCapacity: () => queue.onCapacity(),
+      onGraphs(graphs) {
+        void lease.tellGraphs().then(() => queue.wake());
+        onGraphs(graphs);
+      },
+    },
+  );

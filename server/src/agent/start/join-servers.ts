@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { DatabaseAddress } from "../../base/db/connect.ts";
+import { Listener } from "../../base/db/listener.ts";
+import type { Log } from "../../base/log.ts";
+import type { Started } from "../../base/started.ts";
+import type { AgentDeps } from "../deps.ts";
+import { ServerLease } from "../servers/server-lease.ts";
+import type { AgentSettings } from "../settings.ts";
+import type { AgentStores } from "./open-stores.ts";
+
+/** Time that releasing the lease may delay the stop. */
+const RELEASE_MS = 3000;
+
+type Parts = Pick<AgentDeps, "queue" | "hosts" | "follower" | "protocol">;
+
+interface JoinOptions {
+  database: DatabaseAddress;
+  stores: AgentStores;
+  settings: AgentSettings;
+  log: Log;
+  serverId: string;
+  internalUrl: string;
+  /** Parts that react to other servers, built later. */
+  parts: () => Parts;
+}
+
+/** Builds this server's links to the others on its database: the listener for notifications, and the lease. */
+export function joinServers(options: JoinOptions, started: Started): { listener: Listener; lease: ServerLease } {
+  const { stores, settings, log, serverId, internalUrl, parts } = options;
+  const listener = createListener(options);
+  started.add(() => listener.stop());
+  const lease = new ServerLease({
+    sql: stores.sql,
+    leaseSql: stores.leaseSql,
+    log,
+    serverId,
+    leaseMs: settings.leaseMs,
+    maxFailures: settings.maxFailures,
+    internalUrl,
+    graphs: () => parts().hosts.runnable,
+    onLost: () => parts().queue.loseAll(),
+    onReleased: () => parts().queue.wake(),
+    onBeat: (running, asked) => parts().queue.onBeat(running, asked),
+    onLostTrace: (trace) => parts().hosts.closeTrace(trace),
+  });
+  started.add(() =>
+    Promise.race([lease.stop(), sleep(RELEASE_MS)]).catch((error: unknown) =>
+      log.warn({ err: error }, "the lease could not be given back; it will expire"),
+    ),
+  );
+  return { listener, lease };
+}
+
+/**
+ * Listens for new work, cancellations and ends, announced by other servers and by this one. Polls and heartbeats find
+ * what a notification misses.
+ */
+const createListener = ({ database, log, parts }: JoinOptions): Listener =>
+  new Listener(database, {
+    log,
+    channels: {
+      heddle_queue: () => parts().queue.wake(),
+      heddle_cancel: (runId) => parts().queue.onCancelNotice(runId),
+      heddle_protocol: (threadId) => parts().protocol.onNotice(threadId),
+      heddle_done: (runId) => parts().follower.onNotice(runId),
+      heddle_frames: (runId) => parts().follower.onNotice(runId),
+      heddle_want: (runIds) => parts().queue.onWanted(runIds.split(",")),
+    },
+    onGap: () => parts().queue.wake(),
+  });

@@ -1,0 +1,44 @@
+import { ConfigError } from "../../base/config/options.ts";
+import { connect, type DatabaseAddress, type Sql } from "../../base/db/connect.ts";
+import { LiveFrames } from "../../base/events/live-frames.ts";
+import type { Log } from "../../base/log.ts";
+import type { Started } from "../../base/started.ts";
+import type { AgentSettings } from "../settings.ts";
+
+/** Exceeds the longest statement of a request: a state update holds its thread for 15 s. */
+const SILENCE_MS = 20_000;
+/** Limit for statements that hardly ever wait. */
+const HOT_SILENCE_MS = 10_000;
+
+export interface AgentStores {
+  sql: Sql;
+  /** For statements of every run: creates are serialised, and so are ends. */
+  hotSql: Sql;
+  /** For heartbeats and claims: a dead connection must be noticed within the lease. */
+  leaseSql: Sql;
+  /** For frames, which are written one statement at a time, on a connection separate from the queue's. */
+  framesSql: Sql;
+  /** Fast path of frames between servers; undefined without Redis. */
+  live: LiveFrames | undefined;
+}
+
+/** Opens the connection pools and Redis. Nothing is sent to the database yet. */
+export async function openStores(
+  { database, settings, log }: { database: DatabaseAddress; settings: AgentSettings; log: Log },
+  started: Started,
+): Promise<AgentStores> {
+  const { databasePool, leaseMs, redisUri } = settings;
+  const sql = connect(database, { max: databasePool, name: "heddle server", silenceMs: SILENCE_MS });
+  const hotSql = connect(database, { max: 2, name: "heddle queue", pinned: true, silenceMs: HOT_SILENCE_MS });
+  const leaseSql = connect(database, { max: 2, name: "heddle lease", silenceMs: leaseMs / 2 });
+  const framesSql = connect(database, { max: 1, name: "heddle frames", silenceMs: HOT_SILENCE_MS });
+  started.add(() => Promise.all([sql, hotSql, leaseSql, framesSql].map((pool) => pool.end({ timeout: 2 }))));
+  const live = redisUri === undefined ? undefined : await connectLive(redisUri, log);
+  started.add(async () => live?.close());
+  return { sql, hotSql, leaseSql, framesSql, live };
+}
+
+const connectLive = (uri: string, log: Log): Promise<LiveFrames> =>
+  LiveFrames.connect(uri, log).catch((error: unknown) => {
+    throw new ConfigError((error as Error).message);
+  });

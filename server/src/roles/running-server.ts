@@ -1,0 +1,111 @@
+import type { Hono } from "hono";
+
+import type { DatabaseAddress } from "../base/db/connect.ts";
+import { openDatabase } from "../base/db/open-database.ts";
+import type { EmbeddedPostgresSettings } from "../base/db/settings.ts";
+import { BodyGate, type BodySettings } from "../base/http/body-gate.ts";
+import type { BrowserPolicy } from "../base/http/browser-guard.ts";
+import { type HttpServer, listenHttp, type ListenSettings, type RequestInterceptor } from "../base/http/http-server.ts";
+import { createLog, type Log } from "../base/log.ts";
+import type { Started } from "../base/started.ts";
+import { surviveShortages } from "../base/stray-errors.ts";
+import { type Exposure, type ExposureSettings, isLoopback, judgeExposure } from "../identity/exposure.ts";
+import type { Identity } from "../identity/identity.ts";
+import type { Reach } from "../pages.ts";
+
+/** Environment variables of the process. */
+export type Environment = Record<string, string | undefined>;
+
+export interface ServerSettings {
+  host: string;
+  /** 0 selects any free port. */
+  port: number;
+  dataDir: string;
+  /** Postgres by URL, or one that is already running; default: the embedded one. */
+  database?: string | DatabaseAddress | undefined;
+}
+
+export interface RunningServer {
+  url: string;
+  /** Whether requests need a key. */
+  keysNeeded: boolean;
+  /** Access rule and its reason, as one sentence. */
+  access: string;
+  /** Key with all permissions, if this start created it. Shown once: it cannot be retrieved again. */
+  firstKey: string | null;
+  /** Address for other servers on the same database. */
+  database: DatabaseAddress;
+  close(): Promise<void>;
+}
+
+interface OpenedServer {
+  http: HttpServer;
+  log: Log;
+  database: DatabaseAddress;
+  bodies: BodyGate;
+}
+
+type OpenSettings = ExposureSettings &
+  ListenSettings &
+  EmbeddedPostgresSettings &
+  BodySettings & {
+    logLevel: string;
+  };
+
+let processBodies: BodyGate | undefined;
+
+/**
+ * Opens what a server of any role needs. Binds the port first: when it is in use, or must not be exposed, nothing else
+ * was touched. The body budget is that of the process: its roles share memory, and so the budget of the first that
+ * starts.
+ */
+export async function openServer(
+  settings: ServerSettings,
+  options: OpenSettings,
+  started: Started,
+): Promise<OpenedServer> {
+  const bodies = (processBodies ??= new BodyGate(options));
+  judgeExposure(options, settings.host);
+  const log = createLog(options.logLevel);
+  const forget = surviveShortages(log);
+  started.add(async () => forget());
+  const http = await listenHttp(settings.host, settings.port, options, bodies);
+  started.add(() => http.close());
+  const { database: given, dataDir } = settings;
+  if (typeof given === "object") return { http, log, database: given, bodies };
+  const database = await openDatabase({ dataDir, uri: given, log, settings: options });
+  started.add(() => database.close());
+  // a second time, because connections end before the database does
+  started.add(() => http.close());
+  return { http, log, database: database.address, bodies };
+}
+
+/** Answers requests from now on. */
+export function serve(
+  http: HttpServer,
+  fetch: Hono["fetch"],
+  pages: BrowserPolicy,
+  started: Started,
+  interceptor?: RequestInterceptor,
+): void {
+  http.serve(fetch, pages, interceptor);
+  started.add(async () => void http.stopListening());
+}
+
+export const findReach = ({ exposure }: { exposure: Exposure }, host: string): Reach => ({
+  keyless: !exposure.keysNeeded,
+  onLoopback: isLoopback(host),
+});
+
+export const describeServer = (
+  { http, database }: Pick<OpenedServer, "http" | "database">,
+  identity: Identity,
+  started: Started,
+): RunningServer => ({
+  url: http.url,
+  keysNeeded: identity.keysNeeded,
+  access: identity.exposure.explanation,
+  firstKey: identity.firstKey,
+  database,
+  close: () => started.stop(),
+});

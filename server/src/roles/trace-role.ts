@@ -1,0 +1,46 @@
+import { createTraceApp } from "../app.ts";
+import { readOptions } from "../base/config/options.ts";
+import { secretsOptions } from "../base/secrets/settings.ts";
+import type { Started } from "../base/started.ts";
+import { sealKeyOf } from "../identity/audit/seal.ts";
+import { openIdentity } from "../identity/identity.ts";
+import { identityOptions } from "../identity/settings.ts";
+import { tracePages } from "../pages.ts";
+import { traceOptions } from "../trace/settings.ts";
+import { startTracePlatform } from "../trace/trace-platform.ts";
+import {
+  describeServer,
+  type Environment,
+  findReach,
+  openServer,
+  type RunningServer,
+  serve,
+  type ServerSettings,
+} from "./running-server.ts";
+
+export interface TraceServerSettings extends ServerSettings {
+  /** Key of the agent server that sends the traces of its runs. */
+  tracingKey?: string | undefined;
+}
+
+export async function openTraceServer(
+  settings: TraceServerSettings,
+  env: Environment,
+  started: Started,
+): Promise<RunningServer> {
+  const options = readOptions({ ...traceOptions, ...identityOptions, ...secretsOptions }, env);
+  const opened = await openServer(settings, options, started);
+  const { http, log, database, bodies } = opened;
+  const { host, dataDir, tracingKey } = settings;
+  const platform = await startTracePlatform({ settings: options, log, database, dataDir, host });
+  started.add(() => platform.stop());
+  const { sql, secrets } = platform.deps;
+  const sealKey = sealKeyOf(secrets.keyring.newest);
+  const common = { sql, log, settings: options, host };
+  const identity = await openIdentity({ ...common, ofOneWorkspace: false, sealKey, tracingKey });
+  started.add(() => identity.stop());
+  const reach = findReach(identity, host);
+  const app = createTraceApp(platform.deps, { ...identity.guard, bodies }, reach);
+  serve(http, app.fetch, tracePages(platform.deps, reach), started);
+  return describeServer(opened, identity, started);
+}
