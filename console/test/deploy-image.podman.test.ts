@@ -70,18 +70,21 @@ describe.skipIf(!world)("an image", () => {
     const { page, context, errors } = await openPage(browser);
     await page.goto(`${platform.url}/deployments?create=true`);
     await page.getByRole("textbox", { name: "Name", exact: true }).fill("shop-agent");
-    await page.getByRole("radiogroup", { name: "Where it comes from" }).getByText("Image", { exact: true }).click();
+    await page.getByRole("radiogroup", { name: "Source" }).getByText("Image", { exact: true }).click();
     const deploy = page.getByRole("button", { name: "Deploy", exact: true });
     expect(await deploy.isDisabled()).toBe(true);
     const image = page.getByRole("textbox", { name: "Image" });
     await image.fill("localhost/shop:first");
-    await page.getByRole("button", { name: "Add a variable" }).click();
+    await page.getByRole("button", { name: "Add variable" }).click();
     await page.getByLabel("Name of variable 1").fill("GREETING");
     await page.getByLabel("Value of GREETING").fill("hello");
     expect(await lookAtOpen(page, "deployment-form-image", '[placeholder^="registry."]')).toEqual([]);
     await deploy.click();
     await page.getByRole("heading", { name: "shop-agent" }).waitFor();
-    await page.getByText("serves", { exact: true }).waitFor({ timeout: DEPLOY_MS });
+    await page
+      .getByRole("navigation", { name: "Revisions" })
+      .getByText("active", { exact: true })
+      .waitFor({ timeout: DEPLOY_MS });
     expect(await wordOf()).toEqual(["first", "hello"]);
     await page.getByRole("log", { name: "Server log" }).getByText("step two of first").waitFor();
 
@@ -100,8 +103,8 @@ describe.skipIf(!world)("an image", () => {
     expect(await wordOf()).toEqual(["second", "hello"]);
 
     await page.getByRole("button", { name: "Delete" }).click();
-    await page.getByLabel("Type shop-agent to go on").fill("shop-agent");
-    await page.getByRole("dialog").getByRole("button", { name: "Delete for ever" }).click();
+    await page.getByLabel("Type shop-agent to confirm").fill("shop-agent");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.waitForURL(/\/deployments$/);
     await page.getByText("No deployments yet").waitFor({ timeout: 60_000 });
     expect(errors).toEqual([]);

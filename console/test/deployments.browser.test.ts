@@ -88,16 +88,16 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await removeAll();
   const { page, context, errors } = await openPage(browser);
   const problems: string[] = [];
-  const one = page.getByText("serves", { exact: true });
+  const one = page.getByRole("navigation", { name: "Revisions" }).getByText("active", { exact: true });
   await page.goto(`${platform.url}/deployments`);
   await page.getByText("No deployments yet").waitFor();
   await page.getByRole("button", { name: "New deployment" }).click();
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("Shop Agent");
-  await page.getByText("1 to 63 of a-z").waitFor();
+  await page.getByText("1 to 63 characters").waitFor();
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("shop-agent");
-  await page.getByLabel("Folder of the project").setInputFiles(await writeProject("first"));
+  await page.getByLabel("Project folder").setInputFiles(await writeProject("first"));
   await page.getByText(/: 2 files,/).waitFor();
-  await page.getByRole("button", { name: "Add a variable" }).click();
+  await page.getByRole("button", { name: "Add variable" }).click();
   await page.getByLabel("Name of variable 1").fill("GREETING");
   await page.getByLabel("Value of GREETING").fill("hello");
   problems.push(...(await lookAtOpen(page, "deployment-form", "text=/: 2 files,/")));
@@ -111,10 +111,10 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
 
   await page.getByRole("tab", { name: "Environment" }).click();
   expect(await page.getByLabel("Value of GREETING").inputValue()).toBe("");
-  problems.push(...(await lookAtOpen(page, "deployment-environment", "text=Stored encrypted and never shown")));
+  problems.push(...(await lookAtOpen(page, "deployment-environment", "text=Values are stored encrypted")));
   await page.getByLabel("Value of GREETING").fill("good evening");
-  await page.getByRole("button", { name: "Save as a new revision" }).click();
-  await page.getByText("A new revision takes the new environment").waitFor();
+  await page.getByRole("button", { name: "Save as new revision" }).click();
+  await page.getByText("New revision created with this environment").waitFor();
   await vi.waitUntil(async () => (await runIt())["env"] === "good evening", { timeout: DEPLOY_MS, interval: 500 });
 
   await page.getByRole("tab", { name: "Instances" }).click();
@@ -125,9 +125,9 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByText("a line of first").first().waitFor();
 
   await page.getByRole("button", { name: "New revision" }).click();
-  const archive = page.getByLabel("Archive of the project");
+  const archive = page.getByLabel("Project archive");
   await archive.setInputFiles({ name: "agent.zip", mimeType: "application/zip", buffer: Buffer.from("PK") });
-  await page.getByText("agent.zip is no .tar.gz.").waitFor();
+  await page.getByText("agent.zip is not a .tar.gz archive.").waitFor();
   expect(await page.getByRole("button", { name: "Deploy", exact: true }).isDisabled()).toBe(true);
   await archive.setInputFiles(packed(await writeProject("bad", "throw new Error('no key');")));
   await page.getByText(/^agent\.tar\.gz, /).waitFor();
@@ -136,11 +136,11 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByRole("log").getByText("no key").first().waitFor();
   expect(await runIt()).toMatchObject({ word: "first" });
 
-  const revisions = page.getByRole("navigation", { name: "All revisions" }).getByRole("button");
+  const revisions = page.getByRole("navigation", { name: "Revisions" }).getByRole("button");
   expect(await revisions.count()).toBe(3);
   await revisions.nth(2).click();
-  await page.getByRole("button", { name: "Roll back to it" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Deploy it" }).click();
+  await page.getByRole("button", { name: "Roll back" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
   await vi.waitUntil(async () => (await runIt())["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
 
   problems.push(...(await lookAtOpen(page, "deployment", "role=log")));
@@ -150,9 +150,9 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
 
   await page.getByRole("link", { name: "shop-agent", exact: true }).click();
   await page.getByRole("button", { name: "Delete" }).click();
-  const remove = page.getByRole("dialog").getByRole("button", { name: "Delete for ever" });
+  const remove = page.getByRole("dialog").getByRole("button", { name: "Delete" });
   expect(await remove.isDisabled()).toBe(true);
-  await page.getByLabel("Type shop-agent to go on").fill("shop-agent");
+  await page.getByLabel("Type shop-agent to confirm").fill("shop-agent");
   await remove.click();
   await page.waitForURL(/\/deployments$/);
   await page.getByText("No deployments yet").waitFor({ timeout: 30_000 });
@@ -180,30 +180,33 @@ while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeou
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("git-agent");
   await page.getByText("Git", { exact: true }).click();
   await page.getByLabel("Repository").fill("somewhere");
-  await page.getByText("An address that begins with https:// or http://").waitFor();
+  await page.getByText("Enter a URL that starts with https:// or http://").waitFor();
   expect(await page.getByRole("button", { name: "Deploy", exact: true }).isDisabled()).toBe(true);
   await page.getByLabel("Repository").fill(repository.url);
   await page.getByLabel("Token").fill(git.token);
-  await page.getByLabel("User name").fill("x-access-token");
-  expect(await lookAtOpen(page, "deployment-form-git", "text=Deploy each push")).toEqual([]);
+  await page.getByLabel("Username").fill("x-access-token");
+  expect(await lookAtOpen(page, "deployment-form-git", "text=Deploy on push")).toEqual([]);
   await deployIt(page);
   await page.getByRole("heading", { name: "git-agent" }).waitFor();
   await page
     .getByRole("log", { name: "Build log" })
     .getByText("packages are waited for")
     .waitFor({ timeout: DEPLOY_MS });
-  await page.getByRole("navigation", { name: "All revisions" }).getByText("BUILDING").waitFor();
+  await page.getByRole("navigation", { name: "Revisions" }).getByText("BUILDING").waitFor();
   await writeFile(go, "");
-  await page.getByText("serves", { exact: true }).waitFor({ timeout: DEPLOY_MS });
+  await page
+    .getByRole("navigation", { name: "Revisions" })
+    .getByText("active", { exact: true })
+    .waitFor({ timeout: DEPLOY_MS });
   expect(await runIt("git-agent")).toMatchObject({ word: "from Git", env: null });
 
   await page.getByRole("tab", { name: "Environment" }).click();
   const add = async (at: number, name: string, value: string) => {
-    await page.getByRole("button", { name: "Add a variable" }).click();
+    await page.getByRole("button", { name: "Add variable" }).click();
     await page.getByLabel(`Name of variable ${at}`).fill(name);
     await page.getByLabel(`Value of ${name}`).fill(value);
   };
-  const save = page.getByRole("button", { name: "Save as a new revision" });
+  const save = page.getByRole("button", { name: "Save as new revision" });
   expect(await save.isDisabled()).toBe(true);
   await add(1, "GREETING", "hello");
   await add(2, "OTHER", "kept");
@@ -217,7 +220,7 @@ while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeou
   expect(await page.getByLabel("Name of variable 1").inputValue()).toBe("OTHER");
   // and the last one
   await page.getByRole("button", { name: "Remove OTHER" }).click();
-  await page.getByText("None.").waitFor();
+  await page.getByText("No variables.").waitFor();
   await save.click();
   await until(async () => (await deployments()).every(({ secrets }) => secrets.length === 0));
   expect(errors).toEqual([]);

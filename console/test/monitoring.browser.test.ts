@@ -79,7 +79,7 @@ async function sumOf(page: import("playwright-core").Page, title: string): Promi
 test("charts show the figures of the ingested runs", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(address());
-  await page.getByText("Calls of models").waitFor();
+  await page.getByRole("heading", { name: "LLM calls" }).first().waitFor();
   await expect.poll(() => page.locator(".uplot").count(), { timeout: 20_000 }).toBeGreaterThanOrEqual(8);
   expect(await sumOf(page, "Traces")).toBe(120);
   expect(await sumOf(page, "Cost")).toBeCloseTo(30);
@@ -93,9 +93,9 @@ test("charts show the figures of the ingested runs", async () => {
 test("groups charts by metadata, keeps the grouping in the address, and links a chart to its runs", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(address("?last=24h"));
-  await page.getByRole("combobox", { name: "Told apart by" }).click();
-  await page.getByRole("option", { name: "By metadata" }).click();
-  const key = page.getByRole("combobox", { name: "Key of the metadata" });
+  await page.getByRole("combobox", { name: "Group by" }).click();
+  await page.getByRole("option", { name: "Group by: metadata" }).click();
+  const key = page.getByRole("combobox", { name: "Metadata key" });
   await key.fill("user_id");
   await key.press("Enter");
   const chart = page.getByRole("region", { name: "Traces", exact: true });

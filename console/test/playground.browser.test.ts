@@ -45,7 +45,7 @@ test("a chat shows tokens, a tool call with its result, active nodes, each step'
   await say(page, "weather in Bonn");
   await page.locator('[data-node="model"][data-state="active"]').waitFor();
   await page.locator('[data-node="tools"][data-state="done"]').waitFor();
-  const call = page.getByRole("region", { name: "Call of get_weather" });
+  const call = page.getByRole("region", { name: "Tool call get_weather" });
   await call.getByText("sunny in Bonn").waitFor();
   // token by token: the beginning is visible before the end
   await answer(page, "The tool");
@@ -53,8 +53,8 @@ test("a chat shows tokens, a tool call with its result, active nodes, each step'
   await answer(page, "The tool says: sunny in Bonn");
   await badge(page, "success");
   await page.getByRole("tab", { name: "Steps" }).click();
-  await page.getByRole("region", { name: "Step 2: tools" }).getByText("State after it").click();
-  await page.getByRole("tree", { name: "State after it" }).getByText("messages").first().waitFor();
+  await page.getByRole("region", { name: "Step 2: tools" }).getByText("State", { exact: true }).click();
+  await page.getByRole("tree", { name: "State" }).getByText("messages").first().waitFor();
   await until(async () => {
     await page.getByRole("button", { name: "Trace", exact: true }).click();
     return await page.waitForURL(/\/projects\/.+\/r\/.+/, { timeout: 2_000 }).then(
@@ -125,9 +125,9 @@ test("a message is edited and sent again; branches can be switched, and an older
   await say(page, "one");
   await answer(page, "You said: one");
   await badge(page, "success");
-  await page.getByRole("button", { name: "Edit and send again" }).click();
+  await page.getByRole("button", { name: "Edit and resend" }).click();
   await page.getByLabel("Edited message").fill("two");
-  await page.getByRole("button", { name: "Send again" }).click();
+  await page.getByRole("button", { name: "Resend" }).click();
   await answer(page, "You said: two");
   const branches = page.getByRole("group", { name: "Branches" });
   await branches.getByText("2 / 2").waitFor();
@@ -148,8 +148,8 @@ test("a message is edited and sent again; branches can be switched, and an older
   expect(values.messages.map(({ content }) => content)).toEqual(["one", "You said: one", "three", "You said: three"]);
 
   // time travel: viewing an earlier state and sending a message from it creates a branch
-  await page.getByRole("region", { name: "Step 1: model" }).last().getByRole("button", { name: "Look at it" }).click();
-  await page.getByText("You are looking at an earlier state").waitFor();
+  await page.getByRole("region", { name: "Step 1: model" }).last().getByRole("button", { name: "View" }).click();
+  await page.getByText("Viewing an earlier state").waitFor();
   await page.waitForURL(/checkpoint=/);
   await say(page, "four");
   await answer(page, "You said: four");
@@ -169,16 +169,16 @@ test("a state is edited, and the run continues from it", async () => {
   await page.goto(playground(`?thread=${id}&panel=steps`));
   const step = page.getByRole("region", { name: "Step 1: increment" });
   await step.getByRole("button", { name: "Edit state" }).click();
-  const dialog = page.getByRole("dialog", { name: "Edit the state" });
+  const dialog = page.getByRole("dialog", { name: "Edit state" });
   await dialog.getByRole("textbox", { name: "State" }).fill('{"total": 100}');
-  await dialog.getByRole("button", { name: "Save and run on" }).click();
+  await dialog.getByRole("button", { name: "Save and resume" }).click();
   await dialog.waitFor({ state: "hidden" });
   // 1 + 100 by the graph's reducer, doubled by the node that follows
   await until(async () => {
     const { values, next } = await client.threads.getState<{ total: number }>(id);
     return next.length === 0 && values.total === 202;
   });
-  await page.getByRole("region", { name: /edited by hand/ }).waitFor();
+  await page.getByRole("region", { name: /edited manually/ }).waitFor();
   expect(errors).toEqual([]);
   await context.close();
 });
@@ -188,7 +188,7 @@ test("answers an interrupt in place, by text and by JSON, and one of two before 
   await page.goto(playground("?assistant=approval"));
   await page.getByLabel("topic").fill("bread");
   await page.getByRole("button", { name: "Run", exact: true }).click();
-  const asked = page.getByRole("region", { name: "Waits for an answer" });
+  const asked = page.getByRole("region", { name: "Needs review" });
   await asked.getByText("Publish bread?").waitFor();
   await page.locator('[data-node="ask"][data-state="waiting"]').waitFor();
   await asked.getByLabel("Answer", { exact: true }).fill('{"yes": true}');
@@ -217,10 +217,10 @@ test("edits a tool call before approving it", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=mailer"));
   await say(page, "write to Ada");
-  const asked = page.getByRole("region", { name: "Waits for an answer" });
+  const asked = page.getByRole("region", { name: "Needs review" });
   await asked.getByText("Sends a mail to a person.").waitFor();
   await asked.getByText("Edit", { exact: true }).click();
-  await asked.getByRole("textbox", { name: "New arguments of send_mail" }).fill('{"to": "grace@example.com"}');
+  await asked.getByRole("textbox", { name: "Edited arguments of send_mail" }).fill('{"to": "grace@example.com"}');
   await asked.getByRole("button", { name: "Edit", exact: true }).click();
   await answer(page, "Done: sent to grace@example.com");
   await badge(page, "success");
@@ -242,14 +242,14 @@ test("during a run, a message can be enqueued and withdrawn, rejected, or the ru
 
   await fill("second", 1);
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await page.getByRole("button", { name: "Take back waiting run 1" }).click();
-  await page.getByRole("button", { name: "Take back waiting run 1" }).waitFor({ state: "hidden" });
+  await page.getByRole("button", { name: "Cancel queued run 1" }).click();
+  await page.getByRole("button", { name: "Cancel queued run 1" }).waitFor({ state: "hidden" });
 
-  await page.getByRole("combobox", { name: "While a run is under way" }).click();
+  await page.getByRole("combobox", { name: "Multitask strategy" }).click();
   await page.getByRole("option", { name: /^Reject/ }).click();
   await fill("third", 1);
   await page.getByRole("button", { name: "Send", exact: true }).click();
-  await page.getByText("The run was not accepted").waitFor();
+  await page.getByText("Could not start the run").waitFor();
 
   await page.getByRole("button", { name: "Cancel", exact: true }).click();
   await badge(page, "interrupted");
@@ -266,7 +266,7 @@ test("a run with interrupt replaces the previous one", async () => {
   await writeSlowly(page, 400);
   await say(page, "a b c d e f g h i j k l m n o p");
   await answer(page, "You said: a");
-  await page.getByRole("combobox", { name: "While a run is under way" }).click();
+  await page.getByRole("combobox", { name: "Multitask strategy" }).click();
   await page.getByRole("option", { name: /^Interrupt/ }).click();
   await say(page, "stop");
   await answer(page, "You said: stop");
@@ -287,7 +287,7 @@ test("a run with rollback leaves nothing of the previous one", async () => {
   await writeSlowly(page, 400);
   await say(page, "a b c d e f g h i j k l m n o p");
   await answer(page, "You said: a b");
-  await page.getByRole("combobox", { name: "While a run is under way" }).click();
+  await page.getByRole("combobox", { name: "Multitask strategy" }).click();
   await page.getByRole("option", { name: /^Roll back/ }).click();
   await say(page, "instead");
   await answer(page, "You said: instead");
@@ -317,7 +317,7 @@ test("recent threads can be opened; a missing one is reported and retried only a
   let asked = 0;
   page.on("request", (request) => (asked += request.url().includes("00000000-0000-4000-8000-000000000000") ? 1 : 0));
   await page.goto(playground("?thread=00000000-0000-4000-8000-000000000000"));
-  await page.getByRole("alert").filter({ hasText: "The thread cannot be shown" }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "Could not load the thread" }).waitFor();
   // the page's initial requests have ended, and no new ones begin
   await page.waitForLoadState("networkidle");
   expect(asked).toBeLessThan(8);
@@ -335,12 +335,12 @@ test("a run that reached the recursion limit shows it and can be continued", asy
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/a/local/threads/${id}`);
   await page.getByRole("alert").filter({ hasText: "Recursion limit of 5 reached" }).waitFor();
-  await page.getByRole("link", { name: "Open in the playground" }).click();
+  await page.getByRole("link", { name: "Open in playground" }).click();
   const alert = page.getByRole("alert").filter({ hasText: "Recursion limit of 5 reached" });
   await alert.getByText("Stack").click();
   expect(await page.getByText("Stopped before").count()).toBe(0);
   // with the usual limit of 25 steps for the remaining steps
-  await alert.getByRole("button", { name: "Try again" }).click();
+  await alert.getByRole("button", { name: "Retry" }).click();
   await badge(page, "success");
   await page.getByRole("alert").waitFor({ state: "hidden" });
   expect(errors).toEqual([]);

@@ -66,7 +66,7 @@ test("the build has compressed bundles and a small index page", () => {
 test("the overview shows the latest threads and failures", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(platform.url);
-  await page.getByRole("region", { name: "Latest threads" }).getByText("None yet").waitFor();
+  await page.getByRole("region", { name: "Recent threads" }).getByText("None yet").waitFor();
   const post = async (path: string, body: unknown) =>
     (await fetch(platform.agentUrl + path, {
       method: "POST",
@@ -79,15 +79,13 @@ test("the overview shows the latest threads and failures", async () => {
     await post(`/threads/${thread}/runs/wait`, { assistant_id: graph, input });
   }
   // without a reload
-  const threads = page.getByRole("region", { name: "Latest threads" });
+  const threads = page.getByRole("region", { name: "Recent threads" });
   await threads.getByText("interrupted").waitFor();
   expect(await threads.getByRole("link").count()).toBe(5);
-  const traces = page.getByRole("region", { name: "Traces of the last day" });
-  await traces
-    .getByRole("img", { name: "4 traces in the last 24 hours, 1 of them failed" })
-    .waitFor({ timeout: 60_000 });
-  expect(await lookAtOpen(page, "overview", "text=For a human")).toEqual([]);
-  const failures = page.getByRole("region", { name: "Failed in the last day" });
+  const traces = page.getByRole("region", { name: "Traces in the last 24 hours" });
+  await traces.getByRole("img", { name: "4 traces in the last 24 hours, 1 failed" }).waitFor({ timeout: 60_000 });
+  expect(await lookAtOpen(page, "overview", "text=Needs review")).toEqual([]);
+  const failures = page.getByRole("region", { name: "Failures in the last 24 hours" });
   await failures.getByRole("link", { name: "failing" }).click();
   await page.waitForURL("**/r/*");
   expect(errors).toEqual([]);

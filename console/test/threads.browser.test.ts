@@ -66,7 +66,7 @@ test("lists threads with counts, and filters them by status, metadata and id in 
   await row(bob).waitFor();
   expect(await row(ada).count()).toBe(0);
   await page.goto(at("threads?meta=user%3Dnobody"));
-  await page.getByText("No thread is like that").waitFor();
+  await page.getByText("No matching threads").waitFor();
   await page.getByRole("link", { name: "Show all threads" }).click();
   // a thread that is started elsewhere appears without a reload
   const late = await talked("late");
@@ -88,7 +88,7 @@ test("lists threads of one assistant, in another order, page by page", async () 
   const links = page.getByRole("table", { name: "Threads" }).getByRole("link");
   const first = (id: string) => until(async () => (await links.first().innerText()) === id);
   await first(ids.at(-1)!);
-  await page.getByRole("combobox", { name: "Order" }).click();
+  await page.getByRole("combobox", { name: "Sort by" }).click();
   await page.getByRole("option", { name: "Oldest", exact: true }).click();
   await first(ids[0]!);
   expect(page.url()).toContain("order=asc");
@@ -127,11 +127,11 @@ test("a thread shows its state and runs, compares two checkpoints, and can be fo
   await page.waitForURL(/checkpoint=/);
   await page.getByRole("tree", { name: "values" }).waitFor();
   await checkpoints.nth(1).check();
-  await page.getByText("What changed from the older to the newer").waitFor();
+  await page.getByText("Changes from older to newer").waitFor();
   await page.getByText("The tool says: sunny in Bonn").first().waitFor();
   const compared = page.url();
   await page.reload();
-  await page.getByText("What changed from the older to the newer").waitFor();
+  await page.getByText("Changes from older to newer").waitFor();
   expect(page.url()).toBe(compared);
 
   // a branch is drawn as a branch
@@ -139,7 +139,7 @@ test("a thread shows its state and runs, compares two checkpoints, and can be fo
   await client.runs.wait(id, "agent", { input: null, checkpointId: history[2]!.checkpoint.checkpoint_id! });
   await page.getByText("· branch").first().waitFor();
 
-  await page.getByRole("button", { name: "Make a copy" }).click();
+  await page.getByRole("button", { name: "Duplicate" }).click();
   await until(() => Promise.resolve(!page.url().includes(id)));
   const copy = new URL(page.url()).pathname.split("/").at(-1)!;
   await page.getByRole("button", { name: "Delete", exact: true }).click();
@@ -214,7 +214,7 @@ test("the thread pages fit at three widths in both schemes, and axe finds nothin
       browser,
       at(`threads/${id}?checkpoint=${ids[0]}&with=${ids[2]}`),
       "thread-diff",
-      "text=What changed",
+      "text=Changes from",
     )),
     ...(await lookAt(browser, at("inbox"), "inbox", "text=Sends a mail")),
   ];

@@ -39,7 +39,7 @@ const manners = (ofAgent: boolean): Middleware => ({
   },
   onError({ error }) {
     if ((error as Error).name === "AbortError") return error as Error;
-    return new ApiError(0, `The server did not answer (${(error as Error).message}).`);
+    return new ApiError(0, `The server did not respond (${(error as Error).message}).`);
   },
 });
 

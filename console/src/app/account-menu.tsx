@@ -43,7 +43,7 @@ export function AccountMenu() {
         {workspaces.map(({ id, display_name: name }) => (
           <Menu.Item
             key={id}
-            rightSection={id === current ? <Text size="xs">now</Text> : undefined}
+            rightSection={id === current ? <Text size="xs">current</Text> : undefined}
             onClick={() => {
               keepWorkspace(id);
               void queryClient.resetQueries();
@@ -55,11 +55,15 @@ export function AccountMenu() {
         {workspaces.length > 0 && <Menu.Divider />}
         {who && (
           <Menu.Label style={{ overflowWrap: "anywhere" }}>
-            {isNobody ? "Open on this machine: nobody is signed in" : who.user_id === "" ? "By a key" : who.user_email}
+            {isNobody
+              ? "Local access without sign-in"
+              : who.user_id === ""
+                ? "Signed in with an API key"
+                : who.user_email}
           </Menu.Label>
         )}
         <Menu.Item onClick={() => void navigate({ to: "/sign-in" })}>
-          {hasKey ? "Use another key" : isNobody ? "Sign in or use a key" : "Sign in as somebody else"}
+          {hasKey ? "Use a different key" : isNobody ? "Sign in or use a key" : "Switch account"}
         </Menu.Item>
         {!isNobody && <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>}
         <Menu.Label>Heddle {about?.version}</Menu.Label>

@@ -25,7 +25,7 @@ export function Shell() {
       transitionDuration={0}
     >
       <a className="skip-link" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" gap="xs" wrap="nowrap">
@@ -128,7 +128,7 @@ function ColorSchemeButton() {
       variant="subtle"
       color="gray"
       onClick={() => setColorScheme(next)}
-      aria-label={`Use the ${next} colours`}
+      aria-label={next === "dark" ? "Dark mode" : "Light mode"}
     >
       {scheme === "dark" ? <IconSun size={18} /> : <IconMoon size={18} />}
     </ActionIcon>

@@ -7,6 +7,8 @@ export interface Question {
   body: ReactNode;
   /** Verb on the button: `Delete`. */
   action: string;
+  /** Label of the button that closes the dialog; default `Cancel`. */
+  dismiss?: string;
   /** Text to type for confirmation, such as the name of the deleted item; for irreversible actions. */
   typed?: string;
   /** Action executed while the dialog is open; its failure is shown there, and the dialog stays open. */
@@ -59,7 +61,7 @@ function Answer({ question, onDone }: { question: Question; onDone: () => void }
         </Text>
         {question.typed !== undefined && (
           <TextInput
-            label={`Type ${question.typed} to go on`}
+            label={`Type ${question.typed} to confirm`}
             value={typed}
             onChange={(event) => setTyped(event.currentTarget.value)}
             autoComplete="off"
@@ -74,7 +76,7 @@ function Answer({ question, onDone }: { question: Question; onDone: () => void }
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onDone}>
-            Keep
+            {question.dismiss ?? "Cancel"}
           </Button>
           <Button type="submit" color="red" disabled={!mayGo} loading={isBusy}>
             {question.action}

@@ -23,7 +23,7 @@ export function DiffView({ before, after, names = ["before", "after"] }: DiffVie
   if (differences.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No difference.
+        No differences
       </Text>
     );
   }
@@ -34,7 +34,7 @@ export function DiffView({ before, after, names = ["before", "after"] }: DiffVie
       ))}
       {differences.length > SHOWN && (
         <Text size="sm" c="dimmed">
-          {differences.length - SHOWN} more differences are not shown.
+          {differences.length - SHOWN} more differences not shown
         </Text>
       )}
     </Stack>

@@ -72,8 +72,8 @@ export function JsonView({ value, label, maxHeight = "28rem" }: JsonViewProps) {
   return (
     <Box pos="relative" className={classes.frame}>
       <Group gap={2} className={classes.tools}>
-        <Tool label="Unfold all" onClick={() => setOpen(allOpen(value))} icon={<IconFoldDown size={14} />} />
-        <Tool label="Fold all" onClick={() => setOpen(new Set([""]))} icon={<IconFold size={14} />} />
+        <Tool label="Expand all" onClick={() => setOpen(allOpen(value))} icon={<IconFoldDown size={14} />} />
+        <Tool label="Collapse all" onClick={() => setOpen(new Set([""]))} icon={<IconFold size={14} />} />
         <Tool
           label={clipboard.copied ? "Copied" : `Copy ${label}`}
           // a large value is serialised only when it is copied

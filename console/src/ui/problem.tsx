@@ -18,14 +18,14 @@ export function Problem({ error, onRetry, what }: { error: unknown; onRetry?: ()
       </Text>
       {isNotOurs && (
         <Text size="sm" mt={4}>
-          The project has an authentication of its own. With HEDDLE_STUDIO_AUTH=true in the server's environment it lets
-          in whoever this console lets in.
+          The project has its own authentication. Set HEDDLE_STUDIO_AUTH=true in the server's environment to admit all
+          users of this console.
         </Text>
       )}
       <Group mt="xs" gap="sm">
         {onRetry && !isGone && (
           <Button size="xs" variant="default" onClick={() => void onRetry()}>
-            Try again
+            Retry
           </Button>
         )}
         {id !== null && (
@@ -39,11 +39,11 @@ export function Problem({ error, onRetry, what }: { error: unknown; onRetry?: ()
 }
 
 function titleOf(error: unknown): string {
-  if (!(error instanceof ApiError)) return "This page failed";
-  if (error.status === 0) return "The server did not answer";
-  if (error.status === 401) return "This agent server does not let you in";
-  if (error.status === 403) return "You may not see this";
-  if (error.status === 404) return "There is no such thing here";
-  if (error.status === 429) return "Too many requests at the moment";
-  return `The server refused (${error.status})`;
+  if (!(error instanceof ApiError)) return "Could not load the page";
+  if (error.status === 0) return "The server did not respond";
+  if (error.status === 401) return "The agent server denied access";
+  if (error.status === 403) return "Access denied";
+  if (error.status === 404) return "Not found";
+  if (error.status === 429) return "Too many requests";
+  return `Request failed (${error.status})`;
 }

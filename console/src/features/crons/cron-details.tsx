@@ -39,7 +39,7 @@ function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone:
   const remove = () =>
     ask({
       title: "Delete this cron?",
-      body: "It starts no more runs. Those that it has started stay.",
+      body: "No more runs are started. Runs that it already started are kept.",
       action: "Delete",
       async run() {
         await agentApi(server).DELETE("/runs/crons/{cron_id}", { params: { path: { cron_id: cron.cron_id } } });
@@ -74,12 +74,12 @@ function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone:
         <Text size="xs" ff="monospace" c="dimmed">
           {cron.cron_id}
         </Text>
-        <CopyButton value={cron.cron_id} label="Copy the id" />
+        <CopyButton value={cron.cron_id} label="Copy ID" />
       </Group>
       {cron.enabled ? (
         <NextTimes schedule={cron.schedule} timezone={cron.timezone} endTime={cron.end_time} />
       ) : (
-        <Text size="sm">Paused: it starts nothing until it is enabled.</Text>
+        <Text size="sm">Paused: no runs start until the cron is enabled.</Text>
       )}
       {cron.end_time !== null && (
         <Text size="sm">
@@ -87,8 +87,8 @@ function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone:
         </Text>
       )}
       <LastRuns server={server} cron={cron} />
-      <Part title="What runs begin with">
-        <JsonView value={cron.payload} label="What runs begin with" maxHeight="16rem" />
+      <Part title="Payload">
+        <JsonView value={cron.payload} label="Payload" maxHeight="16rem" />
       </Part>
       <Part title="Metadata">
         <JsonView value={cron.metadata} label="Metadata" maxHeight="12rem" />
@@ -105,14 +105,14 @@ function LastRuns({ server, cron }: { server: string; cron: Cron }) {
   const { data: runs, error, refetch } = useQuery(cronRunsQuery(server, cron));
   const areGone = cron.thread_id === null && cron.on_run_completed === "delete";
   return (
-    <Part title="Last runs">
+    <Part title="Recent runs">
       {error && <Problem error={error} onRetry={refetch} />}
       {!runs && !error && <Loading rows={2} />}
       {runs?.length === 0 && (
         <Text size="sm" c="dimmed">
           {areGone
-            ? "Its runs are deleted with their threads when they have ended. Their traces stay, with cron_id in their metadata."
-            : "It has started none yet."}
+            ? "Runs are deleted with their threads when they end. Their traces are kept, with cron_id in their metadata."
+            : "No runs yet."}
         </Text>
       )}
       {runs?.map(({ run_id: run, thread_id: threadId, status, created_at: at }) => (

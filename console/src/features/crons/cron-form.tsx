@@ -68,7 +68,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
     <Modal
       opened
       onClose={onClose}
-      title={cron ? "Edit the cron" : "New cron"}
+      title={cron ? "Edit cron" : "New cron"}
       size="lg"
       closeButtonProps={{ title: "Close" }}
     >
@@ -94,7 +94,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
           <Group grow align="start">
             <TextInput
               label="Schedule"
-              description="minute hour day month weekday, or @daily"
+              description="Minute, hour, day of month, month, day of week; or @daily"
               value={schedule}
               onChange={(event) => setSchedule(event.currentTarget.value)}
               required
@@ -102,7 +102,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
             />
             <Select
               label="Time zone"
-              description="Whose clock the schedule follows"
+              description="The schedule is evaluated in this time zone."
               data={ZONES.includes(timezone) ? ZONES : [timezone, ...ZONES]}
               value={timezone}
               onChange={(zone) => setTimezone(zone ?? "UTC")}
@@ -114,7 +114,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
           <NextTimes schedule={schedule} timezone={timezone} endTime={endTime} />
           <TextInput
             label="End"
-            description={`Not due any more after it; in your zone, ${ownZone()}. Empty: for ever.`}
+            description={`Stops after this time (${ownZone()}). Leave empty to run indefinitely.`}
             type="datetime-local"
             value={end}
             onChange={(event) => setEnd(event.currentTarget.value)}
@@ -122,8 +122,8 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
           {!cron && (
             <TextInput
               label="Thread"
-              description="All runs go on in this thread; empty: each run gets one of its own."
-              placeholder="Id of a thread"
+              description="Reuse this thread for all runs. Leave empty to create a new thread for each run."
+              placeholder="Thread ID"
               value={thread}
               onChange={(event) => setThread(event.currentTarget.value)}
             />
@@ -131,25 +131,25 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
           {!hasThread && (
             <div>
               <Text size="sm" fw={500} mb={4}>
-                When a run has ended, its thread
+                Thread after the run ends
               </Text>
               <SegmentedControl
                 size="xs"
-                aria-label="When a run has ended, its thread"
+                aria-label="Thread after the run ends"
                 data={[
-                  { value: "keep", label: "stays" },
-                  { value: "delete", label: "is deleted" },
+                  { value: "keep", label: "Keep" },
+                  { value: "delete", label: "Delete" },
                 ]}
                 value={kept}
                 onChange={(value) => setKept(value as Cron["on_run_completed"])}
               />
             </div>
           )}
-          <JsonField label="Input" description="What each run begins with." value={input} onChange={setInput} />
+          <JsonField label="Input" description="Input of each run." value={input} onChange={setInput} />
           <JsonField label="Metadata" value={metadata} onChange={setMetadata} minHeight="3rem" />
           <TextInput
             label="Webhook"
-            description="Gets a POST when a run has ended."
+            description="URL that receives a POST request when a run ends."
             placeholder="https://"
             value={webhook}
             onChange={(event) => setWebhook(event.currentTarget.value)}

@@ -13,7 +13,7 @@ export function EnabledSwitch({ server, cron }: { server: string; cron: Cron }) 
         params: { path: { cron_id: cron.cron_id } },
         body: { enabled },
       }),
-    onError: tellFailure("The cron was not changed"),
+    onError: tellFailure("Could not update the cron"),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ["agent", server, "crons"] }),
   });
   return (

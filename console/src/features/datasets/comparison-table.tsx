@@ -49,9 +49,9 @@ export function ComparisonTable({ datasetId, experiments, onChoose }: Comparison
   }, [experiments.join(), known.data]);
   if (experiments.length === 0) {
     return (
-      <Empty title="No experiments are chosen">
+      <Empty title="No experiments selected">
         <Button size="xs" onClick={onChoose}>
-          Choose experiments
+          Select experiments
         </Button>
       </Empty>
     );
@@ -60,7 +60,7 @@ export function ComparisonTable({ datasetId, experiments, onChoose }: Comparison
   if (found.isPending) return <Loading rows={8} />;
   return (
     <DataTable
-      label="Experiments side by side"
+      label="Experiment comparison"
       columns={columns}
       rows={rows}
       rowKey={({ id }) => id}
@@ -74,7 +74,7 @@ function Outcomes({ runs }: { runs: ExampleWithRuns["runs"] }) {
   if (runs.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        no run
+        No run
       </Text>
     );
   }

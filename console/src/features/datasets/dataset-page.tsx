@@ -93,7 +93,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
       <DatasetShare datasetId={datasetId} />
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="Actions of the dataset">
+          <ActionIcon variant="default" size={30} aria-label="Dataset actions">
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>
@@ -102,9 +102,9 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
             <Menu.Item
               key={kind}
               leftSection={<IconDownload size={14} aria-hidden />}
-              onClick={() => void download(kind).catch(tellFailure("The dataset was not downloaded"))}
+              onClick={() => void download(kind).catch(tellFailure("Could not download the dataset"))}
             >
-              {kind === "csv" ? "Download as CSV" : "Download as JSON lines"}
+              {kind === "csv" ? "Download as CSV" : "Download as JSONL"}
             </Menu.Item>
           ))}
           <Menu.Divider />
@@ -114,7 +114,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
             onClick={() =>
               ask({
                 title: `Delete ${dataset!.name}?`,
-                body: "Its examples in all versions go with it and cannot be brought back. Experiments keep their runs.",
+                body: "This permanently deletes its examples in all versions. Runs of its experiments are kept.",
                 action: "Delete",
                 typed: dataset!.name,
                 run: async () => {

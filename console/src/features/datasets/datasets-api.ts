@@ -119,7 +119,7 @@ export const exampleAtQuery = (datasetId: string, exampleId: string, version: st
     async queryFn({ signal }) {
       const query = { dataset: datasetId, id: [exampleId], as_of: version, limit: "1" };
       const [one] = await data(traceApi.GET("/api/v1/examples", { params: { query }, signal }));
-      if (!one) throw new Error(`The version of ${version} has no example ${exampleId}.`);
+      if (!one) throw new Error(`Example ${exampleId} does not exist in version ${version}.`);
       return one;
     },
     staleTime: Infinity,

@@ -64,7 +64,7 @@ const COLUMNS: Column<Dataset>[] = [
   },
   {
     id: "modified_at",
-    header: "Changed",
+    header: "Updated",
     width: "110px",
     sortable: true,
     cell: (one) => <TimeText at={one.modified_at} />,
@@ -105,10 +105,10 @@ export function DatasetsPage() {
       ) : found.isPending ? (
         <Loading rows={8} />
       ) : datasets.length === 0 ? (
-        <Empty title={search.text === "" ? "No datasets yet" : "No dataset has that in its name"}>
+        <Empty title={search.text === "" ? "No datasets yet" : "No matching datasets"}>
           <Text size="sm" maw={520}>
-            A dataset holds examples to try an application on. Make one here, add runs to one from their traces, or use{" "}
-            <Code>createDataset</Code> of the SDK.
+            A dataset holds examples to evaluate an application with. Create one here, add runs from their traces, or
+            call <Code>createDataset</Code> in the SDK.
           </Text>
         </Empty>
       ) : (

@@ -44,20 +44,20 @@ export function ExampleForm({ datasetId, example, splits, onClose }: ExampleForm
       onClose();
     },
   });
-  const failed = example ? "The example was not changed" : "The example was not added";
+  const failed = example ? "Could not save the example" : "Could not add the example";
   return (
     <Modal
       opened
       onClose={onClose}
       size="lg"
-      title={example ? "Edit the example" : "Add an example"}
+      title={example ? "Edit example" : "Add example"}
       closeButtonProps={{ title: "Close" }}
     >
       <Stack gap="sm">
         <Input.Wrapper label="Inputs" labelElement="div">
           <CodeEditor label="Inputs" value={inputs} onChange={setInputs} maxHeight="30vh" />
         </Input.Wrapper>
-        <Input.Wrapper label="Reference outputs" labelElement="div" description="May be left empty">
+        <Input.Wrapper label="Reference outputs" labelElement="div" description="Optional">
           <CodeEditor label="Reference outputs" value={outputs} onChange={setOutputs} maxHeight="30vh" />
         </Input.Wrapper>
         <TagsInput

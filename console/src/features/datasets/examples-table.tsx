@@ -60,7 +60,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
             </Badge>
           )),
       },
-      { id: "modified_at", header: "Changed", width: "110px", cell: (one) => <TimeText at={one.modified_at} /> },
+      { id: "modified_at", header: "Updated", width: "110px", cell: (one) => <TimeText at={one.modified_at} /> },
       ...(onDelete
         ? [
             {
@@ -86,7 +86,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
   if (examples.length === 0) {
     return (
       <Empty title="No examples">
-        {onDelete && <Text size="sm">Add one by the button above, from a trace, or with the SDK.</Text>}
+        {onDelete && <Text size="sm">Add one with “Add example”, from a trace, or with the SDK.</Text>}
       </Empty>
     );
   }
@@ -115,7 +115,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
               <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
                 {opened.id}
               </Text>
-              <CopyButton value={opened.id} label="Copy the example's id" />
+              <CopyButton value={opened.id} label="Copy example ID" />
               {onEdit && (
                 <Button
                   size="xs"

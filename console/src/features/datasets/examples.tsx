@@ -34,7 +34,7 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
     ({ id }: Example) =>
       ask({
         title: "Delete this example?",
-        body: "Earlier versions of the dataset keep it; the present one does not.",
+        body: "It is removed from the latest version. Earlier versions keep it.",
         action: "Delete",
         run: async () => {
           await traceApi.DELETE("/api/v1/examples/{example_id}", { params: { path: { example_id: id } } });
@@ -49,8 +49,7 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
     <>
       {isPast && (
         <Alert color="yellow" mb="sm" py="xs">
-          The examples as of {/^\d{4}-\d\d-/.test(version) ? fullTime(version) : `the version “${version}”`}, only to be
-          looked at.{" "}
+          Read-only examples of {/^\d{4}-\d\d-/.test(version) ? fullTime(version) : `version “${version}”`}.{" "}
           <Anchor
             component="button"
             type="button"
@@ -59,13 +58,13 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
             underline="always"
             onClick={() => onSearch({ version: "" })}
           >
-            Back to those of now
+            Back to latest
           </Anchor>
         </Alert>
       )}
       <Group gap="xs" mb="sm">
         <TextInput
-          aria-label="Search the text of examples"
+          aria-label="Search examples"
           placeholder="Search inputs and outputs"
           leftSection={<IconSearch size={14} aria-hidden />}
           size="xs"
@@ -99,7 +98,7 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
             leftSection={<IconPlus size={14} aria-hidden />}
             onClick={() => setEdited("new")}
           >
-            Add an example
+            Add example
           </Button>
         )}
       </Group>

@@ -38,18 +38,17 @@ export function VersionChanges({ datasetId, version, before, onClose }: VersionC
       onClose={onClose}
       position="right"
       size="lg"
-      title="What the version changed"
+      title="Changes in this version"
       closeButtonProps={{ title: "Close" }}
     >
       <Text size="sm" c="dimmed" mb="sm">
-        Of {fullTime(version)}
-        {before === null ? ", the first." : ", against the one before."}
+        {fullTime(version)} {before === null ? " (first version)" : " compared with the previous version"}
       </Text>
       {diff.error && <Problem error={diff.error} onRetry={diff.refetch} />}
       {before !== null && diff.isPending && <Loading rows={4} />}
-      {before === null && <Text size="sm">All of its examples are new.</Text>}
+      {before === null && <Text size="sm">All its examples are new.</Text>}
       {changes && KINDS.every(([kind]) => changes[`examples_${kind}`].length === 0) && (
-        <Text size="sm">No example differs.</Text>
+        <Text size="sm">No examples changed.</Text>
       )}
       {changes && (
         <Stack gap="md">
@@ -79,7 +78,7 @@ export function VersionChanges({ datasetId, version, before, onClose }: VersionC
                 </Accordion>
                 {ids.length > SHOWN && (
                   <Text size="sm" c="dimmed" mt={4}>
-                    {count(ids.length - SHOWN)} more are not listed.
+                    {count(ids.length - SHOWN)} more not shown.
                   </Text>
                 )}
               </section>

@@ -24,7 +24,7 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
   if (rows.length === 0) {
     return (
       <Empty title="No versions yet">
-        <Text size="sm">The first example makes one.</Text>
+        <Text size="sm">Adding an example creates the first one.</Text>
       </Empty>
     );
   }
@@ -44,7 +44,7 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
         leftSection={<IconGitCompare size={12} aria-hidden />}
         onClick={() => setCompared(one)}
       >
-        What changed
+        View changes
       </Button>
       <Button
         size="compact-xs"
@@ -52,7 +52,7 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
         leftSection={<IconTag size={12} aria-hidden />}
         onClick={() => setTagged(one)}
       >
-        Tag
+        Add tag
       </Button>
     </Group>
   );
@@ -65,7 +65,7 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
         minWidth={700}
         columns={[
           // relative times of versions within one minute would look alike ("1 min ago")
-          { title: "Version of", cell: ({ as_of: at }) => <Text size="sm">{fullTime(at)}</Text>, width: 220 },
+          { title: "Version", cell: ({ as_of: at }) => <Text size="sm">{fullTime(at)}</Text>, width: 220 },
           {
             title: "Tags",
             cell: ({ tags }) => (
@@ -114,10 +114,10 @@ function TagForm({ datasetId, version, onClose }: TagFormProps) {
     onClose();
   };
   return (
-    <FormModal title="Tag the version" action="Tag it" isReady={tag.trim() !== ""} onSubmit={put} onClose={onClose}>
+    <FormModal title="Add tag" action="Add tag" isReady={tag.trim() !== ""} onSubmit={put} onClose={onClose}>
       <TextInput
         label="Tag"
-        description="If another version bears it, it leaves that one."
+        description="If another version has this tag, the tag moves here."
         placeholder="prod"
         value={tag}
         onChange={(event) => setTag(event.currentTarget.value)}

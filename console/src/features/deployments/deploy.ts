@@ -150,13 +150,15 @@ export async function deployAgain(deployment: Deployment, what: { ref?: string; 
 
 /** Checks a name by the control plane's rules. */
 export const nameProblem = (name: string): string | null =>
-  /^[a-z0-9][a-z0-9-]{0,62}$/.test(name) ? null : "1 to 63 of a-z, 0-9 and -, beginning with a letter or digit";
+  /^[a-z0-9][a-z0-9-]{0,62}$/.test(name)
+    ? null
+    : "Use 1 to 63 characters (a-z, 0-9 and -), starting with a letter or digit";
 
 /** Rejects malformed URLs while typing; the server checks allowed hosts and paths. */
 export function repositoryProblem(address: string): string | null {
   if (address.startsWith("/")) return null;
   const isAddress = URL.canParse(address) && /^(https?|file):$/.test(new URL(address).protocol);
-  return isAddress ? null : "An address that begins with https:// or http://";
+  return isAddress ? null : "Enter a URL that starts with https:// or http://";
 }
 
 export const isImage = (source: Source): boolean => source === "external_docker" || source === "internal_docker";

@@ -34,8 +34,8 @@ export function DeploymentLog({ deploymentId, revisionId, kind, isLive, height =
       empty={
         <Text size="sm" c="dimmed">
           {kind === "build"
-            ? "Nothing was built for this revision, or its build has not begun."
-            : "The server has written nothing yet."}
+            ? "No build log: nothing was built for this revision, or the build has not started."
+            : "No server logs yet."}
         </Text>
       }
     />

@@ -94,7 +94,7 @@ function Summary({ deployment }: { deployment: Deployment }) {
         {config.repo_branch !== null && `, ${config.repo_branch}`}
       </Text>
       <Text size="sm" c="dimmed">
-        made <TimeText at={at} />
+        created <TimeText at={at} />
       </Text>
     </Group>
   );
@@ -109,8 +109,8 @@ function Actions({ deployment }: { deployment: Deployment }) {
   const remove = () =>
     ask({
       title: `Delete ${deployment.name}?`,
-      body: "Its server stops and its database goes: threads, runs, crons and what the graphs remember. Its traces stay.",
-      action: "Delete for ever",
+      body: "This stops its server and permanently deletes its database: threads, runs, crons and store items. Traces are kept.",
+      action: "Delete",
       typed: deployment.name,
       async run() {
         const params = { path: { deployment_id: deployment.id } };
@@ -130,7 +130,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           to="/a/$server/playground"
           params={{ server }}
         >
-          Try it
+          Open in playground
         </ButtonLink>
       )}
       <Button size="xs" leftSection={<IconUpload size={14} aria-hidden />} onClick={() => setDeploying(true)}>

@@ -17,8 +17,8 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
   if (!instances) return <Loading rows={3} />;
   if (instances.length === 0) {
     return (
-      <Empty title="Nothing runs">
-        <Text size="sm">An instance starts when a revision was built.</Text>
+      <Empty title="No instances">
+        <Text size="sm">An instance starts after a revision is built.</Text>
       </Empty>
     );
   }
@@ -27,7 +27,7 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
   return (
     <>
       <Text size="sm" mb="xs" className="numbers">
-        {live.length === 1 ? "1 instance" : `${live.length} instances`} now, {bytes(memory)} of memory in all.
+        {live.length === 1 ? "1 active instance" : `${live.length} active instances`}, {bytes(memory)} memory in total
       </Text>
       <SimpleTable
         label="Instances"
@@ -47,7 +47,7 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
             width: 110,
           },
           {
-            title: "Processor",
+            title: "CPU",
             cell: ({ cpu_percent: cpu }) => (
               <Text size="sm" className="numbers">
                 {cpu === null ? "–" : `${cpu.toFixed(cpu < 10 ? 1 : 0)} % of a core`}

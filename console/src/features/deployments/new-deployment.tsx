@@ -65,7 +65,7 @@ export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
       const set = variables.filter(({ name: variable }) => variable !== "");
       if (source === "github") return createFromGit(name, git, set);
       if (source === "external_docker") return createFromImage(name, image.trim(), set);
-      if (!project) throw new Error("Choose the project's folder, or an archive of it.");
+      if (!project) throw new Error("Select the project's folder or an archive of it.");
       return createFromUpload(name, { archive: project.archive, configPath }, set);
     },
     async onSuccess(made) {
@@ -92,7 +92,7 @@ export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
         <Stack gap="sm">
           <TextInput
             label="Name"
-            description="Its address and its tracing project are called so; it cannot be changed later."
+            description="Used for the URL and tracing project. Cannot be changed later."
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
             error={name === "" ? null : nameProblem(name)}
@@ -101,7 +101,7 @@ export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
           />
           {sources.length > 1 && (
             <SegmentedControl
-              aria-label="Where it comes from"
+              aria-label="Source"
               data={sources.map((value) => ({ value, label: SOURCE_NAMES[value] }))}
               value={source ?? ""}
               onChange={(value) => setSource(value as Source)}
@@ -186,7 +186,7 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
       {integrations.length > 0 && (
         <Select
           label="Access"
-          description="A token that is stored already"
+          description="A stored token"
           placeholder="None, or a new token"
           data={integrations.map(({ id, name, url }) => ({ value: id, label: `${name} (${url})` }))}
           value={git.integrationId}
@@ -205,8 +205,8 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
       )}
       {git.integrationId === null && git.token !== "" && !isKnownHost(git.repoUrl) && (
         <TextInput
-          label="User name"
-          description="That the host wants with the token"
+          label="Username"
+          description="If the host requires one with the token"
           placeholder="git"
           value={git.username}
           onChange={(event) => set({ username: event.currentTarget.value.trim() })}
@@ -214,7 +214,7 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
         />
       )}
       <Checkbox
-        label="Deploy each push to the branch"
+        label="Deploy on push to the branch"
         checked={git.buildOnPush}
         onChange={(event) => set({ buildOnPush: event.currentTarget.checked })}
       />

@@ -7,12 +7,12 @@ import { tellDone } from "../../ui/notify.ts";
 import type { Deployment } from "./queries.ts";
 
 const FIELDS = [
-  { name: "min_scale", label: "Replicas at least", step: 1, min: 0, max: 100 },
-  { name: "max_scale", label: "Replicas at most", step: 1, min: 0, max: 100 },
-  { name: "cpu", label: "Cores", step: 0.5, min: 0.1, max: 8 },
-  { name: "cpu_limit", label: "Cores at most", step: 0.5, min: 0.1, max: 16 },
+  { name: "min_scale", label: "Min. replicas", step: 1, min: 0, max: 100 },
+  { name: "max_scale", label: "Max. replicas", step: 1, min: 0, max: 100 },
+  { name: "cpu", label: "CPU cores", step: 0.5, min: 0.1, max: 8 },
+  { name: "cpu_limit", label: "CPU limit, cores", step: 0.5, min: 0.1, max: 16 },
   { name: "memory_mb", label: "Memory, MB", step: 256, min: 128, max: 1_048_576 },
-  { name: "memory_limit_mb", label: "Memory at most, MB", step: 256, min: 128, max: 1_048_576 },
+  { name: "memory_limit_mb", label: "Memory limit, MB", step: 256, min: 128, max: 1_048_576 },
 ] as const;
 type Name = (typeof FIELDS)[number]["name"];
 
@@ -31,7 +31,7 @@ export function Resources({ deployment }: { deployment: Deployment }) {
       });
     },
     async onSuccess() {
-      tellDone("A new revision takes the new resources");
+      tellDone("New revision created with these resources");
       await queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
     },
   });
@@ -49,7 +49,7 @@ export function Resources({ deployment }: { deployment: Deployment }) {
         ))}
       </SimpleGrid>
       <Text size="sm" c="dimmed">
-        Containers are held to them. Processes on this machine are counted, but not held.
+        Limits are enforced for containers. For local processes, usage is only measured.
       </Text>
       {save.error && (
         <Alert color="red" role="alert">
@@ -63,7 +63,7 @@ export function Resources({ deployment }: { deployment: Deployment }) {
           loading={save.isPending}
           onClick={() => save.mutate()}
         >
-          Save as a new revision
+          Save as new revision
         </Button>
       </Group>
     </Stack>

@@ -29,14 +29,14 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
   const chosen = revisions.find(({ id }) => id === asked) ?? revisions[0];
   if (!chosen) {
     return (
-      <Empty title="Nothing was deployed yet">
-        <Text size="sm">“New revision” deploys a project here.</Text>
+      <Empty title="No revisions yet">
+        <Text size="sm">Deploy a project with “New revision”.</Text>
       </Empty>
     );
   }
   return (
     <div className={classes["columns"]}>
-      <nav aria-label="All revisions">
+      <nav aria-label="Revisions">
         <Timeline active={-1} bulletSize={14} lineWidth={2}>
           {revisions.map((one) => (
             <Timeline.Item key={one.id}>
@@ -55,7 +55,7 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
                   <StatusBadge status={one.status} />
                   {one.id === deployment.active_revision_id && (
                     <Text size="xs" fw={700}>
-                      serves
+                      active
                     </Text>
                   )}
                   <TimeText at={one.created_at} c="dimmed" />
@@ -95,7 +95,7 @@ function RevisionDetails({ deployment, revision }: { deployment: Deployment; rev
             <Text size="xs" ff="monospace" c="dimmed" style={{ overflowWrap: "anywhere" }}>
               {revision.id}
             </Text>
-            <CopyButton value={revision.id} label="Copy the id" />
+            <CopyButton value={revision.id} label="Copy ID" />
           </Group>
           <RevisionActions deployment={deployment} revision={revision} />
         </Group>
@@ -110,7 +110,7 @@ function RevisionDetails({ deployment, revision }: { deployment: Deployment; rev
         )}
         <SegmentedControl
           size="xs"
-          aria-label="Which log"
+          aria-label="Log"
           data={[
             { value: "build", label: "Build log" },
             { value: "deploy", label: "Server log" },
@@ -142,14 +142,16 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
   const interrupt = useMutation({
     mutationFn: () =>
       controlApi.POST("/v2/deployments/{deployment_id}/revisions/{revision_id}/interruption", { params }),
-    onError: tellFailure("It was not interrupted"),
+    onError: tellFailure("Could not interrupt the revision"),
     onSettled: refresh,
   });
-  const rollBack = () =>
+  const isRollback = revision.status === "DEPLOYED" && revision.id !== deployment.active_revision_id;
+  const verb = isRollback ? "Roll back" : "Redeploy";
+  const redeploy = () =>
     ask({
-      title: "Deploy this revision again?",
-      body: "A new revision is made of its build and its environment. The one that serves now goes on until the new one is healthy.",
-      action: "Deploy it",
+      title: `${verb} ${isRollback ? "to revision" : "revision"} ${revision.id.slice(-8)}?`,
+      body: "This creates a new revision from its build and environment. The active revision keeps serving until the new one is healthy.",
+      action: verb,
       async run() {
         await controlApi.POST("/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy", { params });
         await refresh();
@@ -169,10 +171,8 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
         </Button>
       )}
       {!isMoving(revision) && (
-        <Button size="xs" variant="default" leftSection={<IconRotate size={14} aria-hidden />} onClick={rollBack}>
-          {revision.status === "DEPLOYED" && revision.id !== deployment.active_revision_id
-            ? "Roll back to it"
-            : "Deploy it again"}
+        <Button size="xs" variant="default" leftSection={<IconRotate size={14} aria-hidden />} onClick={redeploy}>
+          {verb}
         </Button>
       )}
       {dialog}

@@ -26,7 +26,7 @@ export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
     <Stack gap={6}>
       {variables.length === 0 && (
         <Text size="sm" c="dimmed">
-          None.
+          No variables.
         </Text>
       )}
       {variables.map(({ name, value }, index) => (
@@ -45,7 +45,7 @@ export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
           />
           <PasswordInput
             aria-label={`Value of ${name || `variable ${index + 1}`}`}
-            placeholder={value === MASK ? "as it is" : "value"}
+            placeholder={value === MASK ? "unchanged" : "value"}
             size="xs"
             value={value === MASK ? "" : value}
             onChange={(event) => change(index, { value: event.currentTarget.value })}
@@ -70,10 +70,10 @@ export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
           leftSection={<IconPlus size={12} aria-hidden />}
           onClick={() => onChange([...variables, { name: "", value: "" }])}
         >
-          Add a variable
+          Add variable
         </Button>
         <Text size="xs" c="dimmed">
-          A .env pasted into a name fills in all of it.
+          Paste the contents of a .env file into a name to add all its variables.
         </Text>
       </Group>
     </Stack>

@@ -27,11 +27,11 @@ export function DestinationsPage() {
   const { ask, dialog } = useConfirm();
   const test = useMutation({
     mutationFn: ({ id }: Destination) => testDestination(id),
-    onSuccess: (_, { display_name: name }) => tellDone(`${name} can be written to, by the API and by a worker.`),
-    onError: tellFailure("The test failed"),
+    onSuccess: (_, { display_name: name }) => tellDone(`Test passed: the API and a worker can write to ${name}.`),
+    onError: tellFailure("Test failed"),
   });
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["export-destinations"] });
-  if (error) return <Problem error={error} what="Destinations could not be read" onRetry={refetch} />;
+  if (error) return <Problem error={error} what="Could not load the destinations" onRetry={refetch} />;
   return (
     <Page
       title="Destinations"
@@ -67,15 +67,17 @@ export function DestinationsPage() {
           onSaved={async () => {
             await refresh();
             setRotating(null);
-            tellDone("Runs that begin from now on use the new credentials.");
+            tellDone("New export runs use the new credentials.");
           }}
         />
       )}
       {!destinations ? (
         <Loading rows={3} />
       ) : destinations.length === 0 ? (
-        <Empty title="No destination yet">
-          <Text size="sm">A bucket of AWS or of any store that speaks S3. It is tested before it is kept.</Text>
+        <Empty title="No destinations yet">
+          <Text size="sm">
+            A destination is a bucket in AWS S3 or an S3-compatible store. It is tested before it is saved.
+          </Text>
           <Button onClick={() => void navigate({ search: { create: true } })}>New destination</Button>
         </Empty>
       ) : (
@@ -92,9 +94,9 @@ export function DestinationsPage() {
               title: "Credentials",
               width: 130,
               cell: ({ credentials_keys: keys }) =>
-                keys.length === 0 ? "the installation's" : keys.length > 2 ? "key with session" : "key",
+                keys.length === 0 ? "installation" : keys.length > 2 ? "key with session" : "key",
             },
-            { title: "Changed", width: 100, cell: ({ updated_at: at }) => <TimeText at={at} /> },
+            { title: "Updated", width: 100, cell: ({ updated_at: at }) => <TimeText at={at} /> },
             {
               title: "",
               width: 300,
@@ -109,7 +111,7 @@ export function DestinationsPage() {
                     Test
                   </Button>
                   <Button size="compact-xs" variant="default" onClick={() => setRotating(one)}>
-                    New credentials
+                    Edit credentials
                   </Button>
                   <Button
                     size="compact-xs"
@@ -117,7 +119,7 @@ export function DestinationsPage() {
                     onClick={() =>
                       ask({
                         title: `Delete ${one.display_name}?`,
-                        body: "Its credentials go with it. What is in the bucket stays.",
+                        body: "This deletes the stored credentials. Objects in the bucket are kept.",
                         action: "Delete",
                         run: async () => {
                           await deleteDestination(one.id);
@@ -139,4 +141,4 @@ export function DestinationsPage() {
 }
 
 const placeOf = ({ bucket_name: bucket, prefix }: Destination["config"]): string =>
-  [bucket, prefix].filter((part) => part !== null && part !== "").join("/") || "its own root";
+  [bucket, prefix].filter((part) => part !== null && part !== "").join("/") || "bucket root";

@@ -36,10 +36,10 @@ export function ExportPage() {
   const { exportId } = route.useParams();
   const { data: one, error, refetch } = useQuery(exportQuery(exportId));
   const { data: projects = [] } = useQuery(projectNamesQuery);
-  if (error) return <Problem error={error} what="The export could not be read" onRetry={refetch} />;
+  if (error) return <Problem error={error} what="Could not load the export" onRetry={refetch} />;
   const name = projects.find(({ id }) => id === one?.session_id)?.name;
   return (
-    <Page title={`Export of ${name ?? "a project"}`} actions={one && <Actions of={one} />}>
+    <Page title={`Export of ${name ?? "project"}`} actions={one && <Actions of={one} />}>
       {one ? (
         <Stack gap="lg">
           <Summary of={one} />
@@ -60,7 +60,7 @@ function Actions({ of }: { of: Export }) {
   const isSchedule = of.interval_hours !== null;
   const again = useMutation({
     mutationFn: () => createExport(sameAgain(of)),
-    onError: tellFailure("The export was not created"),
+    onError: tellFailure("Could not create the export"),
     onSuccess: async ({ id }) => {
       await refresh();
       await navigate({ to: "/exports/$exportId", params: { exportId: id } });
@@ -75,11 +75,12 @@ function Actions({ of }: { of: Export }) {
           variant="default"
           onClick={() =>
             ask({
-              title: isSchedule ? "End this schedule?" : "Cancel this export?",
+              title: isSchedule ? "Stop this schedule?" : "Cancel this export?",
               body: isSchedule
-                ? "No further window is exported. What it has begun goes on, and files that are written stay."
-                : "Files that are written stay in the bucket, without the mark that they are complete.",
-              action: isSchedule ? "End it" : "Cancel it",
+                ? "No further windows are exported. Active exports finish, and written files are kept."
+                : "Written files stay in the bucket, without the _SUCCESS file.",
+              action: isSchedule ? "Stop schedule" : "Cancel export",
+              dismiss: "Go back",
               run: async () => {
                 await cancelExport(of.id);
                 await refresh();
@@ -87,12 +88,12 @@ function Actions({ of }: { of: Export }) {
             })
           }
         >
-          {isSchedule ? "End the schedule" : "Cancel"}
+          {isSchedule ? "Stop schedule" : "Cancel export"}
         </Button>
       )}
       {!isMoving(of) && !isSchedule && (
         <Button size="xs" variant="default" loading={again.isPending} onClick={() => again.mutate()}>
-          Export again
+          Rerun export
         </Button>
       )}
     </>
@@ -127,12 +128,12 @@ function Summary({ of }: { of: Export }) {
         )}
         {of.source_bulk_export_id !== null && (
           <AnchorLink to="/exports/$exportId" params={{ exportId: of.source_bulk_export_id }} size="sm">
-            of a schedule
+            from a schedule
           </AnchorLink>
         )}
       </Group>
       {of.error !== null && (
-        <Alert color="red" title="It did not end well" role="alert">
+        <Alert color="red" title="Error" role="alert">
           {of.error}
         </Alert>
       )}
@@ -141,7 +142,7 @@ function Summary({ of }: { of: Export }) {
           <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
             {of.filter}
           </Text>
-          <CopyButton value={of.filter} label="Copy the filter" />
+          <CopyButton value={of.filter} label="Copy filter" />
         </Group>
       )}
       {of.interval_hours === null && (
@@ -156,7 +157,7 @@ function Summary({ of }: { of: Export }) {
             <Fact label="Size" value={bytes(size)} />
             <Fact label="Files" value={count(files)} />
             <Fact
-              label="Took"
+              label="Duration"
               value={
                 of.started_at && of.finished_at ? duration(Date.parse(of.finished_at) - Date.parse(of.started_at)) : "–"
               }
@@ -200,7 +201,7 @@ function Schedule({ of }: { of: Export }) {
       {isMoving(of) && (
         <section aria-label="Next windows">
           <Title order={2} size="h5" mb="xs">
-            Next
+            Next windows
           </Title>
           <SimpleTable
             label="Next windows"
@@ -208,18 +209,18 @@ function Schedule({ of }: { of: Export }) {
             rowKey={({ start }) => start}
             columns={[
               { title: "Window", cell: ({ start, end }) => `${utcMoment(start)} – ${utcMoment(end)}` },
-              { title: "Exported", width: 160, cell: ({ end }) => <TimeText at={end} /> },
+              { title: "Due", width: 160, cell: ({ end }) => <TimeText at={end} /> },
             ]}
           />
         </section>
       )}
       <section aria-label="Exports of this schedule">
         <Title order={2} size="h5" mb="xs">
-          So far
+          Exports
         </Title>
         {spawned.length === 0 ? (
           <Text size="sm" c="dimmed">
-            No window is over yet.
+            No window has ended yet.
           </Text>
         ) : (
           <SimpleTable

@@ -27,7 +27,7 @@ export function ExportsPage() {
   const { data: projects = [] } = useQuery(projectNamesQuery);
   const names = new Map(projects.map(({ id, name }) => [id, name]));
   const places = new Map(destinations.map(({ id, display_name: name }) => [id, name]));
-  if (error) return <Problem error={error} what="Exports could not be read" onRetry={refetch} />;
+  if (error) return <Problem error={error} what="Could not load the exports" onRetry={refetch} />;
   const open = () => void navigate({ search: { create: true } });
   return (
     <Page
@@ -53,14 +53,14 @@ export function ExportsPage() {
       {!exports ? (
         <Loading />
       ) : exports.length === 0 ? (
-        <Empty title="Nothing was exported yet">
+        <Empty title="No exports yet">
           <Text size="sm">
-            An export writes a project's runs as Parquet into a bucket of yours, once or on a schedule, and proves that
-            nothing is missing.
+            An export writes a project's runs as Parquet files to your bucket, once or on a schedule, and verifies that
+            no run is missing.
           </Text>
           {destinations.length === 0 ? (
             <ButtonLink to="/exports/destinations" search={{ create: true }}>
-              Say where to: new destination
+              New destination
             </ButtonLink>
           ) : (
             <Button onClick={open}>New export</Button>
@@ -83,7 +83,7 @@ export function ExportsPage() {
             },
             { title: "Status", width: 140, cell: (one) => <StatusBadge status={one.status} /> },
             { title: "Window", width: 340, cell: (one) => <Text size="sm">{describeWindow(one)}</Text> },
-            { title: "To", cell: ({ bulk_export_destination_id: id }) => places.get(id) ?? id },
+            { title: "Destination", cell: ({ bulk_export_destination_id: id }) => places.get(id) ?? id },
             { title: "Written", width: 170, cell: (one) => <Written of={one} /> },
             { title: "Created", width: 100, cell: ({ created_at: at }) => <TimeText at={at} /> },
           ]}

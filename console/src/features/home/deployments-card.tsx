@@ -28,7 +28,7 @@ export function DeploymentsCard() {
       query={query}
       none={
         <Text size="sm">
-          None yet. <Code>heddle deploy</Code> in a project's directory makes one, and so does the list of deployments.
+          None yet. Run <Code>heddle deploy</Code> in a project's folder, or create one under “All deployments”.
         </Text>
       }
       line={({ id, name, status }) => (

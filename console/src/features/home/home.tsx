@@ -22,7 +22,7 @@ export function Home() {
       {!about || isPending ? (
         <Loading rows={4} />
       ) : Object.values(about.spaces).every((isThere) => !isThere) ? (
-        <Empty title="Nothing runs behind this console">
+        <Empty title="No servers connected">
           <Text size="sm">
             Start <Code>heddle dev</Code> in a graph project, or <Code>heddle up</Code> for the whole platform.
           </Text>

@@ -17,7 +17,7 @@ export function HoursChart({ hours }: { hours: Hour[] | undefined }) {
       height={HEIGHT}
       className={styles["chart"]}
       role="img"
-      aria-label={hours ? describe(hours) : "Traces by the hour"}
+      aria-label={hours ? describe(hours) : "Traces per hour"}
     >
       <line x1={0} x2={width} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} className={styles["ground"]} />
       {hours?.map(({ traces, failed }, index) => {
@@ -41,5 +41,5 @@ export function totalOf(hours: Hour[]): Hour {
 
 function describe(hours: Hour[]): string {
   const { traces, failed } = totalOf(hours);
-  return `${count(traces)} traces in the last 24 hours, ${count(failed)} of them failed`;
+  return `${count(traces)} traces in the last 24 hours, ${count(failed)} failed`;
 }

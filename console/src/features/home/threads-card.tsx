@@ -15,7 +15,7 @@ export function ThreadsCard({ server }: { server: string }) {
   const query = useQuery({ ...threadListQuery(server, {}), refetchInterval: 10_000 });
   return (
     <Card
-      title="Latest threads"
+      title="Recent threads"
       all={
         <AnchorLink to="/a/$server/threads" params={{ server }} size="sm">
           All threads
@@ -24,7 +24,7 @@ export function ThreadsCard({ server }: { server: string }) {
       query={{ ...query, data: query.data?.threads.slice(0, MOST) }}
       none={
         <Text size="sm">
-          None yet. Talk to an assistant in the{" "}
+          None yet. Start a conversation in the{" "}
           <AnchorLink to="/a/$server/playground" params={{ server }}>
             playground
           </AnchorLink>

@@ -19,10 +19,12 @@ const AllProjects = () => (
 export function ProjectsCard() {
   return (
     <Card
-      title="Traces of the last day"
+      title="Traces in the last 24 hours"
       all={<AllProjects />}
       query={useQuery(newestProjects)}
-      none={<Text size="sm">None yet. Every run of a graph is traced; any LangSmith client can send others.</Text>}
+      none={
+        <Text size="sm">None yet. Runs of graphs are traced automatically; any LangSmith client can send traces.</Text>
+      }
       line={({ id, name }) => <ProjectLine key={id} id={id} name={name ?? id} />}
     />
   );
@@ -57,10 +59,10 @@ export function FailuresCard() {
   const nothing = { ...failures, data: projects && ids.length === 0 ? [] : failures.data };
   return (
     <Card
-      title="Failed in the last day"
+      title="Failures in the last 24 hours"
       all={<AllProjects />}
       query={nothing}
-      none={<Text size="sm">Nothing did, in the projects that were used last.</Text>}
+      none={<Text size="sm">No failures in recently active projects.</Text>}
       line={(run) => (
         <Group key={run.id} wrap="nowrap" gap="sm" align="baseline">
           <AnchorLink

@@ -31,16 +31,14 @@ export function Inbox() {
       ) : !waiting.data ? (
         <Loading />
       ) : threads.length === 0 ? (
-        <Empty title="Nothing waits for you">
-          <Text size="sm">
-            Runs that stop and ask, as with LangGraph's interrupt(), are listed here to be answered.
-          </Text>
+        <Empty title="Nothing to review">
+          <Text size="sm">Runs that pause with LangGraph's interrupt() appear here for an answer.</Text>
         </Empty>
       ) : (
         <Stack gap="md">
           {typeof total === "number" && (
             <Text size="sm" c="dimmed">
-              {total === 1 ? "One thread waits for a human." : `${count(total)} threads wait for a human.`}
+              {total === 1 ? "1 thread needs review." : `${count(total)} threads need review.`}
             </Text>
           )}
           {threads.map((thread) => (
@@ -84,7 +82,7 @@ function WaitingThread({ server, thread, names }: WaitingThreadProps) {
           {thread.thread_id}
         </AnchorLink>
         <AnchorLink to="/a/$server/playground" params={{ server }} search={{ thread: thread.thread_id }} size="xs">
-          In the playground
+          Open in playground
         </AnchorLink>
         <TimeText at={thread.updated_at} size="xs" ml="auto" />
       </Group>

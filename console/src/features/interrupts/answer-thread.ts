@@ -21,7 +21,7 @@ export async function goOnFrom(server: string, thread: Owner, checkpointId: stri
 async function startRun(server: string, { thread_id: threadId, metadata }: Owner, work: object) {
   const { assistant_id: assistant, graph_id: graph } = (metadata ?? {}) as Record<string, string | undefined>;
   const assistantId = assistant ?? graph;
-  if (assistantId === undefined) throw new Error("The thread does not say which assistant ran on it.");
+  if (assistantId === undefined) throw new Error("The run cannot resume: the thread has no assistant in its metadata.");
   const body = {
     ...work,
     assistant_id: assistantId,

@@ -27,7 +27,7 @@ export function AnyAnswer({ asked, isBusy, onAnswer }: AnyAnswerProps) {
         minRows={1}
         maxRows={14}
         value={text}
-        error={isBroken ? "This is not valid JSON yet." : undefined}
+        error={isBroken ? "Invalid JSON" : undefined}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
       />
       <Group gap="xs" mt="xs">
@@ -46,7 +46,7 @@ export function AnyAnswer({ asked, isBusy, onAnswer }: AnyAnswerProps) {
           disabled={isBusy}
           onClick={() => setText(typeof asked === "string" ? asked : JSON.stringify(asked, null, 2))}
         >
-          Edit what it asks
+          Edit payload
         </Button>
       </Group>
     </form>

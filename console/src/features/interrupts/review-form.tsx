@@ -40,7 +40,7 @@ export function ReviewForm({ review, isBusy, onAnswer }: ReviewFormProps) {
         ))}
         <Group>
           <Button type="submit" size="xs" loading={isBusy} disabled={isBroken}>
-            {drafts.length > 1 ? "Send the decisions" : LABELS[drafts[0]!.choice]}
+            {drafts.length > 1 ? "Submit decisions" : LABELS[drafts[0]!.choice]}
           </Button>
         </Group>
       </Stack>
@@ -63,7 +63,7 @@ function ActionForm({
       <ToolCallView call={{ name: action.name, args: action.args }} />
       <SegmentedControl
         size="xs"
-        aria-label={`Decision on ${action.name}`}
+        aria-label={`Decision for ${action.name}`}
         data={action.choices.map((choice) => ({ value: choice, label: LABELS[choice] ?? choice }))}
         value={draft.choice}
         onChange={(choice) => onChange({ choice })}
@@ -71,15 +71,15 @@ function ActionForm({
       />
       {draft.choice === "edit" && (
         <JsonField
-          label={`New arguments of ${action.name}`}
+          label={`Edited arguments of ${action.name}`}
           value={draft.args}
-          error={looksBroken(draft.args) ? "This is not valid JSON yet." : null}
+          error={looksBroken(draft.args) ? "Invalid JSON" : null}
           onChange={(args) => onChange({ args })}
         />
       )}
       {(draft.choice === "reject" || draft.choice === "respond") && (
         <Textarea
-          label={draft.choice === "reject" ? "Why (told to the agent)" : "Response"}
+          label={draft.choice === "reject" ? "Reason (sent to the agent)" : "Response"}
           autosize
           minRows={1}
           value={draft.message}
@@ -88,7 +88,7 @@ function ActionForm({
       )}
       {action.choices.length === 0 && (
         <Text size="sm" c="dimmed">
-          The agent allows no decision here.
+          The agent allows no decisions for this action.
         </Text>
       )}
     </Stack>

@@ -38,7 +38,7 @@ function Charts({
 }) {
   const navigate = useNavigate();
   const { data: timeline, error, refetch } = useQuery(timelineQuery(projectId, range, which));
-  if (error) return <Problem error={error} what="These figures could not be read" onRetry={refetch} />;
+  if (error) return <Problem error={error} what="Could not load the metrics" onRetry={refetch} />;
   if (!timeline) return Array.from({ length: count }, (_, index) => <Skeleton key={index} h={262} />);
   const onPick = (index: number) => {
     const start = timeline.times[index]! * 1000;
@@ -98,10 +98,10 @@ export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
           {draw({
             title: "Latency",
             format: seconds,
-            note: group ? "median" : undefined,
+            note: group ? "P50" : undefined,
             of: either(group, [
-              { label: "Median", of: (point) => point.latency_p50 },
-              { label: "99th percentile", of: (point) => point.latency_p99 },
+              { label: "P50", of: (point) => point.latency_p50 },
+              { label: "P99", of: (point) => point.latency_p99 },
             ]),
           })}
           {draw({
@@ -109,7 +109,7 @@ export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
             format: percent,
             of: either(group, [{ label: "Failed", of: (point) => point.error_rate }]),
           })}
-          {draw({ title: "Feedback", note: "average score", format: (value) => value.toFixed(2), of: feedbackOf })}
+          {draw({ title: "Feedback", note: "average", format: (value) => value.toFixed(2), of: feedbackOf })}
         </>
       )}
     </Charts>
@@ -138,27 +138,27 @@ export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
       {(_, draw) => (
         <>
           {draw({
-            title: "Calls",
+            title: "LLM calls",
             kind: group ? "line" : "bars",
             format: whole,
-            of: either(group, [{ label: "Calls", of: (point) => point.run_count }], 0),
+            of: either(group, [{ label: "LLM calls", of: (point) => point.run_count }], 0),
           })}
           {draw({
-            title: "Latency of calls",
+            title: "LLM latency",
             format: seconds,
-            note: group ? "median" : undefined,
+            note: group ? "P50" : undefined,
             of: either(group, [
-              { label: "Median", of: (point) => point.latency_p50 },
-              { label: "99th percentile", of: (point) => point.latency_p99 },
+              { label: "P50", of: (point) => point.latency_p50 },
+              { label: "P99", of: (point) => point.latency_p99 },
             ]),
           })}
           {draw({
             title: "First token",
             format: seconds,
-            note: group ? "median" : undefined,
+            note: group ? "P50" : undefined,
             of: either(group, [
-              { label: "Median", of: (point) => point.first_token_p50 },
-              { label: "99th percentile", of: (point) => point.first_token_p99 },
+              { label: "P50", of: (point) => point.first_token_p50 },
+              { label: "P99", of: (point) => point.first_token_p99 },
             ]),
           })}
           {draw({
@@ -196,18 +196,18 @@ export function ToolCharts({ projectId, range, filter }: ChartsProps) {
       {(_, draw) => (
         <>
           {draw({
-            title: "Calls of tools",
+            title: "Tool calls",
             format: whole,
             of: (timeline) => groupsOf(timeline, (point) => point.run_count, 0),
           })}
           {draw({
-            title: "Latency of tools",
-            note: "median",
+            title: "Tool latency",
+            note: "P50",
             format: seconds,
             of: (timeline) => groupsOf(timeline, (point) => point.latency_p50),
           })}
           {draw({
-            title: "Error rate of tools",
+            title: "Tool error rate",
             format: percent,
             of: (timeline) => groupsOf(timeline, (point) => point.error_rate),
           })}

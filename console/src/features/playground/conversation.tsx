@@ -35,12 +35,12 @@ export function Conversation({ messages, isRunning, children, ...can }: Conversa
       <>
         {alternatives && <BranchSwitch {...alternatives} onBranch={can.onBranch} />}
         {canRedo && message.role === "user" && can.onEdit && (
-          <Tool label="Edit and send again" onClick={() => setEdited({ index, text: messageText(message) })}>
+          <Tool label="Edit and resend" onClick={() => setEdited({ index, text: messageText(message) })}>
             <IconPencil size={14} />
           </Tool>
         )}
         {canRedo && message.role === "assistant" && can.onAgain && (
-          <Tool label="Run again from here" onClick={() => can.onAgain!(message, index)}>
+          <Tool label="Rerun from here" onClick={() => can.onAgain!(message, index)}>
             <IconRefresh size={14} />
           </Tool>
         )}
@@ -83,7 +83,7 @@ function EditMessage({
   const [text, setText] = useState(first);
   return (
     <form
-      aria-label="Edit the message"
+      aria-label="Edit message"
       onSubmit={(event) => {
         event.preventDefault();
         onSend(text);
@@ -91,7 +91,7 @@ function EditMessage({
     >
       <Textarea
         label="Edited message"
-        description="What followed stays as another branch."
+        description="The current replies are kept as another branch."
         autosize
         data-autofocus
         autoFocus
@@ -100,7 +100,7 @@ function EditMessage({
       />
       <Group gap="xs" mt="xs">
         <Button type="submit" size="xs" disabled={text.trim() === ""}>
-          Send again
+          Resend
         </Button>
         <Button size="xs" variant="default" onClick={onCancel}>
           Cancel

@@ -29,7 +29,7 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
     setBusy(true);
     try {
       const values = changedOnly(readObject(text, "The state"), state.values);
-      if (Object.keys(values).length === 0 && asNode === null) throw new Error("Nothing was changed.");
+      if (Object.keys(values).length === 0 && asNode === null) throw new Error("No changes to save.");
       const params = { path: { thread_id: threadId } };
       const body = {
         values,
@@ -44,17 +44,17 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
     setBusy(false);
   };
   return (
-    <Modal opened onClose={onClose} title="Edit the state" size="xl" closeButtonProps={{ title: "Close" }}>
+    <Modal opened onClose={onClose} title="Edit state" size="xl" closeButtonProps={{ title: "Close" }}>
       <Stack gap="sm">
         <Text size="sm">
-          Changed members are written through the graph's reducers: what you add to a list that grows is appended, and
-          messages with the same id are replaced. The state as it was stays.
+          Changed keys are written through the graph's reducers: an appending reducer appends new entries, and messages
+          with the same ID are replaced. The current checkpoint is kept.
         </Text>
         <JsonField label="State" value={text} onChange={setText} error={error} minHeight="16rem" />
         <Select
-          label="As if written by"
-          description="Which node's edges are followed afterwards"
-          placeholder="the node that wrote last"
+          label="As node"
+          description="The run resumes along the edges of this node"
+          placeholder="Last node"
           clearable
           data={[...nodes]}
           value={asNode}
@@ -62,7 +62,7 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
         />
         <Group gap="xs">
           <Button loading={isBusy} onClick={() => void save(true)}>
-            Save and run on
+            Save and resume
           </Button>
           <Button variant="default" disabled={isBusy} onClick={() => void save(false)}>
             Save

@@ -44,7 +44,7 @@ export function Playground() {
         title="Playground"
         actions={<NewThread onClick={() => void navigate({ search: { panel: search.panel } })} />}
       >
-        <Problem error={lost} onRetry={thread.refetch} what="The thread cannot be shown" />
+        <Problem error={lost} onRetry={thread.refetch} what="Could not load the thread" />
       </Page>
     );
   }
@@ -60,8 +60,8 @@ export function Playground() {
   if (!assistant) {
     return (
       <Page title="Playground">
-        <Empty title="No graph is served here">
-          <Text size="sm">Name one in langgraph.json, and start the server again.</Text>
+        <Empty title="No graphs on this server">
+          <Text size="sm">Add a graph to langgraph.json and restart the server.</Text>
         </Empty>
       </Page>
     );

@@ -24,7 +24,7 @@ export function RecentThreadsList({ server, current, onChoose }: RecentThreadsLi
   if (data.threads.length === 0) {
     return (
       <Text size="sm" p="xs">
-        No threads yet. Send something, and it begins one.
+        No threads yet. Send a message to start one.
       </Text>
     );
   }

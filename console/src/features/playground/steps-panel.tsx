@@ -27,7 +27,9 @@ interface StepsPanelProps {
 export function StepsPanel({ states, live, custom, viewed, isRunning, ...on }: StepsPanelProps) {
   if (states.length === 0 && live.length === 0) {
     return (
-      <Empty title="No steps yet">{<Text size="sm">Each step of a run is listed here with its state.</Text>}</Empty>
+      <Empty title="No steps yet">
+        {<Text size="sm">Send an input: each step of the run appears here with its state.</Text>}
+      </Empty>
     );
   }
   const byId = new Map(states.map((state) => [state.checkpoint?.checkpoint_id, state]));
@@ -85,11 +87,11 @@ function StateCard({ state, parent, isViewed, onView, onRunFrom, onEdit }: State
           next: {next.join(", ")}
         </Text>
       )}
-      {updates !== null && <Unfolded label="What it wrote" value={updates} />}
-      <Unfolded label="State after it" value={state.values} />
+      {updates !== null && <Unfolded label="Writes" value={updates} />}
+      <Unfolded label="State" value={state.values} />
       <Group gap={4} mt={4}>
         <Button size="compact-xs" variant={isViewed ? "light" : "default"} onClick={() => onView(isViewed ? null : id)}>
-          {isViewed ? "Back to the newest" : "Look at it"}
+          {isViewed ? "Back to latest" : "View"}
         </Button>
         <Button size="compact-xs" variant="default" onClick={() => onRunFrom(state)}>
           Run from here

@@ -70,11 +70,11 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
       {problem && (
         <Problem
           error={problem}
-          what={typeof (problem as { status?: unknown }).status === "number" ? "The run was refused" : "The run failed"}
+          what={typeof (problem as { status?: unknown }).status === "number" ? "Run rejected" : "Run failed"}
           onRetry={again}
         />
       )}
-      {failure && <FailureAlert failure={failure} title="The run failed" onRetry={again} />}
+      {failure && <FailureAlert failure={failure} title="Run failed" onRetry={again} />}
       {interrupts.map((interrupt, index) =>
         interrupt.when === "breakpoint" && interrupt.value === undefined ? (
           <Alert key={index} color="orange" title={`Stopped before ${(head?.next ?? []).join(", ")}`}>
@@ -96,11 +96,11 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
         ),
       )}
       {isViewing && (
-        <Alert color="blue" title="You are looking at an earlier state">
+        <Alert color="blue" title="Viewing an earlier state">
           <Group gap="xs">
-            <Text size="sm">What you send goes on from here, as another branch.</Text>
+            <Text size="sm">Sending a message here creates another branch.</Text>
             <Button size="compact-sm" variant="default" onClick={onNewest}>
-              Back to the newest
+              Back to latest
             </Button>
           </Group>
         </Alert>
@@ -110,7 +110,7 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
   if (run.threadError && !run.thread) {
     return (
       <div className={classes.talk}>
-        <Problem error={run.threadError} what="The thread cannot be shown" />
+        <Problem error={run.threadError} what="Could not load the thread" />
       </div>
     );
   }
@@ -144,11 +144,11 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
       })}
     >
       {isEmpty && (
-        <Empty title={messagesKey === null ? "Run the graph" : "Say something"}>
+        <Empty title={messagesKey === null ? "Run the graph" : "Start a conversation"}>
           <Text size="sm" c="dimmed" maw={420}>
             {messagesKey === null
-              ? "Fill in the input below and press Run. The graph lights up as it works, and each step's state is kept."
-              : "Messages stream in as they are written. Each step is kept: edit a message, go back to any step, fork it."}
+              ? "Fill in the input below and press Run. The graph highlights active nodes, and each step's state is saved."
+              : "Replies are streamed and each step is saved: edit a message, go back to a step, or fork from it."}
           </Text>
         </Empty>
       )}

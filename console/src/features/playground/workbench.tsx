@@ -84,13 +84,13 @@ export function Workbench(props: WorkbenchProps) {
   const head = viewed ?? stream.history.at(-1);
   const from = head && (viewed || head.checkpoint?.checkpoint_id !== newest) ? (head.checkpoint ?? null) : null;
   const send = async (what: Omit<Send, "from">, origin: Send["from"] = from) => {
-    if (setupError !== null) return tellFailure("The run was not sent")(new Error(setupError));
+    if (setupError !== null) return tellFailure("Could not send the run")(new Error(setupError));
     onProblem(null);
     if (asked !== undefined) onGo({ ...place, checkpoint: undefined });
     await run.send({ ...what, from: origin });
   };
 
-  if (schemas.error) return <Problem error={schemas.error} onRetry={schemas.refetch} what="The graph did not load" />;
+  if (schemas.error) return <Problem error={schemas.error} onRetry={schemas.refetch} what="Could not load the graph" />;
   if (!schemas.data) return <Loading />;
   const isRunning = stream.isLoading;
   const listed = runs.find(({ run_id: id }) => id === watch.runId);

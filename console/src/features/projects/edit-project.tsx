@@ -16,7 +16,7 @@ export function EditProject({
     <Modal
       opened={project !== null}
       onClose={onClose}
-      title={project === "new" ? "New project" : "Project"}
+      title={project === "new" ? "New project" : "Edit project"}
       closeButtonProps={{ title: "Close" }}
     >
       {project !== null && <Form project={project === "new" ? null : project} onDone={onClose} />}

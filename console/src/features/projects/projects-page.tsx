@@ -106,18 +106,18 @@ export function ProjectsPage() {
       columnsOf((project) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" aria-label={`Actions of ${project.name}`}>
+            <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${project.name}`}>
               <IconDots size={16} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => setEdited(project)}>Rename or describe</Menu.Item>
+            <Menu.Item onClick={() => setEdited(project)}>Edit</Menu.Item>
             <Menu.Item
               color="red"
               onClick={() =>
                 ask({
                   title: `Delete ${project.name}?`,
-                  body: `Its ${count(project.run_count)} traces and their feedback go with it and cannot be brought back.`,
+                  body: `This permanently deletes its ${count(project.run_count)} traces and their feedback.`,
                   action: "Delete",
                   typed: project.name,
                   run: async () => {
@@ -157,7 +157,7 @@ export function ProjectsPage() {
         />
         <Switch
           size="xs"
-          label="Experiments too"
+          label="Include experiments"
           checked={search.experiments}
           onChange={({ currentTarget: { checked } }) =>
             void navigate({ search: { ...search, experiments: checked }, replace: true })
@@ -172,8 +172,8 @@ export function ProjectsPage() {
         search.text === "" ? (
           <NoProjects />
         ) : (
-          <Empty title="No project has that in its name">
-            <Text size="sm">Search for another part of the name.</Text>
+          <Empty title="No matching projects">
+            <Text size="sm">Try another search.</Text>
           </Empty>
         )
       ) : (
@@ -200,9 +200,9 @@ function NoProjects() {
   return (
     <Empty title="No traces yet">
       <Text size="sm" maw={560}>
-        Runs of the agents that are served here appear by themselves. Other applications send theirs with{" "}
-        <Code>LANGSMITH_TRACING=true</Code> and <Code>LANGSMITH_ENDPOINT</Code> set to the address of this
-        installation&apos;s trace platform.
+        Runs of agents on this platform are traced automatically. For other applications, set{" "}
+        <Code>LANGSMITH_TRACING=true</Code> and <Code>LANGSMITH_ENDPOINT</Code> to the URL of this installation&apos;s
+        trace platform.
       </Text>
     </Empty>
   );

@@ -1,11 +1,11 @@
 import type { Reason } from "./queue-query.ts";
 
 const TEXTS: Record<Reason, string> = {
-  starts_later: "It was asked to start",
-  thread_busy: "Its thread is busy with",
-  behind_another: "Its thread has an earlier one:",
-  no_server_has_graph: "No server that is running has its graph. It ends with an error when one takes it.",
-  no_free_slot: "No slot is free. More servers, or more slots (N_JOBS_PER_WORKER), would start it sooner.",
+  starts_later: "Scheduled to start",
+  thread_busy: "Thread is busy with",
+  behind_another: "Queued behind",
+  no_server_has_graph: "No running server has this graph. The run fails when a server claims it.",
+  no_free_slot: "All slots are in use. Add servers or increase N_JOBS_PER_WORKER.",
 };
 
 /** Returns the beginning of a sentence that ends with the time or the run that it waits for. */

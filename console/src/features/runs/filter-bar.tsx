@@ -60,7 +60,7 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
         <CopyLink />
       </Group>
       <FilterField label={noun} value={search.filter} onApply={(filter) => onChange({ filter })} facts={facets}>
-        {search.filter !== "" && <CopyButton value={search.filter} label="Copy the filter" />}
+        {search.filter !== "" && <CopyButton value={search.filter} label="Copy filter" />}
       </FilterField>
       {shown.map((one) => (
         <FilterField
@@ -87,7 +87,7 @@ function CopyLink() {
       variant="subtle"
       color="gray"
       size="xs"
-      title="Copy the address of this view"
+      title="Copy a link to this view"
       leftSection={<Icon size={14} aria-hidden />}
       onClick={() => copy(location.href)}
     >
@@ -110,8 +110,8 @@ function TextSearch({ value, onChange }: { value: string; onChange: (text: strin
   }, 350);
   return (
     <TextInput
-      aria-label="Search the text of runs"
-      placeholder="Search inputs, outputs, errors …"
+      aria-label="Search runs"
+      placeholder="Search inputs, outputs, errors…"
       leftSection={<IconSearch size={14} aria-hidden />}
       size="xs"
       w={{ base: "100%", xs: 280 }}

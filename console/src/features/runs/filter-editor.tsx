@@ -75,7 +75,7 @@ export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, desc
       value={value}
       onChange={onChange}
       theme={theme}
-      placeholder={'such as gt(latency, "2s")'}
+      placeholder={'Filter, for example gt(latency, "2s")'}
       extensions={[...extensions, mark]}
       basicSetup={{
         lineNumbers: false,

@@ -19,9 +19,9 @@ export interface Fact {
 }
 
 const FUNCTIONS: [string, string, string][] = [
-  ["and", "all of them", "and(|)"],
-  ["or", "one of them", "or(|)"],
-  ["not", "not this", "not(|)"],
+  ["and", "all conditions", "and(|)"],
+  ["or", "any condition", "or(|)"],
+  ["not", "not this condition", "not(|)"],
   ["eq", "equal", "eq(|, )"],
   ["neq", "not equal", "neq(|, )"],
   ["gt", "greater than", "gt(|, )"],
@@ -39,7 +39,7 @@ const FIELDS: [string, string][] = [
   ["name", "of the run"],
   ["run_type", "chain, llm, tool …"],
   ["status", "success, error or pending"],
-  ["error", "text of the error, or null"],
+  ["error", "error message, or null"],
   ["latency", 'seconds, or "5s"'],
   ["start_time", "ISO 8601"],
   ["end_time", "ISO 8601"],

@@ -84,19 +84,19 @@ function Actions({ projectId }: { projectId: string }) {
       </ButtonLink>
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="Actions of the project">
+          <ActionIcon variant="default" size={30} aria-label="Project actions">
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={() => setEdited(true)}>Rename or describe</Menu.Item>
+          <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
           <Menu.Item
             color="red"
             disabled={!project}
             onClick={() =>
               ask({
                 title: `Delete ${project!.name}?`,
-                body: "All its traces and their feedback go with it and cannot be brought back.",
+                body: "This permanently deletes its traces and their feedback.",
                 action: "Delete",
                 typed: project!.name,
                 run: async () => {

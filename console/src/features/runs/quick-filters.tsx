@@ -54,7 +54,7 @@ export function QuickFilters({ facets, onPick }: { facets: Facet[]; onPick: (fil
             ))}
             {byKey.size === 0 && (
               <Text size="sm" c="dimmed">
-                {facets.length === 0 ? "No runs in this time." : "None has that in it."}
+                {facets.length === 0 ? "No runs in this time range." : "No matching filters."}
               </Text>
             )}
           </Stack>

@@ -51,7 +51,7 @@ export function runColumns(projectId: string): Column<Run>[] {
           <StatusDot status={status} />
           <RunIcon type={run_type} />
           <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId, runId: id }} size="sm" truncate>
-            {name || "(no name)"}
+            {name || "Unnamed"}
           </AnchorLink>
         </>
       ),

@@ -49,7 +49,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
       </Group>
       {liveError && (
         <Text size="xs" c="var(--mantine-color-error)" role="status">
-          New runs could not be asked for: {liveError.message}
+          Could not load new runs: {liveError.message}
         </Text>
       )}
       {found.error ? (
@@ -98,7 +98,7 @@ function Figures({ projectId, search, isLive }: { projectId: string; search: Run
     ["cost", money(data?.total_cost)],
   ];
   return (
-    <Group gap="md" aria-label="Figures">
+    <Group gap="md" aria-label="Metrics">
       {figures.map(([name, value]) => (
         <Text key={name} size="sm" className="numbers">
           {value}{" "}
@@ -117,22 +117,23 @@ function NoRuns({ search, onChange }: { search: RunSearch; onChange: (changes: P
   const { filter: none } = RUN_SEARCH;
   if (isFiltered) {
     return (
-      <Empty title="No run passes these filters in this time">
+      <Empty title="No runs match these filters">
         <Anchor
           component="button"
           size="sm"
           onClick={() => onChange({ filter: none, trace_filter: none, tree_filter: none, text: none })}
         >
-          Look without filters
+          Clear filters
         </Anchor>
       </Empty>
     );
   }
   return (
-    <Empty title="No runs in this time">
+    <Empty title="No runs in this time range">
       <Text size="sm" maw={560}>
-        Look further back, or send some: with <Code>LANGSMITH_TRACING=true</Code>, <Code>LANGSMITH_ENDPOINT</Code> set
-        to the address of the trace platform and <Code>LANGSMITH_PROJECT</Code> to the name of this project.
+        Choose a longer time range, or send runs: set <Code>LANGSMITH_TRACING=true</Code>,{" "}
+        <Code>LANGSMITH_ENDPOINT</Code> to the URL of the trace platform and <Code>LANGSMITH_PROJECT</Code> to the name
+        of this project.
       </Text>
     </Empty>
   );

@@ -66,7 +66,7 @@ export function SavedFilters({
                 variant="subtle"
                 color="gray"
                 size="sm"
-                aria-label={`Forget ${one.name}`}
+                aria-label={`Delete filter ${one.name}`}
                 onClick={() => setSaved(saved.filter((other) => other !== one))}
               >
                 <IconTrash size={14} />
@@ -75,7 +75,7 @@ export function SavedFilters({
           ))}
           {saved.length === 0 && (
             <Text size="sm" c="dimmed">
-              None yet.
+              No saved filters yet.
             </Text>
           )}
           <form
@@ -88,8 +88,8 @@ export function SavedFilters({
               <TextInput
                 size="xs"
                 style={{ flex: 1 }}
-                aria-label="Name of the filter"
-                placeholder={isEmpty ? "Filter first, then save it here" : "Save this filter as"}
+                aria-label="Filter name"
+                placeholder={isEmpty ? "Apply a filter to save it" : "Save this filter as"}
                 disabled={isEmpty}
                 value={name}
                 onChange={({ currentTarget: { value } }) => setName(value)}
@@ -100,7 +100,7 @@ export function SavedFilters({
             </Group>
           </form>
           <Text size="xs" c="dimmed" mt={4}>
-            Saved in this browser, for this project. For somebody else, copy the link of the view.
+            Saved in this browser, for this project. To share a filter, use “Copy link”.
           </Text>
         </Stack>
       </Popover.Dropdown>

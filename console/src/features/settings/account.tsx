@@ -23,15 +23,15 @@ export function Account() {
     return (
       <Text size="sm">
         {readKey() === null
-          ? "This server is open on this machine: nobody is signed in, and everything is allowed."
-          : "You use a key that belongs to no person. Sign in to change a password."}
+          ? "Local access without sign-in: all actions are allowed."
+          : "You are using a service key. Sign in to change a password."}
       </Text>
     );
   }
   return (
     <Stack maw={460} gap="lg">
       <Text size="sm">
-        You are{" "}
+        Signed in as{" "}
         <Text span fw={600}>
           {who.user_email}
         </Text>
@@ -51,7 +51,7 @@ function PasswordForm() {
     mutationFn: () =>
       traceApi.POST("/api/v1/auth/password", { body: { current_password: current, new_password: next } }),
     onSuccess() {
-      tellDone("The password is changed; your other sessions have ended");
+      tellDone("Password changed. Your other sessions were signed out.");
       setCurrent("");
       setNext("");
       setAgain("");
@@ -83,11 +83,11 @@ function PasswordForm() {
           required
         />
         <PasswordInput
-          label="New password again"
+          label="Confirm password"
           autoComplete="new-password"
           value={again}
           onChange={(event) => setAgain(event.currentTarget.value)}
-          error={again !== "" && again !== next ? "The two differ" : null}
+          error={again !== "" && again !== next ? "The passwords do not match" : null}
           required
         />
         {change.error && (
@@ -102,7 +102,7 @@ function PasswordForm() {
             disabled={current === "" || next === "" || next !== again}
             loading={change.isPending}
           >
-            Change the password
+            Change password
           </Button>
         </Group>
       </Stack>
@@ -117,7 +117,7 @@ function Everywhere() {
   const signOut = () =>
     ask({
       title: "Sign out everywhere?",
-      body: "All of your sessions end, this one too. Keys stay.",
+      body: "This ends all your sessions, including this one. API keys stay valid.",
       action: "Sign out everywhere",
       async run() {
         await traceApi.POST("/api/v1/logout", { body: { everywhere: true } });

@@ -32,14 +32,14 @@ export function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvi
   };
   return (
     <FormModal
-      title="Invite somebody"
-      action="Invite"
+      title="Invite member"
+      action="Invite member"
       isReady={email.includes("@")}
       onSubmit={invite}
       onClose={onClose}
     >
       <TextInput
-        label="E-mail"
+        label="Email"
         type="email"
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}

@@ -15,10 +15,10 @@ interface KeyFormProps {
 
 const DAY_MS = 86_400_000;
 const LIVES = [
-  { value: "7", label: "in 7 days" },
-  { value: "30", label: "in 30 days" },
-  { value: "90", label: "in 90 days" },
-  { value: "365", label: "in a year" },
+  { value: "7", label: "7 days" },
+  { value: "30", label: "30 days" },
+  { value: "90", label: "90 days" },
+  { value: "365", label: "1 year" },
   { value: "", label: "never" },
 ];
 
@@ -44,13 +44,13 @@ export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
   return (
     <FormModal
       title={kind === "service" ? "New service key" : "New personal key"}
-      action="Make the key"
+      action="Create key"
       isReady={description.trim() !== ""}
       onSubmit={make}
       onClose={onClose}
     >
       <TextInput
-        label="What it is for"
+        label="Description"
         value={description}
         onChange={(event) => setDescription(event.currentTarget.value)}
         required
@@ -75,11 +75,7 @@ export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
           clearable
         />
       )}
-      <Checkbox
-        label="Only reads"
-        checked={onlyReads}
-        onChange={(event) => setOnlyReads(event.currentTarget.checked)}
-      />
+      <Checkbox label="Read-only" checked={onlyReads} onChange={(event) => setOnlyReads(event.currentTarget.checked)} />
     </FormModal>
   );
 }

@@ -37,19 +37,17 @@ export function Keys() {
       <KeyList
         kind="service"
         title="Service keys"
-        about="For programs. They belong to the workspace, not to a person."
+        about="For applications. They belong to the workspace, not to a user."
       />
       {permissions.includes("organization:read") && (
         <KeyList
           kind="organization"
-          title="Keys beyond this workspace"
-          about="To all workspaces, or to others. The first start makes one, and so does heddle keys create --organization."
+          title="Organization keys"
+          about="With access to all or other workspaces. Created at the first start and by heddle keys create --organization."
           isReadOnly={!permissions.includes("organization:manage")}
         />
       )}
-      {isPerson && (
-        <KeyList kind="personal" title="Your personal keys" about="They may do what you may, as long as you may." />
-      )}
+      {isPerson && <KeyList kind="personal" title="Your personal keys" about="They have your permissions." />}
     </Stack>
   );
 }
@@ -74,7 +72,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
   const revoke = ({ id, description, short_key: short }: ApiKey) =>
     ask({
       title: `Revoke ${description}?`,
-      body: `Whoever uses ${short} is refused at once. It cannot be brought back.`,
+      body: `Requests with ${short} are rejected immediately. This cannot be undone.`,
       action: "Revoke",
       async run() {
         if (kind === "organization") {
@@ -112,7 +110,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
       {keys?.length === 0 && (
         <Empty title="No keys yet">
           <Text size="sm">
-            “New key” makes one; SDKs take it from <Code>LANGSMITH_API_KEY</Code>.
+            Create one with “New key”. SDKs read it from <Code>LANGSMITH_API_KEY</Code>.
           </Text>
         </Empty>
       )}
@@ -124,7 +122,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
           minWidth={820}
           columns={[
             {
-              title: "For",
+              title: "Description",
               cell: (key) => (
                 <Group gap={6}>
                   <Text size="sm" fw={500}>
@@ -132,7 +130,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
                   </Text>
                   {key.read_only && (
                     <Badge size="sm" variant="default">
-                      only reads
+                      read-only
                     </Badge>
                   )}
                 </Group>
@@ -150,7 +148,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
                   },
                 ]
               : []),
-            { title: "Made", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
+            { title: "Created", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
             {
               title: "Last used",
               cell: ({ last_used_at: at }) => (at === null ? <Text size="sm">never</Text> : <TimeText at={at} />),
@@ -204,21 +202,21 @@ function ShownOnce({ value, onClose }: { value: string; onClose: () => void }) {
     <Modal
       opened
       onClose={onClose}
-      title="The new key"
+      title="Key created"
       size="lg"
       closeOnClickOutside={false}
       closeButtonProps={{ title: "Close" }}
     >
       <Stack gap="sm">
-        <Alert color="yellow">It is shown this once. Copy it now; it is not stored in clear.</Alert>
+        <Alert color="yellow">Copy the key now. It is not shown again.</Alert>
         <Group gap="xs" wrap="nowrap">
           <Code block style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap", flex: 1 }} aria-label="Key">
             {value}
           </Code>
-          <CopyButton value={value} label="Copy the key" />
+          <CopyButton value={value} label="Copy key" />
         </Group>
         <Group justify="flex-end">
-          <Button onClick={onClose}>I have it</Button>
+          <Button onClick={onClose}>Done</Button>
         </Group>
       </Stack>
     </Modal>

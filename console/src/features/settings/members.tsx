@@ -40,7 +40,7 @@ export function Members() {
         params: { path: { identity_id: id } },
         body: { role_id: roleId },
       }),
-    onError: tellFailure("The role was not changed"),
+    onError: tellFailure("Could not change the role"),
     onSettled: refresh,
   });
   if (error) return <Problem error={error} onRetry={refetch} />;
@@ -71,9 +71,11 @@ export function Members() {
   ];
   const remove = ({ id, email, isInvited }: Person) =>
     ask({
-      title: isInvited ? `Take back the invitation of ${email}?` : `Remove ${email}?`,
-      body: isInvited ? "It can be sent again." : "Their sessions and personal keys end at once. What they made stays.",
-      action: isInvited ? "Take it back" : "Remove",
+      title: isInvited ? `Revoke the invite of ${email}?` : `Remove ${email}?`,
+      body: isInvited
+        ? "You can invite this address again."
+        : "Their sessions and personal keys end immediately. What they created is kept.",
+      action: isInvited ? "Revoke invite" : "Remove",
       async run() {
         const params = { path: { identity_id: id } };
         if (isInvited) await traceApi.DELETE("/api/v1/orgs/current/members/{identity_id}/pending", { params });
@@ -85,20 +87,20 @@ export function Members() {
     <>
       <Group justify="space-between" mb="xs">
         <Text size="sm" c="dimmed">
-          People of the organization, and what they may do in it.
+          Members of the organization and their roles.
         </Text>
         {manages && (
           <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setInviting(true)}>
-            Invite
+            Invite member
           </Button>
         )}
       </Group>
       {people.length === 0 ? (
-        <Empty title="Nobody yet">
+        <Empty title="No members yet">
           <Text size="sm">
             {manages
-              ? "Invite people by their e-mail address; they come in by the identity provider or with a password."
-              : "Who manages the organization invites people."}
+              ? "Invite members by email. They sign in with the identity provider or a password."
+              : "Ask an organization admin to invite members."}
           </Text>
         </Empty>
       ) : (
@@ -108,7 +110,7 @@ export function Members() {
           rowKey={({ id }) => id}
           columns={[
             {
-              title: "Person",
+              title: "Member",
               cell: ({ email, name, isInvited }) => (
                 <Group gap={6}>
                   <Text size="sm" fw={500}>
@@ -145,7 +147,7 @@ export function Members() {
                 ),
               width: 230,
             },
-            { title: "Since", cell: ({ since }) => <TimeText at={since} />, width: 110 },
+            { title: "Added", cell: ({ since }) => <TimeText at={since} />, width: 110 },
             {
               title: "",
               cell: (one) =>
@@ -157,11 +159,11 @@ export function Members() {
                       leftSection={<IconTrash size={12} aria-hidden />}
                       onClick={() => remove(one)}
                     >
-                      {one.isInvited ? "Take back" : "Remove"}
+                      {one.isInvited ? "Revoke invite" : "Remove"}
                     </Button>
                   </Group>
                 ),
-              width: 130,
+              width: 150,
             },
           ]}
         />

@@ -27,7 +27,7 @@ export function Roles() {
   const remove = ({ id, display_name: name }: Role) =>
     ask({
       title: `Delete the role ${name}?`,
-      body: "It has to be nobody's: members and keys that have it keep it from being deleted.",
+      body: "A role can only be deleted when no member or key has it.",
       action: "Delete",
       async run() {
         await traceApi.DELETE("/api/v1/orgs/current/roles/{role_id}", { params: { path: { role_id: id } } });
@@ -38,7 +38,7 @@ export function Roles() {
     <>
       <Group justify="space-between" mb="xs">
         <Text size="sm" c="dimmed">
-          What a role permits holds for members and for keys.
+          Roles apply to members and keys.
         </Text>
         {manages && (
           <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setEdited("new")}>
@@ -59,7 +59,7 @@ export function Roles() {
                 </Badge>
                 {role.organization_id !== null && (
                   <Badge size="sm" variant="default">
-                    your own
+                    custom
                   </Badge>
                 )}
                 <Text size="xs" c="dimmed">
@@ -155,7 +155,7 @@ function RoleForm({ role, onClose, onSaved }: RoleFormProps) {
         onChange={(event) => setDescription(event.currentTarget.value)}
         autosize
       />
-      <Checkbox.Group label="What it permits" value={chosen} onChange={setChosen}>
+      <Checkbox.Group label="Permissions" value={chosen} onChange={setChosen}>
         <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" spacing="xs">
           {permissions.map(({ name: permission, description: about }) => (
             <Checkbox key={permission} value={permission} label={permission} description={about} />

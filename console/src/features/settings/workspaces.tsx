@@ -30,8 +30,8 @@ export function Workspaces() {
   const current = readWorkspace() ?? who?.tenant_id;
   const remove = ({ id, display_name: name }: Workspace) =>
     ask({
-      title: `Delete the workspace ${name}?`,
-      body: "Nobody gets in any more, with any key. An operator can still reach its data.",
+      title: `Delete workspace ${name}?`,
+      body: "All users and keys lose access. Operators can still access its data.",
       action: "Delete",
       typed: name,
       async run() {
@@ -45,7 +45,7 @@ export function Workspaces() {
         <Text size="sm" c="dimmed">
           {organization === undefined
             ? " "
-            : `Of ${organization.display_name}. Each has its own traces, deployments and keys.`}
+            : `Workspaces of ${organization.display_name}. Each has its own traces, deployments and keys.`}
         </Text>
         {manages && (
           <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNamed("new")}>
@@ -66,14 +66,14 @@ export function Workspaces() {
                 {id === current && (
                   <Text span size="xs" c="dimmed">
                     {" "}
-                    · the one you are in
+                    · current
                   </Text>
                 )}
               </Text>
             ),
           },
           { title: "Your role", cell: ({ role_name: role }) => <Text size="sm">{titleOf(role)}</Text>, width: 200 },
-          { title: "Made", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
+          { title: "Created", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
           {
             title: "",
             cell: (one) => (

@@ -15,7 +15,7 @@ export function SharedFrame({ what, children }: { what: string; children: ReactN
           <img src="/favicon.svg" width={22} height={22} alt="" />
           <Text fw={700}>Heddle</Text>
           <Text size="sm" c="dimmed" ml="auto">
-            {what}, to read only
+            {what}, read-only
           </Text>
         </Group>
       </Box>

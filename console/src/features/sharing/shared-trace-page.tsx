@@ -97,8 +97,8 @@ export function NotShared({ error, onRetry }: { error: Error; onRetry: () => unk
     return <Problem error={error} onRetry={onRetry} />;
   }
   return (
-    <Empty title="Nothing is shared by this link">
-      <Text size="sm">It may have ended. Ask whoever gave it to you for a new one.</Text>
+    <Empty title="Link not found">
+      <Text size="sm">Sharing may have been stopped. Ask the owner for a new link.</Text>
     </Empty>
   );
 }

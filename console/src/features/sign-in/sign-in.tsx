@@ -67,7 +67,7 @@ export function SignIn() {
             >
               <Stack gap="sm">
                 <TextInput
-                  label="E-mail"
+                  label="Email"
                   type="email"
                   autoComplete="username"
                   required
@@ -93,10 +93,10 @@ export function SignIn() {
                 leaveForProvider();
               }}
             >
-              Sign in at {new URL(methods.oidc.issuer).host}
+              Sign in with {new URL(methods.oidc.issuer).host}
             </Button>
           )}
-          <Divider label="or with a key" />
+          <Divider label="or with an API key" />
           <form
             onSubmit={byKey.onSubmit(({ key }) =>
               attempt(async () => {
@@ -111,13 +111,13 @@ export function SignIn() {
             <Stack gap="sm">
               <PasswordInput
                 label="API key"
-                description="Kept by this tab only, until it is closed."
+                description="Stored in this tab until you close it."
                 placeholder="lsv2_…"
                 required
                 {...byKey.getInputProps("key")}
               />
               <Button type="submit" variant="default">
-                Use this key
+                Continue with key
               </Button>
             </Stack>
           </form>

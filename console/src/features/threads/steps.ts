@@ -13,7 +13,7 @@ export function stepOf({ metadata, next, values }: State, parent: State | undefi
   const { source, step } = (metadata ?? {}) as { source?: string; step?: number };
   const number = step ?? 0;
   if (source === "input") return { number, title: "input", updates: null, next: [] };
-  if (source === "update") return { number, title: "edited by hand", updates: null, next };
+  if (source === "update") return { number, title: "edited manually", updates: null, next };
   if (source === "fork") return { number, title: "fork", updates: null, next };
   const tasks = (parent?.tasks ?? []) as { name: string; result?: unknown }[];
   const wrote = tasks.filter(({ result }) => result !== null && result !== undefined);

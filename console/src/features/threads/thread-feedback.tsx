@@ -40,8 +40,8 @@ export function ThreadFeedback({ server, threadId }: { server: string; threadId:
   if (!runs.data || (ids.length > 0 && !feedback.data)) return <Loading />;
   if (!feedback.data || feedback.data.length === 0) {
     return (
-      <Empty title="No feedback on these runs">
-        <Text size="sm">It is given on a run's trace, or sent by your application.</Text>
+      <Empty title="No feedback yet">
+        <Text size="sm">Add feedback on a run's trace, or send it from your application.</Text>
       </Empty>
     );
   }
@@ -54,7 +54,7 @@ export function ThreadFeedback({ server, threadId }: { server: string; threadId:
         { title: "Key", width: 160, cell: ({ key }) => <Text size="sm">{key}</Text> },
         { title: "Score", width: 120, cell: ({ score, value }) => <Text size="sm">{shown(score ?? value)}</Text> },
         { title: "Comment", cell: ({ comment }) => <Text size="sm">{comment ?? "–"}</Text> },
-        { title: "Given", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
+        { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
         {
           title: "Run",
           width: 140,

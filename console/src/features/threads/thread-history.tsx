@@ -38,7 +38,7 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
   if (history.data.length === 0) {
     return (
       <Empty title="No checkpoints yet">
-        <Text size="sm">Each step of a run leaves one here.</Text>
+        <Text size="sm">Each step of a run creates one.</Text>
       </Empty>
     );
   }
@@ -69,13 +69,13 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
             loading={history.isFetching}
             onClick={() => setLimit(Math.min(limit * 2, MOST))}
           >
-            Show older ones
+            Show older checkpoints
           </Button>
         )}
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 7 }}>
         {chosen.length === 0 ? (
-          <Alert variant="default" title="Choose a checkpoint to see its state, or two to compare them" />
+          <Alert variant="default" title="Select a checkpoint to view its state, or two to compare them" />
         ) : (
           <Chosen server={server} threadId={threadId} ids={chosen} states={history.data} />
         )}
@@ -144,7 +144,7 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
     enabled: b !== undefined && find(b) === undefined,
   });
   const error = first.error ?? second.error;
-  if (error) return <Problem error={error} what="The checkpoint cannot be read" />;
+  if (error) return <Problem error={error} what="Could not load the checkpoint" />;
   const [one, two] = [find(a) ?? first.data, b === undefined ? undefined : (find(b) ?? second.data)];
   if (!one || (b !== undefined && !two)) return <Loading />;
   if (two) {
@@ -153,7 +153,7 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
     return (
       <Stack gap="xs">
         <Title order={2} size="h5">
-          What changed from the older to the newer
+          Changes from older to newer
         </Title>
         <Suspense fallback={<Loading />}>
           <DiffView before={before.values} after={after.values} names={["older", "newer"]} />
@@ -171,7 +171,7 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
         <Text size="xs" ff="monospace" style={{ overflowWrap: "anywhere" }}>
           {a}
         </Text>
-        <CopyButton value={a!} label="Copy the checkpoint's id" />
+        <CopyButton value={a!} label="Copy checkpoint ID" />
         <ButtonLink
           to="/a/$server/playground"
           params={{ server }}
@@ -179,7 +179,7 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
           size="compact-sm"
           variant="default"
         >
-          Fork in the playground
+          Fork in playground
         </ButtonLink>
       </Group>
       {runId && (
@@ -189,7 +189,7 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
             run {runId.slice(-8)}
           </AnchorLink>
           {" · "}
-          <TraceLink runId={runId} label="its trace" />
+          <TraceLink runId={runId} label="View trace" />
         </Text>
       )}
       <JsonView key={a} value={one.values} label="values" maxHeight="32rem" />

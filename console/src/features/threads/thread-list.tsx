@@ -22,8 +22,8 @@ import { assistantsQuery } from "./thread-queries.ts";
 
 const route = getRouteApi("/_shell/a/$server/threads/");
 const SORTS = [
-  { value: "updated_at desc", label: "Newest activity" },
-  { value: "updated_at asc", label: "Oldest activity" },
+  { value: "updated_at desc", label: "Recently active" },
+  { value: "updated_at asc", label: "Least recently active" },
   { value: "created_at desc", label: "Newest" },
   { value: "created_at asc", label: "Oldest" },
   { value: "status asc", label: "Status" },
@@ -79,20 +79,20 @@ export function ThreadList() {
             label="Metadata"
             placeholder="Metadata: key=value"
             value={search.meta}
-            problemOf={(text) => (readMetadata(text) ? null : "Write key=value")}
+            problemOf={(text) => (readMetadata(text) ? null : "Use key=value")}
             onChange={(meta) => goLater({ meta })}
           />
           <Typed
-            label="Thread id"
-            placeholder="Id of a thread"
+            label="Thread ID"
+            placeholder="Thread ID"
             value={search.id}
-            problemOf={(text) => (isUuid(text) ? null : "Not a whole id yet")}
+            problemOf={(text) => (isUuid(text) ? null : "Enter a full thread ID")}
             onChange={(id) => goLater({ id })}
           />
           <Select
             size="xs"
             w={{ base: "100%", xs: 160 }}
-            aria-label="Order"
+            aria-label="Sort by"
             allowDeselect={false}
             data={SORTS}
             value={`${sort} ${order}`}
@@ -107,7 +107,7 @@ export function ThreadList() {
         ) : !list.data ? (
           <Loading rows={10} />
         ) : list.data.threads.length === 0 ? (
-          <Empty title={isFiltered ? "No thread is like that" : "No threads yet"}>
+          <Empty title={isFiltered ? "No matching threads" : "No threads yet"}>
             <Text size="sm">
               {isFiltered ? (
                 <AnchorLink to="." search={{}}>
@@ -115,7 +115,7 @@ export function ThreadList() {
                 </AnchorLink>
               ) : (
                 <>
-                  Talk to an assistant in the{" "}
+                  Start one in the{" "}
                   <AnchorLink to="/a/$server/playground" params={{ server }}>
                     playground
                   </AnchorLink>

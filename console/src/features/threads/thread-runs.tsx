@@ -30,13 +30,13 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
       const params = { path: { thread_id: threadId, run_id: runId }, query: { wait: "true" } };
       return agentApi(server).POST("/threads/{thread_id}/runs/{run_id}/cancel", { params: params as never });
     },
-    onSuccess: () => tellDone("The run is cancelled; what it has done stays."),
-    onError: tellFailure("The run was not cancelled"),
+    onSuccess: () => tellDone("Run cancelled. Its finished steps are kept."),
+    onError: tellFailure("Could not cancel the run"),
     onSettled: () => queryClient.invalidateQueries({ queryKey: threadKey(server, threadId) }),
   });
   if (runs.error && !runs.data) return <Problem error={runs.error} onRetry={runs.refetch} />;
   if (!runs.data) return <Loading />;
-  if (runs.data.length === 0) return <Empty title="No run on this thread yet" />;
+  if (runs.data.length === 0) return <Empty title="No runs yet" />;
   return (
     <SimpleTable<Run>
       label="Runs"
@@ -54,14 +54,14 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
               <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
                 {id}
               </Text>
-              <CopyButton value={id} label="Copy the run's id" />
+              <CopyButton value={id} label="Copy run ID" />
             </Group>
           ),
         },
         { title: "Assistant", width: 140, cell: (run) => <Text size="sm">{names.get(run.assistant_id) ?? "–"}</Text> },
         { title: "Created", width: 110, cell: (run) => <TimeText at={run.created_at} /> },
         {
-          title: "Took",
+          title: "Duration",
           width: 90,
           align: "right",
           cell: (run) => (

@@ -30,13 +30,13 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
   });
   const drawing = useQuery({ ...drawingQuery(server, graph ?? ""), enabled: graph !== undefined && isEditing });
   if (state.error && !state.data)
-    return <Problem error={state.error} onRetry={state.refetch} what="The state cannot be read" />;
+    return <Problem error={state.error} onRetry={state.refetch} what="Could not load the state" />;
   if (!state.data) return <Loading />;
   const [now] = state.data;
   if (!now) {
     return (
       <Empty title="No state yet">
-        <Text size="sm">The first run on this thread makes one.</Text>
+        <Text size="sm">Start a run on this thread to create it.</Text>
       </Empty>
     );
   }
@@ -76,7 +76,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
           </Group>
           <JsonView value={values} label="values" maxHeight="40rem" />
           <Title order={2} size="h5" mt="md" mb="xs">
-            Metadata of the thread
+            Thread metadata
           </Title>
           <JsonView value={metadata} label="metadata" />
         </Grid.Col>
@@ -91,7 +91,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
           onDone={async (checkpointId, goesOn) => {
             if (goesOn) await goOnFrom(server, thread, checkpointId);
             setEditing(false);
-            tellDone(goesOn ? "Saved. The run goes on." : "Saved.");
+            tellDone(goesOn ? "State saved, run resumed" : "State saved");
             await queryClient.invalidateQueries({ queryKey: threadKey(server, threadId) });
           }}
         />
@@ -110,5 +110,5 @@ function failuresOf({ tasks }: State, thread: Thread): { title: string; failure:
   if (!whole) return ofTasks;
   // a single failed task has the same error, without its stack
   const [one] = ofTasks;
-  return [{ title: one && ofTasks.length === 1 ? one.title : "The run failed", failure: whole }];
+  return [{ title: one && ofTasks.length === 1 ? one.title : "Run failed", failure: whole }];
 }

@@ -18,11 +18,9 @@ export function TraceLink({ runId, label = "Trace" }: { runId: string; label?: s
       await navigate({ to: "/projects/$projectId/r/$runId", params: { projectId: String(projectId), runId } });
     },
     onError: (error) =>
-      tellFailure("The trace cannot be shown")(
+      tellFailure("Could not open the trace")(
         error instanceof ApiError && error.status === 404
-          ? new Error(
-              "No trace of this run has arrived. A run's trace is sent within seconds of its steps, where tracing is on.",
-            )
+          ? new Error("No trace of this run has arrived yet. If tracing is on, it arrives within seconds.")
           : error,
       ),
   });

@@ -42,7 +42,7 @@ export function RunEvents({ events, start }: { events: unknown; start: string })
       {events.length > SHOWN && (
         <>
           <Text size="xs" c="dimmed" mb={4}>
-            The first {SHOWN} of {events.length}; all of them:
+            First {SHOWN} of {events.length} events. All events:
           </Text>
           <JsonView value={events} label="events" />
         </>

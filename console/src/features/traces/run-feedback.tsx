@@ -28,7 +28,7 @@ export function RunFeedback({ run }: { run: Run }) {
   const remove = ({ id, key }: Feedback) =>
     ask({
       title: "Delete this feedback?",
-      body: `It is taken out of the averages of ${key}, and cannot be brought back.`,
+      body: `It is removed from the averages of ${key}. This cannot be undone.`,
       action: "Delete",
       run: async () => {
         await traceApi.DELETE("/api/v1/feedback/{feedback_id}", { params: { path: { feedback_id: id } } });
@@ -57,7 +57,7 @@ export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onR
   if (feedback.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        Nobody has said anything of this run yet.
+        No feedback yet.
       </Text>
     );
   }
@@ -89,7 +89,7 @@ export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onR
                   variant="subtle"
                   color="gray"
                   size="sm"
-                  aria-label={`Delete the feedback ${one.key}`}
+                  aria-label={`Delete feedback ${one.key}`}
                   onClick={() => onRemove(one)}
                 >
                   <IconTrash size={14} />
@@ -104,7 +104,7 @@ export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onR
           )}
           {one.correction != null && (
             <Text size="xs" mt={4} c="dimmed" ff="monospace" style={{ overflowWrap: "anywhere" }}>
-              should be {typeof one.correction === "string" ? one.correction : JSON.stringify(one.correction)}
+              Correction: {typeof one.correction === "string" ? one.correction : JSON.stringify(one.correction)}
             </Text>
           )}
         </Paper>
@@ -150,7 +150,7 @@ function GiveFeedback({ run }: { run: Run }) {
   const isEmpty = typed === null && value.trim() === "" && comment.trim() === "";
   return (
     <form
-      aria-label="Give feedback"
+      aria-label="Add feedback"
       onSubmit={(event) => {
         event.preventDefault();
         give.mutate({ score: typed });
@@ -178,7 +178,7 @@ function GiveFeedback({ run }: { run: Run }) {
           <ActionIcon
             variant="default"
             size={30}
-            aria-label="Good: a score of 1"
+            aria-label="Thumbs up, score 1"
             disabled={key.trim() === "" || give.isPending}
             onClick={() => give.mutate({ score: 1 })}
           >
@@ -187,7 +187,7 @@ function GiveFeedback({ run }: { run: Run }) {
           <ActionIcon
             variant="default"
             size={30}
-            aria-label="Bad: a score of 0"
+            aria-label="Thumbs down, score 0"
             disabled={key.trim() === "" || give.isPending}
             onClick={() => give.mutate({ score: 0 })}
           >
@@ -204,13 +204,13 @@ function GiveFeedback({ run }: { run: Run }) {
           onChange={({ currentTarget: { value: text } }) => setComment(text)}
         />
         {give.error && (
-          <Alert color="red" role="alert" title="The feedback was not kept">
+          <Alert color="red" role="alert" title="Could not save the feedback">
             {give.error.message}
           </Alert>
         )}
         <Group>
           <Button type="submit" size="xs" disabled={isEmpty || key.trim() === ""} loading={give.isPending}>
-            Give feedback
+            Add feedback
           </Button>
         </Group>
       </Stack>

@@ -64,7 +64,7 @@ export function RunOrigin({ run }: { run: Run }) {
   return (
     <Group gap="sm" mt={4}>
       <Text size="xs" c="dimmed">
-        From
+        Source
       </Text>
       <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="xs">
         thread {threadId.slice(0, 8)}
@@ -76,7 +76,7 @@ export function RunOrigin({ run }: { run: Run }) {
           search={{ checkpoint } as never}
           size="xs"
         >
-          the checkpoint it left
+          Last checkpoint
         </AnchorLink>
       )}
     </Group>

@@ -37,12 +37,12 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
         <Group gap={8} style={{ flex: 1, minWidth: 0 }}>
           <RunIcon type={run.run_type} size={18} />
           <Title order={2} size="h5" style={{ overflowWrap: "anywhere" }}>
-            {run.name || "(no name)"}
+            {run.name || "Unnamed"}
           </Title>
           <StatusBadge status={run.status} />
         </Group>
         <Group gap={4} wrap="nowrap">
-          <CopyButton value={run.id} label="Copy the run's id" />
+          <CopyButton value={run.id} label="Copy run ID" />
           {actions}
         </Group>
       </Group>
@@ -61,7 +61,7 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
             <RunValue key={`in ${run.id}`} title="Input" value={run.inputs} />
             {run.status === "pending" && run.outputs == null ? (
               <Alert color="blue" variant="light">
-                It still runs. Its output appears here.
+                The run is in progress. Its output appears here when it ends.
               </Alert>
             ) : (
               <RunValue key={`out ${run.id}`} title="Output" value={run.outputs} />
@@ -114,7 +114,7 @@ function Figures({ run }: { run: AnyRun }) {
     figures.push(["cost", money(run.total_cost), `${money(run.prompt_cost)} in, ${money(run.completion_cost)} out`]);
   }
   return (
-    <Group gap="md" aria-label="Figures" style={{ rowGap: 2 }}>
+    <Group gap="md" aria-label="Metrics" style={{ rowGap: 2 }}>
       {figures.map(([name, value, title]) => (
         <Text key={name} size="sm" className="numbers" title={title}>
           {value}{" "}
@@ -152,9 +152,9 @@ function Ids({ run }: { run: AnyRun }) {
     ["Example", run.reference_example_id],
   ] as const;
   return (
-    <section aria-label="Ids">
+    <section aria-label="IDs">
       <Title order={2} size="h6" mb={4}>
-        Ids
+        IDs
       </Title>
       <ScrollArea>
         {ids.map(
@@ -165,7 +165,7 @@ function Ids({ run }: { run: AnyRun }) {
                   {name}
                 </Text>
                 <Code>{id}</Code>
-                <CopyButton value={id} label={`Copy the id: ${name}`} />
+                <CopyButton value={id} label={`Copy ID: ${name}`} />
               </Group>
             ),
         )}

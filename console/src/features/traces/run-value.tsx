@@ -27,7 +27,7 @@ export function RunValue({ title, value }: { title: string; value: unknown }) {
         {isReadable && (
           <SegmentedControl
             size="xs"
-            aria-label={`How ${title.toLowerCase()} is shown`}
+            aria-label={`Format of ${title.toLowerCase()}`}
             value={mode}
             onChange={(next) => setMode(next as "readable" | "json")}
             data={[
@@ -39,7 +39,7 @@ export function RunValue({ title, value }: { title: string; value: unknown }) {
       </Group>
       {isEmpty ? (
         <Text size="sm" c="dimmed">
-          Nothing.
+          Empty
         </Text>
       ) : !isReadable || mode === "json" ? (
         <JsonView key={title} value={value} label={title.toLowerCase()} />
@@ -47,7 +47,7 @@ export function RunValue({ title, value }: { title: string; value: unknown }) {
         <>
           {shown!.length < messages.length && (
             <Text size="xs" mb={4}>
-              The last {MANY} of {messages.length} messages.{" "}
+              Last {MANY} of {messages.length} messages.{" "}
               <Text component="button" type="button" span inherit td="underline" onClick={() => setWhole(true)}>
                 Show all
               </Text>

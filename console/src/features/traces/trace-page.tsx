@@ -58,7 +58,7 @@ export function TracePage() {
       </Breadcrumbs>
       {isAwaited && place.failureCount > 0 && (
         <Text size="sm" c="dimmed" role="status" mb="sm">
-          This run has not arrived yet. It is shown as soon as it does.
+          This run has not arrived yet. The page updates when it does.
         </Text>
       )}
       {error && !trace.data ? (

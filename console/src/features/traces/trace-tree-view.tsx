@@ -107,16 +107,16 @@ export function TraceTreeView({ tree, selectedId: told, onSelect: tell }: TraceT
         <Text size="xs" c="dimmed" className="numbers" role="status" style={{ whiteSpace: "nowrap" }}>
           {wanted === "" ? `${count(tree.byId.size)} runs` : `${count(matches.size)} found`}
         </Text>
-        <Tooltip label="Open all">
-          <ActionIcon variant="subtle" color="gray" aria-label="Open all" onClick={() => setClosed(new Set())}>
+        <Tooltip label="Expand all runs">
+          <ActionIcon variant="subtle" color="gray" aria-label="Expand all runs" onClick={() => setClosed(new Set())}>
             <IconFoldDown size={15} />
           </ActionIcon>
         </Tooltip>
-        <Tooltip label="Close all">
+        <Tooltip label="Collapse all runs">
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label="Close all"
+            aria-label="Collapse all runs"
             onClick={() =>
               setClosed(new Set([...tree.byId.values()].filter(({ size }) => size > 0).map((node) => node.id)))
             }

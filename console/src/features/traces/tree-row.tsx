@@ -70,7 +70,7 @@ export const TreeRow = memo(function TreeRow({
         <RunIcon type={node.run_type} size={15} />
         {node.status !== "success" && <StatusDot status={node.status} size={13} />}
         <span className={classes.text} title={node.error ?? node.name}>
-          {node.name || "(no name)"}
+          {node.name || "Unnamed"}
         </span>
         {isOpen === false && (
           <span className={classes.below} data-failed={node.failures > 0 || undefined}>

@@ -22,8 +22,8 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
   const replay = useMutation({
     mutationFn: () =>
       agentApi(server).POST("/webhooks/deliveries/{delivery_id}/replay", { params: { path: { delivery_id: id } } }),
-    onSuccess: () => tellDone("It is sent once more"),
-    onError: tellFailure("It was not sent again"),
+    onSuccess: () => tellDone("Delivery queued"),
+    onError: tellFailure("Could not resend the delivery"),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ["agent", server, "deliveries"] }),
   });
   return (
@@ -52,7 +52,7 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
               disabled={delivery.status === "pending"}
               onClick={() => replay.mutate()}
             >
-              Send again
+              Resend
             </Button>
           </Group>
           <Text size="sm" style={{ overflowWrap: "anywhere" }}>
@@ -60,10 +60,10 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
           </Text>
           <Group gap="xs">
             <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: delivery.thread_id }} size="sm">
-              The run's thread
+              Thread of the run
             </AnchorLink>
             <Text size="sm" c="dimmed">
-              The run ended as
+              Run status
             </Text>
             <StatusBadge status={delivery.run_status} />
           </Group>
@@ -73,7 +73,7 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
             </Text>
             {delivery.log.length === 0 && (
               <Text size="sm" c="dimmed">
-                None was made yet.
+                No attempts yet.
               </Text>
             )}
             {delivery.log.length > 0 && (
@@ -82,9 +82,9 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
                   <Table.Thead>
                     <Table.Tr>
                       <Table.Th>No.</Table.Th>
-                      <Table.Th>When</Table.Th>
-                      <Table.Th>Took</Table.Th>
-                      <Table.Th>Answer</Table.Th>
+                      <Table.Th>Time</Table.Th>
+                      <Table.Th>Duration</Table.Th>
+                      <Table.Th>Response</Table.Th>
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>
@@ -108,9 +108,9 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
           </section>
           <section>
             <Text component="h3" size="sm" fw={600} mb={4}>
-              What is sent
+              Payload
             </Text>
-            <JsonView value={delivery.payload} label="What is sent" />
+            <JsonView value={delivery.payload} label="Payload" />
           </section>
         </Stack>
       )}

@@ -78,7 +78,7 @@ export function SchemaField({ name, schema: given, root, isRequired, value, onCh
       return (
         <TagsInput
           {...common}
-          placeholder="Enter adds one"
+          placeholder="Press Enter to add"
           allowDuplicates
           value={Array.isArray(value) ? value.map(String) : []}
           onChange={(next) => onChange(next.length === 0 ? undefined : next)}
@@ -153,7 +153,7 @@ function ListField({ name, schema, root, value, onChange }: SchemaFieldProps) {
           </Group>
         ))}
         <Button size="compact-xs" variant="default" onClick={() => onChange([...entries, emptyOf(items, root)])}>
-          Add one
+          Add item
         </Button>
       </Stack>
     </Fieldset>
@@ -184,7 +184,7 @@ function AnyField({ value, onChange, placeholder, ...common }: AnyFieldProps) {
       styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
       placeholder={placeholder ?? "text or JSON"}
       value={shown}
-      error={looksBroken(text) ? "This is no JSON yet; it would be sent as text." : undefined}
+      error={looksBroken(text) ? "Invalid JSON; it would be sent as text." : undefined}
       onChange={({ currentTarget }) => {
         setText(currentTarget.value);
         onChange(readAny(currentTarget.value));
