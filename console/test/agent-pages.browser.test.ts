@@ -66,8 +66,13 @@ test("creates an assistant, updates it, compares its versions, restores an older
   expect(page.url()).toContain("tab=versions");
   await page.getByRole("button", { name: "Make active" }).click();
   await until(async () => {
-    const [one] = await client.assistants.search({ graphId: "echo", metadata: {}, limit: 10, sortBy: "updated_at" });
-    return one?.version === 1 && one.name === "Friendly";
+    const [assistant] = await client.assistants.search({
+      graphId: "echo",
+      metadata: {},
+      limit: 10,
+      sortBy: "updated_at",
+    });
+    return assistant?.version === 1 && assistant.name === "Friendly";
   });
   // the difference between the versions still contains it
   await page.getByRole("paragraph").filter({ hasText: "Says hello" }).waitFor({ state: "detached" });
@@ -83,8 +88,8 @@ test("creates an assistant, updates it, compares its versions, restores an older
 
 test("shows a graph and its schemas", async () => {
   const { page, context, errors } = await openPage(browser);
-  const [one] = await client.assistants.search({ graphId: "nested" });
-  await page.goto(at(`/assistants/${one!.assistant_id}?tab=graph`));
+  const [assistant] = await client.assistants.search({ graphId: "nested" });
+  await page.goto(at(`/assistants/${assistant!.assistant_id}?tab=graph`));
   await page.locator(".react-flow__node").first().waitFor();
   await page.getByRole("tab", { name: "Schemas" }).click();
   await page.getByText("Input schema").waitFor();
@@ -107,9 +112,9 @@ test("creates a cron with its next times in its zone, pauses, updates and delete
   await page.getByRole("button", { name: "Create" }).click();
   await page.waitForURL(/cron=/);
   await page.getByRole("dialog", { name: "Cron", exact: true }).waitFor();
-  const [made] = await client.crons.search({});
-  expect(made).toMatchObject({ schedule: "30 7 * * 1-5" });
-  expect((made as unknown as { timezone: string }).timezone).toBe("Asia/Tokyo");
+  const [cron] = await client.crons.search({});
+  expect(cron).toMatchObject({ schedule: "30 7 * * 1-5" });
+  expect((cron as unknown as { timezone: string }).timezone).toBe("Asia/Tokyo");
 
   await page
     .getByRole("dialog")

@@ -56,7 +56,7 @@ const world = hasPodman ? await setUp() : undefined;
 describe.skipIf(!world)("an image", () => {
   const { platform, browser } = world ?? ({} as never);
 
-  const wordOf = async () => {
+  const readWord = async () => {
     const answer = await fetch(`${platform.controlUrl}/d/shop-agent/runs/wait`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -85,7 +85,7 @@ describe.skipIf(!world)("an image", () => {
       .getByRole("navigation", { name: "Revisions" })
       .getByText("active", { exact: true })
       .waitFor({ timeout: DEPLOY_MS });
-    expect(await wordOf()).toEqual(["first", "hello"]);
+    expect(await readWord()).toEqual(["first", "hello"]);
     await page.getByRole("log", { name: "Server log" }).getByText("step two of first").waitFor();
 
     const next = async (name: string) => {
@@ -94,13 +94,13 @@ describe.skipIf(!world)("an image", () => {
       await deploy.click();
     };
     await next("localhost/shop:second");
-    await until(async () => (await wordOf())[0] === "second", { timeout: DEPLOY_MS, interval: 500 });
+    await until(async () => (await readWord())[0] === "second", { timeout: DEPLOY_MS, interval: 500 });
     await next("localhost/shop:nowhere");
     await page
       .getByRole("alert")
       .filter({ hasText: /cannot be pulled/ })
       .waitFor({ timeout: DEPLOY_MS });
-    expect(await wordOf()).toEqual(["second", "hello"]);
+    expect(await readWord()).toEqual(["second", "hello"]);
 
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByLabel("Type shop-agent to confirm").fill("shop-agent");

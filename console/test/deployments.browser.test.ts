@@ -88,7 +88,7 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await removeAll();
   const { page, context, errors } = await openPage(browser);
   const problems: string[] = [];
-  const one = page.getByRole("navigation", { name: "Revisions" }).getByText("active", { exact: true });
+  const activeLabel = page.getByRole("navigation", { name: "Revisions" }).getByText("active", { exact: true });
   await page.goto(`${platform.url}/deployments`);
   await page.getByText("No deployments yet").waitFor();
   await page.getByRole("button", { name: "New deployment" }).click();
@@ -103,7 +103,7 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   problems.push(...(await lookAtOpen(page, "deployment-form", "text=/: 2 files,/")));
   await deployIt(page);
   await page.getByRole("heading", { name: "shop-agent" }).waitFor();
-  await one.waitFor({ timeout: DEPLOY_MS });
+  await activeLabel.waitFor({ timeout: DEPLOY_MS });
   expect(await runIt()).toMatchObject({ word: "first", env: "hello" });
   await page.getByRole("log", { name: "Server log" }).getByText("a line of first").waitFor();
   await page.getByText("Build log").click();

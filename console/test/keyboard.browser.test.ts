@@ -103,12 +103,12 @@ test("the keyboard alone skips the navigation, keeps focus visible on each page,
 });
 
 test("Ctrl+K opens a page and a thread by its id, also from an unknown address", async () => {
-  const asked = await fetch(`${platform.agentUrl}/threads`, {
+  const response = await fetch(`${platform.agentUrl}/threads`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: "{}",
   });
-  const { thread_id: id } = (await asked.json()) as { thread_id: string };
+  const { thread_id: id } = (await response.json()) as { thread_id: string };
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/nothing/here`);
   await page.getByText("Page not found").waitFor();

@@ -69,7 +69,7 @@ afterAll(async () => {
 const address = (search = "") => `${platform.url}/projects/${projectId}/monitoring${search}`;
 
 /** Sums a chart's column, read from its table. */
-async function sumOf(page: import("playwright-core").Page, title: string): Promise<number> {
+async function sumColumn(page: import("playwright-core").Page, title: string): Promise<number> {
   const chart = page.getByRole("region", { name: title, exact: true });
   await chart.getByRole("button", { name: "Table" }).click();
   const cells = await chart.locator("tbody td:last-child").allTextContents();
@@ -81,8 +81,8 @@ test("charts show the figures of the ingested runs", async () => {
   await page.goto(address());
   await page.getByRole("heading", { name: "LLM calls" }).first().waitFor();
   await expect.poll(() => page.locator(".uplot").count(), { timeout: 20_000 }).toBeGreaterThanOrEqual(8);
-  expect(await sumOf(page, "Traces")).toBe(120);
-  expect(await sumOf(page, "Cost")).toBeCloseTo(30);
+  expect(await sumColumn(page, "Traces")).toBe(120);
+  expect(await sumColumn(page, "Cost")).toBeCloseTo(30);
   const feedback = page.getByRole("region", { name: "Feedback", exact: true });
   await feedback.getByRole("button", { name: "Table" }).click();
   expect(new Set(await feedback.locator("tbody td:last-child").allTextContents())).toEqual(new Set(["0.50"]));

@@ -31,16 +31,16 @@ async function signIn(page: Page, email = EMAIL): Promise<void> {
 
 test("a signed-out visitor is sent to the sign-in page and back, also in the middle of work", async () => {
   const { page, context, errors } = await openPage(browser);
-  const asked: string[] = [];
+  const requests: string[] = [];
   page.on("response", (answer) => {
     const { pathname } = new URL(answer.url());
-    if (pathname.startsWith("/api/")) asked.push(`${answer.status()} ${pathname.slice("/api/".length)}`);
+    if (pathname.startsWith("/api/")) requests.push(`${answer.status()} ${pathname.slice("/api/".length)}`);
   });
   await page.goto(`${platform.url}/settings?tab=roles`);
   await page.waitForURL(/\/sign-in\?next=/);
   await page.getByLabel("Email").fill(EMAIL);
   // an unauthenticated visitor causes one identity check, and then only the request for the sign-in methods
-  expect(asked).toEqual(["401 trace/auth/public", "200 trace/api/v1/auth/sign-in-methods"]);
+  expect(requests).toEqual(["401 trace/auth/public", "200 trace/api/v1/auth/sign-in-methods"]);
   await page.getByLabel(/^Password/).fill("wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").waitFor();
@@ -177,17 +177,17 @@ test("renames a workspace, enters it, and shows only its data", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/settings?tab=workspaces`);
   await signIn(page);
-  const made = `Lab ${crypto.randomUUID().slice(0, 8)}`;
+  const name = `Lab ${crypto.randomUUID().slice(0, 8)}`;
   await page.getByRole("button", { name: "New workspace" }).click();
-  await page.getByRole("textbox", { name: "Name" }).fill(`${made} to be`);
+  await page.getByRole("textbox", { name: "Name" }).fill(`${name} to be`);
   await page.getByRole("button", { name: "Create" }).click();
-  const row = page.getByRole("row").filter({ hasText: made });
+  const row = page.getByRole("row").filter({ hasText: name });
   await row.getByRole("button", { name: "Rename" }).click();
-  await page.getByRole("textbox", { name: "Name" }).fill(made);
+  await page.getByRole("textbox", { name: "Name" }).fill(name);
   await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
-  await row.getByText(made, { exact: true }).waitFor();
+  await row.getByText(name, { exact: true }).waitFor();
   await page.getByRole("button", { name: "Account and workspace" }).click();
-  await page.getByRole("menuitem", { name: made }).click();
+  await page.getByRole("menuitem", { name }).click();
   await row.getByText("· current").waitFor();
   await page.getByRole("tab", { name: "API keys" }).click();
   const service = page.getByRole("region", { name: "Service keys" }).first();

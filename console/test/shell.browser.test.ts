@@ -47,11 +47,15 @@ test("every path without a file serves the application, and an unknown host name
   expect((await fetch(`${platform.url}/assets/none.js`)).status).toBe(404);
   const { request } = await import("node:http");
   const status = await new Promise<number>((resolve, reject) => {
-    const asked = request(`${platform.url}/api/agent/info`, { headers: { host: "evil.example" } }, (response) => {
-      response.resume();
-      resolve(response.statusCode!);
-    });
-    asked.on("error", reject).end();
+    const clientRequest = request(
+      `${platform.url}/api/agent/info`,
+      { headers: { host: "evil.example" } },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode!);
+      },
+    );
+    clientRequest.on("error", reject).end();
   });
   expect(status).toBe(403);
 });

@@ -90,8 +90,8 @@ test("signs in with a password; a stream and the session survive a restart of th
   expect((await answer.innerText()).match(/word7\b/g)).toHaveLength(1);
   const thread = new URL(page.url()).searchParams.get("thread")!;
   const headers = { "x-heddle-csrf": await page.evaluate(() => localStorage.getItem("heddle.csrf")!) };
-  const asked = await page.request.get(`${platform.url}/api/agent/threads/${thread}/runs`, { headers });
-  expect(await asked.json()).toMatchObject([{ status: "success" }]);
+  const response = await page.request.get(`${platform.url}/api/agent/threads/${thread}/runs`, { headers });
+  expect(await response.json()).toMatchObject([{ status: "success" }]);
   await page.reload();
   await answer.filter({ hasText: `You said: ${text}` }).waitFor();
   await signOut(page);

@@ -27,7 +27,7 @@ async function talked(text: string, metadata: Record<string, unknown> = {}): Pro
   return id;
 }
 
-async function asked(metadata: Record<string, unknown> = {}): Promise<string> {
+async function createInterrupted(metadata: Record<string, unknown> = {}): Promise<string> {
   const { thread_id: id } = await client.threads.create({ metadata });
   await client.runs.wait(id, "approval", { input: { topic: `topic ${id.slice(-4)}` } });
   return id;
@@ -39,7 +39,7 @@ test("lists threads with counts, and filters them by status, metadata and id in 
   const [ada, bob, waits] = await Promise.all([
     talked("hello", { batch, user: "ada" }),
     talked("hi", { batch, user: "bob" }),
-    asked({ batch }),
+    createInterrupted({ batch }),
   ]);
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`threads?meta=batch%3D${batch}`));
@@ -165,7 +165,7 @@ test("cancels a run on its thread's page, live", async () => {
 });
 
 test("the inbox lists interrupted threads and answers them", async () => {
-  const id = await asked();
+  const id = await createInterrupted();
   const { page, context, errors } = await openPage(browser);
   await page.goto(at("inbox"));
   const card = page.getByRole("article", { name: `Thread ${id}` });
@@ -184,11 +184,11 @@ test("the inbox lists interrupted threads and answers them", async () => {
 test("shows feedback on a thread's runs", async () => {
   const id = await talked("hello");
   const [run] = await client.runs.list(id);
-  const given = { run_id: run!.run_id, key: "helpful", score: 1, comment: "well said" };
+  const feedback = { run_id: run!.run_id, key: "helpful", score: 1, comment: "well said" };
   const answer = await fetch(`${platform.traceUrl}/api/v1/feedback`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify(given),
+    body: JSON.stringify(feedback),
   });
   expect(answer.status).toBe(200);
   const { page, context, errors } = await openPage(browser);
@@ -203,7 +203,7 @@ test("the thread pages fit at three widths in both schemes, and axe finds nothin
   const history = await client.threads.getHistory(id);
   const ids = history.map(({ checkpoint }) => checkpoint.checkpoint_id!);
   await client.runs.wait(id, "agent", { input: null, checkpointId: ids[2]! });
-  await asked();
+  await createInterrupted();
   const { thread_id: mail } = await client.threads.create();
   await client.runs.wait(mail, "mailer", say("write to Ada"));
   const problems = [

@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const at = (path: string) => platform.url + path;
 const projectPage = (search = "") => at(`/projects/${seeded.projectId}${search}`);
-const rowsOf = (page: Page) => page.getByRole("table", { name: "Runs" }).locator("[data-row]");
+const runRows = (page: Page) => page.getByRole("table", { name: "Runs" }).locator("[data-row]");
 const filterEditor = (page: Page) => page.getByRole("textbox", { name: "Filter expression" });
 
 test("lists projects with their figures, and creates, renames, searches and deletes them", async () => {
@@ -64,7 +64,7 @@ test("lists projects with their figures, and creates, renames, searches and dele
 test("completes a filter, shows its errors, and keeps it in the address", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(projectPage());
-  await rowsOf(page).first().waitFor();
+  await runRows(page).first().waitFor();
   await filterEditor(page).click();
   await page.keyboard.type("e");
   const options = page.locator(".cm-tooltip-autocomplete [role=option]");
@@ -83,7 +83,7 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
   await filterEditor(page).press("Enter");
   await page.waitForURL(/filter=/);
   await page.getByLabel("Metrics").getByText("9 traces").waitFor();
-  await until(async () => (await rowsOf(page).count()) === 9, 10_000);
+  await until(async () => (await runRows(page).count()) === 9, 10_000);
 
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.getByRole("button", { name: "Copy link" }).click();
@@ -109,7 +109,7 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
   await shared.page.getByRole("button", { name: "Quick filters" }).click();
   await shared.page.getByRole("button", { name: /^returns/ }).click();
   await shared.page.waitForURL(/returns/);
-  await until(async () => (await rowsOf(shared.page).count()) === 3, 10_000);
+  await until(async () => (await runRows(shared.page).count()) === 3, 10_000);
   expect((await filterEditor(shared.page).innerText()).trim()).toBe('and(eq(status, "error"), eq(name, "returns"))');
   await shared.page.keyboard.press("Escape");
   await shared.page.getByRole("button", { name: "Saved filters" }).click();
@@ -128,7 +128,7 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
 test("chosen columns are kept, text is searched, and the keyboard moves between rows", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(projectPage());
-  await rowsOf(page).first().waitFor();
+  await runRows(page).first().waitFor();
   await page.getByRole("button", { name: "Columns" }).click();
   await page.getByRole("checkbox", { name: "Metadata" }).check();
   await page.getByRole("checkbox", { name: "Cost" }).uncheck();
@@ -144,7 +144,7 @@ test("chosen columns are kept, text is searched, and the keyboard moves between 
   await page.getByRole("tab", { name: "Traces" }).click();
   await page.getByLabel("Metrics").getByText("61 traces").waitFor();
 
-  await rowsOf(page).first().focus();
+  await runRows(page).first().focus();
   await page.keyboard.press("End");
   // the last row of the first page, then rows that have arrived since
   await until(async () => Number(await page.getByRole("table").getAttribute("aria-rowcount")) === 62, 10_000);
@@ -171,11 +171,11 @@ test("lists threads, and opens one as its turns in order", async () => {
 test("new runs appear at the top without moving the view, and a run's end is shown", async () => {
   const { page, context } = await openPage(browser);
   await page.goto(projectPage());
-  await rowsOf(page).first().waitFor();
+  await runRows(page).first().waitFor();
   const table = page.getByRole("table", { name: "Runs" });
   await table.evaluate((element) => element.scrollTo({ top: 380 }));
   await page.waitForTimeout(300);
-  const read = rowsOf(page).filter({ hasText: "Answer 12 to" }).first();
+  const read = runRows(page).filter({ hasText: "Answer 12 to" }).first();
   const before = await read.boundingBox();
   const id = crypto.randomUUID();
   const start = Date.now();
@@ -186,7 +186,7 @@ test("new runs appear at the top without moving the view, and a run's end is sho
   const moved = async () => Math.abs((await read.boundingBox())!.y - before!.y);
   await expect.poll(moved, { timeout: 1_000 }).toBeLessThan(3);
   await table.evaluate((element) => element.scrollTo({ top: 0 }));
-  const row = rowsOf(page).filter({ hasText: "just begun" });
+  const row = runRows(page).filter({ hasText: "just begun" });
   await row.getByRole("img", { name: "pending" }).waitFor();
   await row.getByRole("link").click();
   await page.getByText("The run is in progress.").waitFor();
@@ -249,7 +249,7 @@ test("feedback is created, shown and deleted", async () => {
   await page.getByText("Said please.").nth(0).waitFor();
   await page.getByRole("tab", { name: "Feedback (3)" }).waitFor();
   const kept = [];
-  for await (const one of seeded.client.listFeedback({ runIds: [seeded.agentRunId] })) kept.push(one);
+  for await (const feedback of seeded.client.listFeedback({ runIds: [seeded.agentRunId] })) kept.push(feedback);
   expect(kept).toContainEqual(expect.objectContaining({ key: "polite", score: 0.5, comment: "Said please." }));
   await page.getByRole("button", { name: "Delete feedback polite" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
@@ -370,7 +370,7 @@ test("dataset versions are viewed, compared and tagged; examples are edited and 
     .getByText("checked")
     .waitFor();
   const kept = [];
-  for await (const one of client.listExamples({ datasetId: id, splits: ["checked"] })) kept.push(one);
+  for await (const example of client.listExamples({ datasetId: id, splits: ["checked"] })) kept.push(example);
   expect(kept).toEqual([expect.objectContaining({ inputs: { q: "first" }, outputs: { a: 11 } })]);
   const csv = page.waitForEvent("download");
   await page.getByRole("button", { name: "Dataset actions" }).click();

@@ -44,9 +44,9 @@ const manners = (ofAgent: boolean): Middleware => ({
 });
 
 function client<Paths extends object>(baseUrl: string, { ofAgent = false } = {}) {
-  const made = createClient<Paths>({ baseUrl });
-  made.use(manners(ofAgent));
-  return made;
+  const apiClient = createClient<Paths>({ baseUrl });
+  apiClient.use(manners(ofAgent));
+  return apiClient;
 }
 
 export const traceApi = client<TracePaths>("/api/trace");

@@ -19,9 +19,9 @@ export function AccountMenu() {
     enabled: about?.spaces.trace === true,
     staleTime: 60_000,
   });
-  const { data: who } = useQuery({ ...whoQuery, enabled: about?.spaces.trace === true, staleTime: 60_000 });
+  const { data: identity } = useQuery({ ...whoQuery, enabled: about?.spaces.trace === true, staleTime: 60_000 });
   const hasKey = readKey() !== null;
-  const isNobody = who !== undefined && who.user_id === "" && !hasKey;
+  const isNobody = identity !== undefined && identity.user_id === "" && !hasKey;
   const current = readWorkspace() ?? workspaces[0]?.id;
   const signOut = async () => {
     keepKey(null);
@@ -53,13 +53,13 @@ export function AccountMenu() {
           </Menu.Item>
         ))}
         {workspaces.length > 0 && <Menu.Divider />}
-        {who && (
+        {identity && (
           <Menu.Label style={{ overflowWrap: "anywhere" }}>
             {isNobody
               ? "Local access without sign-in"
-              : who.user_id === ""
+              : identity.user_id === ""
                 ? "Signed in with an API key"
-                : who.user_email}
+                : identity.user_email}
           </Menu.Label>
         )}
         <Menu.Item onClick={() => void navigate({ to: "/sign-in" })}>

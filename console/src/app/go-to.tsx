@@ -5,7 +5,7 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useRef, useState } from "react";
 
 import { data, traceApi } from "../api/clients.ts";
-import { tellFailure } from "../ui/notify.ts";
+import { notifyFailure } from "../ui/notify.ts";
 import { useFocusBack } from "../ui/use-focus-back.ts";
 import classes from "./go-to.module.css";
 import { AGENT_PLACES, OVERVIEW, type Place, platformPlaces } from "./navigation.ts";
@@ -29,7 +29,7 @@ export function GoTo({ onClose }: { onClose: () => void }) {
   const choose = (choice: Choice | undefined) => {
     if (!choice) return;
     onClose();
-    void choice.go().catch(tellFailure("Could not open the page"));
+    void choice.go().catch(notifyFailure("Could not open the page"));
   };
   const move = (to: number) => {
     const next = (to + choices.length) % Math.max(1, choices.length);

@@ -3,7 +3,7 @@ import { IconCheck, IconCopy, IconFold, IconFoldDown } from "@tabler/icons-react
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from "react";
 
-import { allOpen, firstOpen, type JsonRow, PAGE, rowsOf } from "./json-rows.ts";
+import { allOpen, firstOpen, type JsonRow, PAGE, visibleRows } from "./json-rows.ts";
 import classes from "./json-view.module.css";
 import { useCopy } from "./use-copy.ts";
 
@@ -27,7 +27,7 @@ export function JsonView({ value, label, maxHeight = "28rem" }: JsonViewProps) {
   const id = useId();
   const clipboard = useCopy();
   const scroller = useRef<HTMLDivElement>(null);
-  const rows = useMemo(() => rowsOf(value, { open, shown }), [value, open, shown]);
+  const rows = useMemo(() => visibleRows(value, { open, shown }), [value, open, shown]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -134,7 +134,7 @@ function Member({ row, isLong, onUnfold }: { row: JsonRow; isLong: boolean; onUn
       )}
       {row.key !== null && <span className={classes.key}>{row.key}: </span>}
       {isBranch ? (
-        <span className={classes.brief}>{briefOf(row)}</span>
+        <span className={classes.brief}>{summarize(row)}</span>
       ) : row.kind === "string" ? (
         <TextValue text={String(row.value)} isLong={isLong} onUnfold={onUnfold} />
       ) : (
@@ -169,7 +169,7 @@ function Tool({ label, onClick, icon }: { label: string; onClick: () => void; ic
   );
 }
 
-function briefOf({ kind, size, isOpen, value }: JsonRow): string {
+function summarize({ kind, size, isOpen, value }: JsonRow): string {
   const [left, right] = kind === "array" ? ["[", "]"] : ["{", "}"];
   if (size === 0) return left + right;
   if (isOpen) return left;

@@ -47,7 +47,7 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
     const text = cssColor(scheme === "dark" ? "dark-1" : "gray-7");
     const lines = cssColor(scheme === "dark" ? "dark-5" : "gray-2");
     const axis = { stroke: text, grid: { stroke: lines, width: 1 }, ticks: { stroke: lines, width: 1 } };
-    const made = new uPlot(
+    const chart = new uPlot(
       {
         width,
         height,
@@ -73,14 +73,14 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
       latest.current,
       place.current,
     );
-    made.over.addEventListener("mouseleave", () => handlers.current.onHover(null));
-    made.over.addEventListener("click", () => {
-      const { idx } = made.cursor;
+    chart.over.addEventListener("mouseleave", () => handlers.current.onHover(null));
+    chart.over.addEventListener("click", () => {
+      const { idx } = chart.cursor;
       if (idx != null) handlers.current.onPick?.(idx);
     });
-    plot.current = made;
+    plot.current = chart;
     return () => {
-      made.destroy();
+      chart.destroy();
       plot.current = null;
     };
   }, [width, height, scheme, labels, kind]);

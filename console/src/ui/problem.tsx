@@ -4,7 +4,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { ApiError } from "../api/api-error.ts";
 
 /** Error with a button to retry. */
-export function Problem({ error, onRetry, what }: { error: unknown; onRetry?: () => unknown; what?: string }) {
+export function Problem({ error, onRetry, what: title }: { error: unknown; onRetry?: () => unknown; what?: string }) {
   const { message } = error as Error;
   // callers that the platform does not know are already on the sign-in page
   const isNotOurs = error instanceof ApiError && error.status === 401;
@@ -12,7 +12,7 @@ export function Problem({ error, onRetry, what }: { error: unknown; onRetry?: ()
   const isGone = error instanceof ApiError && error.status === 404;
   const id = error instanceof ApiError ? error.requestId : null;
   return (
-    <Alert color="red" icon={<IconAlertTriangle size={18} />} title={what ?? titleOf(error)} m="md" role="alert">
+    <Alert color="red" icon={<IconAlertTriangle size={18} />} title={title ?? errorTitle(error)} m="md" role="alert">
       <Text size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
         {message}
       </Text>
@@ -38,7 +38,7 @@ export function Problem({ error, onRetry, what }: { error: unknown; onRetry?: ()
   );
 }
 
-function titleOf(error: unknown): string {
+function errorTitle(error: unknown): string {
   if (!(error instanceof ApiError)) return "Could not load the page";
   if (error.status === 0) return "The server did not respond";
   if (error.status === 401) return "The agent server denied access";

@@ -2,12 +2,12 @@ import { Button, Group, Menu, Stack, TextInput } from "@mantine/core";
 import { IconCalendar } from "@tabler/icons-react";
 import { useState } from "react";
 
-import { boundsOf, describeRange, PRESETS, type TimeRange } from "./time-range.ts";
+import { rangeBounds, describeRange, PRESETS, type TimeRange } from "./time-range.ts";
 
 /** Picker for a recent period, or a range in the browser's zone. */
 export function TimeRangePicker({ value, onChange }: { value: TimeRange; onChange: (range: TimeRange) => void }) {
   const [isOpen, setOpen] = useState(false);
-  const { from, to } = boundsOf(value, Date.now());
+  const { from, to } = rangeBounds(value, Date.now());
   return (
     <Menu opened={isOpen} onChange={setOpen} position="bottom-end" width={260} closeOnItemClick>
       <Menu.Target>

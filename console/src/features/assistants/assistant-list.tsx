@@ -112,17 +112,17 @@ function Filters({ server, filter }: { server: string; filter: AssistantFilter }
 const columns = (server: string) => [
   {
     title: "Name",
-    cell: (one: Assistant) => (
+    cell: (assistant: Assistant) => (
       <Group gap={6}>
         <AnchorLink
           to="/a/$server/assistants/$assistantId"
-          params={{ server, assistantId: one.assistant_id }}
+          params={{ server, assistantId: assistant.assistant_id }}
           size="sm"
           fw={500}
         >
-          {one.name}
+          {assistant.name}
         </AnchorLink>
-        {isDefault(one) && (
+        {isDefault(assistant) && (
           <Badge size="xs" variant="default">
             default
           </Badge>

@@ -186,7 +186,7 @@ function Schemas({ server, assistantId }: { server: string; assistantId: string 
   return (
     <Stack>
       {shown.map(([name, value]) => (
-        <Section key={name} title={titleOf(name)} value={value} />
+        <Section key={name} title={formatTitle(name)} value={value} />
       ))}
     </Stack>
   );
@@ -204,4 +204,4 @@ function Section({ title, value }: { title: string; value: unknown }) {
 }
 
 /** Formats `input_schema` like the page's other headings: Input schema. */
-const titleOf = (name: string): string => name[0]!.toUpperCase() + name.slice(1).replace("_", " ");
+const formatTitle = (name: string): string => name[0]!.toUpperCase() + name.slice(1).replace("_", " ");

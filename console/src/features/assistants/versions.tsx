@@ -5,7 +5,7 @@ import { useState } from "react";
 import { agentApi } from "../../api/clients.ts";
 import { DiffView } from "../../ui/diff-view.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type Assistant, type AssistantVersion, versionsQuery } from "./queries.ts";
@@ -23,10 +23,10 @@ export function Versions({ server, assistant }: { server: string; assistant: Ass
         body: { version },
       }),
     onSuccess(_, version) {
-      tellDone(`Version ${version} is now active`);
+      notifyDone(`Version ${version} is now active`);
       return queryClient.invalidateQueries({ queryKey: ["agent", server, "assistants"] });
     },
-    onError: tellFailure("Could not change the version"),
+    onError: notifyFailure("Could not change the version"),
   });
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!versions) return <Loading rows={4} />;
@@ -80,7 +80,7 @@ export function Versions({ server, assistant }: { server: string; assistant: Ass
 const COMPARED = ["graph_id", "name", "description", "config", "context", "metadata"] as const;
 
 /** Properties that affect runs; the times of versions always differ. */
-const contentOf = (version: AssistantVersion) =>
+const pickContent = (version: AssistantVersion) =>
   Object.fromEntries(COMPARED.map((field) => [field, version[field] ?? null]));
 
 function Differences({ from, to }: { from: AssistantVersion; to: AssistantVersion }) {
@@ -90,8 +90,8 @@ function Differences({ from, to }: { from: AssistantVersion; to: AssistantVersio
         From version {from.version} to version {to.version} (active)
       </Text>
       <DiffView
-        before={contentOf(from)}
-        after={contentOf(to)}
+        before={pickContent(from)}
+        after={pickContent(to)}
         names={[`version ${from.version}`, `version ${to.version}`]}
       />
     </section>

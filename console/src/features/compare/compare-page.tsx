@@ -16,7 +16,7 @@ import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
-import { firstTokenOf, latencyOf, metadataOf, type Run, utc } from "../runs/run-record.ts";
+import { timeToFirstToken, runLatency, readMetadata, type Run, utc } from "../runs/run-record.ts";
 import { RunError } from "../traces/run-error.tsx";
 import { RunValue } from "../traces/run-value.tsx";
 import { runQuery } from "../traces/trace-api.ts";
@@ -150,8 +150,8 @@ function Chooser({ label, onChoose, like }: Pick<SideProps, "label" | "onChoose"
 
 function Comparison({ a, b }: { a: Run; b: Run }) {
   const figures: [string, (run: Run) => number | null | undefined, (value: number | null) => string][] = [
-    ["Latency", latencyOf, duration],
-    ["First token", firstTokenOf, duration],
+    ["Latency", runLatency, duration],
+    ["First token", timeToFirstToken, duration],
     ["Tokens", (run) => run.total_tokens, count],
     ["Tokens in", (run) => run.prompt_tokens, count],
     ["Tokens out", (run) => run.completion_tokens, count],
@@ -161,7 +161,7 @@ function Comparison({ a, b }: { a: Run; b: Run }) {
     ["inputs", a.inputs, b.inputs],
     ["outputs", a.outputs, b.outputs],
     ["error", a.error, b.error],
-    ["metadata", metadataOf(a), metadataOf(b)],
+    ["metadata", readMetadata(a), readMetadata(b)],
     ["tags", a.tags, b.tags],
   ] as const;
   return (

@@ -30,7 +30,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
   const [end, setEnd] = useState(localTime(cron?.end_time));
   const [enabled, setEnabled] = useState(cron?.enabled ?? true);
   const [kept, setKept] = useState(cron?.on_run_completed ?? "keep");
-  const [webhook, setWebhook] = useState(textOf(cron?.payload["webhook"]));
+  const [webhook, setWebhook] = useState(textOrEmpty(cron?.payload["webhook"]));
   const [input, setInput] = useState(writeJson(cron?.payload["input"] ?? {}));
   const [metadata, setMetadata] = useState(writeJson(cron?.metadata ?? {}));
   const chosen = assistant ?? assistants[0]?.assistant_id ?? "";
@@ -174,7 +174,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
   );
 }
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const textOrEmpty = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Formats a time for `datetime-local`, in the reader's zone. */
 function localTime(iso: string | null | undefined): string {

@@ -88,7 +88,8 @@ interface CronTableProps {
 
 function CronTable({ server, ...table }: CronTableProps) {
   const { data: assistants = [] } = useQuery(assistantNamesQuery(server));
-  const nameOf = (id: string) => assistants.find(({ assistant_id: one }) => one === id)?.name ?? id;
+  const assistantName = (id: string) =>
+    assistants.find(({ assistant_id: assistantId }) => assistantId === id)?.name ?? id;
   return (
     <SimpleTable
       {...table}
@@ -104,7 +105,7 @@ function CronTable({ server, ...table }: CronTableProps) {
             </AnchorLink>
           ),
         },
-        { title: "Assistant", cell: (cron) => <Text size="sm">{nameOf(cron.assistant_id)}</Text> },
+        { title: "Assistant", cell: (cron) => <Text size="sm">{assistantName(cron.assistant_id)}</Text> },
         {
           title: "Thread",
           cell: ({ thread_id: id }) =>

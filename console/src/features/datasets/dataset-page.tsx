@@ -6,7 +6,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { count } from "../../ui/format.ts";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
@@ -102,7 +102,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
             <Menu.Item
               key={kind}
               leftSection={<IconDownload size={14} aria-hidden />}
-              onClick={() => void download(kind).catch(tellFailure("Could not download the dataset"))}
+              onClick={() => void download(kind).catch(notifyFailure("Could not download the dataset"))}
             >
               {kind === "csv" ? "Download as CSV" : "Download as JSONL"}
             </Menu.Item>

@@ -45,7 +45,7 @@ const COLUMNS: Column<Dataset>[] = [
     width: "100px",
     align: "right",
     sortable: true,
-    cell: (one) => count(one.example_count),
+    cell: (dataset) => count(dataset.example_count),
   },
   {
     id: "session_count",
@@ -53,21 +53,21 @@ const COLUMNS: Column<Dataset>[] = [
     width: "120px",
     align: "right",
     sortable: true,
-    cell: (one) => count(one.session_count),
+    cell: (dataset) => count(dataset.session_count),
   },
   {
     id: "last_session_start_time",
     header: "Last experiment",
     width: "140px",
     sortable: true,
-    cell: (one) => <TimeText at={one.last_session_start_time} />,
+    cell: (dataset) => <TimeText at={dataset.last_session_start_time} />,
   },
   {
     id: "modified_at",
     header: "Updated",
     width: "110px",
     sortable: true,
-    cell: (one) => <TimeText at={one.modified_at} />,
+    cell: (dataset) => <TimeText at={dataset.modified_at} />,
   },
 ];
 

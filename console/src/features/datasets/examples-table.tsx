@@ -8,7 +8,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { RunValue } from "../traces/run-value.tsx";
-import { type Example, splitsOf } from "./datasets-api.ts";
+import { type Example, readSplits } from "./datasets-api.ts";
 
 const brief = (value: unknown) => {
   const text = value == null ? "–" : JSON.stringify(value);
@@ -36,9 +36,9 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
         id: "id",
         header: "Example",
         width: "110px",
-        cell: (one) => (
-          <Anchor component="button" type="button" size="sm" ff="monospace" onClick={() => setOpened(one)}>
-            {one.id.slice(0, 8)}
+        cell: (example) => (
+          <Anchor component="button" type="button" size="sm" ff="monospace" onClick={() => setOpened(example)}>
+            {example.id.slice(0, 8)}
           </Anchor>
         ),
       },
@@ -53,26 +53,31 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
         id: "split",
         header: "Split",
         width: "minmax(90px, 0.6fr)",
-        cell: (one) =>
-          splitsOf(one).map((split) => (
+        cell: (example) =>
+          readSplits(example).map((split) => (
             <Badge key={split} variant="default" size="sm" tt="none" fw={500} style={{ flexShrink: 0 }}>
               {split}
             </Badge>
           )),
       },
-      { id: "modified_at", header: "Updated", width: "110px", cell: (one) => <TimeText at={one.modified_at} /> },
+      {
+        id: "modified_at",
+        header: "Updated",
+        width: "110px",
+        cell: (example) => <TimeText at={example.modified_at} />,
+      },
       ...(onDelete
         ? [
             {
               id: "actions",
               header: "",
               width: "48px",
-              cell: (one: Example) => (
+              cell: (example: Example) => (
                 <ActionIcon
                   variant="subtle"
                   color="gray"
-                  aria-label={`Delete example ${one.id.slice(0, 8)}`}
-                  onClick={() => onDelete(one)}
+                  aria-label={`Delete example ${example.id.slice(0, 8)}`}
+                  onClick={() => onDelete(example)}
                 >
                   <IconTrash size={15} />
                 </ActionIcon>

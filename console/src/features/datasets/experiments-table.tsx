@@ -36,7 +36,7 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
             aria-label={`Compare ${name}`}
             checked={selected.includes(id)}
             onChange={({ currentTarget: { checked } }) =>
-              onSelect(checked ? [...selected, id] : selected.filter((one) => one !== id))
+              onSelect(checked ? [...selected, id] : selected.filter((selectedId) => selectedId !== id))
             }
           />
         ),

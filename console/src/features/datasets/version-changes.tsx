@@ -90,7 +90,7 @@ export function VersionChanges({ datasetId, version, before, onClose }: VersionC
   );
 }
 
-const contentOf = ({ inputs, outputs, metadata }: Example) => ({ inputs, outputs, metadata });
+const pickContent = ({ inputs, outputs, metadata }: Example) => ({ inputs, outputs, metadata });
 
 interface ChangeProps {
   id: string;
@@ -107,8 +107,8 @@ function Change({ id, datasetId, kind, before, after }: ChangeProps) {
   if (failed?.error) return <Problem error={failed.error} onRetry={failed.refetch} />;
   if (kind === "modified") {
     if (!old.data || !fresh.data) return <Loading rows={2} />;
-    return <DiffView before={contentOf(old.data)} after={contentOf(fresh.data)} />;
+    return <DiffView before={pickContent(old.data)} after={pickContent(fresh.data)} />;
   }
-  const one = kind === "added" ? fresh.data : old.data;
-  return one ? <JsonView value={contentOf(one)} label={`example ${kind}`} /> : <Loading rows={2} />;
+  const example = kind === "added" ? fresh.data : old.data;
+  return example ? <JsonView value={pickContent(example)} label={`example ${kind}`} /> : <Loading rows={2} />;
 }

@@ -28,13 +28,13 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
       </Empty>
     );
   }
-  const actions = (one: Version) => (
+  const actions = (version: Version) => (
     <Group gap={6} justify="flex-end">
       <Button
         size="compact-xs"
         variant="default"
         leftSection={<IconEye size={12} aria-hidden />}
-        onClick={() => onLook(one.as_of)}
+        onClick={() => onLook(version.as_of)}
       >
         Examples
       </Button>
@@ -42,7 +42,7 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
         size="compact-xs"
         variant="default"
         leftSection={<IconGitCompare size={12} aria-hidden />}
-        onClick={() => setCompared(one)}
+        onClick={() => setCompared(version)}
       >
         View changes
       </Button>
@@ -50,7 +50,7 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
         size="compact-xs"
         variant="default"
         leftSection={<IconTag size={12} aria-hidden />}
-        onClick={() => setTagged(one)}
+        onClick={() => setTagged(version)}
       >
         Add tag
       </Button>

@@ -32,7 +32,7 @@ export async function uploadArchive(deploymentId: string, archive: Blob): Promis
 
 /** Creates a deployment from an upload: the record first, because the upload belongs to it. */
 export async function createFromUpload(name: string, upload: Upload, variables: Variable[]): Promise<Deployment> {
-  const made = await data(
+  const deployment = await data(
     controlApi.POST("/v2/deployments", {
       body: {
         name,
@@ -44,14 +44,14 @@ export async function createFromUpload(name: string, upload: Upload, variables: 
     }),
   );
   try {
-    await deployUpload(made.id, upload);
+    await deployUpload(deployment.id, upload);
   } catch (error) {
     // without its archive it would only block the name for the next attempt
-    const params = { path: { deployment_id: made.id } };
+    const params = { path: { deployment_id: deployment.id } };
     await controlApi.DELETE("/v2/deployments/{deployment_id}", { params }).catch(() => {});
     throw error;
   }
-  return made;
+  return deployment;
 }
 
 /** Creates a revision from an upload. */
@@ -79,8 +79,8 @@ export interface GitChoice {
 }
 
 export async function createFromGit(name: string, git: GitChoice, variables: Variable[]): Promise<Deployment> {
-  const made = git.integrationId === null && git.token !== "" ? await makeIntegration(name, git) : null;
-  const integrationId = git.integrationId ?? made;
+  const newIntegrationId = git.integrationId === null && git.token !== "" ? await makeIntegration(name, git) : null;
+  const integrationId = git.integrationId ?? newIntegrationId;
   const created = data(
     controlApi.POST("/v2/deployments", {
       body: {
@@ -101,8 +101,9 @@ export async function createFromGit(name: string, git: GitChoice, variables: Var
     return await created;
   } catch (error) {
     // its name would be taken at the next attempt
-    const params = { path: { integration_id: made ?? "" } };
-    if (made !== null) await controlApi.DELETE("/v2/integrations/git/{integration_id}", { params }).catch(() => {});
+    const params = { path: { integration_id: newIntegrationId ?? "" } };
+    if (newIntegrationId !== null)
+      await controlApi.DELETE("/v2/integrations/git/{integration_id}", { params }).catch(() => {});
     throw error;
   }
 }
@@ -136,13 +137,13 @@ export function createFromImage(name: string, image: string, variables: Variable
 }
 
 /** Creates a revision with the source of the newest one, or from the given branch, tag, commit or image. */
-export async function deployAgain(deployment: Deployment, what: { ref?: string; image?: string }): Promise<void> {
+export async function deployAgain(deployment: Deployment, source: { ref?: string; image?: string }): Promise<void> {
   await controlApi.POST("/v2/deployments/{deployment_id}/revisions", {
     params: { path: { deployment_id: deployment.id } },
     body: {
       source_revision_config: {
-        ...(what.ref !== undefined && what.ref !== "" && { repo_ref: what.ref }),
-        ...(what.image !== undefined && what.image !== "" && { image_uri: what.image }),
+        ...(source.ref !== undefined && source.ref !== "" && { repo_ref: source.ref }),
+        ...(source.image !== undefined && source.image !== "" && { image_uri: source.image }),
       },
     },
   });

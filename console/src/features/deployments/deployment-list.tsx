@@ -72,14 +72,14 @@ export function DeploymentList() {
           columns={[
             {
               title: "Name",
-              cell: (one) => (
-                <AnchorLink to="/deployments/$deploymentId" params={{ deploymentId: one.id }} size="sm" fw={500}>
-                  {one.display_name ?? one.name}
+              cell: (deployment) => (
+                <AnchorLink to="/deployments/$deploymentId" params={{ deploymentId: deployment.id }} size="sm" fw={500}>
+                  {deployment.display_name ?? deployment.name}
                 </AnchorLink>
               ),
             },
             { title: "Status", cell: ({ status }) => <StatusBadge status={status} />, width: 180 },
-            { title: "URL", cell: (one) => <DeploymentAddress deployment={one} />, width: "34%" },
+            { title: "URL", cell: (deployment) => <DeploymentAddress deployment={deployment} />, width: "34%" },
             { title: "Source", cell: ({ source }) => <Text size="sm">{SOURCE_NAMES[source]}</Text>, width: 110 },
             { title: "Updated", cell: ({ updated_at: at }) => <TimeText at={at} />, width: 100 },
           ]}

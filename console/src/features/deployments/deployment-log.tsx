@@ -18,10 +18,10 @@ interface DeploymentLogProps {
 
 export function DeploymentLog({ deploymentId, revisionId, kind, isLive, height = 420 }: DeploymentLogProps) {
   const [filter, setFilter] = useState<LogFilter>({ query: "", level: "" });
-  const [asked] = useDebouncedValue(filter, 300);
-  const log = useLog({ deploymentId, revisionId, kind }, asked, isLive);
+  const [debouncedFilter] = useDebouncedValue(filter, 300);
+  const log = useLog({ deploymentId, revisionId, kind }, debouncedFilter, isLive);
   if (log.error && log.lines.length === 0) return <Problem error={log.error} onRetry={log.refetch} />;
-  if (log.isPending && asked.query === "" && asked.level === "") return <Loading rows={10} />;
+  if (log.isPending && debouncedFilter.query === "" && debouncedFilter.level === "") return <Loading rows={10} />;
   return (
     <LogView
       label={kind === "build" ? "Build log" : "Server log"}

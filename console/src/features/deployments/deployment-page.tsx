@@ -18,7 +18,7 @@ import { DeploymentLog } from "./deployment-log.tsx";
 import { Environment } from "./environment.tsx";
 import { Instances } from "./instances.tsx";
 import { NewRevision } from "./new-revision.tsx";
-import { type Deployment, deploymentQuery, serverOf, SOURCE_NAMES } from "./queries.ts";
+import { type Deployment, deploymentQuery, readServerId, SOURCE_NAMES } from "./queries.ts";
 import { Resources } from "./resources.tsx";
 import { Revisions } from "./revisions.tsx";
 import { DEPLOYMENT_TABS, type DeploymentTab } from "./tabs.ts";
@@ -105,7 +105,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
   const queryClient = useQueryClient();
   const { ask, dialog } = useConfirm();
   const [isDeploying, setDeploying] = useState(false);
-  const server = serverOf(deployment);
+  const server = readServerId(deployment);
   const remove = () =>
     ask({
       title: `Delete ${deployment.name}?`,

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { controlApi, data } from "../../api/clients.ts";
-import { tellDone } from "../../ui/notify.ts";
+import { notifyDone } from "../../ui/notify.ts";
 import { type Deployment, deploymentQuery } from "./queries.ts";
 import { VariablesEditor } from "./variables-editor.tsx";
 
@@ -25,7 +25,7 @@ export function Environment({ deployment }: { deployment: Deployment }) {
     async onSuccess(saved) {
       queryClient.setQueryData(deploymentQuery(saved.id).queryKey, saved);
       setVariables(saved.secrets);
-      tellDone("New revision created with this environment");
+      notifyDone("New revision created with this environment");
       await queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
     },
   });

@@ -23,7 +23,7 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
     );
   }
   const live = instances.filter(({ state }) => state !== "ended");
-  const memory = live.reduce((total, { memory_bytes: one }) => total + (one ?? 0), 0);
+  const memory = live.reduce((total, { memory_bytes: memoryBytes }) => total + (memoryBytes ?? 0), 0);
   return (
     <>
       <Text size="sm" mb="xs" className="numbers">
@@ -57,9 +57,9 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
           },
           {
             title: "Memory",
-            cell: ({ memory_bytes: one }) => (
+            cell: ({ memory_bytes: memoryBytes }) => (
               <Text size="sm" className="numbers">
-                {bytes(one)}
+                {bytes(memoryBytes)}
               </Text>
             ),
             width: 100,
@@ -67,12 +67,12 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
           { title: "Started", cell: ({ started_at: at }) => <TimeText at={at} />, width: 110 },
           {
             title: "Ended",
-            cell: ({ ended_at: at, end_reason: why }) =>
+            cell: ({ ended_at: at, end_reason: reason }) =>
               at === null ? (
                 ""
               ) : (
                 <Text size="sm" component="div">
-                  <TimeText at={at} /> {why}
+                  <TimeText at={at} /> {reason}
                 </Text>
               ),
           },

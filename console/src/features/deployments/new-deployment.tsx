@@ -68,10 +68,10 @@ export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
       if (!project) throw new Error("Select the project's folder or an archive of it.");
       return createFromUpload(name, { archive: project.archive, configPath }, set);
     },
-    async onSuccess(made) {
+    async onSuccess(deployment) {
       await queryClient.invalidateQueries({ queryKey: ["control"] });
       await queryClient.invalidateQueries({ queryKey: ["console", "servers"] });
-      onCreated(made);
+      onCreated(deployment);
     },
   });
   const isReady =

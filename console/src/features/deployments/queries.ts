@@ -76,6 +76,6 @@ export const SOURCE_NAMES: Record<Source, string> = {
 };
 
 /** Returns the id that the console's own paths use for a server, from `/d/<slug>` or `<slug>.<domain>`. */
-export function serverOf({ source_config: { custom_url: url } }: Deployment): string | null {
+export function readServerId({ source_config: { custom_url: url } }: Deployment): string | null {
   return /\/d\/([^/?]+)/.exec(url ?? "")?.[1] ?? /^https?:\/\/([a-z0-9-]+)\.[a-z]/.exec(url ?? "")?.[1] ?? null;
 }

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { controlApi } from "../../api/clients.ts";
-import { tellDone } from "../../ui/notify.ts";
+import { notifyDone } from "../../ui/notify.ts";
 import type { Deployment } from "./queries.ts";
 
 const FIELDS = [
@@ -21,17 +21,18 @@ export function Resources({ deployment }: { deployment: Deployment }) {
   const queryClient = useQueryClient();
   const spec = deployment.source_config.resource_spec ?? {};
   const [changed, setChanged] = useState<Partial<Record<Name, number | string>>>({});
-  const valueOf = (name: Name): number | string => changed[name] ?? (typeof spec[name] === "number" ? spec[name] : "");
+  const fieldValue = (name: Name): number | string =>
+    changed[name] ?? (typeof spec[name] === "number" ? spec[name] : "");
   const save = useMutation({
     mutationFn() {
-      const given = Object.entries(changed).filter(([, value]) => typeof value === "number");
+      const numbers = Object.entries(changed).filter(([, value]) => typeof value === "number");
       return controlApi.PATCH("/v2/deployments/{deployment_id}", {
         params: { path: { deployment_id: deployment.id } },
-        body: { source_config: { resource_spec: { ...spec, ...Object.fromEntries(given) } } },
+        body: { source_config: { resource_spec: { ...spec, ...Object.fromEntries(numbers) } } },
       });
     },
     async onSuccess() {
-      tellDone("New revision created with these resources");
+      notifyDone("New revision created with these resources");
       await queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
     },
   });
@@ -42,7 +43,7 @@ export function Resources({ deployment }: { deployment: Deployment }) {
           <NumberInput
             key={name}
             label={label}
-            value={valueOf(name)}
+            value={fieldValue(name)}
             onChange={(value) => setChanged((before) => ({ ...before, [name]: value }))}
             {...limits}
           />

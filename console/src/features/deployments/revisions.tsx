@@ -8,7 +8,7 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -21,12 +21,12 @@ const route = getRouteApi("/_shell/deployments/$deploymentId");
 
 /** All revisions, newest first, and the log of the chosen one beside them. */
 export function Revisions({ deployment }: { deployment: Deployment }) {
-  const { revision: asked } = route.useSearch();
+  const { revision: selectedId } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: revisions, error, refetch } = useQuery(revisionsQuery(deployment.id));
   if (error && !revisions) return <Problem error={error} onRetry={refetch} />;
   if (!revisions) return <Loading />;
-  const chosen = revisions.find(({ id }) => id === asked) ?? revisions[0];
+  const chosen = revisions.find(({ id }) => id === selectedId) ?? revisions[0];
   if (!chosen) {
     return (
       <Empty title="No revisions yet">
@@ -38,30 +38,30 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
     <div className={classes["columns"]}>
       <nav aria-label="Revisions">
         <Timeline active={-1} bulletSize={14} lineWidth={2}>
-          {revisions.map((one) => (
-            <Timeline.Item key={one.id}>
+          {revisions.map((revision) => (
+            <Timeline.Item key={revision.id}>
               <UnstyledButton
-                onClick={() => void navigate({ search: (before) => ({ ...before, revision: one.id }) })}
-                aria-current={one === chosen || undefined}
+                onClick={() => void navigate({ search: (before) => ({ ...before, revision: revision.id }) })}
+                aria-current={revision === chosen || undefined}
                 p={6}
                 mt={-8}
                 w="100%"
                 style={{
                   borderRadius: 4,
-                  background: one === chosen ? "var(--mantine-color-default-hover)" : undefined,
+                  background: revision === chosen ? "var(--mantine-color-default-hover)" : undefined,
                 }}
               >
                 <Group gap="xs">
-                  <StatusBadge status={one.status} />
-                  {one.id === deployment.active_revision_id && (
+                  <StatusBadge status={revision.status} />
+                  {revision.id === deployment.active_revision_id && (
                     <Text size="xs" fw={700}>
                       active
                     </Text>
                   )}
-                  <TimeText at={one.created_at} c="dimmed" />
+                  <TimeText at={revision.created_at} c="dimmed" />
                 </Group>
                 <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
-                  {describe(one)}
+                  {describe(revision)}
                 </Text>
               </UnstyledButton>
             </Timeline.Item>
@@ -75,9 +75,9 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
 
 function describe({ source, source_revision_config: config, id }: Revision): string {
   const commit = config.repo_commit_sha?.slice(0, 10);
-  const what =
+  const origin =
     config.image_uri ?? (config.repo_ref === null ? null : `${config.repo_ref}${commit ? ` at ${commit}` : ""}`);
-  return `${SOURCE_NAMES[source]}${what === null ? "" : ` ${what}`} · ${id.slice(-8)}`;
+  return `${SOURCE_NAMES[source]}${origin === null ? "" : ` ${origin}`} · ${id.slice(-8)}`;
 }
 
 function RevisionDetails({ deployment, revision }: { deployment: Deployment; revision: Revision }) {
@@ -142,7 +142,7 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
   const interrupt = useMutation({
     mutationFn: () =>
       controlApi.POST("/v2/deployments/{deployment_id}/revisions/{revision_id}/interruption", { params }),
-    onError: tellFailure("Could not interrupt the revision"),
+    onError: notifyFailure("Could not interrupt the revision"),
     onSettled: refresh,
   });
   const isRollback = revision.status === "DEPLOYED" && revision.id !== deployment.active_revision_id;

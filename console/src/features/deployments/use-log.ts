@@ -11,7 +11,7 @@ const PAGE = 1000;
 /** Polling interval for new lines while the log is followed. */
 const LIVE_MS = 1_500;
 
-interface LogOf {
+interface LogSource {
   deploymentId: string;
   /** Absent: all revisions. */
   revisionId?: string | undefined;
@@ -22,7 +22,7 @@ interface LogOf {
  * Loads the newest lines, new lines as they arrive, and older ones on demand. New lines are requested after the newest
  * known one, so each is transferred once. `pages` go backwards, from the newest to the oldest.
  */
-export function useLog(of: LogOf, filter: LogFilter, isLive: boolean) {
+export function useLog(of: LogSource, filter: LogFilter, isLive: boolean) {
   const read = async (order: "asc" | "desc", offset: string | null): Promise<LogEntry[]> => {
     const query = {
       type: of.kind,

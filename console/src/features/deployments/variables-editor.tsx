@@ -13,8 +13,8 @@ interface VariablesEditorProps {
  * Editor for environment variables: values are secrets, entered once and never shown again. Accepts a pasted .env file.
  */
 export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
-  const change = (index: number, one: Partial<Variable>) =>
-    onChange(variables.map((old, at) => (at === index ? { ...old, ...one } : old)));
+  const change = (index: number, changes: Partial<Variable>) =>
+    onChange(variables.map((old, at) => (at === index ? { ...old, ...changes } : old)));
   const paste = (index: number, text: string): boolean => {
     const pasted = readEnv(text);
     if (pasted.length < 2) return false;

@@ -20,7 +20,7 @@ interface FormProps {
 const NO_CREDENTIALS = { access_key_id: "", secret_access_key: "", session_token: "" };
 const orNull = (text: string): string | null => (text.trim() === "" ? null : text.trim());
 
-const credentialsOf = (values: typeof NO_CREDENTIALS): Credentials => ({
+const readCredentials = (values: typeof NO_CREDENTIALS): Credentials => ({
   access_key_id: values.access_key_id.trim(),
   secret_access_key: values.secret_access_key.trim(),
   ...(orNull(values.session_token) !== null && { session_token: values.session_token.trim() }),
@@ -44,7 +44,7 @@ export function DestinationForm({ onClose, onSaved }: FormProps) {
           endpoint_url: orNull(values.endpoint),
           include_bucket_in_prefix: true,
         },
-        ...(orNull(values.access_key_id) !== null && { credentials: credentialsOf(values) }),
+        ...(orNull(values.access_key_id) !== null && { credentials: readCredentials(values) }),
       };
       return createDestination(body);
     },
@@ -86,7 +86,7 @@ export function CredentialsForm({ destination, onClose, onSaved }: FormProps & {
   useFocusBack();
   const form = useForm({ initialValues: NO_CREDENTIALS });
   const save = useMutation({
-    mutationFn: (values: typeof NO_CREDENTIALS) => rotateCredentials(destination.id, credentialsOf(values)),
+    mutationFn: (values: typeof NO_CREDENTIALS) => rotateCredentials(destination.id, readCredentials(values)),
     onSuccess: onSaved,
   });
   const title = `Edit credentials of ${destination.display_name}`;
@@ -132,9 +132,9 @@ function CredentialFields({ form, isRequired }: { form: Fields; isRequired: bool
   );
 }
 
-const Failure = ({ error, what }: { error: Error | null; what: string }): ReactNode =>
+const Failure = ({ error, what: title }: { error: Error | null; what: string }): ReactNode =>
   error && (
-    <Alert color="red" role="alert" title={what} style={{ overflowWrap: "anywhere" }}>
+    <Alert color="red" role="alert" title={title} style={{ overflowWrap: "anywhere" }}>
       {error.message}
     </Alert>
   );

@@ -8,7 +8,7 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
@@ -27,8 +27,8 @@ export function DestinationsPage() {
   const { ask, dialog } = useConfirm();
   const test = useMutation({
     mutationFn: ({ id }: Destination) => testDestination(id),
-    onSuccess: (_, { display_name: name }) => tellDone(`Test passed: the API and a worker can write to ${name}.`),
-    onError: tellFailure("Test failed"),
+    onSuccess: (_, { display_name: name }) => notifyDone(`Test passed: the API and a worker can write to ${name}.`),
+    onError: notifyFailure("Test failed"),
   });
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["export-destinations"] });
   if (error) return <Problem error={error} what="Could not load the destinations" onRetry={refetch} />;
@@ -67,7 +67,7 @@ export function DestinationsPage() {
           onSaved={async () => {
             await refresh();
             setRotating(null);
-            tellDone("New export runs use the new credentials.");
+            notifyDone("New export runs use the new credentials.");
           }}
         />
       )}
@@ -88,7 +88,7 @@ export function DestinationsPage() {
           rowKey={({ id }) => id}
           columns={[
             { title: "Name", width: "16%", cell: ({ display_name: name }) => name },
-            { title: "Bucket", cell: ({ config }) => placeOf(config) },
+            { title: "Bucket", cell: ({ config }) => bucketPath(config) },
             { title: "Store", cell: ({ config }) => config.endpoint_url ?? `AWS, ${config.region}` },
             {
               title: "Credentials",
@@ -100,17 +100,17 @@ export function DestinationsPage() {
             {
               title: "",
               width: 300,
-              cell: (one) => (
+              cell: (destination) => (
                 <Group gap={6} wrap="nowrap" justify="flex-end">
                   <Button
                     size="compact-xs"
                     variant="default"
-                    loading={test.isPending && test.variables.id === one.id}
-                    onClick={() => test.mutate(one)}
+                    loading={test.isPending && test.variables.id === destination.id}
+                    onClick={() => test.mutate(destination)}
                   >
                     Test
                   </Button>
-                  <Button size="compact-xs" variant="default" onClick={() => setRotating(one)}>
+                  <Button size="compact-xs" variant="default" onClick={() => setRotating(destination)}>
                     Edit credentials
                   </Button>
                   <Button
@@ -118,11 +118,11 @@ export function DestinationsPage() {
                     variant="default"
                     onClick={() =>
                       ask({
-                        title: `Delete ${one.display_name}?`,
+                        title: `Delete ${destination.display_name}?`,
                         body: "This deletes the stored credentials. Objects in the bucket are kept.",
                         action: "Delete",
                         run: async () => {
-                          await deleteDestination(one.id);
+                          await deleteDestination(destination.id);
                           await refresh();
                         },
                       })
@@ -140,5 +140,5 @@ export function DestinationsPage() {
   );
 }
 
-const placeOf = ({ bucket_name: bucket, prefix }: Destination["config"]): string =>
+const bucketPath = ({ bucket_name: bucket, prefix }: Destination["config"]): string =>
   [bucket, prefix].filter((part) => part !== null && part !== "").join("/") || "bucket root";

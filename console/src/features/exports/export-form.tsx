@@ -50,8 +50,8 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
   const [filter, setFilter] = useState("");
   const [fields, setFields] = useState<string[]>([]);
   const [compression, setCompression] = useState<Compression>("zstandard");
-  const isExperiment = (one: (typeof projects)[number]) => one.reference_dataset_id !== null;
-  const session = project ?? (projects.find((one) => !isExperiment(one)) ?? projects[0])?.id ?? "";
+  const isExperiment = (candidate: (typeof projects)[number]) => candidate.reference_dataset_id !== null;
+  const session = project ?? (projects.find((candidate) => !isExperiment(candidate)) ?? projects[0])?.id ?? "";
   const options = (some: typeof projects) => some.map(({ id, name }) => ({ value: id, label: name }));
   const place = destination ?? destinations[0]?.id ?? "";
   const isDated = start !== "" && (repeats || (end !== "" && end > start));
@@ -84,7 +84,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
             <Select
               label="Project"
               data={[
-                { group: "Projects", items: options(projects.filter((one) => !isExperiment(one))) },
+                { group: "Projects", items: options(projects.filter((candidate) => !isExperiment(candidate))) },
                 { group: "Experiments", items: options(projects.filter(isExperiment)) },
               ].filter(({ items }) => items.length > 0)}
               value={session}
@@ -199,10 +199,10 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
 /** Number of rows that the export would have, requested again when typing pauses. */
 function Preview({ body }: { body: ExportBody }) {
   const { session_id, start_time, end_time, filter } = body;
-  const [asked] = useDebouncedValue(JSON.stringify({ session_id, start_time, end_time, filter }), 400);
+  const [debouncedBody] = useDebouncedValue(JSON.stringify({ session_id, start_time, end_time, filter }), 400);
   const { data: rows, error } = useQuery({
-    queryKey: ["export-preview", asked],
-    queryFn: ({ signal }) => countRows(JSON.parse(asked) as ExportBody, signal),
+    queryKey: ["export-preview", debouncedBody],
+    queryFn: ({ signal }) => countRows(JSON.parse(debouncedBody) as ExportBody, signal),
     retry: false,
   });
   return (

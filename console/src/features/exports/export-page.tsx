@@ -7,7 +7,7 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { bytes, count, duration } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Progress } from "../../ui/progress.tsx";
@@ -34,16 +34,16 @@ const route = getRouteApi("/_shell/exports/$exportId");
 /** One export, or one schedule with its exports. */
 export function ExportPage() {
   const { exportId } = route.useParams();
-  const { data: one, error, refetch } = useQuery(exportQuery(exportId));
+  const { data: bulkExport, error, refetch } = useQuery(exportQuery(exportId));
   const { data: projects = [] } = useQuery(projectNamesQuery);
   if (error) return <Problem error={error} what="Could not load the export" onRetry={refetch} />;
-  const name = projects.find(({ id }) => id === one?.session_id)?.name;
+  const name = projects.find(({ id }) => id === bulkExport?.session_id)?.name;
   return (
-    <Page title={`Export of ${name ?? "project"}`} actions={one && <Actions of={one} />}>
-      {one ? (
+    <Page title={`Export of ${name ?? "project"}`} actions={bulkExport && <Actions of={bulkExport} />}>
+      {bulkExport ? (
         <Stack gap="lg">
-          <Summary of={one} />
-          {one.interval_hours === null ? <ExportRuns of={one} /> : <Schedule of={one} />}
+          <Summary of={bulkExport} />
+          {bulkExport.interval_hours === null ? <ExportRuns of={bulkExport} /> : <Schedule of={bulkExport} />}
         </Stack>
       ) : (
         <Loading />
@@ -60,7 +60,7 @@ function Actions({ of }: { of: Export }) {
   const isSchedule = of.interval_hours !== null;
   const again = useMutation({
     mutationFn: () => createExport(sameAgain(of)),
-    onError: tellFailure("Could not create the export"),
+    onError: notifyFailure("Could not create the export"),
     onSuccess: async ({ id }) => {
       await refresh();
       await navigate({ to: "/exports/$exportId", params: { exportId: id } });
@@ -230,14 +230,14 @@ function Schedule({ of }: { of: Export }) {
             columns={[
               {
                 title: "Window",
-                cell: (one) => (
-                  <AnchorLink to="/exports/$exportId" params={{ exportId: one.id }} size="sm">
-                    {describeWindow(one)}
+                cell: (window) => (
+                  <AnchorLink to="/exports/$exportId" params={{ exportId: window.id }} size="sm">
+                    {describeWindow(window)}
                   </AnchorLink>
                 ),
               },
-              { title: "Status", width: 150, cell: (one) => <StatusBadge status={one.status} /> },
-              { title: "Rows", width: 120, align: "right", cell: (one) => count(one.progress.rows_written) },
+              { title: "Status", width: 150, cell: (window) => <StatusBadge status={window.status} /> },
+              { title: "Rows", width: 120, align: "right", cell: (window) => count(window.progress.rows_written) },
             ]}
           />
         )}

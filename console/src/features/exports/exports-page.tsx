@@ -75,16 +75,16 @@ export function ExportsPage() {
           columns={[
             {
               title: "Project",
-              cell: (one) => (
-                <AnchorLink to="/exports/$exportId" params={{ exportId: one.id }} size="sm">
-                  {names.get(one.session_id) ?? one.session_id}
+              cell: (bulkExport) => (
+                <AnchorLink to="/exports/$exportId" params={{ exportId: bulkExport.id }} size="sm">
+                  {names.get(bulkExport.session_id) ?? bulkExport.session_id}
                 </AnchorLink>
               ),
             },
-            { title: "Status", width: 140, cell: (one) => <StatusBadge status={one.status} /> },
-            { title: "Window", width: 340, cell: (one) => <Text size="sm">{describeWindow(one)}</Text> },
+            { title: "Status", width: 140, cell: (bulkExport) => <StatusBadge status={bulkExport.status} /> },
+            { title: "Window", width: 340, cell: (bulkExport) => <Text size="sm">{describeWindow(bulkExport)}</Text> },
             { title: "Destination", cell: ({ bulk_export_destination_id: id }) => places.get(id) ?? id },
-            { title: "Written", width: 170, cell: (one) => <Written of={one} /> },
+            { title: "Written", width: 170, cell: (bulkExport) => <Written of={bulkExport} /> },
             { title: "Created", width: 100, cell: ({ created_at: at }) => <TimeText at={at} /> },
           ]}
         />

@@ -26,7 +26,7 @@ export const newestProjects = queryOptions({
 });
 
 /** Query for figures by hour, oldest first. */
-export const hoursOf = (projectId: string) =>
+export const hoursQuery = (projectId: string) =>
   queryOptions({
     queryKey: ["projects", "hours", projectId],
     async queryFn({ signal }): Promise<Hour[]> {
@@ -51,7 +51,7 @@ export const hoursOf = (projectId: string) =>
   });
 
 /** Query for the newest failed traces of these projects. */
-export const failuresOf = (projectIds: string[]) =>
+export const failuresQuery = (projectIds: string[]) =>
   queryOptions({
     queryKey: ["projects", "failures", projectIds],
     async queryFn({ signal }) {

@@ -5,7 +5,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { threadListQuery } from "../threads/thread-list-query.ts";
-import { previewOf } from "../threads/thread-preview.ts";
+import { previewThread } from "../threads/thread-preview.ts";
 import { Card } from "./card.tsx";
 
 const MOST = 6;
@@ -40,7 +40,7 @@ export function ThreadsCard({ server }: { server: string }) {
             truncate
             style={{ flex: 1 }}
           >
-            {previewOf(thread) || thread.thread_id}
+            {previewThread(thread) || thread.thread_id}
           </AnchorLink>
           <StatusBadge status={thread.status} />
           <TimeText at={thread.updated_at} />

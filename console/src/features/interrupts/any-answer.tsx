@@ -4,13 +4,13 @@ import { useState } from "react";
 import { looksBroken, readAny } from "../../ui/schema-form/schema.ts";
 
 interface AnyAnswerProps {
-  asked: unknown;
+  payload: unknown;
   isBusy: boolean;
   onAnswer: (value: unknown) => void;
 }
 
 /** Form for yes, no, text, or any JSON; the interrupt's value can be used as a draft. */
-export function AnyAnswer({ asked, isBusy, onAnswer }: AnyAnswerProps) {
+export function AnyAnswer({ payload, isBusy, onAnswer }: AnyAnswerProps) {
   const [text, setText] = useState("");
   const isBroken = looksBroken(text);
   return (
@@ -44,7 +44,7 @@ export function AnyAnswer({ asked, isBusy, onAnswer }: AnyAnswerProps) {
           size="xs"
           variant="subtle"
           disabled={isBusy}
-          onClick={() => setText(typeof asked === "string" ? asked : JSON.stringify(asked, null, 2))}
+          onClick={() => setText(typeof payload === "string" ? payload : JSON.stringify(payload, null, 2))}
         >
           Edit payload
         </Button>

@@ -40,7 +40,7 @@ export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: 
         ) : (
           <>
             <Question value={value} />
-            <AnyAnswer asked={value} isBusy={isBusy} onAnswer={onAnswer} />
+            <AnyAnswer payload={value} isBusy={isBusy} onAnswer={onAnswer} />
           </>
         )}
       </Stack>

@@ -23,7 +23,7 @@ interface ReviewFormProps {
 
 /** Form for tool calls that need approval, with a decision for each. */
 export function ReviewForm({ review, isBusy, onAnswer }: ReviewFormProps) {
-  const [drafts, setDrafts] = useState(() => review.actions.map(draftOf));
+  const [drafts, setDrafts] = useState(() => review.actions.map(initialDraft));
   const change = (index: number, next: Partial<Draft>) =>
     setDrafts(drafts.map((draft, at) => (at === index ? { ...draft, ...next } : draft)));
   const isBroken = drafts.some(({ choice, args }) => choice === "edit" && (looksBroken(args) || args.trim() === ""));
@@ -31,7 +31,7 @@ export function ReviewForm({ review, isBusy, onAnswer }: ReviewFormProps) {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        onAnswer(writeAnswer(review, drafts.map(decisionOf)));
+        onAnswer(writeAnswer(review, drafts.map(toDecision)));
       }}
     >
       <Stack gap="sm">
@@ -95,13 +95,13 @@ function ActionForm({
   );
 }
 
-const draftOf = ({ choices, args }: Action): Draft => ({
+const initialDraft = ({ choices, args }: Action): Draft => ({
   choice: choices[0] ?? "approve",
   args: JSON.stringify(args, null, 2),
   message: "",
 });
 
-function decisionOf({ choice, args, message }: Draft): Decision {
+function toDecision({ choice, args, message }: Draft): Decision {
   if (choice === "approve") return { choice };
   if (choice === "edit") return { choice, args: JSON.parse(args) as unknown };
   return { choice, message };

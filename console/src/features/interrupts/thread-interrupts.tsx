@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 
-import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { type Thread, threadKey } from "../threads/thread-queries.ts";
 import { answerThread } from "./answer-thread.ts";
 import { type Interrupt, InterruptCard } from "./interrupt-card.tsx";
@@ -17,11 +17,11 @@ export function ThreadInterrupts({ server, thread }: ThreadInterruptsProps) {
   const answer = useMutation({
     mutationFn: (resume: { value: unknown } | undefined) => answerThread(server, thread, resume),
     async onSuccess() {
-      tellDone("Run resumed");
+      notifyDone("Run resumed");
       await queryClient.invalidateQueries({ queryKey: ["agent", server, "threads"] });
       await queryClient.invalidateQueries({ queryKey: threadKey(server, thread.thread_id) });
     },
-    onError: tellFailure("Could not resume the run"),
+    onError: notifyFailure("Could not resume the run"),
   });
   const interrupts = Object.values(thread.interrupts ?? {}).flat() as Interrupt[];
   if (interrupts.length === 0) {

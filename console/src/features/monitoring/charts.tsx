@@ -9,7 +9,7 @@ import { compact, duration, money, percent } from "../../ui/format.ts";
 import { Problem } from "../../ui/problem.tsx";
 import type { TimeRange } from "../../ui/time-range.ts";
 import { type Group, type Point, type TimelineInRange, timelineQuery, type Which } from "./timeline-query.ts";
-import { feedbackOf, figuresOf, groupsOf } from "./values-of.ts";
+import { feedbackSeries, metricSeries, groupSeries } from "./values-of.ts";
 
 interface ChartsProps {
   projectId: string;
@@ -19,25 +19,25 @@ interface ChartsProps {
 }
 
 const seconds = (value: number) => duration(value * 1000);
-const whole = (value: number) => (Number.isInteger(value) ? compact(value) : "");
+const formatInteger = (value: number) => (Number.isInteger(value) ? compact(value) : "");
 
 /** Charts of one timeline; a click opens the runs of the selected moment. */
 function Charts({
   projectId,
   range,
-  which,
+  selection,
   isRoot,
   count,
   children,
 }: Pick<ChartsProps, "projectId" | "range"> & {
-  which: Which;
+  selection: Which;
   isRoot: boolean;
   /** Number of charts, to reserve their space. */
   count: number;
   children: (timeline: TimelineInRange, draw: (chart: Drawn) => ReactNode) => ReactNode;
 }) {
   const navigate = useNavigate();
-  const { data: timeline, error, refetch } = useQuery(timelineQuery(projectId, range, which));
+  const { data: timeline, error, refetch } = useQuery(timelineQuery(projectId, range, selection));
   if (error) return <Problem error={error} what="Could not load the metrics" onRetry={refetch} />;
   if (!timeline) return Array.from({ length: count }, (_, index) => <Skeleton key={index} h={262} />);
   const onPick = (index: number) => {
@@ -50,7 +50,7 @@ function Charts({
         from: new Date(start).toISOString(),
         to: new Date(end).toISOString(),
         ...(isRoot ? {} : { tab: "all" }),
-        ...(which.filter !== undefined && { filter: which.filter }),
+        ...(selection.filter !== undefined && { filter: selection.filter }),
       } as never,
     });
   };
@@ -76,23 +76,23 @@ const either =
     empty: number | null = null,
   ) =>
   (timeline: TimelineInRange) =>
-    group ? groupsOf(timeline, figures[0]!.of, empty) : figuresOf(timeline, figures, empty);
+    group ? groupSeries(timeline, figures[0]!.of, empty) : metricSeries(timeline, figures, empty);
 
 export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
-  const which: Which = {
+  const selection: Which = {
     is_root: true,
     filter,
     group_by: group,
     select: ["run_count", "latency_p50", "latency_p99", "error_rate", "feedback_stats"],
   };
   return (
-    <Charts projectId={projectId} range={range} which={which} isRoot count={4}>
+    <Charts projectId={projectId} range={range} selection={selection} isRoot count={4}>
       {(_, draw) => (
         <>
           {draw({
             title: "Traces",
             kind: group ? "line" : "bars",
-            format: whole,
+            format: formatInteger,
             of: either(group, [{ label: "Traces", of: (point) => point.run_count }], 0),
           })}
           {draw({
@@ -109,7 +109,7 @@ export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
             format: percent,
             of: either(group, [{ label: "Failed", of: (point) => point.error_rate }]),
           })}
-          {draw({ title: "Feedback", note: "average", format: (value) => value.toFixed(2), of: feedbackOf })}
+          {draw({ title: "Feedback", note: "average", format: (value) => value.toFixed(2), of: feedbackSeries })}
         </>
       )}
     </Charts>
@@ -117,7 +117,7 @@ export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
 }
 
 export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
-  const which: Which = {
+  const selection: Which = {
     run_type: "llm",
     filter,
     group_by: group,
@@ -134,13 +134,13 @@ export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
     ],
   };
   return (
-    <Charts projectId={projectId} range={range} which={which} isRoot={false} count={5}>
+    <Charts projectId={projectId} range={range} selection={selection} isRoot={false} count={5}>
       {(_, draw) => (
         <>
           {draw({
             title: "LLM calls",
             kind: group ? "line" : "bars",
-            format: whole,
+            format: formatInteger,
             of: either(group, [{ label: "LLM calls", of: (point) => point.run_count }], 0),
           })}
           {draw({
@@ -185,31 +185,31 @@ export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
 }
 
 export function ToolCharts({ projectId, range, filter }: ChartsProps) {
-  const which: Which = {
+  const selection: Which = {
     run_type: "tool",
     filter,
     group_by: { attribute: "name", max_groups: 5 },
     select: ["run_count", "latency_p50", "error_rate"],
   };
   return (
-    <Charts projectId={projectId} range={range} which={which} isRoot={false} count={3}>
+    <Charts projectId={projectId} range={range} selection={selection} isRoot={false} count={3}>
       {(_, draw) => (
         <>
           {draw({
             title: "Tool calls",
-            format: whole,
-            of: (timeline) => groupsOf(timeline, (point) => point.run_count, 0),
+            format: formatInteger,
+            of: (timeline) => groupSeries(timeline, (point) => point.run_count, 0),
           })}
           {draw({
             title: "Tool latency",
             note: "P50",
             format: seconds,
-            of: (timeline) => groupsOf(timeline, (point) => point.latency_p50),
+            of: (timeline) => groupSeries(timeline, (point) => point.latency_p50),
           })}
           {draw({
             title: "Tool error rate",
             format: percent,
-            of: (timeline) => groupsOf(timeline, (point) => point.error_rate),
+            of: (timeline) => groupSeries(timeline, (point) => point.error_rate),
           })}
         </>
       )}

@@ -8,7 +8,7 @@ import { Page } from "../../ui/page.tsx";
 import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
 import { projectQuery } from "../projects/projects-api.ts";
 import { LlmCharts, ToolCharts, TraceCharts } from "./charts.tsx";
-import { groupOf, type MonitoringSearch, rangeOf } from "./monitoring-search.ts";
+import { readGroup, type MonitoringSearch, monitoringRange } from "./monitoring-search.ts";
 
 const route = getRouteApi("/_shell/projects/$projectId/monitoring");
 
@@ -17,8 +17,8 @@ export function MonitoringPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: project } = useQuery(projectQuery(projectId));
-  const range = rangeOf(search);
-  const group = groupOf(search);
+  const range = monitoringRange(search);
+  const group = readGroup(search);
   const change = (changes: MonitoringSearch) => void navigate({ search: { ...search, ...changes }, replace: true });
   const common = { projectId, range, group, filter: search.filter };
   return (

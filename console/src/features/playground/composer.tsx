@@ -14,7 +14,7 @@ import { type KeyboardEvent, lazy, Suspense, useState } from "react";
 
 import { Loading } from "../../ui/loading.tsx";
 import { JsonField, readObject } from "../../ui/json-field.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 import { hasFields, humanMessage } from "./compose-input.ts";
 import classes from "./playground.module.css";
@@ -54,7 +54,7 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
     try {
       if (mode === "json") return onSend(readObject(json, "The input"), []);
     } catch (error) {
-      return tellFailure("Could not send the input")(error as Error);
+      return notifyFailure("Could not send the input")(error as Error);
     }
     const messages = messagesKey !== null && hasMessage ? [humanMessage(text, pictures)] : [];
     onSend({ ...fields, ...(messages.length > 0 && { [messagesKey!]: messages }) }, messages);

@@ -15,7 +15,7 @@ export interface Alternatives {
 interface ConversationProps {
   messages: Message[];
   /** Undefined: read-only. */
-  alternativesOf?: (message: Message, index: number) => Alternatives | null;
+  getAlternatives?: (message: Message, index: number) => Alternatives | null;
   onBranch?: (branch: string) => void;
   /** Absent where the message's original state is not among the fetched ones. */
   canRedo?: (message: Message, index: number) => boolean;
@@ -28,8 +28,8 @@ interface ConversationProps {
 export function Conversation({ messages, isRunning, children, ...can }: ConversationProps) {
   const [edited, setEdited] = useState<{ index: number; text: string } | null>(null);
   const end = useScrollToEnd(messages, isRunning);
-  const actionsOf = (message: Message, index: number) => {
-    const alternatives = isRunning ? null : can.alternativesOf?.(message, index);
+  const renderActions = (message: Message, index: number) => {
+    const alternatives = isRunning ? null : can.getAlternatives?.(message, index);
     const canRedo = !isRunning && can.canRedo?.(message, index) === true;
     return (
       <>
@@ -51,7 +51,7 @@ export function Conversation({ messages, isRunning, children, ...can }: Conversa
     <div className={classes.talk} ref={end} tabIndex={0} role="log" aria-label="Conversation" aria-live="off">
       <div>
         {edited === null ? (
-          <MessageList messages={messages} actionsOf={actionsOf} />
+          <MessageList messages={messages} renderActions={renderActions} />
         ) : (
           <Stack gap="xs">
             <MessageList messages={messages.slice(0, edited.index)} />

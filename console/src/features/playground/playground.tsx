@@ -74,7 +74,7 @@ export function Playground() {
     setRound(round + 1);
     void navigate({ search: { assistant: assistantId, panel: search.panel } });
   };
-  const sameName = (name: string) => assistants.data.filter((one) => one.name === name).length > 1;
+  const sameName = (name: string) => assistants.data.filter((candidate) => candidate.name === name).length > 1;
   return (
     <Page
       title="Playground"

@@ -64,12 +64,12 @@ export function RunBar({
         </Text>
       )}
       <Group gap="xs" ml="auto">
-        {waiting.map((one, index) => (
+        {waiting.map((queued, index) => (
           <Button
-            key={one.run_id}
+            key={queued.run_id}
             size="compact-xs"
             variant="default"
-            onClick={() => onCancel(one.run_id)}
+            onClick={() => onCancel(queued.run_id)}
             aria-label={`Cancel queued run ${index + 1}`}
           >
             Cancel queued run {index + 1}

@@ -16,9 +16,9 @@ test("a node is active from its task's start to its end", () => {
 
 test("a node with two tasks is active until both have ended", () => {
   const task = (id: string, end: object) => ({ event: "tasks", data: { id, name: "work", ...end } });
-  const one = after(begin, task("a", {}), task("b", {}), task("a", { result: 1 }));
-  expect(one.nodes.get("work")).toBe("active");
-  expect(applyFrame(one, task("b", { result: 1 })).nodes.get("work")).toBe("done");
+  const watch = after(begin, task("a", {}), task("b", {}), task("a", { result: 1 }));
+  expect(watch.nodes.get("work")).toBe("active");
+  expect(applyFrame(watch, task("b", { result: 1 })).nodes.get("work")).toBe("done");
 });
 
 test("subgraph nodes have the drawing's names; waiting and failed nodes have different states", () => {

@@ -6,7 +6,7 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import type { State } from "../threads/thread-queries.ts";
-import { stepOf } from "../threads/steps.ts";
+import { describeStep } from "../threads/steps.ts";
 import classes from "./playground.module.css";
 import type { Step } from "./run-watch.ts";
 
@@ -69,7 +69,7 @@ interface StateCardProps extends Pick<StepsPanelProps, "onView" | "onRunFrom" | 
 }
 
 function StateCard({ state, parent, isViewed, onView, onRunFrom, onEdit }: StateCardProps) {
-  const { number, title, updates, next } = stepOf(state, parent);
+  const { number, title, updates, next } = describeStep(state, parent);
   const id = state.checkpoint?.checkpoint_id ?? null;
   return (
     <section className={classes.step} data-viewed={isViewed} aria-label={`Step ${number}: ${title}`}>

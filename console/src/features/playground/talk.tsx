@@ -25,7 +25,7 @@ interface TalkProps {
   problem: Error | null;
   onProblem: (problem: Error | null) => void;
   onNewest: () => void;
-  send: (what: Omit<Send, "from">, from?: Send["from"]) => Promise<unknown>;
+  send: (request: Omit<Send, "from">, from?: Send["from"]) => Promise<unknown>;
 }
 
 /** The conversation or the state, with errors and interrupts. */
@@ -36,25 +36,25 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
   const list = messagesKey === null ? undefined : values?.[messagesKey];
   const messages = useMemo(() => asMessages(list) ?? [], [list]);
 
-  const originOf = (message: Message, index: number) => {
+  const findOrigin = (message: Message, index: number) => {
     const first = stream.getMessagesMetadata(message.raw as never, index)?.firstSeenState as State | undefined;
     // the oldest of the fetched states contains all earlier messages
     const isCut = states.length >= HISTORY && first === states.at(-1);
     return isCut ? null : (first?.parent_checkpoint ?? null);
   };
-  const alternativesOf = (message: Message, index: number) => {
+  const getAlternatives = (message: Message, index: number) => {
     const { branch, branchOptions } = stream.getMessagesMetadata(message.raw as never, index) ?? {};
     return branch && branchOptions && branchOptions.length > 1 ? { now: branch, all: branchOptions } : null;
   };
   // only the thread reports that a limit was reached; once a later run has succeeded, no nodes are left to run
   const isStuck = run.thread?.status === "error" && (head === undefined || head.next.length > 0);
-  const told = (isStuck ? (run.thread as { error?: unknown }).error : null) ?? stream.error;
-  const failure = problem || isRunning || isViewing ? null : readFailure(told);
+  const reported = (isStuck ? (run.thread as { error?: unknown }).error : null) ?? stream.error;
+  const failure = problem || isRunning || isViewing ? null : readFailure(reported);
   const again = () => {
     onProblem(null);
     return head === undefined ? undefined : send({ input: null });
   };
-  const all = isRunning ? [] : isViewing ? interruptsOf(viewed) : (stream.interrupts as Interrupt[]);
+  const all = isRunning ? [] : isViewing ? listInterrupts(viewed) : (stream.interrupts as Interrupt[]);
   // pending tasks of a failed run are not breakpoints
   const interrupts = all.filter(({ when, value }) => !(failure && when === "breakpoint" && value === undefined));
   const below = (
@@ -86,7 +86,7 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
           <InterruptCard
             key={interrupt.id ?? index}
             interrupt={interrupt}
-            node={nodeOf(head, interrupt)}
+            node={interruptedNode(head, interrupt)}
             isBusy={isRunning}
             onAnswer={(value) => {
               const isOneOfMany = interrupts.length > 1 && interrupt.id !== undefined;
@@ -128,18 +128,18 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
       messages={messages}
       isRunning={isRunning}
       {...(!isViewing && {
-        alternativesOf,
+        getAlternatives,
         onBranch: stream.setBranch,
-        canRedo: (message: Message, index: number) => originOf(message, index) !== null,
+        canRedo: (message: Message, index: number) => findOrigin(message, index) !== null,
         onEdit: (message: Message, index: number, text: string) => {
           const edited = humanMessage(text, []);
           const earlier = (list as unknown[]).slice(0, index);
           const input = { [messagesKey!]: [edited] };
-          void send({ input, optimistic: { [messagesKey!]: [...earlier, edited] } }, originOf(message, index));
+          void send({ input, optimistic: { [messagesKey!]: [...earlier, edited] } }, findOrigin(message, index));
         },
         onAgain: (message: Message, index: number) => {
           const earlier = (list as unknown[]).slice(0, index);
-          void send({ input: null, optimistic: { [messagesKey!]: earlier } }, originOf(message, index));
+          void send({ input: null, optimistic: { [messagesKey!]: earlier } }, findOrigin(message, index));
         },
       })}
     >
@@ -157,12 +157,13 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
   );
 }
 
-function interruptsOf(state: State | undefined): Interrupt[] {
+function listInterrupts(state: State | undefined): Interrupt[] {
   const all = (state?.tasks ?? []).flatMap((task) => (task.interrupts ?? []) as Interrupt[]);
   if (all.length > 0 || (state?.next ?? []).length === 0) return all;
   return [];
 }
 
-function nodeOf(state: State | undefined, { id }: Interrupt): string | undefined {
-  return state?.tasks.find(({ interrupts }) => interrupts?.some((one) => (one as Interrupt).id === id))?.name;
+function interruptedNode(state: State | undefined, { id }: Interrupt): string | undefined {
+  return state?.tasks.find(({ interrupts }) => interrupts?.some((candidate) => (candidate as Interrupt).id === id))
+    ?.name;
 }

@@ -7,7 +7,7 @@ import { useStream } from "@langchain/langgraph-sdk/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import {
   type Checkpoint,
   historyQuery,
@@ -155,7 +155,7 @@ export function useRun({
       const payload = { ...shared, input: input ?? null, ...(command && { command }) };
       await client.runs
         .create(threadId, assistantId, { ...payload, ...(from?.checkpoint_id && { checkpointId: from.checkpoint_id }) })
-        .catch(tellFailure("Could not start the run"));
+        .catch(notifyFailure("Could not start the run"));
       await runs.refetch();
       return;
     }
@@ -172,7 +172,7 @@ export function useRun({
   /** Cancels a run, active or queued. */
   const cancel = async (runId: string) => {
     if (threadId === null) return;
-    await client.runs.cancel(threadId, runId, true).catch(tellFailure("Could not cancel the run"));
+    await client.runs.cancel(threadId, runId, true).catch(notifyFailure("Could not cancel the run"));
     if (runId === watcher.runId) await stream.stop();
     await runs.refetch();
   };

@@ -3,12 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 import { drawingQuery, type Run, type State, stateQuery, schemasQuery } from "../threads/thread-queries.ts";
-import { branchOf } from "./branches.ts";
-import { messagesKeyOf } from "./compose-input.ts";
+import { branchAt } from "./branches.ts";
+import { findMessagesKey } from "./compose-input.ts";
 import { Composer } from "./composer.tsx";
 import classes from "./playground.module.css";
 import { readSetup, type SetupDraft } from "./read-setup.ts";
@@ -52,7 +52,7 @@ export function Workbench(props: WorkbenchProps) {
   const [edited, setEdited] = useState<State | null>(null);
 
   const inputSchema = (schemas.data?.input_schema ?? {}) as JsonSchema;
-  const messagesKey = messagesKeyOf(inputSchema);
+  const messagesKey = findMessagesKey(inputSchema);
   const context = schemas.data?.context_schema as JsonSchema | null | undefined;
   const kind = Object.keys(context?.properties ?? {}).length > 0 ? "context" : "config";
   const { setup, setupError } = useMemo(() => trySetup(draft, kind), [draft, kind]);
@@ -72,22 +72,22 @@ export function Workbench(props: WorkbenchProps) {
   // the newest state's branch is shown until the user selects another
   const newest = states[0]?.checkpoint?.checkpoint_id ?? undefined;
   useEffect(() => {
-    if (newest !== undefined) stream.setBranch(branchOf(states, newest));
+    if (newest !== undefined) stream.setBranch(branchAt(states, newest));
   }, [newest]);
 
-  const asked = place.checkpoint;
-  const known = states.find(({ checkpoint }) => checkpoint?.checkpoint_id === asked);
-  const isElsewhere = asked !== undefined && threadId !== null && !known && !stream.isThreadLoading;
-  const fetched = useQuery({ ...stateQuery(server, threadId ?? "", asked ?? ""), enabled: isElsewhere });
-  const viewed = asked === undefined ? undefined : (known ?? fetched.data);
+  const checkpointId = place.checkpoint;
+  const known = states.find(({ checkpoint }) => checkpoint?.checkpoint_id === checkpointId);
+  const isElsewhere = checkpointId !== undefined && threadId !== null && !known && !stream.isThreadLoading;
+  const fetched = useQuery({ ...stateQuery(server, threadId ?? "", checkpointId ?? ""), enabled: isElsewhere });
+  const viewed = checkpointId === undefined ? undefined : (known ?? fetched.data);
 
   const head = viewed ?? stream.history.at(-1);
   const from = head && (viewed || head.checkpoint?.checkpoint_id !== newest) ? (head.checkpoint ?? null) : null;
-  const send = async (what: Omit<Send, "from">, origin: Send["from"] = from) => {
-    if (setupError !== null) return tellFailure("Could not send the run")(new Error(setupError));
+  const send = async (request: Omit<Send, "from">, origin: Send["from"] = from) => {
+    if (setupError !== null) return notifyFailure("Could not send the run")(new Error(setupError));
     onProblem(null);
-    if (asked !== undefined) onGo({ ...place, checkpoint: undefined });
-    await run.send({ ...what, from: origin });
+    if (checkpointId !== undefined) onGo({ ...place, checkpoint: undefined });
+    await run.send({ ...request, from: origin });
   };
 
   if (schemas.error) return <Problem error={schemas.error} onRetry={schemas.refetch} what="Could not load the graph" />;
@@ -97,7 +97,9 @@ export function Workbench(props: WorkbenchProps) {
   // its stream reports it before the list of runs does
   const begun = watch.runId === null ? undefined : ({ run_id: watch.runId, status: "running" } as Run);
   const current = listed ?? (isRunning ? begun : runs.find(({ status }) => status !== "pending"));
-  const waiting = runs.filter((one) => one.status === "pending" && one.run_id !== watch.runId).toReversed();
+  const waiting = runs
+    .filter((candidate) => candidate.status === "pending" && candidate.run_id !== watch.runId)
+    .toReversed();
   const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
   const nodeStates = new Map(watch.nodes);
   if (!isRunning) {
@@ -124,7 +126,7 @@ export function Workbench(props: WorkbenchProps) {
           run={run}
           messagesKey={messagesKey}
           viewed={viewed}
-          isViewing={asked !== undefined}
+          isViewing={checkpointId !== undefined}
           head={head}
           problem={problem}
           onProblem={onProblem}
@@ -155,7 +157,7 @@ export function Workbench(props: WorkbenchProps) {
           states,
           live: watch.steps,
           custom: watch.custom,
-          viewed: asked ?? null,
+          viewed: checkpointId ?? null,
           isRunning,
           onView: (checkpoint) => onGo({ ...place, checkpoint: checkpoint ?? undefined }),
           onRunFrom: ({ checkpoint }) => void send({ input: null }, checkpoint ?? null),

@@ -23,7 +23,7 @@ import { deleteProject, type Project, type ProjectSort, projectsQuery } from "./
 const seconds = (value: number | null | undefined): string =>
   duration(value == null ? null : Math.max(0, value) * 1000);
 
-function columnsOf(actions: (project: Project) => ReactNode): Column<Project>[] {
+function projectColumns(actions: (project: Project) => ReactNode): Column<Project>[] {
   return [
     {
       id: "name",
@@ -103,7 +103,7 @@ export function ProjectsPage() {
 
   const columns = useMemo(
     () =>
-      columnsOf((project) => (
+      projectColumns((project) => (
         <Menu position="bottom-end">
           <Menu.Target>
             <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${project.name}`}>

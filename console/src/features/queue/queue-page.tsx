@@ -7,7 +7,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { count, duration } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
@@ -236,7 +236,7 @@ function useCancelling(server: string) {
   const { ask, dialog } = useConfirm();
   const cancel = useMutation({
     mutationFn: ({ thread_id: threadId, run_id: runId }: RunRef) => cancelRun(server, threadId, runId),
-    onError: tellFailure("Could not cancel the run"),
+    onError: notifyFailure("Could not cancel the run"),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ["queue", server] }),
   });
   return {

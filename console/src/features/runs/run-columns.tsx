@@ -6,7 +6,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { RunIcon } from "./run-icon.tsx";
-import { firstTokenOf, latencyOf, metadataOf, type Run, utc } from "./run-record.ts";
+import { timeToFirstToken, runLatency, readMetadata, type Run, utc } from "./run-record.ts";
 import { StatusDot } from "./status-dot.tsx";
 
 /** Columns by id, with their labels in the column picker. */
@@ -64,8 +64,8 @@ export function runColumns(projectId: string): Column<Run>[] {
     },
     error: { width: "minmax(160px, 1fr)", cell: ({ error }) => brief(firstLine(error), "var(--mantine-color-error)") },
     start_time: { width: "104px", sortable: true, cell: ({ start_time }) => <TimeText at={utc(start_time)} /> },
-    latency: { width: "84px", align: "right", cell: (run) => duration(latencyOf(run)) },
-    first_token: { width: "96px", align: "right", cell: (run) => duration(firstTokenOf(run)) },
+    latency: { width: "84px", align: "right", cell: (run) => duration(runLatency(run)) },
+    first_token: { width: "96px", align: "right", cell: (run) => duration(timeToFirstToken(run)) },
     tokens: {
       width: "70px",
       align: "right",
@@ -79,7 +79,7 @@ export function runColumns(projectId: string): Column<Run>[] {
       width: "minmax(160px, 1fr)",
       cell: (run) =>
         brief(
-          Object.entries(metadataOf(run))
+          Object.entries(readMetadata(run))
             .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
             .join(", "),
         ),

@@ -113,7 +113,7 @@ function Figures({ projectId, search, isLive }: { projectId: string; search: Run
 
 function NoRuns({ search, onChange }: { search: RunSearch; onChange: (changes: Partial<RunSearch>) => void }) {
   const { filter, trace_filter, tree_filter, text } = search;
-  const isFiltered = [filter, trace_filter, tree_filter, text].some((one) => one.trim() !== "");
+  const isFiltered = [filter, trace_filter, tree_filter, text].some((value) => value.trim() !== "");
   const { filter: none } = RUN_SEARCH;
   if (isFiltered) {
     return (

@@ -31,7 +31,10 @@ export function SavedFilters({
   const [isOpen, setOpen] = useState(false);
   const isEmpty = KEPT.every((key) => key === "tab" || search[key].trim() === "");
   const save = () => {
-    setSaved([...saved.filter((one) => one.name !== name.trim()), { name: name.trim(), ...keep(search) }]);
+    setSaved([
+      ...saved.filter((savedFilter) => savedFilter.name !== name.trim()),
+      { name: name.trim(), ...keep(search) },
+    ]);
     setName("");
   };
   return (
@@ -49,25 +52,25 @@ export function SavedFilters({
       </Popover.Target>
       <Popover.Dropdown p="xs">
         <Stack gap={4}>
-          {saved.map((one) => (
-            <Group key={one.name} gap={4} wrap="nowrap">
+          {saved.map((savedFilter) => (
+            <Group key={savedFilter.name} gap={4} wrap="nowrap">
               <UnstyledButton
                 className={classes.value}
                 onClick={() => {
-                  onUse(keep(one as unknown as RunSearch));
+                  onUse(keep(savedFilter as unknown as RunSearch));
                   setOpen(false);
                 }}
               >
-                <Text size="sm" truncate title={one.filter}>
-                  {one.name}
+                <Text size="sm" truncate title={savedFilter.filter}>
+                  {savedFilter.name}
                 </Text>
               </UnstyledButton>
               <ActionIcon
                 variant="subtle"
                 color="gray"
                 size="sm"
-                aria-label={`Delete filter ${one.name}`}
-                onClick={() => setSaved(saved.filter((other) => other !== one))}
+                aria-label={`Delete filter ${savedFilter.name}`}
+                onClick={() => setSaved(saved.filter((other) => other !== savedFilter))}
               >
                 <IconTrash size={14} />
               </ActionIcon>

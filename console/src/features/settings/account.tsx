@@ -7,19 +7,19 @@ import { data, traceApi } from "../../api/clients.ts";
 import { keepCsrfToken, keepKey, keepWorkspace, readKey } from "../../api/credentials.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone } from "../../ui/notify.ts";
+import { notifyDone } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { whoQuery } from "./queries.ts";
 
 export function Account() {
-  const { data: who, error, refetch } = useQuery(whoQuery);
+  const { data: identity, error, refetch } = useQuery(whoQuery);
   const { data: methods } = useQuery({
     queryKey: ["sign-in-methods"],
     queryFn: () => data(traceApi.GET("/api/v1/auth/sign-in-methods", {})),
   });
   if (error) return <Problem error={error} onRetry={refetch} />;
-  if (!who) return <Loading rows={3} />;
-  if (who.user_id === "") {
+  if (!identity) return <Loading rows={3} />;
+  if (identity.user_id === "") {
     return (
       <Text size="sm">
         {readKey() === null
@@ -33,7 +33,7 @@ export function Account() {
       <Text size="sm">
         Signed in as{" "}
         <Text span fw={600}>
-          {who.user_email}
+          {identity.user_email}
         </Text>
         .
       </Text>
@@ -51,7 +51,7 @@ function PasswordForm() {
     mutationFn: () =>
       traceApi.POST("/api/v1/auth/password", { body: { current_password: current, new_password: next } }),
     onSuccess() {
-      tellDone("Password changed. Your other sessions were signed out.");
+      notifyDone("Password changed. Your other sessions were signed out.");
       setCurrent("");
       setNext("");
       setAgain("");

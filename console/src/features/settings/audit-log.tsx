@@ -7,7 +7,7 @@ import { useMemo, useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { SimpleTable } from "../../ui/simple-table.tsx";
@@ -116,7 +116,7 @@ function ExportButtons({ filter }: { filter: AuditFilter }) {
       const content = await data(traceApi.GET("/api/v1/audit-logs/export", { params, parseAs: "blob" }));
       saveFile(content as unknown as Blob, `audit-log.${format}`);
     },
-    onError: tellFailure("Could not export the audit log"),
+    onError: notifyFailure("Could not export the audit log"),
   });
   return (
     <Group gap={4} ml="auto">

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { rolesQuery, workspacesQuery } from "./queries.ts";
-import { titleOf } from "./workspaces.tsx";
+import { formatRole } from "./workspaces.tsx";
 
 /** Form that invites a user by e-mail address; one with an account becomes a member at once. */
 export function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvited: () => Promise<void> }) {
@@ -18,7 +18,7 @@ export function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvi
   const choices = (scope: "organization" | "workspace") =>
     roles
       .filter(({ access_scope: of }) => of === scope)
-      .map(({ id, display_name: label }) => ({ value: id, label: titleOf(label) }));
+      .map(({ id, display_name: label }) => ({ value: id, label: formatRole(label) }));
   const invite = async () => {
     await traceApi.POST("/api/v1/orgs/current/members", {
       body: {

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { rolesQuery } from "./queries.ts";
-import { titleOf } from "./workspaces.tsx";
+import { formatRole } from "./workspaces.tsx";
 
 interface KeyFormProps {
   kind: "service" | "personal";
@@ -35,11 +35,11 @@ export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
       ...(days !== "" && { expires_at: new Date(Date.now() + Number(days) * DAY_MS).toISOString() }),
       ...(role !== null && { role_id: role }),
     };
-    const made =
+    const created =
       kind === "service"
         ? await data(traceApi.POST("/api/v1/api-key", { body }))
         : await data(traceApi.POST("/api/v1/api-key/current", { body }));
-    await onMade(made.key);
+    await onMade(created.key);
   };
   return (
     <FormModal
@@ -69,7 +69,7 @@ export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
           placeholder="Workspace admin"
           data={roles
             .filter(({ access_scope: scope }) => scope === "workspace")
-            .map(({ id, display_name: label }) => ({ value: id, label: titleOf(label) }))}
+            .map(({ id, display_name: label }) => ({ value: id, label: formatRole(label) }))}
           value={role}
           onChange={setRole}
           clearable

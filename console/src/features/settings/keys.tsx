@@ -28,10 +28,10 @@ const QUERIES = { service: keysQuery, organization: organizationKeysQuery, perso
 
 /** Service keys to this and other workspaces, and the user's personal keys. */
 export function Keys() {
-  const { data: who } = useQuery(whoQuery);
+  const { data: identity } = useQuery(whoQuery);
   const { data: organization } = useQuery(organizationQuery);
   const permissions: readonly string[] = organization?.permissions ?? [];
-  const isPerson = who !== undefined && who.user_id !== "";
+  const isPerson = identity !== undefined && identity.user_id !== "";
   return (
     <Stack gap="lg">
       <KeyList
@@ -64,10 +64,13 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
   const { data: found, error, refetch } = useQuery(QUERIES[kind]);
   const { data: here } = useQuery({ ...keysQuery, enabled: kind === "organization" });
   // keys of the workspace are in a separate list
-  const keys = kind === "organization" ? here && found?.filter(({ id }) => here.every((one) => one.id !== id)) : found;
+  const keys =
+    kind === "organization"
+      ? here && found?.filter(({ id }) => here.every((workspaceKey) => workspaceKey.id !== id))
+      : found;
   const { ask, dialog } = useConfirm();
   const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState<string | null>(null);
+  const [created, setCreated] = useState<string | null>(null);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
   const revoke = ({ id, description, short_key: short }: ApiKey) =>
     ask({
@@ -185,12 +188,12 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
           onClose={() => setMaking(false)}
           onMade={async (key) => {
             setMaking(false);
-            setMade(key);
+            setCreated(key);
             await refresh();
           }}
         />
       )}
-      {made !== null && <ShownOnce value={made} onClose={() => setMade(null)} />}
+      {created !== null && <ShownOnce value={created} onClose={() => setCreated(null)} />}
       {dialog}
     </section>
   );

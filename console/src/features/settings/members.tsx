@@ -7,13 +7,13 @@ import { traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { InviteForm } from "./invite-form.tsx";
 import { membersQuery, organizationQuery, rolesQuery } from "./queries.ts";
-import { titleOf } from "./workspaces.tsx";
+import { formatRole } from "./workspaces.tsx";
 
 /** Row for a member or an invitation. */
 interface Person {
@@ -40,7 +40,7 @@ export function Members() {
         params: { path: { identity_id: id } },
         body: { role_id: roleId },
       }),
-    onError: tellFailure("Could not change the role"),
+    onError: notifyFailure("Could not change the role"),
     onSettled: refresh,
   });
   if (error) return <Problem error={error} onRetry={refetch} />;
@@ -48,24 +48,24 @@ export function Members() {
   const manages = organization?.permissions.includes("organization:manage") === true;
   const choices = roles
     .filter(({ access_scope: scope }) => scope === "organization")
-    .map(({ id, display_name: label }) => ({ value: id, label: titleOf(label) }));
+    .map(({ id, display_name: label }) => ({ value: id, label: formatRole(label) }));
   const people: Person[] = [
-    ...all.members.map((one) => ({
-      id: one.id,
-      email: one.email,
-      name: one.full_name,
-      roleId: one.org_role_id,
-      roleName: one.org_role_name,
-      since: one.created_at,
+    ...all.members.map((member) => ({
+      id: member.id,
+      email: member.email,
+      name: member.full_name,
+      roleId: member.org_role_id,
+      roleName: member.org_role_name,
+      since: member.created_at,
       isInvited: false,
     })),
-    ...all.pending.map((one) => ({
-      id: one.id,
-      email: one.email,
-      name: one.full_name,
-      roleId: one.org_role_id ?? one.role_id,
-      roleName: one.org_role_name ?? one.role_name,
-      since: one.created_at,
+    ...all.pending.map((invitation) => ({
+      id: invitation.id,
+      email: invitation.email,
+      name: invitation.full_name,
+      roleId: invitation.org_role_id ?? invitation.role_id,
+      roleName: invitation.org_role_name ?? invitation.role_name,
+      since: invitation.created_at,
       isInvited: true,
     })),
   ];
@@ -143,23 +143,23 @@ export function Members() {
                     onChange={(next) => next !== null && changeRole.mutate({ id, roleId: next })}
                   />
                 ) : (
-                  <Text size="sm">{titleOf(roleName)}</Text>
+                  <Text size="sm">{formatRole(roleName)}</Text>
                 ),
               width: 230,
             },
             { title: "Added", cell: ({ since }) => <TimeText at={since} />, width: 110 },
             {
               title: "",
-              cell: (one) =>
+              cell: (person) =>
                 manages && (
                   <Group justify="flex-end">
                     <Button
                       size="compact-xs"
                       variant="default"
                       leftSection={<IconTrash size={12} aria-hidden />}
-                      onClick={() => remove(one)}
+                      onClick={() => remove(person)}
                     >
-                      {one.isInvited ? "Revoke invite" : "Remove"}
+                      {person.isInvited ? "Revoke invite" : "Remove"}
                     </Button>
                   </Group>
                 ),

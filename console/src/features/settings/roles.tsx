@@ -9,7 +9,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { organizationQuery, permissionsQuery, type Role, rolesQuery } from "./queries.ts";
-import { titleOf } from "./workspaces.tsx";
+import { formatRole } from "./workspaces.tsx";
 
 type Permission = "workspaces:read";
 
@@ -52,7 +52,7 @@ export function Roles() {
             <Accordion.Control>
               <Group gap="xs">
                 <Text size="sm" fw={500}>
-                  {titleOf(role.display_name)}
+                  {formatRole(role.display_name)}
                 </Text>
                 <Badge size="sm" variant="default">
                   {role.access_scope}

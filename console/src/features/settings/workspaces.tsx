@@ -17,7 +17,7 @@ export function Workspaces() {
   const queryClient = useQueryClient();
   const { data: workspaces, error, refetch } = useQuery(workspacesQuery);
   const { data: organization } = useQuery(organizationQuery);
-  const { data: who } = useQuery(whoQuery);
+  const { data: identity } = useQuery(whoQuery);
   const { ask, dialog } = useConfirm();
   const [named, setNamed] = useState<Workspace | "new" | null>(null);
   const refresh = async () => {
@@ -27,7 +27,7 @@ export function Workspaces() {
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!workspaces) return <Loading rows={3} />;
   const manages = organization?.permissions.includes("organization:manage") === true;
-  const current = readWorkspace() ?? who?.tenant_id;
+  const current = readWorkspace() ?? identity?.tenant_id;
   const remove = ({ id, display_name: name }: Workspace) =>
     ask({
       title: `Delete workspace ${name}?`,
@@ -72,18 +72,18 @@ export function Workspaces() {
               </Text>
             ),
           },
-          { title: "Your role", cell: ({ role_name: role }) => <Text size="sm">{titleOf(role)}</Text>, width: 200 },
+          { title: "Your role", cell: ({ role_name: role }) => <Text size="sm">{formatRole(role)}</Text>, width: 200 },
           { title: "Created", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
           {
             title: "",
-            cell: (one) => (
+            cell: (workspace) => (
               <Group gap="xs" justify="flex-end">
-                {one.permissions.includes("workspaces:manage") && (
+                {workspace.permissions.includes("workspaces:manage") && (
                   <Button
                     size="compact-xs"
                     variant="default"
                     leftSection={<IconPencil size={12} aria-hidden />}
-                    onClick={() => setNamed(one)}
+                    onClick={() => setNamed(workspace)}
                   >
                     Rename
                   </Button>
@@ -93,7 +93,7 @@ export function Workspaces() {
                     size="compact-xs"
                     variant="default"
                     leftSection={<IconTrash size={12} aria-hidden />}
-                    onClick={() => remove(one)}
+                    onClick={() => remove(workspace)}
                   >
                     Delete
                   </Button>
@@ -156,7 +156,7 @@ function NameForm({ workspace, onClose, onSaved }: NameFormProps) {
 }
 
 /** Formats a role's name; built-in ones are named WORKSPACE_ADMIN and so on. */
-export const titleOf = (role: string | null): string =>
+export const formatRole = (role: string | null): string =>
   role === null
     ? "–"
     : /^[A-Z_]+$/.test(role)

@@ -11,7 +11,7 @@ import { forgetProblem, readProblem } from "./sign-in-problem.ts";
 const route = getRouteApi("/sign-in");
 
 /** Builds the query parameters with the redirect targets after success and failure. */
-const ways = (next: string) =>
+const loginParams = (next: string) =>
   new URLSearchParams({ return_to: next, error_to: `/sign-in?${new URLSearchParams({ next })}` }).toString();
 
 /** Sign-in with a password, at the identity provider, or with a key that lives as long as the tab. */
@@ -87,7 +87,7 @@ export function SignIn() {
             <Button
               component="a"
               variant="default"
-              href={`/api/trace${methods.oidc.path}?${ways(next)}`}
+              href={`/api/trace${methods.oidc.path}?${loginParams(next)}`}
               onClick={() => {
                 keepKey(null);
                 leaveForProvider();

@@ -67,7 +67,7 @@ interface RowProps extends TreeProps {
 }
 
 function Row({ namespace, label, chosen, onChoose, isOpen, onToggle }: RowProps) {
-  const isChosen = chosen.length === namespace.length && namespace.every((one, at) => chosen[at] === one);
+  const isChosen = chosen.length === namespace.length && namespace.every((part, at) => chosen[at] === part);
   return (
     <Group gap={2} wrap="nowrap" mih={30}>
       {onToggle ? (

@@ -9,7 +9,7 @@ export interface StepText {
 }
 
 /** Describes the origin of a state: the tasks of the state before it, the input, or a manual update. */
-export function stepOf({ metadata, next, values }: State, parent: State | undefined): StepText {
+export function describeStep({ metadata, next, values }: State, parent: State | undefined): StepText {
   const { source, step } = (metadata ?? {}) as { source?: string; step?: number };
   const number = step ?? 0;
   if (source === "input") return { number, title: "input", updates: null, next: [] };

@@ -49,7 +49,7 @@ export function ThreadFeedback({ server, threadId }: { server: string; threadId:
     <SimpleTable<Given>
       label="Feedback"
       rows={feedback.data}
-      rowKey={(one) => one.id}
+      rowKey={(entry) => entry.id}
       columns={[
         { title: "Key", width: 160, cell: ({ key }) => <Text size="sm">{key}</Text> },
         { title: "Score", width: 120, cell: ({ score, value }) => <Text size="sm">{shown(score ?? value)}</Text> },

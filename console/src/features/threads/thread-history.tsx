@@ -10,7 +10,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type TreeRow, treeRows } from "./history-tree.ts";
-import { stepOf } from "./steps.ts";
+import { describeStep } from "./steps.ts";
 import { HISTORY, historyQuery, type State, stateQuery } from "./thread-queries.ts";
 import { TraceLink } from "./trace-link.tsx";
 
@@ -45,7 +45,7 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
   const rows = treeRows(history.data);
   const chosen = [checkpoint, other].filter((id) => id !== undefined);
   const toggle = (id: string) => {
-    const left = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2);
+    const left = chosen.includes(id) ? chosen.filter((chosenId) => chosenId !== id) : [...chosen, id].slice(-2);
     onChoose(left[0], left[1]);
   };
   return (
@@ -86,7 +86,7 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
 
 function Checkpoint({ row, isChosen, onToggle }: { row: TreeRow; isChosen: boolean; onToggle: (id: string) => void }) {
   const { state, parent, depth, isFork } = row;
-  const { number, title, next } = stepOf(state, parent);
+  const { number, title, next } = describeStep(state, parent);
   const id = state.checkpoint?.checkpoint_id ?? "";
   return (
     <Box
@@ -145,11 +145,11 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
   });
   const error = first.error ?? second.error;
   if (error) return <Problem error={error} what="Could not load the checkpoint" />;
-  const [one, two] = [find(a) ?? first.data, b === undefined ? undefined : (find(b) ?? second.data)];
-  if (!one || (b !== undefined && !two)) return <Loading />;
-  if (two) {
+  const [stateA, stateB] = [find(a) ?? first.data, b === undefined ? undefined : (find(b) ?? second.data)];
+  if (!stateA || (b !== undefined && !stateB)) return <Loading />;
+  if (stateB) {
     // the older one is the baseline
-    const [before, after] = a! < b! ? [one, two] : [two, one];
+    const [before, after] = a! < b! ? [stateA, stateB] : [stateB, stateA];
     return (
       <Stack gap="xs">
         <Title order={2} size="h5">
@@ -161,7 +161,7 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
       </Stack>
     );
   }
-  const runId = (one.metadata as { run_id?: string } | null)?.run_id;
+  const runId = (stateA.metadata as { run_id?: string } | null)?.run_id;
   return (
     <Stack gap="xs">
       <Group gap="xs">
@@ -192,13 +192,13 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
           <TraceLink runId={runId} label="View trace" />
         </Text>
       )}
-      <JsonView key={a} value={one.values} label="values" maxHeight="32rem" />
+      <JsonView key={a} value={stateA.values} label="values" maxHeight="32rem" />
       <Title order={3} size="h6">
         Metadata and tasks
       </Title>
       <JsonView
         key={`${a} rest`}
-        value={{ metadata: one.metadata, next: one.next, tasks: one.tasks }}
+        value={{ metadata: stateA.metadata, next: stateA.next, tasks: stateA.tasks }}
         label="metadata and tasks"
       />
     </Stack>

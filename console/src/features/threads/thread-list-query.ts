@@ -10,7 +10,7 @@ export interface ThreadLine extends Omit<Thread, "values"> {
   extracted?: { last?: unknown; first?: unknown };
 }
 
-function filterOf({ assistant, meta }: ThreadListSearch) {
+function searchFilter({ assistant, meta }: ThreadListSearch) {
   const metadata = { ...(assistant !== undefined && { assistant_id: assistant }), ...readMetadata(meta) };
   return Object.keys(metadata).length > 0 ? { metadata } : {};
 }
@@ -23,7 +23,7 @@ export const threadListQuery = (server: string, search: ThreadListSearch) =>
       const { status, id, sort = "updated_at", order = "desc", page = 1 } = search;
       if (id !== undefined && !isUuid(id)) return { threads: [], total: 0 };
       const body = {
-        ...filterOf(search),
+        ...searchFilter(search),
         ...(status && { status }),
         ...(id !== undefined && { ids: [id.trim()] }),
         sort_by: sort,
@@ -46,7 +46,7 @@ export const threadCountsQuery = (server: string, { assistant, meta }: ThreadLis
   queryOptions({
     queryKey: ["agent", server, "threads", "counts", assistant, meta],
     async queryFn() {
-      const filter = filterOf({ ...(assistant && { assistant }), ...(meta && { meta }) });
+      const filter = searchFilter({ ...(assistant && { assistant }), ...(meta && { meta }) });
       const count = (status?: string) =>
         data(agentApi(server).POST("/threads/count", { body: { ...filter, ...(status && { status }) } as never }));
       const [all, ...each] = await Promise.all([count(), ...STATUSES.map(count)]);

@@ -17,7 +17,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { isUuid, readMetadata, STATUSES, type ThreadListSearch } from "./read-thread-search.ts";
 import { StatusFilter } from "./status-filter.tsx";
 import { PAGE, threadCountsQuery, type ThreadLine, threadListQuery } from "./thread-list-query.ts";
-import { previewOf } from "./thread-preview.ts";
+import { previewThread } from "./thread-preview.ts";
 import { assistantsQuery } from "./thread-queries.ts";
 
 const route = getRouteApi("/_shell/a/$server/threads/");
@@ -41,7 +41,7 @@ export function ThreadList() {
   const goLater = useDebouncedCallback(go, 300);
   const { sort = "updated_at", order = "desc", page = 1 } = search;
   const isFiltered = Object.keys(search).some((key) => !["sort", "order", "page"].includes(key));
-  const graphs = new Map((assistants.data ?? []).map((one) => [one.assistant_id, one.name]));
+  const graphs = new Map((assistants.data ?? []).map((assistant) => [assistant.assistant_id, assistant.name]));
   return (
     <Page
       title="Threads"
@@ -79,14 +79,14 @@ export function ThreadList() {
             label="Metadata"
             placeholder="Metadata: key=value"
             value={search.meta}
-            problemOf={(text) => (readMetadata(text) ? null : "Use key=value")}
+            validate={(text) => (readMetadata(text) ? null : "Use key=value")}
             onChange={(meta) => goLater({ meta })}
           />
           <Typed
             label="Thread ID"
             placeholder="Thread ID"
             value={search.id}
-            problemOf={(text) => (isUuid(text) ? null : "Enter a full thread ID")}
+            validate={(text) => (isUuid(text) ? null : "Enter a full thread ID")}
             onChange={(id) => goLater({ id })}
           />
           <Select
@@ -168,7 +168,7 @@ function columns(server: string, graphs: ReadonlyMap<string, string>): SimpleCol
             {thread.thread_id}
           </AnchorLink>
           <Text size="xs" c="dimmed" truncate>
-            {previewOf(thread)}
+            {previewThread(thread)}
           </Text>
         </>
       ),
@@ -190,13 +190,13 @@ interface TypedProps {
   label: string;
   placeholder: string;
   value: string | undefined;
-  problemOf: (text: string) => string | null;
+  validate: (text: string) => string | null;
   onChange: (value: string | undefined) => void;
 }
 
-function Typed({ label, placeholder, value, problemOf, onChange }: TypedProps) {
+function Typed({ label, placeholder, value, validate, onChange }: TypedProps) {
   const [text, setText] = useState(value ?? "");
-  const problem = text.trim() === "" ? null : problemOf(text);
+  const problem = text.trim() === "" ? null : validate(text);
   return (
     <TextInput
       size="xs"
@@ -208,7 +208,7 @@ function Typed({ label, placeholder, value, problemOf, onChange }: TypedProps) {
       onChange={({ currentTarget: { value: next } }) => {
         setText(next);
         if (next.trim() === "") onChange(undefined);
-        else if (problemOf(next) === null) onChange(next.trim());
+        else if (validate(next) === null) onChange(next.trim());
       }}
     />
   );

@@ -8,7 +8,7 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
@@ -35,10 +35,10 @@ export function ThreadPage() {
   const copy = useMutation({
     mutationFn: () => data(agentApi(server).POST("/threads/{thread_id}/copy", { params })),
     async onSuccess({ thread_id: id }) {
-      tellDone("Thread duplicated with its history");
+      notifyDone("Thread duplicated with its history");
       await navigate({ to: "/a/$server/threads/$threadId", params: { server, threadId: id }, search: {} });
     },
-    onError: tellFailure("Could not duplicate the thread"),
+    onError: notifyFailure("Could not duplicate the thread"),
   });
   const remove = () =>
     ask({
@@ -48,7 +48,7 @@ export function ThreadPage() {
       async run() {
         await agentApi(server).DELETE("/threads/{thread_id}", { params });
         queryClient.removeQueries({ queryKey: threadKey(server, threadId) });
-        tellDone("Thread deleted");
+        notifyDone("Thread deleted");
         await navigate({ to: "/a/$server/threads", params: { server }, search: {} });
         await queryClient.invalidateQueries({ queryKey: ["agent", server, "threads"] });
       },

@@ -7,7 +7,7 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { duration } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
@@ -30,8 +30,8 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
       const params = { path: { thread_id: threadId, run_id: runId }, query: { wait: "true" } };
       return agentApi(server).POST("/threads/{thread_id}/runs/{run_id}/cancel", { params: params as never });
     },
-    onSuccess: () => tellDone("Run cancelled. Its finished steps are kept."),
-    onError: tellFailure("Could not cancel the run"),
+    onSuccess: () => notifyDone("Run cancelled. Its finished steps are kept."),
+    onError: notifyFailure("Could not cancel the run"),
     onSettled: () => queryClient.invalidateQueries({ queryKey: threadKey(server, threadId) }),
   });
   if (runs.error && !runs.data) return <Problem error={runs.error} onRetry={runs.refetch} />;

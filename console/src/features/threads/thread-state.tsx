@@ -7,7 +7,7 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { asMessages } from "../../ui/messages/message.ts";
 import { MessageList } from "../../ui/messages/message-list.tsx";
-import { tellDone } from "../../ui/notify.ts";
+import { notifyDone } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { goOnFrom } from "../interrupts/answer-thread.ts";
 import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
@@ -45,7 +45,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
     const messages = asMessages(value);
     return messages ? [{ key, messages }] : [];
   });
-  const failures = failuresOf(now, thread);
+  const failures = listFailures(now, thread);
   const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
   return (
     <Stack gap="sm">
@@ -91,7 +91,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
           onDone={async (checkpointId, goesOn) => {
             if (goesOn) await goOnFrom(server, thread, checkpointId);
             setEditing(false);
-            tellDone(goesOn ? "State saved, run resumed" : "State saved");
+            notifyDone(goesOn ? "State saved, run resumed" : "State saved");
             await queryClient.invalidateQueries({ queryKey: threadKey(server, threadId) });
           }}
         />
@@ -101,14 +101,14 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
 }
 
 /** Returns the thread's own error where it has one, as when a limit was reached, else the failures of tasks. */
-function failuresOf({ tasks }: State, thread: Thread): { title: string; failure: RunFailure }[] {
+function listFailures({ tasks }: State, thread: Thread): { title: string; failure: RunFailure }[] {
   const ofTasks = tasks.flatMap(({ name, error }) => {
     const failure = readFailure(error);
     return failure ? [{ title: `${name} failed`, failure }] : [];
   });
-  const whole = thread.status === "error" ? readFailure((thread as { error?: unknown }).error) : null;
-  if (!whole) return ofTasks;
+  const runFailure = thread.status === "error" ? readFailure((thread as { error?: unknown }).error) : null;
+  if (!runFailure) return ofTasks;
   // a single failed task has the same error, without its stack
-  const [one] = ofTasks;
-  return [{ title: one && ofTasks.length === 1 ? one.title : "Run failed", failure: whole }];
+  const [firstFailure] = ofTasks;
+  return [{ title: firstFailure && ofTasks.length === 1 ? firstFailure.title : "Run failed", failure: runFailure }];
 }

@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
-import { tellDone } from "../../ui/notify.ts";
+import { notifyDone } from "../../ui/notify.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import type { Run } from "../runs/run-record.ts";
 
@@ -42,7 +42,7 @@ export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }
     },
     onSuccess: async (id) => {
       onClose();
-      tellDone("Example added");
+      notifyDone("Example added");
       await Promise.all([
         client.invalidateQueries({ queryKey: ["datasets"] }),
         client.invalidateQueries({ queryKey: ["dataset", id] }),
@@ -77,7 +77,7 @@ export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }
               searchable
               placeholder={datasets.isPending ? "Loading…" : "Select a dataset"}
               nothingFoundMessage="No matching datasets"
-              data={(datasets.data ?? []).map((one) => ({ value: one.id, label: one.name }))}
+              data={(datasets.data ?? []).map((dataset) => ({ value: dataset.id, label: dataset.name }))}
               value={datasetId}
               onChange={setDatasetId}
               error={datasets.error?.message}

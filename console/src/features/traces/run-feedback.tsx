@@ -53,7 +53,7 @@ export function RunFeedback({ run }: { run: Run }) {
   );
 }
 
-export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onRemove?: (one: Feedback) => void }) {
+export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onRemove?: (entry: Feedback) => void }) {
   if (feedback.length === 0) {
     return (
       <Text size="sm" c="dimmed">
@@ -63,48 +63,48 @@ export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onR
   }
   return (
     <Stack gap="xs">
-      {feedback.map((one) => (
-        <Paper key={one.id} withBorder p="xs">
+      {feedback.map((entry) => (
+        <Paper key={entry.id} withBorder p="xs">
           <Group gap="xs" wrap="nowrap" align="flex-start">
             <Text size="sm" fw={600} style={{ overflowWrap: "anywhere" }}>
-              {one.key}
+              {entry.key}
             </Text>
-            {one.score !== null && (
+            {entry.score !== null && (
               <Text size="sm" className="numbers">
-                {one.score}
+                {entry.score}
               </Text>
             )}
-            {one.value != null && (
+            {entry.value != null && (
               <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-                {typeof one.value === "string" ? one.value : JSON.stringify(one.value)}
+                {typeof entry.value === "string" ? entry.value : JSON.stringify(entry.value)}
               </Text>
             )}
             <Group gap={6} ml="auto" wrap="nowrap">
               <Text size="xs" c="dimmed">
-                {one.feedback_source?.user_name ?? one.feedback_source?.type}
+                {entry.feedback_source?.user_name ?? entry.feedback_source?.type}
               </Text>
-              <TimeText at={one.created_at} size="xs" c="dimmed" />
+              <TimeText at={entry.created_at} size="xs" c="dimmed" />
               {onRemove && (
                 <ActionIcon
                   variant="subtle"
                   color="gray"
                   size="sm"
-                  aria-label={`Delete feedback ${one.key}`}
-                  onClick={() => onRemove(one)}
+                  aria-label={`Delete feedback ${entry.key}`}
+                  onClick={() => onRemove(entry)}
                 >
                   <IconTrash size={14} />
                 </ActionIcon>
               )}
             </Group>
           </Group>
-          {one.comment && (
+          {entry.comment && (
             <Text size="sm" mt={4} style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
-              {one.comment}
+              {entry.comment}
             </Text>
           )}
-          {one.correction != null && (
+          {entry.correction != null && (
             <Text size="xs" mt={4} c="dimmed" ff="monospace" style={{ overflowWrap: "anywhere" }}>
-              Correction: {typeof one.correction === "string" ? one.correction : JSON.stringify(one.correction)}
+              Correction: {typeof entry.correction === "string" ? entry.correction : JSON.stringify(entry.correction)}
             </Text>
           )}
         </Paper>
@@ -120,7 +120,7 @@ function GiveFeedback({ run }: { run: Run }) {
   const [value, setValue] = useState("");
   const [comment, setComment] = useState("");
   const give = useMutation({
-    mutationFn: (given: { score: number | null }) =>
+    mutationFn: (request: { score: number | null }) =>
       data(
         traceApi.POST("/api/v1/feedback", {
           body: {
@@ -128,7 +128,7 @@ function GiveFeedback({ run }: { run: Run }) {
             run_id: run.id,
             trace_id: run.trace_id,
             session_id: run.session_id,
-            score: given.score,
+            score: request.score,
             value: value.trim() || null,
             comment: comment.trim() || null,
             correction: null,

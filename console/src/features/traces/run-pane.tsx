@@ -8,8 +8,8 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { Tags } from "../runs/run-columns.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
-import { type AnyRun, firstTokenOf, latencyOf, utc } from "../runs/run-record.ts";
-import { attachmentsOf, RunAttachments } from "./run-attachments.tsx";
+import { type AnyRun, timeToFirstToken, runLatency, utc } from "../runs/run-record.ts";
+import { listAttachments, RunAttachments } from "./run-attachments.tsx";
 import { RunError } from "./run-error.tsx";
 import { RunEvents } from "./run-events.tsx";
 import type { View } from "./trace-search.ts";
@@ -29,7 +29,7 @@ interface RunPaneProps {
 
 /** Details of one run. */
 export function RunPane({ run, view, onView, actions, origin, feedback, feedbackCount }: RunPaneProps) {
-  const attachments = attachmentsOf(run);
+  const attachments = listAttachments(run);
   const { metadata, runtime, ...extra } = (run.extra ?? {}) as Record<string, unknown>;
   return (
     <article aria-label={`Run ${run.name}`}>
@@ -104,11 +104,11 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
 
 function Figures({ run }: { run: AnyRun }) {
   const figures: [string, string, string?][] = [
-    ["latency", duration(latencyOf(run)), run.end_time == null ? undefined : fullTime(utc(run.end_time))],
+    ["latency", duration(runLatency(run)), run.end_time == null ? undefined : fullTime(utc(run.end_time))],
     ["tokens", count(run.total_tokens), `${run.prompt_tokens ?? 0} in, ${run.completion_tokens ?? 0} out`],
   ];
   // most runs have neither, and a dash is not informative
-  const firstToken = firstTokenOf(run);
+  const firstToken = timeToFirstToken(run);
   if (firstToken !== null) figures.splice(1, 0, ["first token", duration(firstToken)]);
   if (run.total_cost != null) {
     figures.push(["cost", money(run.total_cost), `${money(run.prompt_cost)} in, ${money(run.completion_cost)} out`]);

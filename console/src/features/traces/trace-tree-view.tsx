@@ -7,7 +7,7 @@ import { flushSync } from "react-dom";
 import { count, duration } from "../../ui/format.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { TreeRow } from "./tree-row.tsx";
-import { ancestorsOf, firstClosed, matchesIn, type TraceNode, type TraceTree, visibleNodes } from "./trace-tree.ts";
+import { listAncestors, firstClosed, matchesIn, type TraceNode, type TraceTree, visibleNodes } from "./trace-tree.ts";
 import classes from "./trace-tree-view.module.css";
 
 const ROW = 28;
@@ -22,14 +22,14 @@ interface TraceTreeViewProps {
  * The runs of a trace, each with a bar on the trace's time axis. Up and Down select runs, Left and Right collapse and
  * expand them, as in every tree.
  */
-export function TraceTreeView({ tree, selectedId: told, onSelect: tell }: TraceTreeViewProps) {
-  const [selectedId, onSelect] = useQuickSelection(told, tell);
+export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo }: TraceTreeViewProps) {
+  const [selectedId, onSelect] = useQuickSelection(routeId, navigateTo);
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const now = useNow();
   const [closed, setClosed] = useState<ReadonlySet<string>>(() => {
     const first = firstClosed(tree);
-    for (const one of ancestorsOf(tree, [selectedId])) first.delete(one);
+    for (const runId of listAncestors(tree, [selectedId])) first.delete(runId);
     return first;
   });
   const [text, setText] = useState("");
@@ -37,7 +37,7 @@ export function TraceTreeView({ tree, selectedId: told, onSelect: tell }: TraceT
   const matches = useMemo(() => matchesIn(tree, wanted), [tree, wanted]);
   const nodes = useMemo(() => {
     if (wanted === "") return visibleNodes(tree, closed);
-    const above = ancestorsOf(tree, matches);
+    const above = listAncestors(tree, matches);
     return visibleNodes(tree, new Set()).filter((node) => matches.has(node.id) || above.has(node.id));
   }, [tree, closed, wanted, matches]);
   const selectedAt = useMemo(() => nodes.findIndex((node) => node.id === selectedId), [nodes, selectedId]);
@@ -172,18 +172,18 @@ export function TraceTreeView({ tree, selectedId: told, onSelect: tell }: TraceT
  * Shows the selection at once and updates the address afterwards: addresses change later than keys are pressed, and a
  * late update must not revert the selection.
  */
-function useQuickSelection(told: string, tell: (id: string) => void): [string, (id: string) => void] {
-  const [selected, setSelected] = useState(told);
-  const under = useRef({ way: new Set<string>(), last: told, tell });
-  under.current.tell = tell;
+function useQuickSelection(routeId: string, navigateTo: (id: string) => void): [string, (id: string) => void] {
+  const [selected, setSelected] = useState(routeId);
+  const under = useRef({ way: new Set<string>(), last: routeId, tell: navigateTo });
+  under.current.tell = navigateTo;
   useEffect(() => {
     const { way, last } = under.current;
-    if (told === last) way.clear();
-    else if (!way.has(told)) {
-      under.current.last = told;
-      setSelected(told);
+    if (routeId === last) way.clear();
+    else if (!way.has(routeId)) {
+      under.current.last = routeId;
+      setSelected(routeId);
     }
-  }, [told]);
+  }, [routeId]);
   const select = useCallback((id: string) => {
     under.current.way.add(id);
     under.current.last = id;

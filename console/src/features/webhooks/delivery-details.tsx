@@ -7,7 +7,7 @@ import { duration } from "../../ui/format.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -22,8 +22,8 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
   const replay = useMutation({
     mutationFn: () =>
       agentApi(server).POST("/webhooks/deliveries/{delivery_id}/replay", { params: { path: { delivery_id: id } } }),
-    onSuccess: () => tellDone("Delivery queued"),
-    onError: tellFailure("Could not resend the delivery"),
+    onSuccess: () => notifyDone("Delivery queued"),
+    onError: notifyFailure("Could not resend the delivery"),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ["agent", server, "deliveries"] }),
   });
   return (
@@ -88,19 +88,21 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>
-                    {delivery.log.map(({ attempt, started_at: at, duration_ms: ms, status_code: code, error: why }) => (
-                      <Table.Tr key={`${attempt} ${at}`}>
-                        <Table.Td>{attempt}</Table.Td>
-                        <Table.Td>
-                          <TimeText at={at} />
-                        </Table.Td>
-                        <Table.Td>{duration(ms)}</Table.Td>
-                        <Table.Td style={{ overflowWrap: "anywhere" }}>
-                          {code !== null && `HTTP ${code} `}
-                          {why ?? ""}
-                        </Table.Td>
-                      </Table.Tr>
-                    ))}
+                    {delivery.log.map(
+                      ({ attempt, started_at: at, duration_ms: ms, status_code: code, error: reason }) => (
+                        <Table.Tr key={`${attempt} ${at}`}>
+                          <Table.Td>{attempt}</Table.Td>
+                          <Table.Td>
+                            <TimeText at={at} />
+                          </Table.Td>
+                          <Table.Td>{duration(ms)}</Table.Td>
+                          <Table.Td style={{ overflowWrap: "anywhere" }}>
+                            {code !== null && `HTTP ${code} `}
+                            {reason ?? ""}
+                          </Table.Td>
+                        </Table.Tr>
+                      ),
+                    )}
                   </Table.Tbody>
                 </Table>
               </Table.ScrollContainer>

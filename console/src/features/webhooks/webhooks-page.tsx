@@ -107,14 +107,14 @@ const columns = (server: string) => [
   { title: "Status", cell: ({ status }: Delivery) => <StatusBadge status={status} />, width: 130 },
   {
     title: "URL",
-    cell: (one: Delivery) => (
+    cell: (delivery: Delivery) => (
       <AnchorLink
         to="/a/$server/webhooks"
         params={{ server }}
-        search={(before: object) => ({ ...before, delivery: one.delivery_id })}
+        search={(before: object) => ({ ...before, delivery: delivery.delivery_id })}
         size="sm"
       >
-        {one.url}
+        {delivery.url}
       </AnchorLink>
     ),
   },

@@ -12,7 +12,7 @@ import {
 } from "@mantine/core";
 import { useState } from "react";
 
-import { emptyOf, type JsonSchema, looksBroken, readAny, readField, withProperty } from "./schema.ts";
+import { emptyValue, type JsonSchema, looksBroken, readAny, readField, withProperty } from "./schema.ts";
 
 interface SchemaFieldProps {
   name: string;
@@ -24,8 +24,8 @@ interface SchemaFieldProps {
   onChange: (value: unknown) => void;
 }
 
-export function SchemaField({ name, schema: given, root, isRequired, value, onChange }: SchemaFieldProps) {
-  const { kind, schema } = readField(given, root);
+export function SchemaField({ name, schema: rawSchema, root, isRequired, value, onChange }: SchemaFieldProps) {
+  const { kind, schema } = readField(rawSchema, root);
   const common = { label: schema.title ?? name, description: schema.description, withAsterisk: isRequired };
   const placeholder = schema.default === undefined ? undefined : String(JSON.stringify(schema.default));
   switch (kind) {
@@ -143,7 +143,7 @@ function ListField({ name, schema, root, value, onChange }: SchemaFieldProps) {
                 root={root}
                 isRequired={false}
                 value={entry}
-                onChange={(next) => onChange(entries.with(index, next ?? emptyOf(items, root)))}
+                onChange={(next) => onChange(entries.with(index, next ?? emptyValue(items, root)))}
               />
             </div>
             <CloseButton
@@ -152,7 +152,7 @@ function ListField({ name, schema, root, value, onChange }: SchemaFieldProps) {
             />
           </Group>
         ))}
-        <Button size="compact-xs" variant="default" onClick={() => onChange([...entries, emptyOf(items, root)])}>
+        <Button size="compact-xs" variant="default" onClick={() => onChange([...entries, emptyValue(items, root)])}>
           Add item
         </Button>
       </Stack>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { emptyOf, type JsonSchema, looksBroken, readAny, readField } from "./schema.ts";
+import { emptyValue, type JsonSchema, looksBroken, readAny, readField } from "./schema.ts";
 
 const kind = (schema: JsonSchema, root: JsonSchema = schema) => readField(schema, root).kind;
 
@@ -46,6 +46,6 @@ test("reads valid JSON as JSON and other text as text, and detects broken JSON",
 });
 
 test("a new entry starts with its schema's default", () => {
-  expect(emptyOf({ type: "string", default: "x" }, {})).toBe("x");
-  expect(emptyOf({ type: "object", properties: { a: {} } }, {})).toEqual({});
+  expect(emptyValue({ type: "string", default: "x" }, {})).toBe("x");
+  expect(emptyValue({ type: "object", properties: { a: {} } }, {})).toEqual({});
 });
