@@ -11,7 +11,7 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { graphProject } from "../../server/test/deploy.ts";
 import { hasPodman, importImage, type TestPodman, testPodman } from "../../server/test/podman.ts";
-import { lookAtOpen, openBrowser, openPage, until } from "./browser.ts";
+import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../scripts/agent-image.mjs", import.meta.url));
@@ -78,7 +78,7 @@ describe.skipIf(!world)("an image", () => {
     await page.getByRole("button", { name: "Add variable" }).click();
     await page.getByLabel("Name of variable 1").fill("GREETING");
     await page.getByLabel("Value of GREETING").fill("hello");
-    expect(await lookAtOpen(page, "deployment-form-image", '[placeholder^="registry."]')).toEqual([]);
+    expect(await checkOpenPage(page, "deployment-form-image", '[placeholder^="registry."]')).toEqual([]);
     await deploy.click();
     await page.getByRole("heading", { name: "shop-agent" }).waitFor();
     await page

@@ -8,7 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 import { type GitServer, testGitServer } from "../../server/test/git-server.ts";
-import { lookAtOpen, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
+import { checkOpenPage, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
 const DEPLOY_MS = 90_000;
@@ -60,7 +60,7 @@ afterAll(async () => {
   for (const directory of projects) await rm(directory, { recursive: true, force: true });
 }, 60_000);
 
-async function runIt(slug = "shop-agent"): Promise<Record<string, unknown>> {
+async function runEcho(slug = "shop-agent"): Promise<Record<string, unknown>> {
   const answer = await fetch(`${platform.controlUrl}/d/${slug}/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -82,7 +82,7 @@ async function removeAll(): Promise<void> {
   await until(async () => (await deployments()).length === 0, { timeout: 60_000, interval: 200 });
 }
 
-const deployIt = (page: Page) => page.getByRole("button", { name: "Deploy", exact: true }).click();
+const clickDeploy = (page: Page) => page.getByRole("button", { name: "Deploy", exact: true }).click();
 
 test("deploys a folder, changes its environment, rolls back a bad revision, and deletes all", async () => {
   await removeAll();
@@ -100,22 +100,22 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByRole("button", { name: "Add variable" }).click();
   await page.getByLabel("Name of variable 1").fill("GREETING");
   await page.getByLabel("Value of GREETING").fill("hello");
-  problems.push(...(await lookAtOpen(page, "deployment-form", "text=/: 2 files,/")));
-  await deployIt(page);
+  problems.push(...(await checkOpenPage(page, "deployment-form", "text=/: 2 files,/")));
+  await clickDeploy(page);
   await page.getByRole("heading", { name: "shop-agent" }).waitFor();
   await activeLabel.waitFor({ timeout: DEPLOY_MS });
-  expect(await runIt()).toMatchObject({ word: "first", env: "hello" });
+  expect(await runEcho()).toMatchObject({ word: "first", env: "hello" });
   await page.getByRole("log", { name: "Server log" }).getByText("a line of first").waitFor();
   await page.getByText("Build log").click();
   await page.getByRole("log", { name: "Build log" }).getByText("Unpacked 2 files").waitFor();
 
   await page.getByRole("tab", { name: "Environment" }).click();
   expect(await page.getByLabel("Value of GREETING").inputValue()).toBe("");
-  problems.push(...(await lookAtOpen(page, "deployment-environment", "text=Values are stored encrypted")));
+  problems.push(...(await checkOpenPage(page, "deployment-environment", "text=Values are stored encrypted")));
   await page.getByLabel("Value of GREETING").fill("good evening");
   await page.getByRole("button", { name: "Save as new revision" }).click();
   await page.getByText("New revision created with this environment").waitFor();
-  await vi.waitUntil(async () => (await runIt())["env"] === "good evening", { timeout: DEPLOY_MS, interval: 500 });
+  await vi.waitUntil(async () => (await runEcho())["env"] === "good evening", { timeout: DEPLOY_MS, interval: 500 });
 
   await page.getByRole("tab", { name: "Instances" }).click();
   await page.getByText("% of a core").first().waitFor();
@@ -131,21 +131,21 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   expect(await page.getByRole("button", { name: "Deploy", exact: true }).isDisabled()).toBe(true);
   await archive.setInputFiles(packed(await writeProject("bad", "throw new Error('no key');")));
   await page.getByText(/^agent\.tar\.gz, /).waitFor();
-  await deployIt(page);
+  await clickDeploy(page);
   await page.getByRole("alert").filter({ hasText: "do not load" }).waitFor({ timeout: DEPLOY_MS });
   await page.getByRole("log").getByText("no key").first().waitFor();
-  expect(await runIt()).toMatchObject({ word: "first" });
+  expect(await runEcho()).toMatchObject({ word: "first" });
 
   const revisions = page.getByRole("navigation", { name: "Revisions" }).getByRole("button");
   expect(await revisions.count()).toBe(3);
   await revisions.nth(2).click();
   await page.getByRole("button", { name: "Roll back" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
-  await vi.waitUntil(async () => (await runIt())["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
+  await vi.waitUntil(async () => (await runEcho())["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
 
-  problems.push(...(await lookAtOpen(page, "deployment", "role=log")));
+  problems.push(...(await checkOpenPage(page, "deployment", "role=log")));
   await page.getByRole("link", { name: "Deployments" }).click();
-  problems.push(...(await lookAtOpen(page, "deployments", "main a:has-text('shop-agent')")));
+  problems.push(...(await checkOpenPage(page, "deployments", "main a:has-text('shop-agent')")));
   expect(problems).toEqual([]);
 
   await page.getByRole("link", { name: "shop-agent", exact: true }).click();
@@ -185,8 +185,8 @@ while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeou
   await page.getByLabel("Repository").fill(repository.url);
   await page.getByLabel("Token").fill(git.token);
   await page.getByLabel("Username").fill("x-access-token");
-  expect(await lookAtOpen(page, "deployment-form-git", "text=Deploy on push")).toEqual([]);
-  await deployIt(page);
+  expect(await checkOpenPage(page, "deployment-form-git", "text=Deploy on push")).toEqual([]);
+  await clickDeploy(page);
   await page.getByRole("heading", { name: "git-agent" }).waitFor();
   await page
     .getByRole("log", { name: "Build log" })
@@ -198,7 +198,7 @@ while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeou
     .getByRole("navigation", { name: "Revisions" })
     .getByText("active", { exact: true })
     .waitFor({ timeout: DEPLOY_MS });
-  expect(await runIt("git-agent")).toMatchObject({ word: "from Git", env: null });
+  expect(await runEcho("git-agent")).toMatchObject({ word: "from Git", env: null });
 
   await page.getByRole("tab", { name: "Environment" }).click();
   const add = async (at: number, name: string, value: string) => {
@@ -211,12 +211,12 @@ while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeou
   await add(1, "GREETING", "hello");
   await add(2, "OTHER", "kept");
   await save.click();
-  await until(async () => (await runIt("git-agent"))["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
+  await until(async () => (await runEcho("git-agent"))["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
   // saved values are not shown, and untouched ones stay
   await until(async () => (await page.getByLabel("Value of GREETING").inputValue()) === "");
   await page.getByRole("button", { name: "Remove GREETING" }).click();
   await save.click();
-  await until(async () => (await runIt("git-agent"))["env"] === null, { timeout: DEPLOY_MS, interval: 500 });
+  await until(async () => (await runEcho("git-agent"))["env"] === null, { timeout: DEPLOY_MS, interval: 500 });
   expect(await page.getByLabel("Name of variable 1").inputValue()).toBe("OTHER");
   // and the last one
   await page.getByRole("button", { name: "Remove OTHER" }).click();

@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { startTestS3, type TestS3 } from "../../server/test/s3.ts";
-import { lookAt, openBrowser, openPage } from "./browser.ts";
+import { checkPage, openBrowser, openPage } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -173,7 +173,7 @@ test("shows why a queued run waits, and cancels it", async () => {
   await waiting.getByRole("row").filter({ hasText: second.run_id }).getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: "Cancel run" }).click();
   await waiting.getByText(second.run_id).waitFor({ state: "detached" });
-  expect(await lookAt(browser, `${platform.url}/a/local/queue`, "queue", `text=${later.run_id}`)).toEqual([]);
+  expect(await checkPage(browser, `${platform.url}/a/local/queue`, "queue", `text=${later.run_id}`)).toEqual([]);
   for (const run of [first, later]) await cancel(run);
   expect(errors).toEqual([]);
   await context.close();
@@ -181,9 +181,9 @@ test("shows why a queued run waits, and cancels it", async () => {
 
 test("the export pages fit at three widths in both schemes, and axe finds nothing serious", async () => {
   const problems = [
-    ...(await lookAt(browser, `${platform.url}/exports`, "exports", "text=to export")),
-    ...(await lookAt(browser, `${platform.url}/exports?create=true`, "export-form", "text=matching rows")),
-    ...(await lookAt(browser, `${platform.url}/exports/destinations`, "destinations", "text=Our bucket")),
+    ...(await checkPage(browser, `${platform.url}/exports`, "exports", "text=to export")),
+    ...(await checkPage(browser, `${platform.url}/exports?create=true`, "export-form", "text=matching rows")),
+    ...(await checkPage(browser, `${platform.url}/exports/destinations`, "destinations", "text=Our bucket")),
   ];
   expect(problems).toEqual([]);
 });

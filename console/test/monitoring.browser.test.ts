@@ -2,7 +2,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage } from "./browser.ts";
+import { checkPage, openBrowser, openPage } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -110,5 +110,5 @@ test("groups charts by metadata, keeps the grouping in the address, and links a 
 });
 
 test("the monitoring page fits at three widths in both schemes, and axe finds nothing serious", async () => {
-  expect(await lookAt(browser, address(), "monitoring", ".uplot")).toEqual([]);
+  expect(await checkPage(browser, address(), "monitoring", ".uplot")).toEqual([]);
 });

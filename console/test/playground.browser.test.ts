@@ -2,7 +2,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage } from "./browser.ts";
+import { checkPage, openBrowser, openPage } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -21,7 +21,7 @@ afterAll(async () => {
 const playground = (query = "") => `${platform.url}/a/local/playground${query}`;
 const threadId = (page: Page) => new URL(page.url()).searchParams.get("thread")!;
 
-async function say(page: Page, text: string): Promise<void> {
+async function sendMessage(page: Page, text: string): Promise<void> {
   await page.getByRole("textbox", { name: "Message" }).fill(text);
   await page.keyboard.press("Enter");
 }
@@ -42,7 +42,7 @@ test("a chat shows tokens, a tool call with its result, active nodes, each step'
   await page.goto(playground("?assistant=agent"));
   await page.getByRole("textbox", { name: "Message" }).waitFor();
   await writeSlowly(page, 250);
-  await say(page, "weather in Bonn");
+  await sendMessage(page, "weather in Bonn");
   await page.locator('[data-node="model"][data-state="active"]').waitFor();
   await page.locator('[data-node="tools"][data-state="done"]').waitFor();
   const call = page.getByRole("region", { name: "Tool call get_weather" });
@@ -122,7 +122,7 @@ test("the playground loads little before its lazy parts", async () => {
 test("a message is edited and sent again; branches can be switched, and an older step continued", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=agent&panel=steps"));
-  await say(page, "one");
+  await sendMessage(page, "one");
   await answer(page, "You said: one");
   await badge(page, "success");
   await page.getByRole("button", { name: "Edit and resend" }).click();
@@ -139,7 +139,7 @@ test("a message is edited and sent again; branches can be switched, and an older
   await branches.getByRole("button", { name: "Previous branch" }).click();
   await answer(page, "You said: one");
   // new messages continue from the branch that is shown
-  await say(page, "three");
+  await sendMessage(page, "three");
   await answer(page, "You said: three");
   await until(
     async () => (await page.getByRole("article").filter({ hasText: "You said" }).allInnerTexts()).length === 2,
@@ -151,7 +151,7 @@ test("a message is edited and sent again; branches can be switched, and an older
   await page.getByRole("region", { name: "Step 1: model" }).last().getByRole("button", { name: "View" }).click();
   await page.getByText("Viewing an earlier state").waitFor();
   await page.waitForURL(/checkpoint=/);
-  await say(page, "four");
+  await sendMessage(page, "four");
   await answer(page, "You said: four");
   await badge(page, "success");
   expect(page.url()).not.toContain("checkpoint=");
@@ -216,7 +216,7 @@ test("answers an interrupt in place, by text and by JSON, and one of two before 
 test("edits a tool call before approving it", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=mailer"));
-  await say(page, "write to Ada");
+  await sendMessage(page, "write to Ada");
   const card = page.getByRole("region", { name: "Needs review" });
   await card.getByText("Sends a mail to a person.").waitFor();
   await card.getByText("Edit", { exact: true }).click();
@@ -264,11 +264,11 @@ test("a run with interrupt replaces the previous one", async () => {
   await page.goto(playground("?assistant=agent"));
   await page.getByRole("textbox", { name: "Message" }).waitFor();
   await writeSlowly(page, 400);
-  await say(page, "a b c d e f g h i j k l m n o p");
+  await sendMessage(page, "a b c d e f g h i j k l m n o p");
   await answer(page, "You said: a");
   await page.getByRole("combobox", { name: "Multitask strategy" }).click();
   await page.getByRole("option", { name: /^Interrupt/ }).click();
-  await say(page, "stop");
+  await sendMessage(page, "stop");
   await answer(page, "You said: stop");
   await badge(page, "success");
   const runs = await client.runs.list(threadId(page));
@@ -281,15 +281,15 @@ test("a run with rollback leaves nothing of the previous one", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=agent"));
   await page.getByRole("textbox", { name: "Message" }).waitFor();
-  await say(page, "keep this");
+  await sendMessage(page, "keep this");
   await answer(page, "You said: keep this");
   await badge(page, "success");
   await writeSlowly(page, 400);
-  await say(page, "a b c d e f g h i j k l m n o p");
+  await sendMessage(page, "a b c d e f g h i j k l m n o p");
   await answer(page, "You said: a b");
   await page.getByRole("combobox", { name: "Multitask strategy" }).click();
   await page.getByRole("option", { name: /^Roll back/ }).click();
-  await say(page, "instead");
+  await sendMessage(page, "instead");
   await answer(page, "You said: instead");
   await badge(page, "success");
   await until(async () => (await page.getByRole("article").allInnerTexts()).length === 4);
@@ -353,7 +353,7 @@ test("a cut stream continues where it stopped, and a reload rejoins the run", as
   await page.getByRole("textbox", { name: "Message" }).waitFor();
   await writeSlowly(page, 300);
   const text = "the quick brown fox jumps over the lazy dog and then it sleeps for a long while in the sun";
-  await say(page, text);
+  await sendMessage(page, text);
   await answer(page, "You said: the");
   await context.setOffline(true);
   await page.waitForTimeout(1_500);
@@ -370,13 +370,13 @@ test("a cut stream continues where it stopped, and a reload rejoins the run", as
 test("two browsers on one thread show the same run as it streams", async () => {
   const [first, second] = await Promise.all([openPage(browser), openPage(browser)]);
   await first.page.goto(playground("?assistant=agent"));
-  await say(first.page, "hello");
+  await sendMessage(first.page, "hello");
   await answer(first.page, "You said: hello");
   await badge(first.page, "success");
   await second.page.goto(first.page.url());
   await answer(second.page, "You said: hello");
   await writeSlowly(first.page, 300);
-  await say(first.page, "a b c d e f g h i j k l m n o p q r s t u v w x y z");
+  await sendMessage(first.page, "a b c d e f g h i j k l m n o p q r s t u v w x y z");
   await second.page.locator('[data-node="model"][data-state="active"]').waitFor();
   await answer(second.page, "You said: a b");
   expect(await first.page.getByRole("button", { name: "Cancel", exact: true }).count()).toBe(1);
@@ -415,10 +415,10 @@ test("the playground fits at three widths in both schemes, and axe finds nothing
   await client.runs.wait(interrupted, "mailer", { input: { messages: [{ role: "user", content: "write to Ada" }] } });
   const box = '[aria-label="Message"]';
   const problems = [
-    ...(await lookAt(browser, playground("?assistant=agent"), "playground-empty", box)),
-    ...(await lookAt(browser, playground(`?thread=${id}&panel=steps`), "playground-chat", "text=The tool says")),
-    ...(await lookAt(browser, playground(`?thread=${interrupted}`), "playground-interrupt", "text=Sends a mail")),
-    ...(await lookAt(browser, playground("?assistant=slow&panel=setup"), "playground-form", "text=Stop before")),
+    ...(await checkPage(browser, playground("?assistant=agent"), "playground-empty", box)),
+    ...(await checkPage(browser, playground(`?thread=${id}&panel=steps`), "playground-chat", "text=The tool says")),
+    ...(await checkPage(browser, playground(`?thread=${interrupted}`), "playground-interrupt", "text=Sends a mail")),
+    ...(await checkPage(browser, playground("?assistant=slow&panel=setup"), "playground-form", "text=Stop before")),
   ];
   expect(problems).toEqual([]);
 }, 180_000);

@@ -2,7 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAtOpen, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
+import { checkOpenPage, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
 import { heddle } from "./platform.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
@@ -235,7 +235,7 @@ test("every settings page fits at three widths, light and dark", async () => {
     ["Account", `text=${EMAIL}`],
   ] as const) {
     await page.getByRole("tab", { name: title }).click();
-    problems.push(...(await lookAtOpen(page, `settings-${title.toLowerCase().replaceAll(" ", "-")}`, ready)));
+    problems.push(...(await checkOpenPage(page, `settings-${title.toLowerCase().replaceAll(" ", "-")}`, ready)));
   }
   expect([...problems, ...errors]).toEqual([]);
   await context.close();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, until } from "./browser.ts";
+import { checkPage, openBrowser, openPage, until } from "./browser.ts";
 import { type Seeded, seedTraces } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
@@ -53,7 +53,7 @@ test("a shared trace is readable without a key until sharing ends", async () => 
   await stranger.page.getByRole("tab", { name: "Run", exact: true }).click();
   await stranger.page.getByRole("region", { name: "Error", exact: true }).getByText("ECONNREFUSED").waitFor();
   expect(stranger.errors).toEqual([]);
-  expect(await lookAt(browser, link, "shared-trace", "text=find_shoes")).toEqual([]);
+  expect(await checkPage(browser, link, "shared-trace", "text=find_shoes")).toEqual([]);
 
   await page.getByRole("button", { name: "Stop sharing" }).click();
   await page.getByRole("button", { name: "Create link" }).waitFor();
@@ -67,6 +67,6 @@ test("a dataset shared by the SDK is readable through its link", async () => {
   const { url } = await seeded.client.shareDataset(seeded.datasetId);
   const { pathname } = new URL(url);
   expect(pathname).toMatch(/^\/public\/[^/]+\/d$/);
-  const problems = await lookAt(browser, platform.url + pathname, "shared-dataset", "[data-row]");
+  const problems = await checkPage(browser, platform.url + pathname, "shared-dataset", "[data-row]");
   expect(problems).toEqual([]);
 });

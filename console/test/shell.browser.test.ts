@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, lookAtOpen, openBrowser, openPage } from "./browser.ts";
+import { checkPage, checkOpenPage, openBrowser, openPage } from "./browser.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
 let platform: Platform;
@@ -88,7 +88,7 @@ test("the overview shows the latest threads and failures", async () => {
   expect(await threads.getByRole("link").count()).toBe(5);
   const traces = page.getByRole("region", { name: "Traces in the last 24 hours" });
   await traces.getByRole("img", { name: "4 traces in the last 24 hours, 1 failed" }).waitFor({ timeout: 60_000 });
-  expect(await lookAtOpen(page, "overview", "text=Needs review")).toEqual([]);
+  expect(await checkOpenPage(page, "overview", "text=Needs review")).toEqual([]);
   const failures = page.getByRole("region", { name: "Failures in the last 24 hours" });
   await failures.getByRole("link", { name: "failing" }).click();
   await page.waitForURL("**/r/*");
@@ -97,5 +97,5 @@ test("the overview shows the latest threads and failures", async () => {
 });
 
 test("the sign-in page fits at three widths, and axe finds nothing serious", async () => {
-  expect(await lookAt(browser, `${platform.url}/sign-in`, "sign-in", "text=Sign in to Heddle")).toEqual([]);
+  expect(await checkPage(browser, `${platform.url}/sign-in`, "sign-in", "text=Sign in to Heddle")).toEqual([]);
 });

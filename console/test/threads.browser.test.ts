@@ -2,7 +2,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage } from "./browser.ts";
+import { checkPage, openBrowser, openPage } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -19,11 +19,11 @@ afterAll(async () => {
 });
 
 const at = (path: string) => `${platform.url}/a/local/${path}`;
-const say = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
+const sendMessage = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
 
-async function talked(text: string, metadata: Record<string, unknown> = {}): Promise<string> {
+async function createConversation(text: string, metadata: Record<string, unknown> = {}): Promise<string> {
   const { thread_id: id } = await client.threads.create({ metadata });
-  await client.runs.wait(id, "agent", say(text));
+  await client.runs.wait(id, "agent", sendMessage(text));
   return id;
 }
 
@@ -37,8 +37,8 @@ test("lists threads with counts, and filters them by status, metadata and id in 
   // other tests create threads too, and a retry creates these again
   const batch = crypto.randomUUID();
   const [ada, bob, waits] = await Promise.all([
-    talked("hello", { batch, user: "ada" }),
-    talked("hi", { batch, user: "bob" }),
+    createConversation("hello", { batch, user: "ada" }),
+    createConversation("hi", { batch, user: "bob" }),
     createInterrupted({ batch }),
   ]);
   const { page, context, errors } = await openPage(browser);
@@ -69,7 +69,7 @@ test("lists threads with counts, and filters them by status, metadata and id in 
   await page.getByText("No matching threads").waitFor();
   await page.getByRole("link", { name: "Show all threads" }).click();
   // a thread that is started elsewhere appears without a reload
-  const late = await talked("late");
+  const late = await createConversation("late");
   await row(late).click();
   await page.waitForURL(new RegExp(late));
   expect(errors).toEqual([]);
@@ -99,7 +99,7 @@ test("lists threads of one assistant, in another order, page by page", async () 
   await page.reload();
   await first(ids[25]!);
 
-  const id = await talked("of the agent", { batch });
+  const id = await createConversation("of the agent", { batch });
   await page.goto(at(`threads?meta=${encodeURIComponent(`batch=${batch}`)}`));
   await page.getByRole("combobox", { name: "Assistant" }).click();
   await page.getByRole("option", { name: "agent", exact: true }).click();
@@ -111,7 +111,7 @@ test("lists threads of one assistant, in another order, page by page", async () 
 });
 
 test("a thread shows its state and runs, compares two checkpoints, and can be forked, copied and deleted", async () => {
-  const id = await talked("weather in Bonn");
+  const id = await createConversation("weather in Bonn");
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`threads/${id}`));
   await page.getByRole("article").filter({ hasText: "The tool says: sunny in Bonn" }).waitFor();
@@ -182,7 +182,7 @@ test("the inbox lists interrupted threads and answers them", async () => {
 });
 
 test("shows feedback on a thread's runs", async () => {
-  const id = await talked("hello");
+  const id = await createConversation("hello");
   const [run] = await client.runs.list(id);
   const feedback = { run_id: run!.run_id, key: "helpful", score: 1, comment: "well said" };
   const answer = await fetch(`${platform.traceUrl}/api/v1/feedback`, {
@@ -199,24 +199,24 @@ test("shows feedback on a thread's runs", async () => {
 });
 
 test("the thread pages fit at three widths in both schemes, and axe finds nothing serious", async () => {
-  const id = await talked("weather in Rome");
+  const id = await createConversation("weather in Rome");
   const history = await client.threads.getHistory(id);
   const ids = history.map(({ checkpoint }) => checkpoint.checkpoint_id!);
   await client.runs.wait(id, "agent", { input: null, checkpointId: ids[2]! });
   await createInterrupted();
   const { thread_id: mail } = await client.threads.create();
-  await client.runs.wait(mail, "mailer", say("write to Ada"));
+  await client.runs.wait(mail, "mailer", sendMessage("write to Ada"));
   const problems = [
-    ...(await lookAt(browser, at("threads"), "threads", `text=${id}`)),
-    ...(await lookAt(browser, at(`threads/${id}`), "thread-state", "text=The tool says")),
-    ...(await lookAt(browser, at(`threads/${id}?tab=runs`), "thread-runs", "td")),
-    ...(await lookAt(
+    ...(await checkPage(browser, at("threads"), "threads", `text=${id}`)),
+    ...(await checkPage(browser, at(`threads/${id}`), "thread-state", "text=The tool says")),
+    ...(await checkPage(browser, at(`threads/${id}?tab=runs`), "thread-runs", "td")),
+    ...(await checkPage(
       browser,
       at(`threads/${id}?checkpoint=${ids[0]}&with=${ids[2]}`),
       "thread-diff",
       "text=Changes from",
     )),
-    ...(await lookAt(browser, at("inbox"), "inbox", "text=Sends a mail")),
+    ...(await checkPage(browser, at("inbox"), "inbox", "text=Sends a mail")),
   ];
   expect(problems).toEqual([]);
 }, 180_000);

@@ -5,7 +5,7 @@ import { Client as AgentClient } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, lookAtOpen, openBrowser, openPage, until } from "./browser.ts";
+import { checkPage, checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { place, type Seeded, seedLargeTrace, seedTraces, send } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
@@ -393,7 +393,7 @@ test("dataset versions are viewed, compared and tagged; examples are edited and 
   await page.getByRole("dialog").getByRole("button", { name: "Add tag" }).click();
   await before.getByText("as sent").waitFor();
   expect(await client.readDatasetVersion({ datasetId: id, tag: "as sent" })).toMatchObject({ tags: ["as sent"] });
-  expect(await lookAtOpen(page, "dataset-versions", "text=as sent")).toEqual([]);
+  expect(await checkOpenPage(page, "dataset-versions", "text=as sent")).toEqual([]);
   await before.getByRole("button", { name: "Examples" }).click();
   await page.waitForURL(/version=/);
   await examples.getByRole("row", { name: /"a":1\}/ }).waitFor();
@@ -486,7 +486,7 @@ test("every trace page fits at three widths, light and dark", async () => {
   const problems: string[] = [];
   for (const [path, name, ready, isAlways] of pages) {
     if (!isAlways && !process.env["HEDDLE_SCREENSHOTS"]) continue;
-    problems.push(...(await lookAt(browser, at(path), name, ready)));
+    problems.push(...(await checkPage(browser, at(path), name, ready)));
   }
   expect(problems).toEqual([]);
 }, 300_000);

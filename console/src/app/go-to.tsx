@@ -8,10 +8,10 @@ import { data, traceApi } from "../api/clients.ts";
 import { notifyFailure } from "../ui/notify.ts";
 import { useFocusBack } from "../ui/use-focus-back.ts";
 import classes from "./go-to.module.css";
-import { AGENT_PLACES, OVERVIEW, type Place, platformPlaces } from "./navigation.ts";
+import { AGENT_PAGES, OVERVIEW, type NavItem, platformPages } from "./navigation.ts";
 import { spacesQuery, useAgentServers } from "./spaces.ts";
 
-interface Choice extends Pick<Place, "icon" | "label"> {
+interface Choice extends Pick<NavItem, "icon" | "label"> {
   go: () => Promise<void>;
 }
 
@@ -119,8 +119,8 @@ function useChoices(text: string): Choice[] {
   }
   const places = [
     OVERVIEW,
-    ...(server === undefined ? [] : AGENT_PLACES),
-    ...(about ? platformPlaces(about.spaces) : []),
+    ...(server === undefined ? [] : AGENT_PAGES),
+    ...(about ? platformPages(about.spaces) : []),
   ];
   return places
     .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))

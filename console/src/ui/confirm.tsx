@@ -1,7 +1,7 @@
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 
-export interface Question {
+export interface Confirmation {
   title: string;
   /** Text on what will be deleted, and what stays. */
   body: ReactNode;
@@ -16,28 +16,28 @@ export interface Question {
 }
 
 /** Returns `const { ask, dialog } = useConfirm()`: `dialog` is rendered anywhere on the page, `ask` opens it. */
-export function useConfirm(): { ask: (question: Question) => void; dialog: ReactNode } {
-  const [question, setQuestion] = useState<Question | null>(null);
+export function useConfirm(): { ask: (question: Confirmation) => void; dialog: ReactNode } {
+  const [question, setQuestion] = useState<Confirmation | null>(null);
   const [isOpen, setOpen] = useState(false);
-  const ask = (next: Question) => {
+  const ask = (next: Confirmation) => {
     setQuestion(next);
     setOpen(true);
   };
   // the question is kept while the dialog fades out, so that its text does not vanish first
   const dialog = question && (
     <Modal opened={isOpen} onClose={() => setOpen(false)} title={question.title} closeButtonProps={{ title: "Close" }}>
-      <Answer key={question.title + String(isOpen)} question={question} onDone={() => setOpen(false)} />
+      <ConfirmForm key={question.title + String(isOpen)} question={question} onDone={() => setOpen(false)} />
     </Modal>
   );
   return { ask, dialog };
 }
 
-function Answer({ question, onDone }: { question: Question; onDone: () => void }) {
+function ConfirmForm({ question, onDone }: { question: Confirmation; onDone: () => void }) {
   const [typed, setTyped] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
-  const mayGo = question.typed === undefined || typed.trim() === question.typed;
-  const go = async () => {
+  const isConfirmed = question.typed === undefined || typed.trim() === question.typed;
+  const confirm = async () => {
     setBusy(true);
     setError(null);
     try {
@@ -52,7 +52,7 @@ function Answer({ question, onDone }: { question: Question; onDone: () => void }
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (mayGo && !isBusy) void go();
+        if (isConfirmed && !isBusy) void confirm();
       }}
     >
       <Stack gap="sm">
@@ -78,7 +78,7 @@ function Answer({ question, onDone }: { question: Question; onDone: () => void }
           <Button variant="default" onClick={onDone}>
             {question.dismiss ?? "Cancel"}
           </Button>
-          <Button type="submit" color="red" disabled={!mayGo} loading={isBusy}>
+          <Button type="submit" color="red" disabled={!isConfirmed} loading={isBusy}>
             {question.action}
           </Button>
         </Group>

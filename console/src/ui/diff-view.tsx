@@ -30,7 +30,7 @@ export function DiffView({ before, after, names = ["before", "after"] }: DiffVie
   return (
     <Stack gap="xs">
       {differences.slice(0, SHOWN).map((difference) => (
-        <OneDifference key={difference.kind + formatPath(difference.path)} one={difference} names={names} />
+        <DifferenceRow key={difference.kind + formatPath(difference.path)} difference={difference} names={names} />
       ))}
       {differences.length > SHOWN && (
         <Text size="sm" c="dimmed">
@@ -41,7 +41,7 @@ export function DiffView({ before, after, names = ["before", "after"] }: DiffVie
   );
 }
 
-function OneDifference({ one: difference, names }: { one: Difference; names: [string, string] }) {
+function DifferenceRow({ difference, names }: { difference: Difference; names: [string, string] }) {
   return (
     <div>
       <Group gap="xs" mb={2} wrap="nowrap">

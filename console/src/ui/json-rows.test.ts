@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { allOpen, firstOpen, PAGE, visibleRows } from "./json-rows.ts";
+import { allExpanded, initiallyExpanded, PAGE, visibleRows } from "./json-rows.ts";
 
 const shown = new Map<string, number>();
 
@@ -11,7 +11,7 @@ test("walks only expanded branches", () => {
     ["a", "object", 1],
     ["c", "boolean", 0],
   ]);
-  const all = visibleRows(value, { open: allOpen(value), shown });
+  const all = visibleRows(value, { open: allExpanded(value), shown });
   expect(all.map(({ depth, value: rowValue }) => [depth, rowValue]).slice(2)).toEqual([
     [2, [1, "two", null]],
     [3, 1],
@@ -32,8 +32,8 @@ test("shows a long list in pages", () => {
 
 test("initially expands the outer levels, within a budget", () => {
   const wide = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`k${at}`, { deep: [at] }]));
-  expect(firstOpen(wide).size).toBeLessThan(20);
-  expect(firstOpen(wide).has("")).toBe(true);
-  expect(firstOpen({ a: { b: { c: 1 } } })).toEqual(new Set(["", "a", "a\u001fb"]));
-  expect(firstOpen("text")).toEqual(new Set());
+  expect(initiallyExpanded(wide).size).toBeLessThan(20);
+  expect(initiallyExpanded(wide).has("")).toBe(true);
+  expect(initiallyExpanded({ a: { b: { c: 1 } } })).toEqual(new Set(["", "a", "a\u001fb"]));
+  expect(initiallyExpanded("text")).toEqual(new Set());
 });

@@ -19,13 +19,13 @@ const SEPARATOR = "\u001f";
 /** Number of members of an object or list that are shown initially. */
 export const PAGE = 1000;
 
-export interface OpenBranches {
+export interface ExpandedBranches {
   open: ReadonlySet<string>;
   /** Number of shown members per branch, where more than a page was requested. */
   shown: ReadonlyMap<string, number>;
 }
 
-export function visibleRows(value: unknown, { open, shown }: OpenBranches): JsonRow[] {
+export function visibleRows(value: unknown, { open, shown }: ExpandedBranches): JsonRow[] {
   const rows: JsonRow[] = [];
   const walk = (id: string, key: string | null, node: unknown, depth: number): void => {
     const kind = valueKind(node);
@@ -55,7 +55,7 @@ export function visibleRows(value: unknown, { open, shown }: OpenBranches): Json
 }
 
 /** Returns the initially expanded branches: level by level, up to `budget` rows. */
-export function firstOpen(value: unknown, budget = 60, maxDepth = 6): Set<string> {
+export function initiallyExpanded(value: unknown, budget = 60, maxDepth = 6): Set<string> {
   const open = new Set<string>();
   let level: [string, unknown][] = [["", value]];
   let rows = 1;
@@ -77,7 +77,7 @@ export function firstOpen(value: unknown, budget = 60, maxDepth = 6): Set<string
 }
 
 /** Returns every branch, or as many as yield `limit` rows. */
-export const allOpen = (value: unknown, limit = 20_000): Set<string> => firstOpen(value, limit, 200);
+export const allExpanded = (value: unknown, limit = 20_000): Set<string> => initiallyExpanded(value, limit, 200);
 
 export function valueKind(value: unknown): Exclude<JsonRow["kind"], "more"> {
   if (value === null || value === undefined) return "null";

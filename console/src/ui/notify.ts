@@ -7,7 +7,7 @@ async function show(notification: NotificationData): Promise<void> {
 }
 
 /**
- * Shows an error: `onError: tellFailure("The cron was not saved")`. It stays until closed, because it gives the reason.
+ * Shows an error: `onError: notifyFailure("Could not save the cron")`. It stays until closed, because it gives the reason.
  */
 export const notifyFailure =
   (title: string) =>

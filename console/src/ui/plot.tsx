@@ -18,7 +18,7 @@ const precise = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-d
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 
 /** Formats moments; the date is shown where a day starts, or below the first. */
-function momentTexts(moments: number[], step: number): string[] {
+function formatTimes(moments: number[], step: number): string[] {
   let before = "";
   return moments.map((seconds) => {
     const at = new Date(seconds * 1000);
@@ -55,7 +55,7 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
         scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
         axes: [
-          { ...axis, space: 60, values: (_, splits, __, ___, step) => momentTexts(splits, step) },
+          { ...axis, space: 60, values: (_, splits, __, ___, step) => formatTimes(splits, step) },
           { ...axis, size: 64, values: (_, splits) => splits.map((value) => handlers.current.format(value)) },
         ],
         series: [

@@ -4,7 +4,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { ApiError } from "../api/api-error.ts";
 
 /** Error with a button to retry. */
-export function Problem({ error, onRetry, what: title }: { error: unknown; onRetry?: () => unknown; what?: string }) {
+export function Problem({ error, onRetry, title }: { error: unknown; onRetry?: () => unknown; title?: string }) {
   const { message } = error as Error;
   // callers that the platform does not know are already on the sign-in page
   const isNotOurs = error instanceof ApiError && error.status === 401;

@@ -63,7 +63,7 @@ export function AssistantPage() {
               ))}
             </TabList>
             <Tabs.Panel value="now">
-              <Now assistant={assistant} />
+              <Overview assistant={assistant} />
             </Tabs.Panel>
             <Tabs.Panel value="versions">
               <Versions server={server} assistant={assistant} />
@@ -161,7 +161,7 @@ function Summary({ assistant }: { assistant: Assistant }) {
   );
 }
 
-function Now({ assistant }: { assistant: Assistant }) {
+function Overview({ assistant }: { assistant: Assistant }) {
   return (
     <Stack>
       {(["config", "context", "metadata"] as const).map((field) => (

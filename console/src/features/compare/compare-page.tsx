@@ -20,7 +20,7 @@ import { timeToFirstToken, runLatency, readMetadata, type Run, utc } from "../ru
 import { RunError } from "../traces/run-error.tsx";
 import { RunValue } from "../traces/run-value.tsx";
 import { runQuery } from "../traces/trace-api.ts";
-import { runIdIn } from "./compare-search.ts";
+import { findRunId } from "./compare-search.ts";
 
 /** Two runs side by side with their differences. */
 export function ComparePage() {
@@ -70,7 +70,7 @@ interface SideProps {
 }
 
 function Side({ label, id, query, onChoose, like }: SideProps) {
-  if (id === undefined) return <Chooser label={label} onChoose={onChoose} like={like} />;
+  if (id === undefined) return <RunPicker label={label} onChoose={onChoose} like={like} />;
   if (query.error) return <Problem error={query.error} onRetry={query.refetch} />;
   if (!query.data) return <Loading rows={2} />;
   const run = query.data;
@@ -88,9 +88,9 @@ function Side({ label, id, query, onChoose, like }: SideProps) {
   );
 }
 
-function Chooser({ label, onChoose, like }: Pick<SideProps, "label" | "onChoose" | "like">) {
+function RunPicker({ label, onChoose, like }: Pick<SideProps, "label" | "onChoose" | "like">) {
   const [text, setText] = useState("");
-  const id = runIdIn(text.trim());
+  const id = findRunId(text.trim());
   const similar = useQuery({
     queryKey: ["similar-runs", like?.id],
     queryFn: async ({ signal }) => {

@@ -86,7 +86,7 @@ function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone:
           Ends <TimeText at={cron.end_time} />
         </Text>
       )}
-      <LastRuns server={server} cron={cron} />
+      <RecentRuns server={server} cron={cron} />
       <Part title="Payload">
         <JsonView value={cron.payload} label="Payload" maxHeight="16rem" />
       </Part>
@@ -101,7 +101,7 @@ function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone:
   );
 }
 
-function LastRuns({ server, cron }: { server: string; cron: Cron }) {
+function RecentRuns({ server, cron }: { server: string; cron: Cron }) {
   const { data: runs, error, refetch } = useQuery(cronRunsQuery(server, cron));
   const areGone = cron.thread_id === null && cron.on_run_completed === "delete";
   return (

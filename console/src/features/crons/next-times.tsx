@@ -1,7 +1,7 @@
 import { List, Stack, Text } from "@mantine/core";
 import { useMemo } from "react";
 
-import { inZone, occurrences, ownZone } from "./occurrences.ts";
+import { formatInZone, occurrences, ownZone } from "./occurrences.ts";
 
 interface NextTimesProps {
   schedule: string;
@@ -38,11 +38,11 @@ export function NextTimes({ schedule, timezone, endTime }: NextTimesProps) {
       <List size="sm" aria-label="Next runs" spacing={2} listStyleType="none">
         {found.times.map((at) => (
           <List.Item key={at.getTime()} className="numbers">
-            <time dateTime={at.toISOString()}>{inZone(at, zone)}</time>
+            <time dateTime={at.toISOString()}>{formatInZone(at, zone)}</time>
             {own !== zone && (
               <Text span c="dimmed" size="sm">
                 {" "}
-                · {inZone(at, own)}
+                · {formatInZone(at, own)}
               </Text>
             )}
           </List.Item>

@@ -23,7 +23,7 @@ export function occurrences(expression: string, timezone: string | null, count =
 }
 
 /** Formats as `Mon 23 Nov, 09:00 GMT+1`, in that zone. */
-export function inZone(at: Date, timezone: string): string {
+export function formatInZone(at: Date, timezone: string): string {
   return new Intl.DateTimeFormat("en-GB", {
     weekday: "short",
     day: "numeric",

@@ -54,7 +54,7 @@ export const readSplits = ({ metadata }: Example): string[] => {
   return Array.isArray(split) ? split.map(String) : [];
 };
 
-export interface ExamplesAsked {
+export interface ExampleFilter {
   text: string;
   /** Empty: all splits. */
   split: string;
@@ -62,7 +62,7 @@ export interface ExamplesAsked {
   version: string;
 }
 
-export const examplesQuery = (id: string, { text, split, version }: ExamplesAsked) =>
+export const examplesQuery = (id: string, { text, split, version }: ExampleFilter) =>
   infiniteQueryOptions({
     queryKey: ["dataset", id, "examples", { text, split, version }],
     queryFn: ({ pageParam, signal }) => {

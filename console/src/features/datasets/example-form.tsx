@@ -16,14 +16,14 @@ interface ExampleFormProps {
   onClose: () => void;
 }
 
-const print = (value: unknown): string => (value == null ? "" : JSON.stringify(value, null, 2));
+const formatJson = (value: unknown): string => (value == null ? "" : JSON.stringify(value, null, 2));
 
 /** Form for inputs and reference outputs as JSON, and the splits of an example. */
 export function ExampleForm({ datasetId, example, splits, onClose }: ExampleFormProps) {
   useFocusBack();
   const client = useQueryClient();
-  const [inputs, setInputs] = useState(example ? print(example.inputs) : '{\n  "question": ""\n}');
-  const [outputs, setOutputs] = useState(print(example?.outputs));
+  const [inputs, setInputs] = useState(example ? formatJson(example.inputs) : '{\n  "question": ""\n}');
+  const [outputs, setOutputs] = useState(formatJson(example?.outputs));
   const [chosen, setChosen] = useState(example ? readSplits(example) : []);
   const save = useMutation({
     mutationFn() {

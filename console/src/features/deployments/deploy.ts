@@ -79,7 +79,7 @@ export interface GitChoice {
 }
 
 export async function createFromGit(name: string, git: GitChoice, variables: Variable[]): Promise<Deployment> {
-  const newIntegrationId = git.integrationId === null && git.token !== "" ? await makeIntegration(name, git) : null;
+  const newIntegrationId = git.integrationId === null && git.token !== "" ? await createIntegration(name, git) : null;
   const integrationId = git.integrationId ?? newIntegrationId;
   const created = data(
     controlApi.POST("/v2/deployments", {
@@ -114,7 +114,7 @@ const KNOWN_HOSTS: Partial<Record<string, "github" | "gitlab">> = { "github.com"
 export const isKnownHost = (repoUrl: string): boolean =>
   URL.canParse(repoUrl) && KNOWN_HOSTS[new URL(repoUrl).hostname] !== undefined;
 
-async function makeIntegration(name: string, { repoUrl, token, username }: GitChoice): Promise<string> {
+async function createIntegration(name: string, { repoUrl, token, username }: GitChoice): Promise<string> {
   const { hostname } = new URL(repoUrl);
   const kind = KNOWN_HOSTS[hostname] ?? ("other" as const);
   const user = kind === "other" && username !== "" ? { username } : {};
@@ -137,7 +137,7 @@ export function createFromImage(name: string, image: string, variables: Variable
 }
 
 /** Creates a revision with the source of the newest one, or from the given branch, tag, commit or image. */
-export async function deployAgain(deployment: Deployment, source: { ref?: string; image?: string }): Promise<void> {
+export async function createRevision(deployment: Deployment, source: { ref?: string; image?: string }): Promise<void> {
   await controlApi.POST("/v2/deployments/{deployment_id}/revisions", {
     params: { path: { deployment_id: deployment.id } },
     body: {
@@ -150,13 +150,13 @@ export async function deployAgain(deployment: Deployment, source: { ref?: string
 }
 
 /** Checks a name by the control plane's rules. */
-export const nameProblem = (name: string): string | null =>
+export const validateName = (name: string): string | null =>
   /^[a-z0-9][a-z0-9-]{0,62}$/.test(name)
     ? null
     : "Use 1 to 63 characters (a-z, 0-9 and -), starting with a letter or digit";
 
 /** Rejects malformed URLs while typing; the server checks allowed hosts and paths. */
-export function repositoryProblem(address: string): string | null {
+export function validateRepository(address: string): string | null {
   if (address.startsWith("/")) return null;
   const isAddress = URL.canParse(address) && /^(https?|file):$/.test(new URL(address).protocol);
   return isAddress ? null : "Enter a URL that starts with https:// or http://";

@@ -21,8 +21,8 @@ import {
   createFromUpload,
   type GitChoice,
   isKnownHost,
-  nameProblem,
-  repositoryProblem,
+  validateName,
+  validateRepository,
   type Variable,
 } from "./deploy.ts";
 import { type PackedProject, ProjectDrop } from "./project-drop.tsx";
@@ -30,7 +30,7 @@ import { controlInfoQuery, type Deployment, integrationsQuery, type Source, SOUR
 import { VariablesEditor } from "./variables-editor.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 
-const OFFERED: Source[] = ["internal_source", "github", "external_docker"];
+const SOURCES: Source[] = ["internal_source", "github", "external_docker"];
 const NO_GIT: GitChoice = {
   repoUrl: "",
   ref: "main",
@@ -51,7 +51,7 @@ export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
   useFocusBack();
   const queryClient = useQueryClient();
   const { data: info } = useQuery(controlInfoQuery);
-  const sources = OFFERED.filter((source) => info?.sources.includes(source));
+  const sources = SOURCES.filter((source) => info?.sources.includes(source));
   const [chosen, setSource] = useState<Source | null>(null);
   const [name, setName] = useState("");
   const [project, setProject] = useState<PackedProject | null>(null);
@@ -75,9 +75,9 @@ export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
     },
   });
   const isReady =
-    nameProblem(name) === null &&
+    validateName(name) === null &&
     (source === "github"
-      ? repositoryProblem(git.repoUrl) === null && git.ref !== ""
+      ? validateRepository(git.repoUrl) === null && git.ref !== ""
       : source === "external_docker"
         ? image.trim() !== ""
         : project !== null);
@@ -95,7 +95,7 @@ export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
             description="Used for the URL and tracing project. Cannot be changed later."
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
-            error={name === "" ? null : nameProblem(name)}
+            error={name === "" ? null : validateName(name)}
             required
             data-autofocus
           />
@@ -164,7 +164,7 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
         placeholder="https://github.com/team/agent"
         value={git.repoUrl}
         onChange={(event) => set({ repoUrl: event.currentTarget.value.trim() })}
-        error={git.repoUrl === "" ? null : repositoryProblem(git.repoUrl)}
+        error={git.repoUrl === "" ? null : validateRepository(git.repoUrl)}
         required
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
-import { deployAgain, deployUpload, isImage } from "./deploy.ts";
+import { createRevision, deployUpload, isImage } from "./deploy.ts";
 import { type PackedProject, ProjectDrop } from "./project-drop.tsx";
 import type { Deployment } from "./queries.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
@@ -21,7 +21,7 @@ export function NewRevision({ deployment, onClose }: { deployment: Deployment; o
   const isUpload = source === "internal_source";
   const deploy = useMutation({
     async mutationFn() {
-      if (!isUpload) return deployAgain(deployment, source === "github" ? { ref } : { image });
+      if (!isUpload) return createRevision(deployment, source === "github" ? { ref } : { image });
       if (!project) throw new Error("Select the project's folder or an archive of it.");
       return deployUpload(deployment.id, { archive: project.archive, configPath });
     },

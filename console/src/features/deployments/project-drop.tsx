@@ -40,8 +40,8 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
     setOver(false);
     const entries = [...event.dataTransfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
     const [file] = event.dataTransfer.files;
-    if (entries.length === 1 && file && isArchive(file.name)) void take(async () => ofArchive(file));
-    else if (entries.length > 0) void take(async () => ofFiles(entries[0]!.name, await filesOfDrop(entries)));
+    if (entries.length === 1 && file && isArchive(file.name)) void take(async () => readArchive(file));
+    else if (entries.length > 0) void take(async () => packFiles(entries[0]!.name, await filesOfDrop(entries)));
   };
   return (
     <Paper
@@ -99,7 +99,7 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
         aria-label="Project archive"
         onChange={(event) => {
           const [file] = event.currentTarget.files ?? [];
-          if (file) void take(async () => ofArchive(file));
+          if (file) void take(async () => readArchive(file));
         }}
       />
       <input
@@ -112,7 +112,7 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
         onChange={(event) => {
           const files = [...(event.currentTarget.files ?? [])];
           const name = files[0]?.webkitRelativePath.split("/")[0] ?? "The folder";
-          if (files.length > 0) void take(async () => ofFiles(name, filesOfFolder(files)));
+          if (files.length > 0) void take(async () => packFiles(name, filesOfFolder(files)));
         }}
       />
     </Paper>
@@ -121,12 +121,12 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
 
 const isArchive = (name: string): boolean => /\.(tar\.gz|tgz)$/i.test(name);
 
-function ofArchive(file: File): PackedProject {
+function readArchive(file: File): PackedProject {
   if (!isArchive(file.name)) throw new Error(`${file.name} is not a .tar.gz archive.`);
   return { archive: file, label: `${file.name}, ${bytes(file.size)}` };
 }
 
-async function ofFiles(name: string, files: PackedFile[]): Promise<PackedProject> {
+async function packFiles(name: string, files: PackedFile[]): Promise<PackedProject> {
   if (!files.some(({ path }) => path.endsWith(".json"))) {
     throw new Error(`${name} has no langgraph.json. Select the folder of a LangGraph project.`);
   }

@@ -13,7 +13,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { DeploymentLog } from "./deployment-log.tsx";
-import { type Deployment, isMoving, type Revision, revisionsQuery, SOURCE_NAMES } from "./queries.ts";
+import { type Deployment, isInProgress, type Revision, revisionsQuery, SOURCE_NAMES } from "./queries.ts";
 import classes from "./revisions.module.css";
 import type { LogKind } from "./tabs.ts";
 
@@ -83,7 +83,7 @@ function describe({ source, source_revision_config: config, id }: Revision): str
 function RevisionDetails({ deployment, revision }: { deployment: Deployment; revision: Revision }) {
   const { log } = route.useSearch();
   const navigate = route.useNavigate();
-  const moves = isMoving(revision);
+  const moves = isInProgress(revision);
   const kind: LogKind =
     log ?? (/^(DEPLOYED|DEPLOYING|DEPLOY_FAILED|UNKNOWN)$/.test(revision.status) ? "deploy" : "build");
   return (
@@ -159,7 +159,7 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
     });
   return (
     <Group gap="xs">
-      {isMoving(revision) && (
+      {isInProgress(revision) && (
         <Button
           size="xs"
           variant="default"
@@ -170,7 +170,7 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
           Interrupt
         </Button>
       )}
-      {!isMoving(revision) && (
+      {!isInProgress(revision) && (
         <Button size="xs" variant="default" leftSection={<IconRotate size={14} aria-hidden />} onClick={redeploy}>
           {verb}
         </Button>

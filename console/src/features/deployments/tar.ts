@@ -8,7 +8,7 @@ export interface PackedFile {
   content: Blob;
 }
 
-const LEFT_OUT = new Set([
+const EXCLUDED = new Set([
   "node_modules",
   ".git",
   ".heddle",
@@ -20,7 +20,7 @@ const LEFT_OUT = new Set([
   ".DS_Store",
 ]);
 
-export const isLeftOut = (path: string): boolean => path.split("/").some((part) => LEFT_OUT.has(part));
+export const isExcluded = (path: string): boolean => path.split("/").some((part) => EXCLUDED.has(part));
 
 const BLOCK = 512;
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -71,14 +71,14 @@ function header(path: string, size: number, type: "0" | "x"): ArrayBuffer {
 export function filesOfFolder(chosen: Iterable<File>): PackedFile[] {
   return [...chosen]
     .map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), content: file as Blob }))
-    .filter(({ path }) => path !== "" && !isLeftOut(path));
+    .filter(({ path }) => path !== "" && !isExcluded(path));
 }
 
 /** Returns dropped files, including those in folders. An archive is returned unchanged. */
 export async function filesOfDrop(entries: FileSystemEntry[]): Promise<PackedFile[]> {
   const found: PackedFile[] = [];
   const walk = async (entry: FileSystemEntry, path: string): Promise<void> => {
-    if (isLeftOut(path)) return;
+    if (isExcluded(path)) return;
     if (entry.isFile) {
       const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
       found.push({ path, content: file });

@@ -74,7 +74,7 @@ export function DestinationForm({ onClose, onSaved }: FormProps) {
             />
           </Group>
           <CredentialFields form={form} isRequired={false} />
-          <Failure error={save.error} what="Could not create the destination" />
+          <Failure error={save.error} title="Could not create the destination" />
           <Buttons onClose={onClose} isBusy={save.isPending} action="Test and create" />
         </Stack>
       </form>
@@ -96,7 +96,7 @@ export function CredentialsForm({ destination, onClose, onSaved }: FormProps & {
         <Stack gap="sm">
           <Text size="sm">The new credentials are tested first. If the test fails, the current ones are kept.</Text>
           <CredentialFields form={form} isRequired />
-          <Failure error={save.error} what="Could not update the credentials" />
+          <Failure error={save.error} title="Could not update the credentials" />
           <Buttons onClose={onClose} isBusy={save.isPending} action="Test and save" />
         </Stack>
       </form>
@@ -132,7 +132,7 @@ function CredentialFields({ form, isRequired }: { form: Fields; isRequired: bool
   );
 }
 
-const Failure = ({ error, what: title }: { error: Error | null; what: string }): ReactNode =>
+const Failure = ({ error, title }: { error: Error | null; title: string }): ReactNode =>
   error && (
     <Alert color="red" role="alert" title={title} style={{ overflowWrap: "anywhere" }}>
       {error.message}

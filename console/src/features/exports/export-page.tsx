@@ -24,7 +24,7 @@ import {
   type ExportBody,
   exportQuery,
   exportsQuery,
-  isMoving,
+  isInProgress,
   projectNamesQuery,
 } from "./exports-api.ts";
 import { describeWindow, nextWindows, utcMoment } from "./windows.ts";
@@ -36,7 +36,7 @@ export function ExportPage() {
   const { exportId } = route.useParams();
   const { data: bulkExport, error, refetch } = useQuery(exportQuery(exportId));
   const { data: projects = [] } = useQuery(projectNamesQuery);
-  if (error) return <Problem error={error} what="Could not load the export" onRetry={refetch} />;
+  if (error) return <Problem error={error} title="Could not load the export" onRetry={refetch} />;
   const name = projects.find(({ id }) => id === bulkExport?.session_id)?.name;
   return (
     <Page title={`Export of ${name ?? "project"}`} actions={bulkExport && <Actions of={bulkExport} />}>
@@ -59,7 +59,7 @@ function Actions({ of }: { of: Export }) {
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["exports"] });
   const isSchedule = of.interval_hours !== null;
   const again = useMutation({
-    mutationFn: () => createExport(sameAgain(of)),
+    mutationFn: () => createExport(copyExport(of)),
     onError: notifyFailure("Could not create the export"),
     onSuccess: async ({ id }) => {
       await refresh();
@@ -69,7 +69,7 @@ function Actions({ of }: { of: Export }) {
   return (
     <>
       {dialog}
-      {isMoving(of) && (
+      {isInProgress(of) && (
         <Button
           size="xs"
           variant="default"
@@ -91,7 +91,7 @@ function Actions({ of }: { of: Export }) {
           {isSchedule ? "Stop schedule" : "Cancel export"}
         </Button>
       )}
-      {!isMoving(of) && !isSchedule && (
+      {!isInProgress(of) && !isSchedule && (
         <Button size="xs" variant="default" loading={again.isPending} onClick={() => again.mutate()}>
           Rerun export
         </Button>
@@ -100,7 +100,7 @@ function Actions({ of }: { of: Export }) {
   );
 }
 
-const sameAgain = (of: Export): ExportBody =>
+const copyExport = (of: Export): ExportBody =>
   ({
     session_id: of.session_id,
     bulk_export_destination_id: of.bulk_export_destination_id,
@@ -147,12 +147,12 @@ function Summary({ of }: { of: Export }) {
       )}
       {of.interval_hours === null && (
         <Paper withBorder p="sm">
-          {isMoving(of) && (
+          {isInProgress(of) && (
             <Progress label="Rows written" done={rows} total={total}>
               {count(rows)} of {count(total)} rows <Estimate of={of} />
             </Progress>
           )}
-          <SimpleGrid cols={{ base: 2, sm: 4 }} mt={isMoving(of) ? "sm" : 0}>
+          <SimpleGrid cols={{ base: 2, sm: 4 }} mt={isInProgress(of) ? "sm" : 0}>
             <Fact label="Rows" value={count(rows)} />
             <Fact label="Size" value={bytes(size)} />
             <Fact label="Files" value={count(files)} />
@@ -198,7 +198,7 @@ function Schedule({ of }: { of: Export }) {
   const spawned = exports.filter(({ source_bulk_export_id: source }) => source === of.id);
   return (
     <>
-      {isMoving(of) && (
+      {isInProgress(of) && (
         <section aria-label="Next windows">
           <Title order={2} size="h5" mb="xs">
             Next windows

@@ -6,14 +6,14 @@ import { bytes, count } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
-import { type Export, type ExportRun, exportRunsQuery, isMoving } from "./exports-api.ts";
+import { type Export, type ExportRun, exportRunsQuery, isInProgress } from "./exports-api.ts";
 
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
 /** An export's runs, one per day of its window, each with its files. */
 export function ExportRuns({ of }: { of: Export }) {
-  const { data: runs, error, refetch } = useQuery(exportRunsQuery(of.id, isMoving(of)));
-  if (error) return <Problem error={error} what="Could not load the days of this export" onRetry={refetch} />;
+  const { data: runs, error, refetch } = useQuery(exportRunsQuery(of.id, isInProgress(of)));
+  if (error) return <Problem error={error} title="Could not load the days of this export" onRetry={refetch} />;
   return (
     <section aria-label="Days">
       <Title order={2} size="h5" mb="xs">
@@ -23,7 +23,7 @@ export function ExportRuns({ of }: { of: Export }) {
         <Loading rows={3} />
       ) : runs.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {isMoving(of) ? "Days are listed when the export starts." : "No days."}
+          {isInProgress(of) ? "Days are listed when the export starts." : "No days."}
         </Text>
       ) : (
         <Accordion variant="contained" multiple>

@@ -14,7 +14,7 @@ import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { ExportForm } from "./export-form.tsx";
-import { destinationsQuery, type Export, exportsQuery, isMoving, projectNamesQuery } from "./exports-api.ts";
+import { destinationsQuery, type Export, exportsQuery, isInProgress, projectNamesQuery } from "./exports-api.ts";
 import { describeWindow } from "./windows.ts";
 
 const route = getRouteApi("/_shell/exports/");
@@ -27,7 +27,7 @@ export function ExportsPage() {
   const { data: projects = [] } = useQuery(projectNamesQuery);
   const names = new Map(projects.map(({ id, name }) => [id, name]));
   const places = new Map(destinations.map(({ id, display_name: name }) => [id, name]));
-  if (error) return <Problem error={error} what="Could not load the exports" onRetry={refetch} />;
+  if (error) return <Problem error={error} title="Could not load the exports" onRetry={refetch} />;
   const open = () => void navigate({ search: { create: true } });
   return (
     <Page
@@ -96,7 +96,7 @@ export function ExportsPage() {
 function Written({ of }: { of: Export }) {
   const { rows_written: rows, rows_total: total, bytes_written: size } = of.progress;
   if (of.interval_hours !== null) return <Text size="sm">every {of.interval_hours} h</Text>;
-  if (isMoving(of)) {
+  if (isInProgress(of)) {
     return (
       <Progress label="Rows written" done={rows} total={total}>
         {count(rows)} of {count(total)} rows

@@ -35,7 +35,7 @@ export function Home() {
                 Agent servers
               </Title>
               <SimpleGrid cols={{ base: 1, md: 2, lg: 3 }} spacing="sm">
-                {servers.slice(0, MOST).map((server) => (
+                {servers.slice(0, LIMIT).map((server) => (
                   <AgentCard key={server.id} server={server} />
                 ))}
               </SimpleGrid>
@@ -54,4 +54,4 @@ export function Home() {
 }
 
 /** Limit, as each card queries its server; the list of deployments shows the rest. */
-const MOST = 12;
+const LIMIT = 12;

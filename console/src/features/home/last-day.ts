@@ -16,7 +16,7 @@ export interface Hour {
 
 const since = (now: number): string => new Date(now - HOURS * HOUR_MS).toISOString();
 
-export const newestProjects = queryOptions({
+export const recentProjectsQuery = queryOptions({
   queryKey: ["projects", "newest"],
   queryFn: ({ signal }) => {
     const query = { limit: String(PROJECTS), sort_by: "last_run_start_time", sort_by_desc: "true" } as const;

@@ -8,7 +8,7 @@ import { threadListQuery } from "../threads/thread-list-query.ts";
 import { previewThread } from "../threads/thread-preview.ts";
 import { Card } from "./card.tsx";
 
-const MOST = 6;
+const LIMIT = 6;
 
 /** The most recently updated threads. */
 export function ThreadsCard({ server }: { server: string }) {
@@ -21,7 +21,7 @@ export function ThreadsCard({ server }: { server: string }) {
           All threads
         </AnchorLink>
       }
-      query={{ ...query, data: query.data?.threads.slice(0, MOST) }}
+      query={{ ...query, data: query.data?.threads.slice(0, LIMIT) }}
       none={
         <Text size="sm">
           None yet. Start a conversation in the{" "}

@@ -7,7 +7,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { readMetadata, utc } from "../runs/run-record.ts";
 import { Card } from "./card.tsx";
 import { HoursChart, sumHours } from "./hours-chart.tsx";
-import { failuresQuery, hoursQuery, newestProjects } from "./last-day.ts";
+import { failuresQuery, hoursQuery, recentProjectsQuery } from "./last-day.ts";
 
 const AllProjects = () => (
   <AnchorLink to="/projects" size="sm">
@@ -21,7 +21,7 @@ export function ProjectsCard() {
     <Card
       title="Traces in the last 24 hours"
       all={<AllProjects />}
-      query={useQuery(newestProjects)}
+      query={useQuery(recentProjectsQuery)}
       none={
         <Text size="sm">None yet. Runs of graphs are traced automatically; any LangSmith client can send traces.</Text>
       }
@@ -53,7 +53,7 @@ function ProjectLine({ id, name }: { id: string; name: string }) {
 
 /** Recent failures that need attention. */
 export function FailuresCard() {
-  const { data: projects } = useQuery(newestProjects);
+  const { data: projects } = useQuery(recentProjectsQuery);
   const ids = projects?.map(({ id }) => id) ?? [];
   const failures = useQuery({ ...failuresQuery(ids), enabled: ids.length > 0 });
   const query = { ...failures, data: projects && ids.length === 0 ? [] : failures.data };

@@ -42,7 +42,7 @@ export function Inbox() {
             </Text>
           )}
           {threads.map((thread) => (
-            <WaitingThread key={thread.thread_id} server={server} thread={thread} names={names} />
+            <InterruptedThread key={thread.thread_id} server={server} thread={thread} names={names} />
           ))}
           {typeof total === "number" && total > PAGE && (
             <Pagination
@@ -59,13 +59,13 @@ export function Inbox() {
   );
 }
 
-interface WaitingThreadProps {
+interface InterruptedThreadProps {
   server: string;
   thread: ThreadLine;
   names: ReadonlyMap<string, string>;
 }
 
-function WaitingThread({ server, thread, names }: WaitingThreadProps) {
+function InterruptedThread({ server, thread, names }: InterruptedThreadProps) {
   const { assistant_id: id, graph_id: graph } = (thread.metadata ?? {}) as Record<string, string | undefined>;
   return (
     <Card withBorder padding="sm" component="article" aria-label={`Thread ${thread.thread_id}`}>

@@ -1,18 +1,18 @@
 import { Button, Group, Textarea } from "@mantine/core";
 import { useState } from "react";
 
-import { looksBroken, readAny } from "../../ui/schema-form/schema.ts";
+import { isBrokenJson, readAny } from "../../ui/schema-form/schema.ts";
 
-interface AnyAnswerProps {
+interface AnswerFormProps {
   payload: unknown;
   isBusy: boolean;
   onAnswer: (value: unknown) => void;
 }
 
 /** Form for yes, no, text, or any JSON; the interrupt's value can be used as a draft. */
-export function AnyAnswer({ payload, isBusy, onAnswer }: AnyAnswerProps) {
+export function AnswerForm({ payload, isBusy, onAnswer }: AnswerFormProps) {
   const [text, setText] = useState("");
-  const isBroken = looksBroken(text);
+  const isBroken = isBrokenJson(text);
   return (
     <form
       onSubmit={(event) => {

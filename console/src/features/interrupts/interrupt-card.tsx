@@ -1,7 +1,7 @@
 import { Paper, Stack, Text } from "@mantine/core";
 
 import { LazyJson } from "../../ui/lazy-json.tsx";
-import { AnyAnswer } from "./any-answer.tsx";
+import { AnswerForm } from "./any-answer.tsx";
 import { readReview } from "./review.ts";
 import { ReviewForm } from "./review-form.tsx";
 
@@ -40,7 +40,7 @@ export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: 
         ) : (
           <>
             <Question value={value} />
-            <AnyAnswer payload={value} isBusy={isBusy} onAnswer={onAnswer} />
+            <AnswerForm payload={value} isBusy={isBusy} onAnswer={onAnswer} />
           </>
         )}
       </Stack>

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Content } from "../../ui/messages/content.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { ToolCallView } from "../../ui/messages/tool-call-view.tsx";
-import { looksBroken } from "../../ui/schema-form/schema.ts";
+import { isBrokenJson } from "../../ui/schema-form/schema.ts";
 import { type Action, type Choice, type Decision, type Review, writeAnswer } from "./review.ts";
 
 const LABELS: Record<Choice, string> = { approve: "Approve", edit: "Edit", reject: "Reject", respond: "Respond" };
@@ -26,7 +26,7 @@ export function ReviewForm({ review, isBusy, onAnswer }: ReviewFormProps) {
   const [drafts, setDrafts] = useState(() => review.actions.map(initialDraft));
   const change = (index: number, next: Partial<Draft>) =>
     setDrafts(drafts.map((draft, at) => (at === index ? { ...draft, ...next } : draft)));
-  const isBroken = drafts.some(({ choice, args }) => choice === "edit" && (looksBroken(args) || args.trim() === ""));
+  const isBroken = drafts.some(({ choice, args }) => choice === "edit" && (isBrokenJson(args) || args.trim() === ""));
   return (
     <form
       onSubmit={(event) => {
@@ -73,7 +73,7 @@ function ActionForm({
         <JsonField
           label={`Edited arguments of ${action.name}`}
           value={draft.args}
-          error={looksBroken(draft.args) ? "Invalid JSON" : null}
+          error={isBrokenJson(draft.args) ? "Invalid JSON" : null}
           onChange={(args) => onChange({ args })}
         />
       )}

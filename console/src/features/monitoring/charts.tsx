@@ -8,7 +8,13 @@ import { type ChartProps, type ChartSeries } from "../../ui/chart-props.ts";
 import { compact, duration, money, percent } from "../../ui/format.ts";
 import { Problem } from "../../ui/problem.tsx";
 import type { TimeRange } from "../../ui/time-range.ts";
-import { type Group, type Point, type TimelineInRange, timelineQuery, type Which } from "./timeline-query.ts";
+import {
+  type Group,
+  type Point,
+  type TimelineInRange,
+  timelineQuery,
+  type TimelineSelection,
+} from "./timeline-query.ts";
 import { feedbackSeries, metricSeries, groupSeries } from "./values-of.ts";
 
 interface ChartsProps {
@@ -30,15 +36,15 @@ function Charts({
   count,
   children,
 }: Pick<ChartsProps, "projectId" | "range"> & {
-  selection: Which;
+  selection: TimelineSelection;
   isRoot: boolean;
   /** Number of charts, to reserve their space. */
   count: number;
-  children: (timeline: TimelineInRange, draw: (chart: Drawn) => ReactNode) => ReactNode;
+  children: (timeline: TimelineInRange, draw: (chart: ChartSpec) => ReactNode) => ReactNode;
 }) {
   const navigate = useNavigate();
   const { data: timeline, error, refetch } = useQuery(timelineQuery(projectId, range, selection));
-  if (error) return <Problem error={error} what="Could not load the metrics" onRetry={refetch} />;
+  if (error) return <Problem error={error} title="Could not load the metrics" onRetry={refetch} />;
   if (!timeline) return Array.from({ length: count }, (_, index) => <Skeleton key={index} h={262} />);
   const onPick = (index: number) => {
     const start = timeline.times[index]! * 1000;
@@ -54,14 +60,20 @@ function Charts({
       } as never,
     });
   };
-  return children(timeline, (chart) => <Drawing key={chart.title} {...chart} timeline={timeline} onPick={onPick} />);
+  return children(timeline, (chart) => (
+    <TimelineChart key={chart.title} {...chart} timeline={timeline} onPick={onPick} />
+  ));
 }
 
-type Drawn = Pick<ChartProps, "title" | "format" | "kind" | "note"> & {
+type ChartSpec = Pick<ChartProps, "title" | "format" | "kind" | "note"> & {
   of: (timeline: TimelineInRange) => ChartSeries[];
 };
 
-function Drawing({ of, timeline, ...chart }: Drawn & { timeline: TimelineInRange; onPick: (index: number) => void }) {
+function TimelineChart({
+  of,
+  timeline,
+  ...chart
+}: ChartSpec & { timeline: TimelineInRange; onPick: (index: number) => void }) {
   // the function is new at each render but draws the same
   // oxlint-disable-next-line react-hooks/exhaustive-deps
   const series = useMemo(() => of(timeline), [timeline]);
@@ -69,7 +81,7 @@ function Drawing({ of, timeline, ...chart }: Drawn & { timeline: TimelineInRange
 }
 
 /** For all runs several figures, for groups only the first. */
-const either =
+const metricOrGroups =
   (
     group: Group | undefined,
     figures: { label: string; of: (point: Point) => number | null | undefined }[],
@@ -79,7 +91,7 @@ const either =
     group ? groupSeries(timeline, figures[0]!.of, empty) : metricSeries(timeline, figures, empty);
 
 export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
-  const selection: Which = {
+  const selection: TimelineSelection = {
     is_root: true,
     filter,
     group_by: group,
@@ -93,13 +105,13 @@ export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
             title: "Traces",
             kind: group ? "line" : "bars",
             format: formatInteger,
-            of: either(group, [{ label: "Traces", of: (point) => point.run_count }], 0),
+            of: metricOrGroups(group, [{ label: "Traces", of: (point) => point.run_count }], 0),
           })}
           {draw({
             title: "Latency",
             format: seconds,
             note: group ? "P50" : undefined,
-            of: either(group, [
+            of: metricOrGroups(group, [
               { label: "P50", of: (point) => point.latency_p50 },
               { label: "P99", of: (point) => point.latency_p99 },
             ]),
@@ -107,7 +119,7 @@ export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
           {draw({
             title: "Error rate",
             format: percent,
-            of: either(group, [{ label: "Failed", of: (point) => point.error_rate }]),
+            of: metricOrGroups(group, [{ label: "Failed", of: (point) => point.error_rate }]),
           })}
           {draw({ title: "Feedback", note: "average", format: (value) => value.toFixed(2), of: feedbackSeries })}
         </>
@@ -117,7 +129,7 @@ export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
 }
 
 export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
-  const selection: Which = {
+  const selection: TimelineSelection = {
     run_type: "llm",
     filter,
     group_by: group,
@@ -141,13 +153,13 @@ export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
             title: "LLM calls",
             kind: group ? "line" : "bars",
             format: formatInteger,
-            of: either(group, [{ label: "LLM calls", of: (point) => point.run_count }], 0),
+            of: metricOrGroups(group, [{ label: "LLM calls", of: (point) => point.run_count }], 0),
           })}
           {draw({
             title: "LLM latency",
             format: seconds,
             note: group ? "P50" : undefined,
-            of: either(group, [
+            of: metricOrGroups(group, [
               { label: "P50", of: (point) => point.latency_p50 },
               { label: "P99", of: (point) => point.latency_p99 },
             ]),
@@ -156,7 +168,7 @@ export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
             title: "First token",
             format: seconds,
             note: group ? "P50" : undefined,
-            of: either(group, [
+            of: metricOrGroups(group, [
               { label: "P50", of: (point) => point.first_token_p50 },
               { label: "P99", of: (point) => point.first_token_p99 },
             ]),
@@ -166,8 +178,8 @@ export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
 
             format: compact,
             of: group
-              ? either(group, [{ label: "Total", of: (point) => point.total_tokens }], 0)
-              : either(undefined, [
+              ? metricOrGroups(group, [{ label: "Total", of: (point) => point.total_tokens }], 0)
+              : metricOrGroups(undefined, [
                   { label: "Prompt", of: (point) => point.prompt_tokens },
                   { label: "Completion", of: (point) => point.completion_tokens },
                 ]),
@@ -176,7 +188,7 @@ export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
             title: "Cost",
             kind: group ? "line" : "bars",
             format: money,
-            of: either(group, [{ label: "Cost", of: (point) => point.total_cost }]),
+            of: metricOrGroups(group, [{ label: "Cost", of: (point) => point.total_cost }]),
           })}
         </>
       )}
@@ -185,7 +197,7 @@ export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
 }
 
 export function ToolCharts({ projectId, range, filter }: ChartsProps) {
-  const selection: Which = {
+  const selection: TimelineSelection = {
     run_type: "tool",
     filter,
     group_by: { attribute: "name", max_groups: 5 },

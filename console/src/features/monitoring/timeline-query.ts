@@ -8,7 +8,7 @@ type Body = NonNullable<operations["post_api_v1_runs_stats_timeline"]["requestBo
 export type Timeline = operations["post_api_v1_runs_stats_timeline"]["responses"][200]["content"]["application/json"];
 export type Point = Timeline["series"][number]["points"][number];
 export type Group = NonNullable<Body["group_by"]>;
-export type Which = Pick<Body, "is_root" | "run_type" | "filter" | "select" | "group_by">;
+export type TimelineSelection = Pick<Body, "is_root" | "run_type" | "filter" | "select" | "group_by">;
 
 export interface TimelineInRange extends Timeline {
   /** Times of all buckets in the range, including empty ones; seconds since 1970. */
@@ -16,7 +16,7 @@ export interface TimelineInRange extends Timeline {
 }
 
 /** Query for figures of a project's runs over the range, which advances with the clock if it ends now. */
-export const timelineQuery = (projectId: string, range: TimeRange, selection: Which) =>
+export const timelineQuery = (projectId: string, range: TimeRange, selection: TimelineSelection) =>
   queryOptions({
     queryKey: ["timeline", projectId, range, selection],
     async queryFn({ signal }): Promise<TimelineInRange> {

@@ -68,7 +68,7 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
     if (hasMessage) send();
   };
   const attach = async (file: File | null) => {
-    if (file) setPictures([...pictures, await readPicture(file)]);
+    if (file) setPictures([...pictures, await readImage(file)]);
   };
   const maySend = mode === "json" || messagesKey === null || hasMessage || hasForm;
   return (
@@ -169,7 +169,7 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
   );
 }
 
-function readPicture(file: File): Promise<string> {
+function readImage(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener("load", () => resolve(reader.result as string));

@@ -28,7 +28,7 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
     setError(null);
     setBusy(true);
     try {
-      const values = changedOnly(readObject(text, "The state"), state.values);
+      const values = pickChanged(readObject(text, "The state"), state.values);
       if (Object.keys(values).length === 0 && asNode === null) throw new Error("No changes to save.");
       const params = { path: { thread_id: threadId } };
       const body = {
@@ -74,13 +74,13 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
 }
 
 /** Returns only changed members: untouched ones would pass through their reducers a second time. */
-function changedOnly(now: Record<string, unknown>, before: Record<string, unknown>): Record<string, unknown> {
+function pickChanged(now: Record<string, unknown>, before: Record<string, unknown>): Record<string, unknown> {
   const changed = Object.entries(now).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key]));
-  return Object.fromEntries(changed.map(([key, value]) => [key, onlyNew(value, before[key])]));
+  return Object.fromEntries(changed.map(([key, value]) => [key, pickNew(value, before[key])]));
 }
 
 /** Returns the new or changed messages of a list: reducers of messages match them by id. */
-function onlyNew(now: unknown, before: unknown): unknown {
+function pickNew(now: unknown, before: unknown): unknown {
   if (!Array.isArray(now) || !Array.isArray(before)) return now;
   const hasIds = [...now, ...before].every((entry) => typeof (entry as { id?: unknown } | null)?.id === "string");
   if (!hasIds) return now;

@@ -44,7 +44,7 @@ export function Playground() {
         title="Playground"
         actions={<NewThread onClick={() => void navigate({ search: { panel: search.panel } })} />}
       >
-        <Problem error={lost} onRetry={thread.refetch} what="Could not load the thread" />
+        <Problem error={lost} onRetry={thread.refetch} title="Could not load the thread" />
       </Page>
     );
   }

@@ -44,10 +44,10 @@ export function StepsPanel({ states, live, custom, viewed, isRunning, ...on }: S
               </Text>
               <StatusBadge status={step.state === "active" ? "running" : step.state} />
             </Group>
-            {step.result !== undefined && <Unfolded label={`Result of ${step.node}`} value={step.result} />}
+            {step.result !== undefined && <LazyDetails label={`Result of ${step.node}`} value={step.result} />}
           </div>
         ))}
-      {custom.length > 0 && <Unfolded label={`Custom events (${custom.length})`} value={custom} />}
+      {custom.length > 0 && <LazyDetails label={`Custom events (${custom.length})`} value={custom} />}
       {!isRunning &&
         states.map((state) => (
           <StateCard
@@ -87,8 +87,8 @@ function StateCard({ state, parent, isViewed, onView, onRunFrom, onEdit }: State
           next: {next.join(", ")}
         </Text>
       )}
-      {updates !== null && <Unfolded label="Writes" value={updates} />}
-      <Unfolded label="State" value={state.values} />
+      {updates !== null && <LazyDetails label="Writes" value={updates} />}
+      <LazyDetails label="State" value={state.values} />
       <Group gap={4} mt={4}>
         <Button size="compact-xs" variant={isViewed ? "light" : "default"} onClick={() => onView(isViewed ? null : id)}>
           {isViewed ? "Back to latest" : "View"}
@@ -105,7 +105,7 @@ function StateCard({ state, parent, isViewed, onView, onRunFrom, onEdit }: State
 }
 
 /** Rendered only when opened: a state may be large, and there are many. */
-function Unfolded({ label, value }: { label: string; value: unknown }) {
+function LazyDetails({ label, value }: { label: string; value: unknown }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

@@ -9,14 +9,14 @@ import { Problem } from "../../ui/problem.tsx";
 import { type Interrupt, InterruptCard } from "../interrupts/interrupt-card.tsx";
 import { FailureAlert } from "../threads/failure-alert.tsx";
 import { readFailure } from "../threads/run-failure.ts";
-import { HISTORY, type State } from "../threads/thread-queries.ts";
+import { HISTORY_LIMIT, type State } from "../threads/thread-queries.ts";
 import { humanMessage } from "./compose-input.ts";
 import { Conversation } from "./conversation.tsx";
 import classes from "./playground.module.css";
-import type { Conduct, Send } from "./use-run.ts";
+import type { RunControls, Send } from "./use-run.ts";
 
-interface TalkProps {
-  run: Conduct;
+interface ThreadViewProps {
+  run: RunControls;
   messagesKey: string | null;
   /** State selected instead of the newest. */
   viewed: State | undefined;
@@ -29,7 +29,17 @@ interface TalkProps {
 }
 
 /** The conversation or the state, with errors and interrupts. */
-export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onProblem, onNewest, send }: TalkProps) {
+export function ThreadView({
+  run,
+  messagesKey,
+  viewed,
+  isViewing,
+  head,
+  problem,
+  onProblem,
+  onNewest,
+  send,
+}: ThreadViewProps) {
   const { stream, states } = run;
   const isRunning = stream.isLoading;
   const values = (isViewing ? viewed?.values : stream.values) as Record<string, unknown> | undefined;
@@ -39,7 +49,7 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
   const findOrigin = (message: Message, index: number) => {
     const first = stream.getMessagesMetadata(message.raw as never, index)?.firstSeenState as State | undefined;
     // the oldest of the fetched states contains all earlier messages
-    const isCut = states.length >= HISTORY && first === states.at(-1);
+    const isCut = states.length >= HISTORY_LIMIT && first === states.at(-1);
     return isCut ? null : (first?.parent_checkpoint ?? null);
   };
   const getAlternatives = (message: Message, index: number) => {
@@ -70,7 +80,7 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
       {problem && (
         <Problem
           error={problem}
-          what={typeof (problem as { status?: unknown }).status === "number" ? "Run rejected" : "Run failed"}
+          title={typeof (problem as { status?: unknown }).status === "number" ? "Run rejected" : "Run failed"}
           onRetry={again}
         />
       )}
@@ -110,7 +120,7 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
   if (run.threadError && !run.thread) {
     return (
       <div className={classes.talk}>
-        <Problem error={run.threadError} what="Could not load the thread" />
+        <Problem error={run.threadError} title="Could not load the thread" />
       </div>
     );
   }

@@ -191,4 +191,4 @@ export function useRun({
   };
 }
 
-export type Conduct = ReturnType<typeof useRun>;
+export type RunControls = ReturnType<typeof useRun>;

@@ -14,7 +14,7 @@ import classes from "./playground.module.css";
 import { readSetup, type SetupDraft } from "./read-setup.ts";
 import { RunBar } from "./run-bar.tsx";
 import { type Panel, SidePanel } from "./side-panel.tsx";
-import { Talk } from "./talk.tsx";
+import { ThreadView } from "./talk.tsx";
 import { type Send, type Setup, type Strategy, useRun } from "./use-run.ts";
 import type { Watcher } from "./watcher.ts";
 
@@ -90,7 +90,8 @@ export function Workbench(props: WorkbenchProps) {
     await run.send({ ...request, from: origin });
   };
 
-  if (schemas.error) return <Problem error={schemas.error} onRetry={schemas.refetch} what="Could not load the graph" />;
+  if (schemas.error)
+    return <Problem error={schemas.error} onRetry={schemas.refetch} title="Could not load the graph" />;
   if (!schemas.data) return <Loading />;
   const isRunning = stream.isLoading;
   const listed = runs.find(({ run_id: id }) => id === watch.runId);
@@ -122,7 +123,7 @@ export function Workbench(props: WorkbenchProps) {
           attempt={isRunning ? watch.attempt : 1}
           onCancel={(runId) => void run.cancel(runId)}
         />
-        <Talk
+        <ThreadView
           run={run}
           messagesKey={messagesKey}
           viewed={viewed}

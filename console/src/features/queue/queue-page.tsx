@@ -14,7 +14,7 @@ import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
 import { cancelRun, type Queue, queueQuery } from "./queue-query.ts";
-import { whyItWaits } from "./why-it-waits.ts";
+import { describeWaitReason } from "./why-it-waits.ts";
 
 const route = getRouteApi("/_shell/a/$server/queue");
 
@@ -22,7 +22,7 @@ const route = getRouteApi("/_shell/a/$server/queue");
 export function QueuePage() {
   const { server } = route.useParams();
   const { data: queue, error, refetch } = useQuery(queueQuery(server));
-  if (error) return <Problem error={error} what="Could not load the queue" onRetry={refetch} />;
+  if (error) return <Problem error={error} title="Could not load the queue" onRetry={refetch} />;
   return (
     <Page title="Queue">
       {queue ? (
@@ -118,7 +118,7 @@ function Servers({ queue }: { queue: Queue }) {
 }
 
 function Waiting({ queue, server }: { queue: Queue; server: string }) {
-  const { ask, dialog } = useCancelling(server);
+  const { ask, dialog } = useCancelRun(server);
   const hidden = queue.counts.pending - queue.waiting.length;
   return (
     <section aria-label="Waiting runs">
@@ -139,7 +139,7 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
           columns={[
             { title: "Run", width: 340, cell: (run) => <RunLink server={server} run={run} /> },
             { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
-            { title: "Reason", cell: (run) => <Why run={run} server={server} /> },
+            { title: "Reason", cell: (run) => <WaitReason run={run} server={server} /> },
             { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
             { title: "", width: 90, cell: (run) => <CancelButton onClick={() => ask(run)} /> },
           ]}
@@ -155,7 +155,7 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
 }
 
 function Running({ queue, server }: { queue: Queue; server: string }) {
-  const { ask, dialog } = useCancelling(server);
+  const { ask, dialog } = useCancelRun(server);
   const hosts = new Map(queue.servers.map(({ server_id: id, host_name: name }) => [id, name]));
   if (queue.running.length === 0) return null;
   return (
@@ -211,10 +211,10 @@ const RunLink = ({ server, run }: { server: string; run: RunRef }) => (
   </AnchorLink>
 );
 
-function Why({ run, server }: { run: Queue["waiting"][number]; server: string }) {
+function WaitReason({ run, server }: { run: Queue["waiting"][number]; server: string }) {
   return (
     <Text size="sm">
-      {whyItWaits(run)}
+      {describeWaitReason(run)}
       {run.reason === "starts_later" && (
         <>
           {" "}
@@ -231,7 +231,7 @@ function Why({ run, server }: { run: Queue["waiting"][number]; server: string })
   );
 }
 
-function useCancelling(server: string) {
+function useCancelRun(server: string) {
   const queryClient = useQueryClient();
   const { ask, dialog } = useConfirm();
   const cancel = useMutation({

@@ -9,4 +9,4 @@ const TEXTS: Record<Reason, string> = {
 };
 
 /** Returns the beginning of a sentence that ends with the time or the run that it waits for. */
-export const whyItWaits = ({ reason }: { reason: Reason }): string => TEXTS[reason];
+export const describeWaitReason = ({ reason }: { reason: Reason }): string => TEXTS[reason];

@@ -223,7 +223,7 @@ function isBalanced(text: string): boolean {
 }
 
 /** Returns the position of the error in the server's message: "Invalid filter at character 12: …". */
-export function readComplaint(message: string): { at: number; reason: string } {
+export function parseFilterError(message: string): { at: number; reason: string } {
   const match = /at character (\d+): ([\s\S]*)$/.exec(message);
   return match ? { at: Number(match[1]), reason: match[2]! } : { at: 0, reason: message };
 }

@@ -26,7 +26,7 @@ export const RUN_COLUMNS: [id: string, label: string][] = [
   ["thread", "Thread"],
   ["dataset", "Dataset"],
 ];
-export const HIDDEN_AT_FIRST = ["error", "first_token", "metadata", "thread", "dataset"];
+export const HIDDEN_BY_DEFAULT = ["error", "first_token", "metadata", "thread", "dataset"];
 
 const brief = (text: string | null | undefined, c?: string) =>
   text == null || text === "" ? (

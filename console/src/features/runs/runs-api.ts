@@ -124,7 +124,7 @@ export const facetsQuery = (projectId: string, search: RunSearch) => {
 };
 
 /** Validates an expression; null when it is valid. */
-export async function complaintAbout(filter: string): Promise<string | null> {
+export async function validateFilter(filter: string): Promise<string | null> {
   if (filter.trim() === "") return null;
   const { errors } = await data(traceApi.POST("/api/v1/runs/query/validate", { body: { filter } }));
   return errors[0]?.message ?? null;

@@ -10,7 +10,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { compact, count, duration, money, percent } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { HIDDEN_AT_FIRST, RUN_COLUMNS, runColumns } from "./run-columns.tsx";
+import { HIDDEN_BY_DEFAULT, RUN_COLUMNS, runColumns } from "./run-columns.tsx";
 import { RUN_SEARCH, type RunSearch } from "./run-search.ts";
 import { LIVE_MS, runStatsQuery } from "./runs-api.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
@@ -28,7 +28,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
   const { found, runs, isLive, liveError } = useLiveRuns(projectId, search);
   const [hidden, setHidden] = useLocalStorage({
     key: "heddle.runs.hidden",
-    defaultValue: HIDDEN_AT_FIRST,
+    defaultValue: HIDDEN_BY_DEFAULT,
     getInitialValueInEffect: false,
   });
   const columns = useMemo(() => runColumns(projectId), [projectId]);

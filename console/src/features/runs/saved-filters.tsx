@@ -7,14 +7,14 @@ import type { RunSearch } from "./run-search.ts";
 import classes from "./quick-filters.module.css";
 
 /** Parameters that a saved filter restores. */
-const KEPT = ["tab", "filter", "trace_filter", "tree_filter", "text"] as const;
-type Kept = Pick<RunSearch, (typeof KEPT)[number]>;
-interface Saved extends Kept {
+const SAVED_KEYS = ["tab", "filter", "trace_filter", "tree_filter", "text"] as const;
+type FilterValues = Pick<RunSearch, (typeof SAVED_KEYS)[number]>;
+interface SavedFilter extends FilterValues {
   name: string;
 }
 
-const keep = (search: RunSearch): Kept =>
-  Object.fromEntries(KEPT.map((name) => [name, search[name]])) as unknown as Kept;
+const pickFilterValues = (search: RunSearch): FilterValues =>
+  Object.fromEntries(SAVED_KEYS.map((name) => [name, search[name]])) as unknown as FilterValues;
 
 /** Named filters, stored in this browser for each project. */
 export function SavedFilters({
@@ -24,16 +24,16 @@ export function SavedFilters({
 }: {
   projectId: string;
   search: RunSearch;
-  onUse: (kept: Kept) => void;
+  onUse: (values: FilterValues) => void;
 }) {
-  const [saved, setSaved] = useLocalStorage<Saved[]>({ key: `heddle.filters.${projectId}`, defaultValue: [] });
+  const [saved, setSaved] = useLocalStorage<SavedFilter[]>({ key: `heddle.filters.${projectId}`, defaultValue: [] });
   const [name, setName] = useState("");
   const [isOpen, setOpen] = useState(false);
-  const isEmpty = KEPT.every((key) => key === "tab" || search[key].trim() === "");
+  const isEmpty = SAVED_KEYS.every((key) => key === "tab" || search[key].trim() === "");
   const save = () => {
     setSaved([
       ...saved.filter((savedFilter) => savedFilter.name !== name.trim()),
-      { name: name.trim(), ...keep(search) },
+      { name: name.trim(), ...pickFilterValues(search) },
     ]);
     setName("");
   };
@@ -57,7 +57,7 @@ export function SavedFilters({
               <UnstyledButton
                 className={classes.value}
                 onClick={() => {
-                  onUse(keep(savedFilter as unknown as RunSearch));
+                  onUse(pickFilterValues(savedFilter as unknown as RunSearch));
                   setOpen(false);
                 }}
               >

@@ -4,15 +4,15 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
-import { keepCsrfToken, keepKey, keepWorkspace, readKey } from "../../api/credentials.ts";
+import { storeCsrfToken, storeKey, storeWorkspace, readKey } from "../../api/credentials.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyDone } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
-import { whoQuery } from "./queries.ts";
+import { identityQuery } from "./queries.ts";
 
 export function Account() {
-  const { data: identity, error, refetch } = useQuery(whoQuery);
+  const { data: identity, error, refetch } = useQuery(identityQuery);
   const { data: methods } = useQuery({
     queryKey: ["sign-in-methods"],
     queryFn: () => data(traceApi.GET("/api/v1/auth/sign-in-methods", {})),
@@ -38,7 +38,7 @@ export function Account() {
         .
       </Text>
       {readKey() === null && methods?.password && <PasswordForm />}
-      {readKey() === null && <Everywhere />}
+      {readKey() === null && <Sessions />}
     </Stack>
   );
 }
@@ -110,7 +110,7 @@ function PasswordForm() {
   );
 }
 
-function Everywhere() {
+function Sessions() {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const { ask, dialog } = useConfirm();
@@ -121,9 +121,9 @@ function Everywhere() {
       action: "Sign out everywhere",
       async run() {
         await traceApi.POST("/api/v1/logout", { body: { everywhere: true } });
-        keepKey(null);
-        keepCsrfToken(null);
-        keepWorkspace(null);
+        storeKey(null);
+        storeCsrfToken(null);
+        storeWorkspace(null);
         queryClient.clear();
         await navigate({ to: "/sign-in" });
       },

@@ -14,7 +14,7 @@ interface KeyFormProps {
 }
 
 const DAY_MS = 86_400_000;
-const LIVES = [
+const LIFETIMES = [
   { value: "7", label: "7 days" },
   { value: "30", label: "30 days" },
   { value: "90", label: "90 days" },
@@ -26,12 +26,12 @@ export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
   const { data: roles = [] } = useQuery(rolesQuery);
   const [description, setDescription] = useState("");
   const [days, setDays] = useState("90");
-  const [onlyReads, setOnlyReads] = useState(false);
+  const [isReadOnly, setOnlyReads] = useState(false);
   const [role, setRole] = useState<string | null>(null);
   const make = async () => {
     const body = {
       description: description.trim(),
-      read_only: onlyReads,
+      read_only: isReadOnly,
       ...(days !== "" && { expires_at: new Date(Date.now() + Number(days) * DAY_MS).toISOString() }),
       ...(role !== null && { role_id: role }),
     };
@@ -58,7 +58,7 @@ export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
       />
       <Select
         label="Expires"
-        data={LIVES}
+        data={LIFETIMES}
         value={days}
         onChange={(value) => setDays(value ?? "")}
         allowDeselect={false}
@@ -75,7 +75,11 @@ export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
           clearable
         />
       )}
-      <Checkbox label="Read-only" checked={onlyReads} onChange={(event) => setOnlyReads(event.currentTarget.checked)} />
+      <Checkbox
+        label="Read-only"
+        checked={isReadOnly}
+        onChange={(event) => setOnlyReads(event.currentTarget.checked)}
+      />
     </FormModal>
   );
 }

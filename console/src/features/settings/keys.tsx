@@ -19,7 +19,7 @@ import {
   organizationKeysQuery,
   organizationQuery,
   personalKeysQuery,
-  whoQuery,
+  identityQuery,
 } from "./queries.ts";
 
 type Kind = "service" | "organization" | "personal";
@@ -28,7 +28,7 @@ const QUERIES = { service: keysQuery, organization: organizationKeysQuery, perso
 
 /** Service keys to this and other workspaces, and the user's personal keys. */
 export function Keys() {
-  const { data: identity } = useQuery(whoQuery);
+  const { data: identity } = useQuery(identityQuery);
   const { data: organization } = useQuery(organizationQuery);
   const permissions: readonly string[] = organization?.permissions ?? [];
   const isPerson = identity !== undefined && identity.user_id !== "";
@@ -193,13 +193,13 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
           }}
         />
       )}
-      {created !== null && <ShownOnce value={created} onClose={() => setCreated(null)} />}
+      {created !== null && <NewKeyModal value={created} onClose={() => setCreated(null)} />}
       {dialog}
     </section>
   );
 }
 
-function ShownOnce({ value, onClose }: { value: string; onClose: () => void }) {
+function NewKeyModal({ value, onClose }: { value: string; onClose: () => void }) {
   useFocusBack();
   return (
     <Modal

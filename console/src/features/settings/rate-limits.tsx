@@ -9,7 +9,7 @@ import { Progress } from "../../ui/progress.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { rateLimitsQuery } from "./queries.ts";
 
-const WHOSE = { key: "API key", user: "User", ip: "IP address" };
+const SCOPES = { key: "API key", user: "User", ip: "IP address" };
 
 /** Table of rate limits, with the caller's own usage in the current window. */
 export function RateLimits() {
@@ -55,7 +55,7 @@ export function RateLimits() {
                 </>
               ),
             },
-            { title: "Counted by", cell: ({ identity }) => <Text size="sm">{WHOSE[identity]}</Text>, width: 120 },
+            { title: "Counted by", cell: ({ identity }) => <Text size="sm">{SCOPES[identity]}</Text>, width: 120 },
             {
               title: "Quota",
               cell: ({ count: quota, seconds }) => (

@@ -11,13 +11,13 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FormModal } from "../../ui/form-modal.tsx";
-import { organizationQuery, whoQuery, type Workspace, workspacesQuery } from "./queries.ts";
+import { organizationQuery, identityQuery, type Workspace, workspacesQuery } from "./queries.ts";
 
 export function Workspaces() {
   const queryClient = useQueryClient();
   const { data: workspaces, error, refetch } = useQuery(workspacesQuery);
   const { data: organization } = useQuery(organizationQuery);
-  const { data: identity } = useQuery(whoQuery);
+  const { data: identity } = useQuery(identityQuery);
   const { ask, dialog } = useConfirm();
   const [named, setNamed] = useState<Workspace | "new" | null>(null);
   const refresh = async () => {

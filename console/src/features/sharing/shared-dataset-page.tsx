@@ -33,7 +33,7 @@ export function SharedDatasetPage() {
   const examples = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
   const error = dataset.error ?? found.error;
   return (
-    <SharedFrame what="A shared dataset">
+    <SharedFrame title="A shared dataset">
       <Page title={dataset.data?.name ?? "Shared dataset"}>
         {error ? (
           <NotShared error={error} onRetry={dataset.error ? dataset.refetch : found.refetch} />

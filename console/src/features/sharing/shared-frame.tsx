@@ -2,7 +2,7 @@ import { Box, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
 /** Frame of a public page: no navigation, because its readers have access to nothing else. */
-export function SharedFrame({ what: title, children }: { what: string; children: ReactNode }) {
+export function SharedFrame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <>
       <Box

@@ -25,7 +25,7 @@ export function SharedTracePage() {
   const root = trace.data?.roots[0];
   const runId = chosen ?? root?.id;
   return (
-    <SharedFrame what="A shared trace">
+    <SharedFrame title="A shared trace">
       <Page title={root?.name || "Shared trace"}>
         {trace.error ? (
           <NotShared error={trace.error} onRetry={trace.refetch} />

@@ -5,8 +5,8 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
-import { keepCsrfToken, keepKey, leaveForProvider } from "../../api/credentials.ts";
-import { forgetProblem, readProblem } from "./sign-in-problem.ts";
+import { storeCsrfToken, storeKey, redirectToProvider } from "../../api/credentials.ts";
+import { clearProblem, readProblem } from "./sign-in-problem.ts";
 
 const route = getRouteApi("/sign-in");
 
@@ -21,7 +21,7 @@ export function SignIn() {
   const queryClient = useQueryClient();
   const [error, setError] = useState<string | null>(readProblem);
   // shown once: a reload starts over
-  useEffect(forgetProblem, []);
+  useEffect(clearProblem, []);
   const { data: methods } = useQuery({
     queryKey: ["sign-in-methods"],
     queryFn: () => data(traceApi.GET("/api/v1/auth/sign-in-methods", {})),
@@ -58,10 +58,10 @@ export function SignIn() {
               onSubmit={byPassword.onSubmit(({ email, password }) =>
                 attempt(async () => {
                   // a stored key, even a revoked one, would take precedence over the session in this tab
-                  keepKey(null);
+                  storeKey(null);
                   const body = { email, password, cookie: true };
                   const { csrf_token: token } = await data(traceApi.POST("/api/v1/login", { body }));
-                  keepCsrfToken(token ?? null);
+                  storeCsrfToken(token ?? null);
                 })(),
               )}
             >
@@ -89,8 +89,8 @@ export function SignIn() {
               variant="default"
               href={`/api/trace${methods.oidc.path}?${loginParams(next)}`}
               onClick={() => {
-                keepKey(null);
-                leaveForProvider();
+                storeKey(null);
+                redirectToProvider();
               }}
             >
               Sign in with {new URL(methods.oidc.issuer).host}
@@ -100,9 +100,9 @@ export function SignIn() {
           <form
             onSubmit={byKey.onSubmit(({ key }) =>
               attempt(async () => {
-                keepKey(key.trim());
+                storeKey(key.trim());
                 await traceApi.GET("/api/v1/workspaces", {}).catch((problem: unknown) => {
-                  keepKey(null);
+                  storeKey(null);
                   throw problem;
                 });
               })(),

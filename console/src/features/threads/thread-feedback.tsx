@@ -13,7 +13,7 @@ import { TraceLink } from "./trace-link.tsx";
 /** Number of the thread's newest runs whose feedback is shown; traces have their runs' ids. */
 const RUNS = 100;
 
-interface Given {
+interface GivenFeedback {
   id: string;
   run_id?: string | null;
   key: string;
@@ -30,7 +30,7 @@ export function ThreadFeedback({ server, threadId }: { server: string; threadId:
     queryKey: ["trace", "feedback", "of-runs", ids],
     queryFn: async () => {
       const query = { run: ids, limit: "100" };
-      return (await data(traceApi.GET("/api/v1/feedback", { params: { query } }))) as unknown as Given[];
+      return (await data(traceApi.GET("/api/v1/feedback", { params: { query } }))) as unknown as GivenFeedback[];
     },
     enabled: ids.length > 0,
     refetchInterval: 5_000,
@@ -46,7 +46,7 @@ export function ThreadFeedback({ server, threadId }: { server: string; threadId:
     );
   }
   return (
-    <SimpleTable<Given>
+    <SimpleTable<GivenFeedback>
       label="Feedback"
       rows={feedback.data}
       rowKey={(entry) => entry.id}

@@ -11,11 +11,11 @@ import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type TreeRow, treeRows } from "./history-tree.ts";
 import { describeStep } from "./steps.ts";
-import { HISTORY, historyQuery, type State, stateQuery } from "./thread-queries.ts";
+import { HISTORY_LIMIT, historyQuery, type State, stateQuery } from "./thread-queries.ts";
 import { TraceLink } from "./trace-link.tsx";
 
 const DiffView = lazy(async () => ({ default: (await import("../../ui/diff-view.tsx")).DiffView }));
-const MOST = 1000;
+const MAX_LIMIT = 1000;
 
 interface ThreadHistoryProps {
   server: string;
@@ -30,7 +30,7 @@ interface ThreadHistoryProps {
 
 /** All checkpoints as a tree; shows one, or compares two. */
 export function ThreadHistory({ server, threadId, version, checkpoint, other, onChoose }: ThreadHistoryProps) {
-  const [limit, setLimit] = useState(HISTORY);
+  const [limit, setLimit] = useState(HISTORY_LIMIT);
   const base = historyQuery(server, threadId, limit);
   const history = useQuery({ ...base, queryKey: [...base.queryKey, version], placeholderData: keepPreviousData });
   if (history.error && !history.data) return <Problem error={history.error} onRetry={history.refetch} />;
@@ -61,13 +61,13 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
             />
           ))}
         </Stack>
-        {history.data.length >= limit && limit < MOST && (
+        {history.data.length >= limit && limit < MAX_LIMIT && (
           <Button
             mt="sm"
             size="xs"
             variant="default"
             loading={history.isFetching}
-            onClick={() => setLimit(Math.min(limit * 2, MOST))}
+            onClick={() => setLimit(Math.min(limit * 2, MAX_LIMIT))}
           >
             Show older checkpoints
           </Button>
@@ -77,7 +77,7 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
         {chosen.length === 0 ? (
           <Alert variant="default" title="Select a checkpoint to view its state, or two to compare them" />
         ) : (
-          <Chosen server={server} threadId={threadId} ids={chosen} states={history.data} />
+          <SelectedCheckpoints server={server} threadId={threadId} ids={chosen} states={history.data} />
         )}
       </Grid.Col>
     </Grid>
@@ -128,14 +128,14 @@ function Checkpoint({ row, isChosen, onToggle }: { row: TreeRow; isChosen: boole
   );
 }
 
-interface ChosenProps {
+interface SelectedCheckpointsProps {
   server: string;
   threadId: string;
   ids: string[];
   states: readonly State[];
 }
 
-function Chosen({ server, threadId, ids, states }: ChosenProps) {
+function SelectedCheckpoints({ server, threadId, ids, states }: SelectedCheckpointsProps) {
   const find = (id: string | undefined) => states.find(({ checkpoint }) => checkpoint?.checkpoint_id === id);
   const [a, b] = ids;
   const first = useQuery({ ...stateQuery(server, threadId, a!), enabled: find(a) === undefined });
@@ -144,7 +144,7 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
     enabled: b !== undefined && find(b) === undefined,
   });
   const error = first.error ?? second.error;
-  if (error) return <Problem error={error} what="Could not load the checkpoint" />;
+  if (error) return <Problem error={error} title="Could not load the checkpoint" />;
   const [stateA, stateB] = [find(a) ?? first.data, b === undefined ? undefined : (find(b) ?? second.data)];
   if (!stateA || (b !== undefined && !stateB)) return <Loading />;
   if (stateB) {

@@ -75,14 +75,14 @@ export function ThreadList() {
             value={search.assistant ?? null}
             onChange={(assistant) => go({ assistant: assistant ?? undefined })}
           />
-          <Typed
+          <FilterInput
             label="Metadata"
             placeholder="Metadata: key=value"
             value={search.meta}
             validate={(text) => (readMetadata(text) ? null : "Use key=value")}
             onChange={(meta) => goLater({ meta })}
           />
-          <Typed
+          <FilterInput
             label="Thread ID"
             placeholder="Thread ID"
             value={search.id}
@@ -186,7 +186,7 @@ function columns(server: string, graphs: ReadonlyMap<string, string>): SimpleCol
   ];
 }
 
-interface TypedProps {
+interface FilterInputProps {
   label: string;
   placeholder: string;
   value: string | undefined;
@@ -194,7 +194,7 @@ interface TypedProps {
   onChange: (value: string | undefined) => void;
 }
 
-function Typed({ label, placeholder, value, validate, onChange }: TypedProps) {
+function FilterInput({ label, placeholder, value, validate, onChange }: FilterInputProps) {
   const [text, setText] = useState(value ?? "");
   const problem = text.trim() === "" ? null : validate(text);
   return (

@@ -1,12 +1,12 @@
 import { readFailure } from "./run-failure.ts";
 import type { ThreadLine } from "./thread-list-query.ts";
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 /** Summarises a thread in a line: its error, its pending question, or its last message. */
 export function previewThread({ extracted, error, interrupts }: ThreadLine): string {
   const failure = readFailure(error);
-  if (failure) return failure.message.slice(0, LONGEST);
+  if (failure) return failure.message.slice(0, MAX_LENGTH);
   const payload = Object.values(interrupts ?? {}).flat()[0]?.value;
   if (payload !== undefined && payload !== null) return toText(findQuestion(payload));
   return toText(extracted?.last ?? extracted?.first);
@@ -21,10 +21,10 @@ function findQuestion(payload: unknown): unknown {
 
 function toText(value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (typeof value === "string") return value.slice(0, LONGEST);
+  if (typeof value === "string") return value.slice(0, MAX_LENGTH);
   if (Array.isArray(value)) {
     const texts = value.map((part: { text?: unknown } | null) => part?.text).filter((text) => typeof text === "string");
-    if (texts.length > 0) return texts.join(" ").slice(0, LONGEST);
+    if (texts.length > 0) return texts.join(" ").slice(0, MAX_LENGTH);
   }
-  return JSON.stringify(value).slice(0, LONGEST);
+  return JSON.stringify(value).slice(0, MAX_LENGTH);
 }

@@ -15,7 +15,7 @@ export type State = ThreadState<Record<string, unknown>>;
 export type { Checkpoint, Run, Thread };
 
 /** Number of newest states fetched at once; each contains all values. */
-export const HISTORY = 50;
+export const HISTORY_LIMIT = 50;
 
 /** Key prefix of all cached data of a thread. */
 export const threadKey = (server: string, threadId: string) => ["agent", server, "thread", threadId] as const;
@@ -29,7 +29,7 @@ export const threadQuery = (server: string, threadId: string) =>
     },
   });
 
-export const historyQuery = (server: string, threadId: string, limit = HISTORY) =>
+export const historyQuery = (server: string, threadId: string, limit = HISTORY_LIMIT) =>
   queryOptions({
     queryKey: [...threadKey(server, threadId), "history", limit],
     queryFn: async () => {
@@ -62,13 +62,13 @@ export const stateQuery = (server: string, threadId: string, checkpointId: strin
   });
 
 /** Limit on listed assistants; their own page has a search. */
-const ASSISTANTS = 500;
+const ASSISTANT_LIMIT = 500;
 
 export const assistantsQuery = (server: string) =>
   queryOptions({
     queryKey: ["agent", server, "assistants", "all"],
     queryFn: async () => {
-      const body = { limit: ASSISTANTS, sort_by: "name", sort_order: "asc" } as const;
+      const body = { limit: ASSISTANT_LIMIT, sort_by: "name", sort_order: "asc" } as const;
       return (await data(agentApi(server).POST("/assistants/search", { body }))) as unknown as Assistant[];
     },
     staleTime: 30_000,

@@ -17,7 +17,7 @@ import { TraceLink } from "./trace-link.tsx";
 
 const STEP = 20;
 /** Limit on listed runs; the API pages further. */
-const MOST = 1000;
+const MAX_LIMIT = 1000;
 
 export function ThreadRuns({ server, threadId, isBusy }: { server: string; threadId: string; isBusy: boolean }) {
   const queryClient = useQueryClient();
@@ -43,7 +43,7 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
       rows={runs.data}
       rowKey={(run) => run.run_id}
       minWidth={760}
-      onMore={runs.data.length >= limit && limit < MOST && (() => setLimit(limit + STEP))}
+      onMore={runs.data.length >= limit && limit < MAX_LIMIT && (() => setLimit(limit + STEP))}
       isLoadingMore={runs.isFetching && runs.isPlaceholderData}
       columns={[
         { title: "Status", width: 130, cell: ({ status }) => <StatusBadge status={status} /> },
@@ -66,7 +66,7 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
           align: "right",
           cell: (run) => (
             <Text size="sm" className="numbers">
-              {isOver(run) ? duration(lasted(run)) : "–"}
+              {isOver(run) ? duration(runDuration(run)) : "–"}
             </Text>
           ),
         },
@@ -97,4 +97,4 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
 
 const isOver = ({ status }: Run) => status !== "pending" && status !== "running";
 /** Returns the time from a run's creation to its end, including its wait. */
-const lasted = ({ created_at: from, updated_at: to }: Run) => new Date(to).getTime() - new Date(from).getTime();
+const runDuration = ({ created_at: from, updated_at: to }: Run) => new Date(to).getTime() - new Date(from).getTime();

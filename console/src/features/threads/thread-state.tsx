@@ -9,7 +9,7 @@ import { asMessages } from "../../ui/messages/message.ts";
 import { MessageList } from "../../ui/messages/message-list.tsx";
 import { notifyDone } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
-import { goOnFrom } from "../interrupts/answer-thread.ts";
+import { resumeFrom } from "../interrupts/answer-thread.ts";
 import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
 import { EditState } from "../playground/edit-state.tsx";
 import { FailureAlert } from "./failure-alert.tsx";
@@ -30,7 +30,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
   });
   const drawing = useQuery({ ...drawingQuery(server, graph ?? ""), enabled: graph !== undefined && isEditing });
   if (state.error && !state.data)
-    return <Problem error={state.error} onRetry={state.refetch} what="Could not load the state" />;
+    return <Problem error={state.error} onRetry={state.refetch} title="Could not load the state" />;
   if (!state.data) return <Loading />;
   const [now] = state.data;
   if (!now) {
@@ -89,7 +89,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
           nodes={nodes}
           onClose={() => setEditing(false)}
           onDone={async (checkpointId, goesOn) => {
-            if (goesOn) await goOnFrom(server, thread, checkpointId);
+            if (goesOn) await resumeFrom(server, thread, checkpointId);
             setEditing(false);
             notifyDone(goesOn ? "State saved, run resumed" : "State saved");
             await queryClient.invalidateQueries({ queryKey: threadKey(server, threadId) });

@@ -40,7 +40,7 @@ export function RunFeedback({ run }: { run: Run }) {
     });
   return (
     <Stack gap="md">
-      <GiveFeedback run={run} />
+      <FeedbackForm run={run} />
       {found.error ? (
         <Problem error={found.error} onRetry={found.refetch} />
       ) : found.isPending ? (
@@ -113,13 +113,13 @@ export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onR
   );
 }
 
-function GiveFeedback({ run }: { run: Run }) {
+function FeedbackForm({ run }: { run: Run }) {
   const client = useQueryClient();
   const [key, setKey] = useState("user_score");
   const [score, setScore] = useState<number | string>("");
   const [value, setValue] = useState("");
   const [comment, setComment] = useState("");
-  const give = useMutation({
+  const submit = useMutation({
     mutationFn: (request: { score: number | null }) =>
       data(
         traceApi.POST("/api/v1/feedback", {
@@ -153,7 +153,7 @@ function GiveFeedback({ run }: { run: Run }) {
       aria-label="Add feedback"
       onSubmit={(event) => {
         event.preventDefault();
-        give.mutate({ score: typed });
+        submit.mutate({ score: typed });
       }}
     >
       <Stack gap="xs">
@@ -179,8 +179,8 @@ function GiveFeedback({ run }: { run: Run }) {
             variant="default"
             size={30}
             aria-label="Thumbs up, score 1"
-            disabled={key.trim() === "" || give.isPending}
-            onClick={() => give.mutate({ score: 1 })}
+            disabled={key.trim() === "" || submit.isPending}
+            onClick={() => submit.mutate({ score: 1 })}
           >
             <IconThumbUp size={16} />
           </ActionIcon>
@@ -188,8 +188,8 @@ function GiveFeedback({ run }: { run: Run }) {
             variant="default"
             size={30}
             aria-label="Thumbs down, score 0"
-            disabled={key.trim() === "" || give.isPending}
-            onClick={() => give.mutate({ score: 0 })}
+            disabled={key.trim() === "" || submit.isPending}
+            onClick={() => submit.mutate({ score: 0 })}
           >
             <IconThumbDown size={16} />
           </ActionIcon>
@@ -203,13 +203,13 @@ function GiveFeedback({ run }: { run: Run }) {
           value={comment}
           onChange={({ currentTarget: { value: text } }) => setComment(text)}
         />
-        {give.error && (
+        {submit.error && (
           <Alert color="red" role="alert" title="Could not save the feedback">
-            {give.error.message}
+            {submit.error.message}
           </Alert>
         )}
         <Group>
-          <Button type="submit" size="xs" disabled={isEmpty || key.trim() === ""} loading={give.isPending}>
+          <Button type="submit" size="xs" disabled={isEmpty || key.trim() === ""} loading={submit.isPending}>
             Add feedback
           </Button>
         </Group>

@@ -7,7 +7,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { readMetadata, type Run } from "../runs/run-record.ts";
 
 /** Limit on servers that are queried for a thread. */
-const MOST = 8;
+const SERVER_LIMIT = 8;
 
 interface Origin {
   threadId: string;
@@ -36,7 +36,7 @@ interface State {
 export function RunOrigin({ run }: { run: Run }) {
   const origin = readOrigin(run);
   const { servers } = useAgentServers();
-  const ids = servers.slice(0, MOST).map(({ id }) => id);
+  const ids = servers.slice(0, SERVER_LIMIT).map(({ id }) => id);
   const found = useQuery({
     queryKey: ["run-origin", origin, ids],
     queryFn: async () => {

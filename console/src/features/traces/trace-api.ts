@@ -106,4 +106,4 @@ export const sharedRunQuery = (token: string, runId: string) =>
   });
 
 /** Cache key of the trace that a run belongs to; set in advance when the user comes from the trace itself. */
-export const placeKey = (runId: string) => ["run-place", runId] as const;
+export const runPlaceKey = (runId: string) => ["run-place", runId] as const;

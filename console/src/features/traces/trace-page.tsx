@@ -14,7 +14,7 @@ import { RunActions } from "./run-actions.tsx";
 import { feedbackQuery, RunFeedback } from "./run-feedback.tsx";
 import { RunOrigin } from "./run-origin.tsx";
 import { RunPane } from "./run-pane.tsx";
-import { placeKey, runQuery, traceQuery } from "./trace-api.ts";
+import { runPlaceKey, runQuery, traceQuery } from "./trace-api.ts";
 import classes from "./trace-page.module.css";
 import { TraceTreeView } from "./trace-tree-view.tsx";
 
@@ -26,7 +26,7 @@ export function TracePage() {
   const client = useQueryClient();
   const project = useQuery(projectQuery(projectId));
   const place = useQuery({
-    queryKey: placeKey(runId),
+    queryKey: runPlaceKey(runId),
     queryFn: async () => (await client.fetchQuery(runQuery(runId))).trace_id,
     staleTime: Number.POSITIVE_INFINITY,
     ...(poll && AWAIT_RUN),
@@ -38,7 +38,7 @@ export function TracePage() {
     placeholderData: keepPreviousData,
   });
   const select = (id: string) => {
-    if (place.data !== undefined) client.setQueryData(placeKey(id), place.data);
+    if (place.data !== undefined) client.setQueryData(runPlaceKey(id), place.data);
     void navigate({ params: { projectId, runId: id }, search: (before) => before, replace: true });
   };
   const error = place.error ?? trace.error;

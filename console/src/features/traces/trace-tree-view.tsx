@@ -7,7 +7,14 @@ import { flushSync } from "react-dom";
 import { count, duration } from "../../ui/format.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { TreeRow } from "./tree-row.tsx";
-import { listAncestors, firstClosed, matchesIn, type TraceNode, type TraceTree, visibleNodes } from "./trace-tree.ts";
+import {
+  listAncestors,
+  initiallyCollapsed,
+  findMatches,
+  type TraceNode,
+  type TraceTree,
+  visibleNodes,
+} from "./trace-tree.ts";
 import classes from "./trace-tree-view.module.css";
 
 const ROW = 28;
@@ -28,13 +35,13 @@ export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo 
   const id = useId();
   const now = useNow();
   const [closed, setClosed] = useState<ReadonlySet<string>>(() => {
-    const first = firstClosed(tree);
+    const first = initiallyCollapsed(tree);
     for (const runId of listAncestors(tree, [selectedId])) first.delete(runId);
     return first;
   });
   const [text, setText] = useState("");
   const wanted = useDeferredValue(text.trim());
-  const matches = useMemo(() => matchesIn(tree, wanted), [tree, wanted]);
+  const matches = useMemo(() => findMatches(tree, wanted), [tree, wanted]);
   const nodes = useMemo(() => {
     if (wanted === "") return visibleNodes(tree, closed);
     const above = listAncestors(tree, matches);

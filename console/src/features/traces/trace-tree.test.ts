@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import {
   listAncestors,
   barPosition,
-  firstClosed,
-  matchesIn,
+  initiallyCollapsed,
+  findMatches,
   treeInSlices,
   buildTree,
   type TreeRun,
@@ -51,8 +51,8 @@ test("collapsed branches hide their descendants", () => {
 });
 
 test("search matches name, type, status and error, and expands the branches of its hits", () => {
-  expect(matchesIn(tree, "boom error")).toEqual(new Set(["b2"]));
-  expect(matchesIn(tree, " ")).toEqual(new Set());
+  expect(findMatches(tree, "boom error")).toEqual(new Set(["b2"]));
+  expect(findMatches(tree, " ")).toEqual(new Set());
   expect(listAncestors(tree, ["b2"])).toEqual(new Set(["b", "root"]));
 });
 
@@ -87,7 +87,7 @@ test("lays out 20,000 runs and an equally deep chain at once", () => {
   console.log(`layout of 20,000 runs: ${took.toFixed(0)} ms`);
   expect(shown.length).toBe(20_000);
   expect(took).toBeLessThan(15_000);
-  expect(visibleNodes(large, firstClosed(large)).length).toBeLessThan(1000);
+  expect(visibleNodes(large, initiallyCollapsed(large)).length).toBeLessThan(1000);
   const chain = buildTree(
     Array.from({ length: 20_000 }, (_, n) => run(`c${n}`, n, null, n === 0 ? null : `c${n - 1}`)),
   );

@@ -124,7 +124,7 @@ export function visibleNodes({ roots }: TraceTree, closed: ReadonlySet<string>):
 }
 
 /** Returns the runs whose name, type, status or error contains the words. */
-export function matchesIn(tree: TraceTree, text: string): Set<string> {
+export function findMatches(tree: TraceTree, text: string): Set<string> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = new Set<string>();
   if (words.length === 0) return found;
@@ -150,7 +150,7 @@ export function listAncestors({ byId }: TraceTree, ids: Iterable<string>): Set<s
 }
 
 /** Returns the initially collapsed branches: in a large trace all below the second level. */
-export function firstClosed({ byId }: TraceTree, most = 2000): Set<string> {
+export function initiallyCollapsed({ byId }: TraceTree, most = 2000): Set<string> {
   if (byId.size <= most) return new Set();
   return new Set([...byId.values()].filter(({ depth, size }) => depth >= 1 && size > 0).map(({ id }) => id));
 }

@@ -78,14 +78,14 @@ export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
           onZoomOut={() => setMoved(true)}
           onFitView={() => setMoved(false)}
         />
-        {!isMoved && <FitAgain />}
+        {!isMoved && <RefitOnChange />}
       </ReactFlow>
     </div>
   );
 }
 
 /** Refits the drawing when its frame is resized: a narrower window, a rotated phone. */
-function FitAgain() {
+function RefitOnChange() {
   const { fitView } = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);

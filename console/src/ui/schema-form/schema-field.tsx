@@ -12,7 +12,7 @@ import {
 } from "@mantine/core";
 import { useState } from "react";
 
-import { emptyValue, type JsonSchema, looksBroken, readAny, readField, withProperty } from "./schema.ts";
+import { emptyValue, type JsonSchema, isBrokenJson, readAny, readField, withProperty } from "./schema.ts";
 
 interface SchemaFieldProps {
   name: string;
@@ -184,7 +184,7 @@ function AnyField({ value, onChange, placeholder, ...common }: AnyFieldProps) {
       styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
       placeholder={placeholder ?? "text or JSON"}
       value={shown}
-      error={looksBroken(text) ? "Invalid JSON; it would be sent as text." : undefined}
+      error={isBrokenJson(text) ? "Invalid JSON; it would be sent as text." : undefined}
       onChange={({ currentTarget }) => {
         setText(currentTarget.value);
         onChange(readAny(currentTarget.value));

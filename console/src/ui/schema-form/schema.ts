@@ -100,7 +100,7 @@ export function readAny(text: string): unknown {
 }
 
 /** True for text that starts like JSON but is invalid: most likely a typo, which the form reports. */
-export function looksBroken(text: string): boolean {
+export function isBrokenJson(text: string): boolean {
   return /^\s*[[{"]/.test(text) && typeof readAny(text) === "string" && readAny(text) === text;
 }
 
