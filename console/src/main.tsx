@@ -8,7 +8,7 @@ import "@mantine/core/styles.css";
 import "./app/app.css";
 
 import { takeCsrfToken } from "./api/credentials.ts";
-import { LazyPart } from "./app/later.tsx";
+import { LazyPart } from "./app/lazy-part.tsx";
 import { queryClient } from "./app/query-client.ts";
 import { reloadWhenReplaced } from "./app/reload-when-replaced.ts";
 import { router } from "./app/router.tsx";

@@ -43,9 +43,9 @@ const createMiddleware = (isAgent: boolean): Middleware => ({
   },
 });
 
-function createApiClient<Paths extends object>(baseUrl: string, { ofAgent = false } = {}) {
+function createApiClient<Paths extends object>(baseUrl: string, { isAgent = false } = {}) {
   const apiClient = createClient<Paths>({ baseUrl });
-  apiClient.use(createMiddleware(ofAgent));
+  apiClient.use(createMiddleware(isAgent));
   return apiClient;
 }
 
@@ -59,7 +59,7 @@ export const agentUrl = (server: string): string =>
   server === "local" ? "/api/agent" : `/api/control/d/${encodeURIComponent(server)}`;
 
 export function agentApi(server: string) {
-  const known = agents.get(server) ?? createApiClient<AgentPaths>(agentUrl(server), { ofAgent: true });
+  const known = agents.get(server) ?? createApiClient<AgentPaths>(agentUrl(server), { isAgent: true });
   agents.set(server, known);
   return known;
 }

@@ -2,7 +2,7 @@ import { createFileRoute } from "@tanstack/react-router";
 
 import { mayEnter } from "../app/may-enter.ts";
 import { Shell } from "../app/shell.tsx";
-import { PageLoader } from "../app/waiting.tsx";
+import { PageLoader } from "../app/page-loader.tsx";
 
 export const Route = createFileRoute("/_shell")({
   // pages send no requests before the user is signed in

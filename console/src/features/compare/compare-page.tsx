@@ -19,7 +19,7 @@ import { RunIcon } from "../runs/run-icon.tsx";
 import { timeToFirstToken, runLatency, readMetadata, type Run, utc } from "../runs/run-record.ts";
 import { RunError } from "../traces/run-error.tsx";
 import { RunValue } from "../traces/run-value.tsx";
-import { runQuery } from "../traces/trace-api.ts";
+import { runQuery } from "../traces/queries.ts";
 import { findRunId } from "./compare-search.ts";
 
 /** Two runs side by side with their differences. */

@@ -11,7 +11,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { runLatency } from "../runs/run-record.ts";
 import { StatusDot } from "../runs/status-dot.tsx";
-import { comparisonQuery, type ExampleWithRuns, experimentsQuery } from "./datasets-api.ts";
+import { comparisonQuery, type ExampleWithRuns, experimentsQuery } from "./queries.ts";
 
 interface ComparisonTableProps {
   datasetId: string;

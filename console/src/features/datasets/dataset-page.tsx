@@ -14,7 +14,7 @@ import { TabList } from "../../ui/tab-list.tsx";
 import { ComparisonTable } from "./comparison-table.tsx";
 import { DatasetShare } from "./dataset-share.tsx";
 import { type DatasetTab, experimentIds, ONE_DATASET_SEARCH, type OneDatasetSearch } from "./dataset-search.ts";
-import { datasetQuery } from "./datasets-api.ts";
+import { datasetQuery } from "./queries.ts";
 import { Examples } from "./examples.tsx";
 import { ExperimentsTable } from "./experiments-table.tsx";
 import { Versions } from "./versions.tsx";

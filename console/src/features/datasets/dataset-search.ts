@@ -1,4 +1,4 @@
-import type { DatasetSearch, DatasetSort } from "./datasets-api.ts";
+import type { DatasetSearch, DatasetSort } from "./queries.ts";
 
 const SORTS: DatasetSort[] = [
   "name",

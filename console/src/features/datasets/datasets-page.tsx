@@ -15,7 +15,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { DATASET_SEARCH } from "./dataset-search.ts";
-import { type Dataset, type DatasetSort, datasetsQuery } from "./datasets-api.ts";
+import { type Dataset, type DatasetSort, datasetsQuery } from "./queries.ts";
 
 const COLUMNS: Column<Dataset>[] = [
   {

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import CodeEditor from "../../ui/code-editor.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
-import { type Example, readSplits } from "./datasets-api.ts";
+import { type Example, readSplits } from "./queries.ts";
 
 interface ExampleFormProps {
   datasetId: string;

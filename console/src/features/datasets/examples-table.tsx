@@ -8,7 +8,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { RunValue } from "../traces/run-value.tsx";
-import { type Example, readSplits } from "./datasets-api.ts";
+import { type Example, readSplits } from "./queries.ts";
 
 const brief = (value: unknown) => {
   const text = value == null ? "–" : JSON.stringify(value);

@@ -10,7 +10,7 @@ import { fullTime } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import type { OneDatasetSearch } from "./dataset-search.ts";
-import { type Example, examplesQuery, splitsQuery } from "./datasets-api.ts";
+import { type Example, examplesQuery, splitsQuery } from "./queries.ts";
 import { ExamplesTable } from "./examples-table.tsx";
 
 const ExampleForm = lazy(async () => ({ default: (await import("./example-form.tsx")).ExampleForm }));

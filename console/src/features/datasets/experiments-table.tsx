@@ -9,10 +9,10 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import type { Project } from "../projects/projects-api.ts";
+import type { Project } from "../projects/queries.ts";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { utc } from "../runs/run-record.ts";
-import { experimentsQuery } from "./datasets-api.ts";
+import { experimentsQuery } from "./queries.ts";
 
 interface ExperimentsTableProps {
   datasetId: string;

@@ -7,7 +7,7 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
-import { type Example, exampleAtQuery, versionDiffQuery } from "./datasets-api.ts";
+import { type Example, exampleAtQuery, versionDiffQuery } from "./queries.ts";
 
 /** Number of examples listed per kind of change; the total is shown. */
 const SHOWN = 100;

@@ -10,7 +10,7 @@ import { FormModal } from "../../ui/form-modal.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
-import { type Version, versionsQuery } from "./datasets-api.ts";
+import { type Version, versionsQuery } from "./queries.ts";
 import { VersionChanges } from "./version-changes.tsx";
 
 /** Each change creates a version; a tag names one for use by evaluations. */

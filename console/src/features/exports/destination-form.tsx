@@ -9,7 +9,7 @@ import {
   type Destination,
   type DestinationBody,
   rotateCredentials,
-} from "./exports-api.ts";
+} from "./queries.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 
 interface FormProps {

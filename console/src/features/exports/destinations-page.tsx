@@ -14,7 +14,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { CredentialsForm, DestinationForm } from "./destination-form.tsx";
-import { deleteDestination, type Destination, destinationsQuery, testDestination } from "./exports-api.ts";
+import { deleteDestination, type Destination, destinationsQuery, testDestination } from "./queries.ts";
 
 const route = getRouteApi("/_shell/exports/destinations");
 

@@ -20,7 +20,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
-import { countRows, createExport, destinationsQuery, type ExportBody, projectNamesQuery } from "./exports-api.ts";
+import { countRows, createExport, destinationsQuery, type ExportBody, projectNamesQuery } from "./queries.ts";
 import { EXPORT_FIELDS } from "./export-fields.ts";
 
 interface ExportFormProps {

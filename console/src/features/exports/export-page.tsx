@@ -26,7 +26,7 @@ import {
   exportsQuery,
   isInProgress,
   projectNamesQuery,
-} from "./exports-api.ts";
+} from "./queries.ts";
 import { describeWindow, nextWindows, utcMoment } from "./windows.ts";
 
 const route = getRouteApi("/_shell/exports/$exportId");
@@ -39,11 +39,15 @@ export function ExportPage() {
   if (error) return <Problem error={error} title="Could not load the export" onRetry={refetch} />;
   const name = projects.find(({ id }) => id === bulkExport?.session_id)?.name;
   return (
-    <Page title={`Export of ${name ?? "project"}`} actions={bulkExport && <Actions of={bulkExport} />}>
+    <Page title={`Export of ${name ?? "project"}`} actions={bulkExport && <Actions bulkExport={bulkExport} />}>
       {bulkExport ? (
         <Stack gap="lg">
-          <Summary of={bulkExport} />
-          {bulkExport.interval_hours === null ? <ExportRuns of={bulkExport} /> : <Schedule of={bulkExport} />}
+          <Summary bulkExport={bulkExport} />
+          {bulkExport.interval_hours === null ? (
+            <ExportRuns bulkExport={bulkExport} />
+          ) : (
+            <Schedule bulkExport={bulkExport} />
+          )}
         </Stack>
       ) : (
         <Loading />
@@ -52,14 +56,14 @@ export function ExportPage() {
   );
 }
 
-function Actions({ of }: { of: Export }) {
+function Actions({ bulkExport }: { bulkExport: Export }) {
   const navigate = route.useNavigate();
   const queryClient = useQueryClient();
   const { ask, dialog } = useConfirm();
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["exports"] });
-  const isSchedule = of.interval_hours !== null;
+  const isSchedule = bulkExport.interval_hours !== null;
   const again = useMutation({
-    mutationFn: () => createExport(copyExport(of)),
+    mutationFn: () => createExport(copyExport(bulkExport)),
     onError: notifyFailure("Could not create the export"),
     onSuccess: async ({ id }) => {
       await refresh();
@@ -69,7 +73,7 @@ function Actions({ of }: { of: Export }) {
   return (
     <>
       {dialog}
-      {isInProgress(of) && (
+      {isInProgress(bulkExport) && (
         <Button
           size="xs"
           variant="default"
@@ -82,7 +86,7 @@ function Actions({ of }: { of: Export }) {
               action: isSchedule ? "Stop schedule" : "Cancel export",
               dismiss: "Go back",
               run: async () => {
-                await cancelExport(of.id);
+                await cancelExport(bulkExport.id);
                 await refresh();
               },
             })
@@ -91,7 +95,7 @@ function Actions({ of }: { of: Export }) {
           {isSchedule ? "Stop schedule" : "Cancel export"}
         </Button>
       )}
-      {!isInProgress(of) && !isSchedule && (
+      {!isInProgress(bulkExport) && !isSchedule && (
         <Button size="xs" variant="default" loading={again.isPending} onClick={() => again.mutate()}>
           Rerun export
         </Button>
@@ -100,82 +104,85 @@ function Actions({ of }: { of: Export }) {
   );
 }
 
-const copyExport = (of: Export): ExportBody =>
+const copyExport = (bulkExport: Export): ExportBody =>
   ({
-    session_id: of.session_id,
-    bulk_export_destination_id: of.bulk_export_destination_id,
-    start_time: of.start_time,
-    end_time: of.end_time,
-    filter: of.filter,
-    compression: of.compression,
-    format_version: of.format_version,
-    ...(of.export_fields !== null && { export_fields: of.export_fields }),
+    session_id: bulkExport.session_id,
+    bulk_export_destination_id: bulkExport.bulk_export_destination_id,
+    start_time: bulkExport.start_time,
+    end_time: bulkExport.end_time,
+    filter: bulkExport.filter,
+    compression: bulkExport.compression,
+    format_version: bulkExport.format_version,
+    ...(bulkExport.export_fields !== null && { export_fields: bulkExport.export_fields }),
   }) as ExportBody;
 
-function Summary({ of }: { of: Export }) {
+function Summary({ bulkExport }: { bulkExport: Export }) {
   const { data: destinations = [] } = useQuery(destinationsQuery);
-  const place = destinations.find(({ id }) => id === of.bulk_export_destination_id);
-  const { rows_total: total, rows_written: rows, bytes_written: size, files_written: files } = of.progress;
+  const place = destinations.find(({ id }) => id === bulkExport.bulk_export_destination_id);
+  const { rows_total: total, rows_written: rows, bytes_written: size, files_written: files } = bulkExport.progress;
   return (
     <Stack gap="sm">
       <Group gap="sm">
-        <StatusBadge status={of.status} />
-        <Text size="sm">{describeWindow(of)}</Text>
+        <StatusBadge status={bulkExport.status} />
+        <Text size="sm">{describeWindow(bulkExport)}</Text>
         {place && (
           <Text size="sm" c="dimmed">
             to {place.display_name}
           </Text>
         )}
-        {of.source_bulk_export_id !== null && (
-          <AnchorLink to="/exports/$exportId" params={{ exportId: of.source_bulk_export_id }} size="sm">
+        {bulkExport.source_bulk_export_id !== null && (
+          <AnchorLink to="/exports/$exportId" params={{ exportId: bulkExport.source_bulk_export_id }} size="sm">
             from a schedule
           </AnchorLink>
         )}
       </Group>
-      {of.error !== null && (
+      {bulkExport.error !== null && (
         <Alert color="red" title="Error" role="alert">
-          {of.error}
+          {bulkExport.error}
         </Alert>
       )}
-      {of.filter !== null && (
+      {bulkExport.filter !== null && (
         <Group gap={4}>
           <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
-            {of.filter}
+            {bulkExport.filter}
           </Text>
-          <CopyButton value={of.filter} label="Copy filter" />
+          <CopyButton value={bulkExport.filter} label="Copy filter" />
         </Group>
       )}
-      {of.interval_hours === null && (
+      {bulkExport.interval_hours === null && (
         <Paper withBorder p="sm">
-          {isInProgress(of) && (
+          {isInProgress(bulkExport) && (
             <Progress label="Rows written" done={rows} total={total}>
-              {count(rows)} of {count(total)} rows <Estimate of={of} />
+              {count(rows)} of {count(total)} rows <Estimate bulkExport={bulkExport} />
             </Progress>
           )}
-          <SimpleGrid cols={{ base: 2, sm: 4 }} mt={isInProgress(of) ? "sm" : 0}>
+          <SimpleGrid cols={{ base: 2, sm: 4 }} mt={isInProgress(bulkExport) ? "sm" : 0}>
             <Fact label="Rows" value={count(rows)} />
             <Fact label="Size" value={bytes(size)} />
             <Fact label="Files" value={count(files)} />
             <Fact
               label="Duration"
               value={
-                of.started_at && of.finished_at ? duration(Date.parse(of.finished_at) - Date.parse(of.started_at)) : "–"
+                bulkExport.started_at && bulkExport.finished_at
+                  ? duration(Date.parse(bulkExport.finished_at) - Date.parse(bulkExport.started_at))
+                  : "–"
               }
             />
           </SimpleGrid>
         </Paper>
       )}
       <Text size="xs" c="dimmed">
-        Created <TimeText at={of.created_at} size="xs" />, {of.compression}, format {of.format_version},{" "}
-        {of.export_fields === null ? "all columns" : `columns ${of.export_fields.join(", ")}`}
+        Created <TimeText at={bulkExport.created_at} size="xs" />, {bulkExport.compression}, format{" "}
+        {bulkExport.format_version},{" "}
+        {bulkExport.export_fields === null ? "all columns" : `columns ${bulkExport.export_fields.join(", ")}`}
       </Text>
     </Stack>
   );
 }
 
-function Estimate({ of }: { of: Export }) {
+function Estimate({ bulkExport }: { bulkExport: Export }) {
   const now = useNow();
-  const end = of.progress.estimated_end;
+  const end = bulkExport.progress.estimated_end;
   return end === null ? null : <>, about {duration(Math.max(0, Date.parse(end) - now))} left</>;
 }
 
@@ -192,20 +199,20 @@ export function Fact({ label, value }: { label: string; value: string }) {
   );
 }
 
-function Schedule({ of }: { of: Export }) {
+function Schedule({ bulkExport }: { bulkExport: Export }) {
   const now = useNow();
   const { data: exports = [] } = useQuery(exportsQuery);
-  const spawned = exports.filter(({ source_bulk_export_id: source }) => source === of.id);
+  const spawned = exports.filter(({ source_bulk_export_id: source }) => source === bulkExport.id);
   return (
     <>
-      {isInProgress(of) && (
+      {isInProgress(bulkExport) && (
         <section aria-label="Next windows">
           <Title order={2} size="h5" mb="xs">
             Next windows
           </Title>
           <SimpleTable
             label="Next windows"
-            rows={nextWindows(of, now, 3)}
+            rows={nextWindows(bulkExport, now, 3)}
             rowKey={({ start }) => start}
             columns={[
               { title: "Window", cell: ({ start, end }) => `${utcMoment(start)} – ${utcMoment(end)}` },

@@ -6,13 +6,13 @@ import { bytes, count } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
-import { type Export, type ExportRun, exportRunsQuery, isInProgress } from "./exports-api.ts";
+import { type Export, type ExportRun, exportRunsQuery, isInProgress } from "./queries.ts";
 
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
 /** An export's runs, one per day of its window, each with its files. */
-export function ExportRuns({ of }: { of: Export }) {
-  const { data: runs, error, refetch } = useQuery(exportRunsQuery(of.id, isInProgress(of)));
+export function ExportRuns({ bulkExport }: { bulkExport: Export }) {
+  const { data: runs, error, refetch } = useQuery(exportRunsQuery(bulkExport.id, isInProgress(bulkExport)));
   if (error) return <Problem error={error} title="Could not load the days of this export" onRetry={refetch} />;
   return (
     <section aria-label="Days">
@@ -23,7 +23,7 @@ export function ExportRuns({ of }: { of: Export }) {
         <Loading rows={3} />
       ) : runs.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {isInProgress(of) ? "Days are listed when the export starts." : "No days."}
+          {isInProgress(bulkExport) ? "Days are listed when the export starts." : "No days."}
         </Text>
       ) : (
         <Accordion variant="contained" multiple>

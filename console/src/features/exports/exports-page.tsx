@@ -14,7 +14,7 @@ import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { ExportForm } from "./export-form.tsx";
-import { destinationsQuery, type Export, exportsQuery, isInProgress, projectNamesQuery } from "./exports-api.ts";
+import { destinationsQuery, type Export, exportsQuery, isInProgress, projectNamesQuery } from "./queries.ts";
 import { describeWindow } from "./windows.ts";
 
 const route = getRouteApi("/_shell/exports/");
@@ -84,7 +84,7 @@ export function ExportsPage() {
             { title: "Status", width: 140, cell: (bulkExport) => <StatusBadge status={bulkExport.status} /> },
             { title: "Window", width: 340, cell: (bulkExport) => <Text size="sm">{describeWindow(bulkExport)}</Text> },
             { title: "Destination", cell: ({ bulk_export_destination_id: id }) => places.get(id) ?? id },
-            { title: "Written", width: 170, cell: (bulkExport) => <Written of={bulkExport} /> },
+            { title: "Written", width: 170, cell: (bulkExport) => <Written bulkExport={bulkExport} /> },
             { title: "Created", width: 100, cell: ({ created_at: at }) => <TimeText at={at} /> },
           ]}
         />
@@ -93,10 +93,10 @@ export function ExportsPage() {
   );
 }
 
-function Written({ of }: { of: Export }) {
-  const { rows_written: rows, rows_total: total, bytes_written: size } = of.progress;
-  if (of.interval_hours !== null) return <Text size="sm">every {of.interval_hours} h</Text>;
-  if (isInProgress(of)) {
+function Written({ bulkExport }: { bulkExport: Export }) {
+  const { rows_written: rows, rows_total: total, bytes_written: size } = bulkExport.progress;
+  if (bulkExport.interval_hours !== null) return <Text size="sm">every {bulkExport.interval_hours} h</Text>;
+  if (isInProgress(bulkExport)) {
     return (
       <Progress label="Rows written" done={rows} total={total}>
         {count(rows)} of {count(total)} rows

@@ -1,5 +1,5 @@
 import { count } from "../../ui/format.ts";
-import type { Hour } from "./last-day.ts";
+import type { Hour } from "./queries.ts";
 import styles from "./hours-chart.module.css";
 
 const BAR = 4;

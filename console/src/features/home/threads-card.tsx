@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { AnchorLink } from "../../ui/links.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { threadListQuery } from "../threads/thread-list-query.ts";
+import { threadListQuery } from "../threads/queries.ts";
 import { previewThread } from "../threads/thread-preview.ts";
 import { Card } from "./card.tsx";
 

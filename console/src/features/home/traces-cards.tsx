@@ -7,7 +7,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { readMetadata, utc } from "../runs/run-record.ts";
 import { Card } from "./card.tsx";
 import { HoursChart, sumHours } from "./hours-chart.tsx";
-import { failuresQuery, hoursQuery, recentProjectsQuery } from "./last-day.ts";
+import { failuresQuery, hoursQuery, recentProjectsQuery } from "./queries.ts";
 
 const AllProjects = () => (
   <AnchorLink to="/projects" size="sm">

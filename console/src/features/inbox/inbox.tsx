@@ -11,8 +11,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
-import { PAGE, type ThreadLine, threadListQuery } from "../threads/thread-list-query.ts";
-import { assistantsQuery } from "../threads/thread-queries.ts";
+import { PAGE, type ThreadLine, threadListQuery, assistantsQuery } from "../threads/queries.ts";
 
 const route = getRouteApi("/_shell/a/$server/inbox");
 

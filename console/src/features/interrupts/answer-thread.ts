@@ -1,5 +1,5 @@
 import { agentApi, data } from "../../api/clients.ts";
-import type { Thread } from "../threads/thread-queries.ts";
+import type { Thread } from "../threads/queries.ts";
 
 type ThreadRef = Pick<Thread, "thread_id" | "metadata">;
 

@@ -1,7 +1,7 @@
 import { Paper, Stack, Text } from "@mantine/core";
 
 import { LazyJson } from "../../ui/lazy-json.tsx";
-import { AnswerForm } from "./any-answer.tsx";
+import { AnswerForm } from "./answer-form.tsx";
 import { readReview } from "./review.ts";
 import { ReviewForm } from "./review-form.tsx";
 

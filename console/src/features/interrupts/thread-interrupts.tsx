@@ -2,7 +2,7 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
-import { type Thread, threadKey } from "../threads/thread-queries.ts";
+import { type Thread, threadKey } from "../threads/queries.ts";
 import { answerThread } from "./answer-thread.ts";
 import { type Interrupt, InterruptCard } from "./interrupt-card.tsx";
 

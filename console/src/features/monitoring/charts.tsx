@@ -8,14 +8,8 @@ import { type ChartProps, type ChartSeries } from "../../ui/chart-props.ts";
 import { compact, duration, money, percent } from "../../ui/format.ts";
 import { Problem } from "../../ui/problem.tsx";
 import type { TimeRange } from "../../ui/time-range.ts";
-import {
-  type Group,
-  type Point,
-  type TimelineInRange,
-  timelineQuery,
-  type TimelineSelection,
-} from "./timeline-query.ts";
-import { feedbackSeries, metricSeries, groupSeries } from "./values-of.ts";
+import { type Group, type Point, type TimelineInRange, timelineQuery, type TimelineSelection } from "./queries.ts";
+import { feedbackSeries, metricSeries, groupSeries } from "./series.ts";
 
 interface ChartsProps {
   projectId: string;
@@ -66,17 +60,17 @@ function Charts({
 }
 
 type ChartSpec = Pick<ChartProps, "title" | "format" | "kind" | "note"> & {
-  of: (timeline: TimelineInRange) => ChartSeries[];
+  toSeries: (timeline: TimelineInRange) => ChartSeries[];
 };
 
 function TimelineChart({
-  of,
+  toSeries,
   timeline,
   ...chart
 }: ChartSpec & { timeline: TimelineInRange; onPick: (index: number) => void }) {
   // the function is new at each render but draws the same
   // oxlint-disable-next-line react-hooks/exhaustive-deps
-  const series = useMemo(() => of(timeline), [timeline]);
+  const series = useMemo(() => toSeries(timeline), [timeline]);
   return <Chart {...chart} times={timeline.times} series={series} />;
 }
 
@@ -84,11 +78,11 @@ function TimelineChart({
 const metricOrGroups =
   (
     group: Group | undefined,
-    figures: { label: string; of: (point: Point) => number | null | undefined }[],
+    figures: { label: string; value: (point: Point) => number | null | undefined }[],
     empty: number | null = null,
   ) =>
   (timeline: TimelineInRange) =>
-    group ? groupSeries(timeline, figures[0]!.of, empty) : metricSeries(timeline, figures, empty);
+    group ? groupSeries(timeline, figures[0]!.value, empty) : metricSeries(timeline, figures, empty);
 
 export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
   const selection: TimelineSelection = {
@@ -105,23 +99,23 @@ export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
             title: "Traces",
             kind: group ? "line" : "bars",
             format: formatInteger,
-            of: metricOrGroups(group, [{ label: "Traces", of: (point) => point.run_count }], 0),
+            toSeries: metricOrGroups(group, [{ label: "Traces", value: (point) => point.run_count }], 0),
           })}
           {draw({
             title: "Latency",
             format: seconds,
             note: group ? "P50" : undefined,
-            of: metricOrGroups(group, [
-              { label: "P50", of: (point) => point.latency_p50 },
-              { label: "P99", of: (point) => point.latency_p99 },
+            toSeries: metricOrGroups(group, [
+              { label: "P50", value: (point) => point.latency_p50 },
+              { label: "P99", value: (point) => point.latency_p99 },
             ]),
           })}
           {draw({
             title: "Error rate",
             format: percent,
-            of: metricOrGroups(group, [{ label: "Failed", of: (point) => point.error_rate }]),
+            toSeries: metricOrGroups(group, [{ label: "Failed", value: (point) => point.error_rate }]),
           })}
-          {draw({ title: "Feedback", note: "average", format: (value) => value.toFixed(2), of: feedbackSeries })}
+          {draw({ title: "Feedback", note: "average", format: (value) => value.toFixed(2), toSeries: feedbackSeries })}
         </>
       )}
     </Charts>
@@ -153,42 +147,42 @@ export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
             title: "LLM calls",
             kind: group ? "line" : "bars",
             format: formatInteger,
-            of: metricOrGroups(group, [{ label: "LLM calls", of: (point) => point.run_count }], 0),
+            toSeries: metricOrGroups(group, [{ label: "LLM calls", value: (point) => point.run_count }], 0),
           })}
           {draw({
             title: "LLM latency",
             format: seconds,
             note: group ? "P50" : undefined,
-            of: metricOrGroups(group, [
-              { label: "P50", of: (point) => point.latency_p50 },
-              { label: "P99", of: (point) => point.latency_p99 },
+            toSeries: metricOrGroups(group, [
+              { label: "P50", value: (point) => point.latency_p50 },
+              { label: "P99", value: (point) => point.latency_p99 },
             ]),
           })}
           {draw({
             title: "First token",
             format: seconds,
             note: group ? "P50" : undefined,
-            of: metricOrGroups(group, [
-              { label: "P50", of: (point) => point.first_token_p50 },
-              { label: "P99", of: (point) => point.first_token_p99 },
+            toSeries: metricOrGroups(group, [
+              { label: "P50", value: (point) => point.first_token_p50 },
+              { label: "P99", value: (point) => point.first_token_p99 },
             ]),
           })}
           {draw({
             title: "Tokens",
 
             format: compact,
-            of: group
-              ? metricOrGroups(group, [{ label: "Total", of: (point) => point.total_tokens }], 0)
+            toSeries: group
+              ? metricOrGroups(group, [{ label: "Total", value: (point) => point.total_tokens }], 0)
               : metricOrGroups(undefined, [
-                  { label: "Prompt", of: (point) => point.prompt_tokens },
-                  { label: "Completion", of: (point) => point.completion_tokens },
+                  { label: "Prompt", value: (point) => point.prompt_tokens },
+                  { label: "Completion", value: (point) => point.completion_tokens },
                 ]),
           })}
           {draw({
             title: "Cost",
             kind: group ? "line" : "bars",
             format: money,
-            of: metricOrGroups(group, [{ label: "Cost", of: (point) => point.total_cost }]),
+            toSeries: metricOrGroups(group, [{ label: "Cost", value: (point) => point.total_cost }]),
           })}
         </>
       )}
@@ -210,18 +204,18 @@ export function ToolCharts({ projectId, range, filter }: ChartsProps) {
           {draw({
             title: "Tool calls",
             format: formatInteger,
-            of: (timeline) => groupSeries(timeline, (point) => point.run_count, 0),
+            toSeries: (timeline) => groupSeries(timeline, (point) => point.run_count, 0),
           })}
           {draw({
             title: "Tool latency",
             note: "P50",
             format: seconds,
-            of: (timeline) => groupSeries(timeline, (point) => point.latency_p50),
+            toSeries: (timeline) => groupSeries(timeline, (point) => point.latency_p50),
           })}
           {draw({
             title: "Tool error rate",
             format: percent,
-            of: (timeline) => groupSeries(timeline, (point) => point.error_rate),
+            toSeries: (timeline) => groupSeries(timeline, (point) => point.error_rate),
           })}
         </>
       )}

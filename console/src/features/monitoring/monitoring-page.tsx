@@ -6,7 +6,7 @@ import { useState } from "react";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
-import { projectQuery } from "../projects/projects-api.ts";
+import { projectQuery } from "../projects/queries.ts";
 import { LlmCharts, ToolCharts, TraceCharts } from "./charts.tsx";
 import { readGroup, type MonitoringSearch, monitoringRange } from "./monitoring-search.ts";
 

@@ -1,6 +1,6 @@
 import { optionalText } from "../../ui/search-params.ts";
 import { readTimeRange, type TimeRange } from "../../ui/time-range.ts";
-import type { Group } from "./timeline-query.ts";
+import type { Group } from "./queries.ts";
 
 /**
  * Search parameters of `/projects/$projectId/monitoring`: the range, and the key by which runs are grouped, such as

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { State } from "../threads/thread-queries.ts";
+import type { State } from "../threads/queries.ts";
 import { branchAt } from "./branches.ts";
 
 const state = (id: string, parent?: string) =>

@@ -1,4 +1,4 @@
-import type { State } from "../threads/thread-queries.ts";
+import type { State } from "../threads/queries.ts";
 
 /**
  * Returns the branch of the thread's newest state, in `useStream`'s format: the first checkpoint after each fork on the

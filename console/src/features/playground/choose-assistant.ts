@@ -1,6 +1,6 @@
 import type { Assistant } from "@langchain/langgraph-sdk";
 
-import type { Thread } from "../threads/thread-queries.ts";
+import type { Thread } from "../threads/queries.ts";
 
 /** Returns the assistant in the address, else the one of the thread's last run, else the first. */
 export function chooseAssistant(

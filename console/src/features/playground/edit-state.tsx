@@ -4,7 +4,7 @@ import { useState } from "react";
 import { agentApi, data } from "../../api/clients.ts";
 import { JsonField, readObject, writeJson } from "../../ui/json-field.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
-import type { State } from "../threads/thread-queries.ts";
+import type { State } from "../threads/queries.ts";
 
 interface EditStateProps {
   server: string;

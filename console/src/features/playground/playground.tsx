@@ -9,7 +9,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useLoaded } from "../../ui/use-loaded.ts";
-import { assistantsQuery, threadQuery } from "../threads/thread-queries.ts";
+import { assistantsQuery, threadQuery } from "../threads/queries.ts";
 import { chooseAssistant } from "./choose-assistant.ts";
 import { EMPTY_SETUP } from "./read-setup.ts";
 import { loadWorkbench } from "./prefetch.ts";

@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 
-import { assistantsQuery, drawingQuery, historyQuery, schemasQuery, threadQuery } from "../threads/thread-queries.ts";
+import { assistantsQuery, drawingQuery, historyQuery, schemasQuery, threadQuery } from "../threads/queries.ts";
 import { chooseAssistant } from "./choose-assistant.ts";
 import type { PlaygroundSearch } from "./read-place.ts";
 

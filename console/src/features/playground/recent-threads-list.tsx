@@ -6,7 +6,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { threadListQuery } from "../threads/thread-list-query.ts";
+import { threadListQuery } from "../threads/queries.ts";
 import { previewThread } from "../threads/thread-preview.ts";
 import classes from "./playground.module.css";
 

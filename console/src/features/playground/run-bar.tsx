@@ -6,7 +6,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { TraceLink } from "../threads/trace-link.tsx";
-import type { Run } from "../threads/thread-queries.ts";
+import type { Run } from "../threads/queries.ts";
 import classes from "./playground.module.css";
 
 interface RunBarProps {

@@ -5,7 +5,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import type { State } from "../threads/thread-queries.ts";
+import type { State } from "../threads/queries.ts";
 import { describeStep } from "../threads/steps.ts";
 import classes from "./playground.module.css";
 import type { Step } from "./run-watch.ts";

@@ -8,14 +8,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 
 import { notifyFailure } from "../../ui/notify.ts";
-import {
-  type Checkpoint,
-  historyQuery,
-  runsQuery,
-  type State,
-  threadKey,
-  threadQuery,
-} from "../threads/thread-queries.ts";
+import { type Checkpoint, historyQuery, runsQuery, type State, threadKey, threadQuery } from "../threads/queries.ts";
 import { observedClient } from "./observed-client.ts";
 import type { Watcher } from "./watcher.ts";
 

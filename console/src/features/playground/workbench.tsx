@@ -6,7 +6,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
-import { drawingQuery, type Run, type State, stateQuery, schemasQuery } from "../threads/thread-queries.ts";
+import { drawingQuery, type Run, type State, stateQuery, schemasQuery } from "../threads/queries.ts";
 import { branchAt } from "./branches.ts";
 import { findMessagesKey } from "./compose-input.ts";
 import { Composer } from "./composer.tsx";
@@ -14,7 +14,7 @@ import classes from "./playground.module.css";
 import { readSetup, type SetupDraft } from "./read-setup.ts";
 import { RunBar } from "./run-bar.tsx";
 import { type Panel, SidePanel } from "./side-panel.tsx";
-import { ThreadView } from "./talk.tsx";
+import { ThreadView } from "./thread-view.tsx";
 import { type Send, type Setup, type Strategy, useRun } from "./use-run.ts";
 import type { Watcher } from "./watcher.ts";
 

@@ -2,7 +2,7 @@ import { Alert, Button, Group, Modal, Stack, Textarea, TextInput } from "@mantin
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { updateProject, createProject, type Project } from "./projects-api.ts";
+import { updateProject, createProject, type Project } from "./queries.ts";
 
 /** `new` creates a project; null hides the dialog. */
 export function EditProject({

@@ -1,4 +1,4 @@
-import type { ProjectSearch, ProjectSort } from "./projects-api.ts";
+import type { ProjectSearch, ProjectSort } from "./queries.ts";
 
 const SORTS: ProjectSort[] = ["name", "last_run_start_time", "latency_p50", "latency_p99", "error_rate", "runs_count"];
 

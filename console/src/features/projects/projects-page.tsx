@@ -18,7 +18,7 @@ import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { utc } from "../runs/run-record.ts";
 import { PROJECT_SEARCH } from "./project-search.ts";
 import { EditProject } from "./edit-project.tsx";
-import { deleteProject, type Project, type ProjectSort, projectsQuery } from "./projects-api.ts";
+import { deleteProject, type Project, type ProjectSort, projectsQuery } from "./queries.ts";
 
 const seconds = (value: number | null | undefined): string =>
   duration(value == null ? null : Math.max(0, value) * 1000);

@@ -13,8 +13,8 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { cancelRun, type Queue, queueQuery } from "./queue-query.ts";
-import { describeWaitReason } from "./why-it-waits.ts";
+import { cancelRun, type Queue, queueQuery } from "./queries.ts";
+import { describeWaitReason } from "./wait-reason.ts";
 
 const route = getRouteApi("/_shell/a/$server/queue");
 

@@ -11,7 +11,7 @@ import { FilterField } from "./filter-field.tsx";
 import { conjoin } from "./filter-language.ts";
 import { QuickFilters } from "./quick-filters.tsx";
 import { searchRange, type RunSearch } from "./run-search.ts";
-import { facetsQuery } from "./runs-api.ts";
+import { facetsQuery } from "./queries.ts";
 import { SavedFilters } from "./saved-filters.tsx";
 
 /** Additional filters: on the root of the trace, or on any run of it. */

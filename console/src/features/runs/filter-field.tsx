@@ -5,7 +5,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useId, useState } from "reac
 
 import classes from "./filter-field.module.css";
 import { type Fact, parseFilterError } from "./filter-language.ts";
-import { validateFilter } from "./runs-api.ts";
+import { validateFilter } from "./queries.ts";
 
 const FilterEditor = lazy(async () => ({ default: (await import("./filter-editor.tsx")).FilterEditor }));
 

@@ -11,7 +11,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { EditProject } from "../projects/edit-project.tsx";
-import { deleteProject, projectQuery } from "../projects/projects-api.ts";
+import { deleteProject, projectQuery } from "../projects/queries.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { RUN_SEARCH, type RunSearch, type Tab } from "./run-search.ts";
 import { RunsTable } from "./runs-table.tsx";

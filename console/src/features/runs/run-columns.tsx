@@ -86,7 +86,10 @@ export function runColumns(projectId: string): Column<Run>[] {
     },
     feedback: { width: "minmax(120px, 0.8fr)", cell: ({ feedback_stats: stats }) => <FeedbackChips stats={stats} /> },
     thread: { width: "minmax(120px, 0.6fr)", cell: ({ thread_id: thread }) => brief(thread) },
-    dataset: { width: "86px", cell: ({ in_dataset: isIn, reference_example_id: of }) => (of || isIn ? "yes" : "–") },
+    dataset: {
+      width: "86px",
+      cell: ({ in_dataset: isIn, reference_example_id: exampleId }) => (exampleId || isIn ? "yes" : "–"),
+    },
   };
   return RUN_COLUMNS.map(([id, header]) => ({ id, header, ...cells[id]! }));
 }

@@ -12,7 +12,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { HIDDEN_BY_DEFAULT, RUN_COLUMNS, runColumns } from "./run-columns.tsx";
 import { RUN_SEARCH, type RunSearch } from "./run-search.ts";
-import { LIVE_MS, runStatsQuery } from "./runs-api.ts";
+import { LIVE_MS, runStatsQuery } from "./queries.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
 
 const CHOOSABLE = RUN_COLUMNS.filter(([id]) => id !== "name").map(([id, label]) => ({ id, label }));

@@ -11,7 +11,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { utc } from "./run-record.ts";
 import type { RunSearch } from "./run-search.ts";
-import { LIVE_MS, type Thread, threadsQuery } from "./runs-api.ts";
+import { LIVE_MS, type Thread, threadsQuery } from "./queries.ts";
 
 const brief = (text: string | null) => (
   <Text size="sm" truncate title={text?.slice(0, 600)}>

@@ -5,7 +5,7 @@ import { data, traceApi } from "../../api/clients.ts";
 import { mergeNewest, type RunPage } from "./merge-newest.ts";
 import type { Run } from "./run-record.ts";
 import { boundsAt, type RunSearch } from "./run-search.ts";
-import { LIVE_MS, runsQuery, runQueryBody, SELECTED } from "./runs-api.ts";
+import { LIVE_MS, runsQuery, runQueryBody, SELECTED } from "./queries.ts";
 
 /**
  * Loads the runs of a project page by page. In live mode only the newest are refetched, and merged on top of the loaded

@@ -17,7 +17,7 @@ export function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvi
   const [workspaceRole, setWorkspaceRole] = useState<string | null>(null);
   const choices = (scope: "organization" | "workspace") =>
     roles
-      .filter(({ access_scope: of }) => of === scope)
+      .filter(({ access_scope: accessScope }) => accessScope === scope)
       .map(({ id, display_name: label }) => ({ value: id, label: formatRole(label) }));
   const invite = async () => {
     await traceApi.POST("/api/v1/orgs/current/members", {

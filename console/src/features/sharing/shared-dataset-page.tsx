@@ -8,7 +8,7 @@ import { count } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ExamplesTable } from "../datasets/examples-table.tsx";
-import { PAGE_SIZE } from "../datasets/datasets-api.ts";
+import { PAGE_SIZE } from "../datasets/queries.ts";
 import { SharedFrame } from "./shared-frame.tsx";
 import { NotShared } from "./shared-trace-page.tsx";
 

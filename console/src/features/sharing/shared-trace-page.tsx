@@ -10,7 +10,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { type Feedback, FeedbackList } from "../traces/run-feedback.tsx";
 import { RunPane } from "../traces/run-pane.tsx";
-import { sharedRunQuery, sharedTraceQuery } from "../traces/trace-api.ts";
+import { sharedRunQuery, sharedTraceQuery } from "../traces/queries.ts";
 import classes from "../traces/trace-page.module.css";
 import { type View } from "../traces/trace-search.ts";
 import { TraceTreeView } from "../traces/trace-tree-view.tsx";

@@ -1,4 +1,4 @@
-import type { State } from "./thread-queries.ts";
+import type { State } from "./queries.ts";
 
 export interface StepText {
   number: number;

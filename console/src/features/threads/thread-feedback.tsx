@@ -7,7 +7,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { runsQuery } from "./thread-queries.ts";
+import { runsQuery } from "./queries.ts";
 import { TraceLink } from "./trace-link.tsx";
 
 /** Number of the thread's newest runs whose feedback is shown; traces have their runs' ids. */

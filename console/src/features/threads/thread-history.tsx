@@ -11,7 +11,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type TreeRow, treeRows } from "./history-tree.ts";
 import { describeStep } from "./steps.ts";
-import { HISTORY_LIMIT, historyQuery, type State, stateQuery } from "./thread-queries.ts";
+import { HISTORY_LIMIT, historyQuery, type State, stateQuery } from "./queries.ts";
 import { TraceLink } from "./trace-link.tsx";
 
 const DiffView = lazy(async () => ({ default: (await import("../../ui/diff-view.tsx")).DiffView }));

@@ -16,9 +16,8 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { isUuid, readMetadata, STATUSES, type ThreadListSearch } from "./read-thread-search.ts";
 import { StatusFilter } from "./status-filter.tsx";
-import { PAGE, threadCountsQuery, type ThreadLine, threadListQuery } from "./thread-list-query.ts";
+import { PAGE, threadCountsQuery, type ThreadLine, threadListQuery, assistantsQuery } from "./queries.ts";
 import { previewThread } from "./thread-preview.ts";
-import { assistantsQuery } from "./thread-queries.ts";
 
 const route = getRouteApi("/_shell/a/$server/threads/");
 const SORTS = [

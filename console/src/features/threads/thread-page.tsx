@@ -17,7 +17,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import type { ThreadSearch } from "./read-thread-search.ts";
 import { ThreadFeedback } from "./thread-feedback.tsx";
 import { ThreadHistory } from "./thread-history.tsx";
-import { threadKey, threadQuery } from "./thread-queries.ts";
+import { threadKey, threadQuery } from "./queries.ts";
 import { ThreadRuns } from "./thread-runs.tsx";
 import { ThreadStatePanel } from "./thread-state.tsx";
 

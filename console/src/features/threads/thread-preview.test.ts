@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { ThreadLine } from "./thread-list-query.ts";
+import type { ThreadLine } from "./queries.ts";
 import { previewThread } from "./thread-preview.ts";
 
 const line = (fields: object) => previewThread({ interrupts: {}, error: null, ...fields } as unknown as ThreadLine);

@@ -1,5 +1,5 @@
 import { readFailure } from "./run-failure.ts";
-import type { ThreadLine } from "./thread-list-query.ts";
+import type { ThreadLine } from "./queries.ts";
 
 const MAX_LENGTH = 200;
 

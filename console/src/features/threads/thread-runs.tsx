@@ -12,7 +12,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { assistantsQuery, type Run, runsQuery, threadKey } from "./thread-queries.ts";
+import { assistantsQuery, type Run, runsQuery, threadKey } from "./queries.ts";
 import { TraceLink } from "./trace-link.tsx";
 
 const STEP = 20;

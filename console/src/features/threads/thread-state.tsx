@@ -14,7 +14,7 @@ import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
 import { EditState } from "../playground/edit-state.tsx";
 import { FailureAlert } from "./failure-alert.tsx";
 import { readFailure, type RunFailure } from "./run-failure.ts";
-import { drawingQuery, historyQuery, type State, type Thread, threadKey } from "./thread-queries.ts";
+import { drawingQuery, historyQuery, type State, type Thread, threadKey } from "./queries.ts";
 
 /** Current state of the thread: messages, interrupts, all values, and a form to update them. */
 export function ThreadStatePanel({ server, thread }: { server: string; thread: Thread }) {

@@ -7,14 +7,14 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { projectQuery } from "../projects/projects-api.ts";
+import { projectQuery } from "../projects/queries.ts";
 import type { Run } from "../runs/run-record.ts";
 import { AWAIT_RUN } from "./await-run.ts";
 import { RunActions } from "./run-actions.tsx";
 import { feedbackQuery, RunFeedback } from "./run-feedback.tsx";
 import { RunOrigin } from "./run-origin.tsx";
 import { RunPane } from "./run-pane.tsx";
-import { runPlaceKey, runQuery, traceQuery } from "./trace-api.ts";
+import { runPlaceKey, runQuery, traceQuery } from "./queries.ts";
 import classes from "./trace-page.module.css";
 import { TraceTreeView } from "./trace-tree-view.tsx";
 

@@ -9,7 +9,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { type Interrupt, InterruptCard } from "../interrupts/interrupt-card.tsx";
 import { FailureAlert } from "../threads/failure-alert.tsx";
 import { readFailure } from "../threads/run-failure.ts";
-import { HISTORY_LIMIT, type State } from "../threads/thread-queries.ts";
+import { HISTORY_LIMIT, type State } from "../threads/queries.ts";
 import { humanMessage } from "./compose-input.ts";
 import { Conversation } from "./conversation.tsx";
 import classes from "./playground.module.css";

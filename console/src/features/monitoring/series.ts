@@ -1,5 +1,5 @@
 import type { ChartSeries } from "../../ui/chart-props.ts";
-import type { Point, TimelineInRange } from "./timeline-query.ts";
+import type { Point, TimelineInRange } from "./queries.ts";
 
 type Figure = (point: Point) => number | null | undefined;
 
@@ -20,18 +20,18 @@ export function seriesValues(
 /** Returns several figures of all runs, each as a series. */
 export function metricSeries(
   timeline: TimelineInRange,
-  figures: { label: string; of: Figure }[],
+  figures: { label: string; value: Figure }[],
   empty: number | null = null,
 ): ChartSeries[] {
   const points = timeline.series[0]?.points ?? [];
-  return figures.map(({ label, of }) => ({ label, values: seriesValues(timeline, points, of as never, empty) }));
+  return figures.map(({ label, value }) => ({ label, values: seriesValues(timeline, points, value as never, empty) }));
 }
 
 /** Returns one figure of each group, each as a series. */
-export const groupSeries = (timeline: TimelineInRange, of: Figure, empty: number | null = null): ChartSeries[] =>
+export const groupSeries = (timeline: TimelineInRange, value: Figure, empty: number | null = null): ChartSeries[] =>
   timeline.series.map(({ group, points }) => ({
     label: group === "" ? "(none)" : group,
-    values: seriesValues(timeline, points, of as never, empty),
+    values: seriesValues(timeline, points, value as never, empty),
   }));
 
 /** Returns average scores by feedback key; the most frequent keys come first. */

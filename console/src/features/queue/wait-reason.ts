@@ -1,4 +1,4 @@
-import type { Reason } from "./queue-query.ts";
+import type { Reason } from "./queries.ts";
 
 const TEXTS: Record<Reason, string> = {
   starts_later: "Scheduled to start",
