@@ -105,6 +105,8 @@ test("creates a cron with its next times in its zone, pauses, updates and delete
   const schedule = page.getByLabel("Schedule");
   await schedule.fill("0 25 * * *");
   await page.getByRole("alert").filter({ hasText: /hour/i }).waitFor();
+  await page.getByRole("button", { name: "Weekdays" }).click();
+  expect(await schedule.inputValue()).toBe("0 9 * * 1-5");
   await schedule.fill("30 7 * * 1-5");
   await page.getByRole("combobox", { name: "Time zone" }).fill("Tokyo");
   await page.getByRole("option", { name: "Asia/Tokyo" }).click();

@@ -27,12 +27,12 @@ export function CronDetails({ server, id, onClose }: { server: string; id: strin
     <Drawer opened onClose={onClose} position="right" size="lg" title="Cron" closeButtonProps={{ title: "Close" }}>
       {error && <Problem error={error} onRetry={refetch} />}
       {!cron && !error && <Loading />}
-      {cron && <Details server={server} cron={cron} onGone={onClose} />}
+      {cron && <Details server={server} cron={cron} onDeleted={onClose} />}
     </Drawer>
   );
 }
 
-function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone: () => void }) {
+function Details({ server, cron, onDeleted }: { server: string; cron: Cron; onDeleted: () => void }) {
   const queryClient = useQueryClient();
   const { ask, dialog } = useConfirm();
   const [isEditing, setEditing] = useState(false);
@@ -43,7 +43,7 @@ function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone:
       action: "Delete",
       async run() {
         await agentApi(server).DELETE("/runs/crons/{cron_id}", { params: { path: { cron_id: cron.cron_id } } });
-        onGone();
+        onDeleted();
         queryClient.removeQueries({ queryKey: ["agent", server, "crons", cron.cron_id] });
         await queryClient.invalidateQueries({ queryKey: ["agent", server, "crons"] });
       },
@@ -103,14 +103,14 @@ function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone:
 
 function RecentRuns({ server, cron }: { server: string; cron: Cron }) {
   const { data: runs, error, refetch } = useQuery(cronRunsQuery(server, cron));
-  const areGone = cron.thread_id === null && cron.on_run_completed === "delete";
+  const areDeleted = cron.thread_id === null && cron.on_run_completed === "delete";
   return (
     <Part title="Recent runs">
       {error && <Problem error={error} onRetry={refetch} />}
       {!runs && !error && <Loading rows={2} />}
       {runs?.length === 0 && (
         <Text size="sm" c="dimmed">
-          {areGone
+          {areDeleted
             ? "Runs are deleted with their threads when they end. Their traces are kept, with cron_id in their metadata."
             : "No runs yet."}
         </Text>

@@ -19,6 +19,13 @@ interface CronFormProps {
 
 const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
 
+const PRESETS = [
+  { label: "Hourly", schedule: "0 * * * *" },
+  { label: "Daily", schedule: "0 9 * * *" },
+  { label: "Weekdays", schedule: "0 9 * * 1-5" },
+  { label: "Weekly", schedule: "0 9 * * 1" },
+];
+
 export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
   useFocusBack();
   const queryClient = useQueryClient();
@@ -110,6 +117,19 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
               allowDeselect={false}
               limit={100}
             />
+          </Group>
+          <Group gap="xs" role="group" aria-label="Common schedules">
+            {PRESETS.map((preset) => (
+              <Button
+                key={preset.label}
+                size="compact-xs"
+                variant="default"
+                title={preset.schedule}
+                onClick={() => setSchedule(preset.schedule)}
+              >
+                {preset.label}
+              </Button>
+            ))}
           </Group>
           <NextTimes schedule={schedule} timezone={timezone} endTime={endTime} />
           <TextInput

@@ -65,7 +65,7 @@ export function DatasetPage() {
         <Tabs.Panel value="versions">
           <Versions
             datasetId={datasetId}
-            onLook={(version) => change({ tab: "examples", version, text: "", split: "" })}
+            onOpen={(version) => change({ tab: "examples", version, text: "", split: "" })}
           />
         </Tabs.Panel>
       </Tabs>

@@ -14,7 +14,7 @@ import { type Version, versionsQuery } from "./queries.ts";
 import { VersionChanges } from "./version-changes.tsx";
 
 /** Each change creates a version; a tag names one for use by evaluations. */
-export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (asOf: string) => void }) {
+export function Versions({ datasetId, onOpen }: { datasetId: string; onOpen: (asOf: string) => void }) {
   const found = useInfiniteQuery(versionsQuery(datasetId));
   const [tagged, setTagged] = useState<Version | null>(null);
   const [compared, setCompared] = useState<Version | null>(null);
@@ -34,7 +34,7 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
         size="compact-xs"
         variant="default"
         leftSection={<IconEye size={12} aria-hidden />}
-        onClick={() => onLook(version.as_of)}
+        onClick={() => onOpen(version.as_of)}
       >
         Examples
       </Button>

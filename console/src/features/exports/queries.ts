@@ -39,7 +39,7 @@ export type Credentials = RequestBody<"patch_api_v1_bulk_exports_destinations_de
 export const isInProgress = ({ status }: { status: string }): boolean =>
   /^(created|running|intervalscheduled)$/i.test(status);
 
-const pollInterval = (moves: boolean) => (moves ? 2_000 : 15_000);
+const pollInterval = (isActive: boolean) => (isActive ? 2_000 : 15_000);
 
 export const exportsQuery = queryOptions({
   queryKey: ["exports"],
@@ -60,13 +60,13 @@ const readRuns = (id: string, signal: AbortSignal) =>
     traceApi.GET("/api/v1/bulk-exports/{bulk_export_id}/runs", { params: { path: { bulk_export_id: id } }, signal }),
   );
 
-export const exportRunsQuery = (id: string, moves: boolean) =>
+export const exportRunsQuery = (id: string, isActive: boolean) =>
   queryOptions({
     // refetched at once when the export has ended
-    queryKey: ["exports", id, "runs", moves],
+    queryKey: ["exports", id, "runs", isActive],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => readRuns(id, signal),
-    refetchInterval: pollInterval(moves),
+    refetchInterval: pollInterval(isActive),
   });
 export type ExportRun = Awaited<ReturnType<typeof readRuns>>[number];
 

@@ -20,7 +20,7 @@ interface ConversationProps {
   /** Absent where the message's original state is not among the fetched ones. */
   canRedo?: (message: Message, index: number) => boolean;
   onEdit?: (message: Message, index: number, text: string) => void;
-  onAgain?: (message: Message, index: number) => void;
+  onRerun?: (message: Message, index: number) => void;
   isRunning: boolean;
   children?: ReactNode;
 }
@@ -39,8 +39,8 @@ export function Conversation({ messages, isRunning, children, ...can }: Conversa
             <IconPencil size={14} />
           </Tool>
         )}
-        {canRedo && message.role === "assistant" && can.onAgain && (
-          <Tool label="Rerun from here" onClick={() => can.onAgain!(message, index)}>
+        {canRedo && message.role === "assistant" && can.onRerun && (
+          <Tool label="Rerun from here" onClick={() => can.onRerun!(message, index)}>
             <IconRefresh size={14} />
           </Tool>
         )}

@@ -14,7 +14,7 @@ interface EditStateProps {
   nodes: readonly string[];
   onClose: () => void;
   /** Called with the new checkpoint, and whether the run should resume from it. */
-  onDone: (checkpointId: string, goesOn: boolean) => Promise<unknown>;
+  onDone: (checkpointId: string, resumes: boolean) => Promise<unknown>;
 }
 
 /** Updates a state, which creates a new checkpoint below it: a fork, unless it is the newest. */
@@ -24,7 +24,7 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
   const [asNode, setAsNode] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const save = async (goesOn: boolean) => {
+  const save = async (resumes: boolean) => {
     setError(null);
     setBusy(true);
     try {
@@ -37,7 +37,7 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
         ...(asNode !== null && { as_node: asNode }),
       };
       const answer = await data(agentApi(server).POST("/threads/{thread_id}/state", { params, body }));
-      await onDone((answer as unknown as { checkpoint: { checkpoint_id: string } }).checkpoint.checkpoint_id, goesOn);
+      await onDone((answer as unknown as { checkpoint: { checkpoint_id: string } }).checkpoint.checkpoint_id, resumes);
     } catch (problem) {
       setError((problem as Error).message);
     }

@@ -116,7 +116,7 @@ export function Playground() {
         server={server}
         assistant={assistant}
         place={search}
-        onGo={go}
+        onNavigate={go}
         watcher={watcher}
         draft={draft}
         onDraft={setDraft}

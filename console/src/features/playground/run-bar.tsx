@@ -18,7 +18,7 @@ interface RunBarProps {
   /** Runs queued behind the active one. */
   waiting: Run[];
   isRunning: boolean;
-  isLost: boolean;
+  isDisconnected: boolean;
   attempt: number;
   onCancel: (runId: string) => void;
 }
@@ -31,7 +31,7 @@ export function RunBar({
   run,
   waiting,
   isRunning,
-  isLost,
+  isDisconnected,
   attempt,
   onCancel,
 }: RunBarProps) {
@@ -58,7 +58,7 @@ export function RunBar({
           Thread
         </AnchorLink>
       )}
-      {isLost && (
+      {isDisconnected && (
         <Text size="sm" role="status" c="var(--mantine-color-error)">
           Connection lost. Reconnecting when the server responds…
         </Text>

@@ -24,7 +24,7 @@ interface ThreadViewProps {
   head: State | undefined;
   problem: Error | null;
   onProblem: (problem: Error | null) => void;
-  onNewest: () => void;
+  onLatest: () => void;
   send: (request: Omit<Send, "from">, from?: Send["from"]) => Promise<unknown>;
 }
 
@@ -37,7 +37,7 @@ export function ThreadView({
   head,
   problem,
   onProblem,
-  onNewest,
+  onLatest,
   send,
 }: ThreadViewProps) {
   const { stream, states } = run;
@@ -109,7 +109,7 @@ export function ThreadView({
         <Alert color="blue" title="Viewing an earlier state">
           <Group gap="xs">
             <Text size="sm">Sending a message here creates another branch.</Text>
-            <Button size="compact-sm" variant="default" onClick={onNewest}>
+            <Button size="compact-sm" variant="default" onClick={onLatest}>
               Back to latest
             </Button>
           </Group>
@@ -147,7 +147,7 @@ export function ThreadView({
           const input = { [messagesKey!]: [edited] };
           void send({ input, optimistic: { [messagesKey!]: [...earlier, edited] } }, findOrigin(message, index));
         },
-        onAgain: (message: Message, index: number) => {
+        onRerun: (message: Message, index: number) => {
           const earlier = (list as unknown[]).slice(0, index);
           void send({ input: null, optimistic: { [messagesKey!]: earlier } }, findOrigin(message, index));
         },

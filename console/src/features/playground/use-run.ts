@@ -41,7 +41,7 @@ interface Options {
   messagesKey: string;
   onThread: (threadId: string) => void;
   /** Called when the run failed or was rejected: the hook's values are stale. */
-  onBroken: (error: Error) => void;
+  onFailure: (error: Error) => void;
 }
 
 const POLL_MS = 2_000;
@@ -56,7 +56,7 @@ export function useRun({
   watcher,
   messagesKey,
   onThread,
-  onBroken,
+  onFailure,
 }: Options) {
   const queryClient = useQueryClient();
   const client = useMemo(() => observedClient(server, watcher.take), [server, watcher]);
@@ -91,7 +91,7 @@ export function useRun({
       setLost(null);
       if (runId !== null && hasFailed) watcher.ended.add(runId);
       watcher.rest();
-      onBroken(error as Error);
+      onFailure(error as Error);
     },
   });
   const { isLoading } = stream;
@@ -174,7 +174,7 @@ export function useRun({
     stream,
     send,
     cancel,
-    isLost: lost !== null,
+    isDisconnected: lost !== null,
     thread: row.data,
     threadError: row.error,
     runs: runs.data ?? [],

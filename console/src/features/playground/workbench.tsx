@@ -30,7 +30,7 @@ interface WorkbenchProps {
   server: string;
   assistant: Assistant;
   place: Place;
-  onGo: (to: Place, replace?: boolean) => void;
+  onNavigate: (to: Place, replace?: boolean) => void;
   watcher: Watcher;
   draft: SetupDraft;
   onDraft: (draft: SetupDraft) => void;
@@ -43,7 +43,7 @@ interface WorkbenchProps {
 
 /** One assistant and one thread: conversation, graph, steps. */
 export function Workbench(props: WorkbenchProps) {
-  const { server, assistant, place, onGo, watcher, draft, strategy, problem, onProblem } = props;
+  const { server, assistant, place, onNavigate, watcher, draft, strategy, problem, onProblem } = props;
   const { assistant_id: assistantId } = assistant;
   const threadId = place.thread ?? null;
   const schemas = useQuery(schemasQuery(server, assistantId));
@@ -64,8 +64,8 @@ export function Workbench(props: WorkbenchProps) {
     strategy,
     watcher,
     messagesKey: messagesKey ?? "messages",
-    onThread: (thread) => onGo({ ...place, thread, checkpoint: undefined }, true),
-    onBroken: onProblem,
+    onThread: (thread) => onNavigate({ ...place, thread, checkpoint: undefined }, true),
+    onFailure: onProblem,
   });
   const { stream, states, runs } = run;
 
@@ -76,17 +76,17 @@ export function Workbench(props: WorkbenchProps) {
   }, [newest]);
 
   const checkpointId = place.checkpoint;
-  const known = states.find(({ checkpoint }) => checkpoint?.checkpoint_id === checkpointId);
-  const isElsewhere = checkpointId !== undefined && threadId !== null && !known && !stream.isThreadLoading;
-  const fetched = useQuery({ ...stateQuery(server, threadId ?? "", checkpointId ?? ""), enabled: isElsewhere });
-  const viewed = checkpointId === undefined ? undefined : (known ?? fetched.data);
+  const loaded = states.find(({ checkpoint }) => checkpoint?.checkpoint_id === checkpointId);
+  const isUnloaded = checkpointId !== undefined && threadId !== null && !loaded && !stream.isThreadLoading;
+  const fetched = useQuery({ ...stateQuery(server, threadId ?? "", checkpointId ?? ""), enabled: isUnloaded });
+  const viewed = checkpointId === undefined ? undefined : (loaded ?? fetched.data);
 
   const head = viewed ?? stream.history.at(-1);
   const from = head && (viewed || head.checkpoint?.checkpoint_id !== newest) ? (head.checkpoint ?? null) : null;
   const send = async (request: Omit<Send, "from">, origin: Send["from"] = from) => {
     if (setupError !== null) return notifyFailure("Could not send the run")(new Error(setupError));
     onProblem(null);
-    if (checkpointId !== undefined) onGo({ ...place, checkpoint: undefined });
+    if (checkpointId !== undefined) onNavigate({ ...place, checkpoint: undefined });
     await run.send({ ...request, from: origin });
   };
 
@@ -96,8 +96,8 @@ export function Workbench(props: WorkbenchProps) {
   const isRunning = stream.isLoading;
   const listed = runs.find(({ run_id: id }) => id === watch.runId);
   // its stream reports it before the list of runs does
-  const begun = watch.runId === null ? undefined : ({ run_id: watch.runId, status: "running" } as Run);
-  const current = listed ?? (isRunning ? begun : runs.find(({ status }) => status !== "pending"));
+  const startedRun = watch.runId === null ? undefined : ({ run_id: watch.runId, status: "running" } as Run);
+  const current = listed ?? (isRunning ? startedRun : runs.find(({ status }) => status !== "pending"));
   const waiting = runs
     .filter((candidate) => candidate.status === "pending" && candidate.run_id !== watch.runId)
     .toReversed();
@@ -119,7 +119,7 @@ export function Workbench(props: WorkbenchProps) {
           run={current}
           waiting={waiting}
           isRunning={isRunning}
-          isLost={run.isLost}
+          isDisconnected={run.isDisconnected}
           attempt={isRunning ? watch.attempt : 1}
           onCancel={(runId) => void run.cancel(runId)}
         />
@@ -131,7 +131,7 @@ export function Workbench(props: WorkbenchProps) {
           head={head}
           problem={problem}
           onProblem={onProblem}
-          onNewest={() => onGo({ ...place, checkpoint: undefined })}
+          onLatest={() => onNavigate({ ...place, checkpoint: undefined })}
           send={send}
         />
         <Composer
@@ -150,7 +150,7 @@ export function Workbench(props: WorkbenchProps) {
       </section>
       <SidePanel
         panel={place.panel ?? "graph"}
-        onPanel={(panel) => onGo({ ...place, panel }, true)}
+        onPanel={(panel) => onNavigate({ ...place, panel }, true)}
         drawing={drawing.data as never}
         drawingError={drawing.error}
         nodeStates={nodeStates}
@@ -160,7 +160,7 @@ export function Workbench(props: WorkbenchProps) {
           custom: watch.custom,
           viewed: checkpointId ?? null,
           isRunning,
-          onView: (checkpoint) => onGo({ ...place, checkpoint: checkpoint ?? undefined }),
+          onView: (checkpoint) => onNavigate({ ...place, checkpoint: checkpoint ?? undefined }),
           onRunFrom: ({ checkpoint }) => void send({ input: null }, checkpoint ?? null),
           onEdit: setEdited,
         }}
@@ -181,10 +181,10 @@ export function Workbench(props: WorkbenchProps) {
             state={edited}
             nodes={nodes}
             onClose={() => setEdited(null)}
-            onDone={async (checkpointId, goesOn) => {
+            onDone={async (checkpointId, resumes) => {
               setEdited(null);
               await run.refresh();
-              if (!goesOn) return onGo({ ...place, checkpoint: undefined });
+              if (!resumes) return onNavigate({ ...place, checkpoint: undefined });
               await send({ input: null }, { checkpoint_id: checkpointId, checkpoint_ns: "", checkpoint_map: null });
             }}
           />

@@ -10,7 +10,7 @@ import { formatRole } from "./workspaces.tsx";
 interface KeyFormProps {
   kind: "service" | "personal";
   onClose: () => void;
-  onMade: (key: string) => Promise<void>;
+  onCreated: (key: string) => Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
@@ -22,7 +22,7 @@ const LIFETIMES = [
   { value: "", label: "never" },
 ];
 
-export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
+export function KeyForm({ kind, onClose, onCreated }: KeyFormProps) {
   const { data: roles = [] } = useQuery(rolesQuery);
   const [description, setDescription] = useState("");
   const [days, setDays] = useState("90");
@@ -39,7 +39,7 @@ export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
       kind === "service"
         ? await data(traceApi.POST("/api/v1/api-key", { body }))
         : await data(traceApi.POST("/api/v1/api-key/current", { body }));
-    await onMade(created.key);
+    await onCreated(created.key);
   };
   return (
     <FormModal

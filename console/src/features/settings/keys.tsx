@@ -186,7 +186,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
         <KeyForm
           kind={kind}
           onClose={() => setMaking(false)}
-          onMade={async (key) => {
+          onCreated={async (key) => {
             setMaking(false);
             setCreated(key);
             await refresh();

@@ -88,10 +88,10 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
           state={now}
           nodes={nodes}
           onClose={() => setEditing(false)}
-          onDone={async (checkpointId, goesOn) => {
-            if (goesOn) await resumeFrom(server, thread, checkpointId);
+          onDone={async (checkpointId, resumes) => {
+            if (resumes) await resumeFrom(server, thread, checkpointId);
             setEditing(false);
-            notifyDone(goesOn ? "State saved, run resumed" : "State saved");
+            notifyDone(resumes ? "State saved, run resumed" : "State saved");
             await queryClient.invalidateQueries({ queryKey: threadKey(server, threadId) });
           }}
         />

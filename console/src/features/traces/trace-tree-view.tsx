@@ -181,22 +181,22 @@ export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo 
  */
 function useQuickSelection(routeId: string, navigateTo: (id: string) => void): [string, (id: string) => void] {
   const [selected, setSelected] = useState(routeId);
-  const under = useRef({ way: new Set<string>(), last: routeId, tell: navigateTo });
-  under.current.tell = navigateTo;
+  const pending = useRef({ inFlight: new Set<string>(), last: routeId, tell: navigateTo });
+  pending.current.tell = navigateTo;
   useEffect(() => {
-    const { way, last } = under.current;
-    if (routeId === last) way.clear();
-    else if (!way.has(routeId)) {
-      under.current.last = routeId;
+    const { inFlight, last } = pending.current;
+    if (routeId === last) inFlight.clear();
+    else if (!inFlight.has(routeId)) {
+      pending.current.last = routeId;
       setSelected(routeId);
     }
   }, [routeId]);
   const select = useCallback((id: string) => {
-    under.current.way.add(id);
-    under.current.last = id;
+    pending.current.inFlight.add(id);
+    pending.current.last = id;
     // keys pressed meanwhile start from here
     flushSync(() => setSelected(id));
-    under.current.tell(id);
+    pending.current.tell(id);
   }, []);
   return [selected, select];
 }
