@@ -15,33 +15,42 @@ export interface Confirmation {
   run: () => Promise<unknown>;
 }
 
-/** Returns `const { ask, dialog } = useConfirm()`: `dialog` is rendered anywhere on the page, `ask` opens it. */
-export function useConfirm(): { ask: (question: Confirmation) => void; dialog: ReactNode } {
-  const [question, setQuestion] = useState<Confirmation | null>(null);
+/** Returns `const { confirm, dialog } = useConfirm()`: `dialog` is rendered anywhere on the page, `confirm` opens it. */
+export function useConfirm(): { confirm: (confirmation: Confirmation) => void; dialog: ReactNode } {
+  const [confirmation, setConfirmation] = useState<Confirmation | null>(null);
   const [isOpen, setOpen] = useState(false);
-  const ask = (next: Confirmation) => {
-    setQuestion(next);
+  const confirm = (next: Confirmation) => {
+    setConfirmation(next);
     setOpen(true);
   };
-  // the question is kept while the dialog fades out, so that its text does not vanish first
-  const dialog = question && (
-    <Modal opened={isOpen} onClose={() => setOpen(false)} title={question.title} closeButtonProps={{ title: "Close" }}>
-      <ConfirmForm key={question.title + String(isOpen)} question={question} onDone={() => setOpen(false)} />
+  // the confirmation is kept while the dialog fades out, so that its text does not vanish first
+  const dialog = confirmation && (
+    <Modal
+      opened={isOpen}
+      onClose={() => setOpen(false)}
+      title={confirmation.title}
+      closeButtonProps={{ title: "Close" }}
+    >
+      <ConfirmForm
+        key={confirmation.title + String(isOpen)}
+        confirmation={confirmation}
+        onDone={() => setOpen(false)}
+      />
     </Modal>
   );
-  return { ask, dialog };
+  return { confirm, dialog };
 }
 
-function ConfirmForm({ question, onDone }: { question: Confirmation; onDone: () => void }) {
+function ConfirmForm({ confirmation, onDone }: { confirmation: Confirmation; onDone: () => void }) {
   const [typed, setTyped] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
-  const isConfirmed = question.typed === undefined || typed.trim() === question.typed;
+  const isConfirmed = confirmation.typed === undefined || typed.trim() === confirmation.typed;
   const confirm = async () => {
     setBusy(true);
     setError(null);
     try {
-      await question.run();
+      await confirmation.run();
       onDone();
     } catch (problem) {
       setError((problem as Error).message);
@@ -57,11 +66,11 @@ function ConfirmForm({ question, onDone }: { question: Confirmation; onDone: () 
     >
       <Stack gap="sm">
         <Text size="sm" component="div">
-          {question.body}
+          {confirmation.body}
         </Text>
-        {question.typed !== undefined && (
+        {confirmation.typed !== undefined && (
           <TextInput
-            label={`Type ${question.typed} to confirm`}
+            label={`Type ${confirmation.typed} to confirm`}
             value={typed}
             onChange={(event) => setTyped(event.currentTarget.value)}
             autoComplete="off"
@@ -76,10 +85,10 @@ function ConfirmForm({ question, onDone }: { question: Confirmation; onDone: () 
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onDone}>
-            {question.dismiss ?? "Cancel"}
+            {confirmation.dismiss ?? "Cancel"}
           </Button>
           <Button type="submit" color="red" disabled={!isConfirmed} loading={isBusy}>
-            {question.action}
+            {confirmation.action}
           </Button>
         </Group>
       </Stack>

@@ -96,10 +96,10 @@ export function AssistantPage() {
 function Actions({ server, assistant, onEdit }: { server: string; assistant: Assistant; onEdit: () => void }) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const id = assistant.assistant_id;
   const remove = () =>
-    ask({
+    confirm({
       title: `Delete ${assistant.name}?`,
       body: "This deletes all its versions and crons. Threads and finished runs are kept.",
       action: "Delete",

@@ -34,10 +34,10 @@ export function CronDetails({ server, id, onClose }: { server: string; id: strin
 
 function Details({ server, cron, onDeleted }: { server: string; cron: Cron; onDeleted: () => void }) {
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [isEditing, setEditing] = useState(false);
   const remove = () =>
-    ask({
+    confirm({
       title: "Delete this cron?",
       body: "No more runs are started. Runs that it already started are kept.",
       action: "Delete",

@@ -77,7 +77,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
   const client = useQueryClient();
   const navigate = useNavigate();
   const { data: dataset } = useQuery(datasetQuery(datasetId));
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   // downloads the version that is shown
   const download = async (kind: "csv" | "jsonl") => {
     const params = { path: { dataset_id: datasetId }, query: version === "" ? {} : { as_of: version } };
@@ -112,7 +112,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
             color="red"
             disabled={!dataset}
             onClick={() =>
-              ask({
+              confirm({
                 title: `Delete ${dataset!.name}?`,
                 body: "This permanently deletes its examples in all versions. Runs of its experiments are kept.",
                 action: "Delete",

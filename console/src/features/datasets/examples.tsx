@@ -24,7 +24,7 @@ interface ExamplesProps {
 /** A dataset's examples, current or as of an earlier version; only current ones can be edited. */
 export function Examples({ datasetId, search: { text, split, version }, onSearch }: ExamplesProps) {
   const client = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<Example | "new" | null>(null);
   const found = useInfiniteQuery(examplesQuery(datasetId, { text, split, version }));
   const { data: splits = [] } = useQuery(splitsQuery(datasetId, version));
@@ -32,7 +32,7 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
   const tell = useDebouncedCallback((next: string) => onSearch({ text: next }), 300);
   const remove = useCallback(
     ({ id }: Example) =>
-      ask({
+      confirm({
         title: "Delete this example?",
         body: "It is removed from the latest version. Earlier versions keep it.",
         action: "Delete",
@@ -41,7 +41,7 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
           await client.invalidateQueries({ queryKey: ["dataset", datasetId] });
         },
       }),
-    // `ask` only opens a dialog
+    // `confirm` only opens a dialog
     [client, datasetId],
   );
   const isPast = version !== "";

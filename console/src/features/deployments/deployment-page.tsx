@@ -103,11 +103,11 @@ function Summary({ deployment }: { deployment: Deployment }) {
 function Actions({ deployment }: { deployment: Deployment }) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [isDeploying, setDeploying] = useState(false);
   const server = readServerId(deployment);
   const remove = () =>
-    ask({
+    confirm({
       title: `Delete ${deployment.name}?`,
       body: "This stops its server and permanently deletes its database: threads, runs, crons and store items. Traces are kept.",
       action: "Delete",

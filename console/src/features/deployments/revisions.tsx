@@ -136,7 +136,7 @@ function RevisionDetails({ deployment, revision }: { deployment: Deployment; rev
 
 function RevisionActions({ deployment, revision }: { deployment: Deployment; revision: Revision }) {
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const params = { path: { deployment_id: deployment.id, revision_id: revision.id } };
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
   const interrupt = useMutation({
@@ -148,7 +148,7 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
   const isRollback = revision.status === "DEPLOYED" && revision.id !== deployment.active_revision_id;
   const verb = isRollback ? "Roll back" : "Redeploy";
   const redeploy = () =>
-    ask({
+    confirm({
       title: `${verb} ${isRollback ? "to revision" : "revision"} ${revision.id.slice(-8)}?`,
       body: "This creates a new revision from its build and environment. The active revision keeps serving until the new one is healthy.",
       action: verb,

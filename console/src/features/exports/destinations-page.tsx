@@ -24,7 +24,7 @@ export function DestinationsPage() {
   const queryClient = useQueryClient();
   const { data: destinations, error, refetch } = useQuery(destinationsQuery);
   const [rotating, setRotating] = useState<Destination | null>(null);
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const test = useMutation({
     mutationFn: ({ id }: Destination) => testDestination(id),
     onSuccess: (_, { display_name: name }) => notifyDone(`Test passed: the API and a worker can write to ${name}.`),
@@ -117,7 +117,7 @@ export function DestinationsPage() {
                     size="compact-xs"
                     variant="default"
                     onClick={() =>
-                      ask({
+                      confirm({
                         title: `Delete ${destination.display_name}?`,
                         body: "This deletes the stored credentials. Objects in the bucket are kept.",
                         action: "Delete",

@@ -59,7 +59,7 @@ export function ExportPage() {
 function Actions({ bulkExport }: { bulkExport: Export }) {
   const navigate = route.useNavigate();
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["exports"] });
   const isSchedule = bulkExport.interval_hours !== null;
   const again = useMutation({
@@ -78,7 +78,7 @@ function Actions({ bulkExport }: { bulkExport: Export }) {
           size="xs"
           variant="default"
           onClick={() =>
-            ask({
+            confirm({
               title: isSchedule ? "Stop this schedule?" : "Cancel this export?",
               body: isSchedule
                 ? "No further windows are exported. Active exports finish, and written files are kept."

@@ -92,7 +92,7 @@ export function ProjectsPage() {
   const search = { ...PROJECT_SEARCH, ...useSearch({ from: "/_shell/projects/" }) };
   const navigate = useNavigate({ from: "/projects/" });
   const client = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<Project | "new" | null>(null);
   const found = useInfiniteQuery(projectsQuery(search));
   const projects = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
@@ -115,7 +115,7 @@ export function ProjectsPage() {
             <Menu.Item
               color="red"
               onClick={() =>
-                ask({
+                confirm({
                   title: `Delete ${project.name}?`,
                   body: `This permanently deletes its ${count(project.run_count)} traces and their feedback.`,
                   action: "Delete",
@@ -132,7 +132,7 @@ export function ProjectsPage() {
           </Menu.Dropdown>
         </Menu>
       )),
-    // `ask` only opens a dialog
+    // `confirm` only opens a dialog
     [client],
   );
 

@@ -118,7 +118,7 @@ function Servers({ queue }: { queue: Queue }) {
 }
 
 function Waiting({ queue, server }: { queue: Queue; server: string }) {
-  const { ask, dialog } = useCancelRun(server);
+  const { confirm, dialog } = useCancelRun(server);
   const hidden = queue.counts.pending - queue.waiting.length;
   return (
     <section aria-label="Waiting runs">
@@ -141,7 +141,7 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
             { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
             { title: "Reason", cell: (run) => <WaitReason run={run} server={server} /> },
             { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
-            { title: "", width: 90, cell: (run) => <CancelButton onClick={() => ask(run)} /> },
+            { title: "", width: 90, cell: (run) => <CancelButton onClick={() => confirm(run)} /> },
           ]}
         />
       )}
@@ -155,7 +155,7 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
 }
 
 function Running({ queue, server }: { queue: Queue; server: string }) {
-  const { ask, dialog } = useCancelRun(server);
+  const { confirm, dialog } = useCancelRun(server);
   const hosts = new Map(queue.servers.map(({ server_id: id, host_name: name }) => [id, name]));
   if (queue.running.length === 0) return null;
   return (
@@ -186,7 +186,7 @@ function Running({ queue, server }: { queue: Queue; server: string }) {
           {
             title: "",
             width: 90,
-            cell: (run) => (run.cancelling ? "Cancelling" : <CancelButton onClick={() => ask(run)} />),
+            cell: (run) => (run.cancelling ? "Cancelling" : <CancelButton onClick={() => confirm(run)} />),
           },
         ]}
       />
@@ -233,7 +233,7 @@ function WaitReason({ run, server }: { run: Queue["waiting"][number]; server: st
 
 function useCancelRun(server: string) {
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const cancel = useMutation({
     mutationFn: ({ thread_id: threadId, run_id: runId }: RunRef) => cancelRun(server, threadId, runId),
     onError: notifyFailure("Could not cancel the run"),
@@ -241,8 +241,8 @@ function useCancelRun(server: string) {
   });
   return {
     dialog,
-    ask: (run: RunRef) =>
-      ask({
+    confirm: (run: RunRef) =>
+      confirm({
         title: "Cancel this run?",
         body: "The run ends as interrupted. State written by finished steps is kept.",
         action: "Cancel run",

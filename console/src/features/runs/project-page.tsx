@@ -69,7 +69,7 @@ function Actions({ projectId }: { projectId: string }) {
   const navigate = useNavigate();
   const client = useQueryClient();
   const { data: project } = useQuery(projectQuery(projectId));
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [isEdited, setEdited] = useState(false);
   return (
     <>
@@ -94,7 +94,7 @@ function Actions({ projectId }: { projectId: string }) {
             color="red"
             disabled={!project}
             onClick={() =>
-              ask({
+              confirm({
                 title: `Delete ${project!.name}?`,
                 body: "This permanently deletes its traces and their feedback.",
                 action: "Delete",

@@ -113,9 +113,9 @@ function PasswordForm() {
 function Sessions() {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const signOut = () =>
-    ask({
+    confirm({
       title: "Sign out everywhere?",
       body: "This ends all your sessions, including this one. API keys stay valid.",
       action: "Sign out everywhere",

@@ -68,12 +68,12 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
     kind === "organization"
       ? here && found?.filter(({ id }) => here.every((workspaceKey) => workspaceKey.id !== id))
       : found;
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [isMaking, setMaking] = useState(false);
   const [created, setCreated] = useState<string | null>(null);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
   const revoke = ({ id, description, short_key: short }: ApiKey) =>
-    ask({
+    confirm({
       title: `Revoke ${description}?`,
       body: `Requests with ${short} are rejected immediately. This cannot be undone.`,
       action: "Revoke",

@@ -31,7 +31,7 @@ export function Members() {
   const { data: all, error, refetch } = useQuery(membersQuery);
   const { data: organization } = useQuery(organizationQuery);
   const { data: roles = [] } = useQuery(rolesQuery);
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [isInviting, setInviting] = useState(false);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
   const changeRole = useMutation({
@@ -70,7 +70,7 @@ export function Members() {
     })),
   ];
   const remove = ({ id, email, isInvited }: Person) =>
-    ask({
+    confirm({
       title: isInvited ? `Revoke the invite of ${email}?` : `Remove ${email}?`,
       body: isInvited
         ? "You can invite this address again."

@@ -18,14 +18,14 @@ export function Roles() {
   const queryClient = useQueryClient();
   const { data: roles, error, refetch } = useQuery(rolesQuery);
   const { data: organization } = useQuery(organizationQuery);
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<Role | "new" | null>(null);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!roles) return <Loading rows={6} />;
   const manages = organization?.permissions.includes("organization:manage") === true;
   const remove = ({ id, display_name: name }: Role) =>
-    ask({
+    confirm({
       title: `Delete the role ${name}?`,
       body: "A role can only be deleted when no member or key has it.",
       action: "Delete",

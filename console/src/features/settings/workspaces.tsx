@@ -18,7 +18,7 @@ export function Workspaces() {
   const { data: workspaces, error, refetch } = useQuery(workspacesQuery);
   const { data: organization } = useQuery(organizationQuery);
   const { data: identity } = useQuery(identityQuery);
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [named, setNamed] = useState<Workspace | "new" | null>(null);
   const refresh = async () => {
     await queryClient.invalidateQueries({ queryKey: ["identity"] });
@@ -29,7 +29,7 @@ export function Workspaces() {
   const manages = organization?.permissions.includes("organization:manage") === true;
   const current = readWorkspace() ?? identity?.tenant_id;
   const remove = ({ id, display_name: name }: Workspace) =>
-    ask({
+    confirm({
       title: `Delete workspace ${name}?`,
       body: "All users and keys lose access. Operators can still access its data.",
       action: "Delete",

@@ -25,10 +25,10 @@ export function ItemDetails({ server, namespace, itemKey: key, onClose }: ItemDe
   useFocusBack();
   const { data: item, error, refetch, isPending } = useQuery(itemQuery(server, namespace, key));
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [isEditing, setEditing] = useState(false);
   const remove = () =>
-    ask({
+    confirm({
       title: `Delete ${key}?`,
       body: "Graphs can no longer read it.",
       action: "Delete",

@@ -28,7 +28,7 @@ export function ThreadPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const { data: about } = useQuery(spacesQuery);
   const thread = useQuery({ ...threadQuery(server, threadId), refetchInterval: 3_000 });
   const params = { path: { thread_id: threadId } };
@@ -41,7 +41,7 @@ export function ThreadPage() {
     onError: notifyFailure("Could not duplicate the thread"),
   });
   const remove = () =>
-    ask({
+    confirm({
       title: "Delete this thread?",
       body: "This deletes its state, checkpoints and runs, and cancels active runs. Traces are kept.",
       action: "Delete",

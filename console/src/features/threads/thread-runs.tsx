@@ -36,7 +36,13 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
   });
   if (runs.error && !runs.data) return <Problem error={runs.error} onRetry={runs.refetch} />;
   if (!runs.data) return <Loading />;
-  if (runs.data.length === 0) return <Empty title="No runs yet" />;
+  if (runs.data.length === 0) {
+    return (
+      <Empty title="No runs yet">
+        <Text size="sm">Start one in the playground or with an SDK.</Text>
+      </Empty>
+    );
+  }
   return (
     <SimpleTable<Run>
       label="Runs"

@@ -24,9 +24,9 @@ export const feedbackQuery = (runId: string) => ({
 export function RunFeedback({ run }: { run: Run }) {
   const found = useQuery(feedbackQuery(run.id));
   const client = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const remove = ({ id, key }: Feedback) =>
-    ask({
+    confirm({
       title: "Delete this feedback?",
       body: `It is removed from the averages of ${key}. This cannot be undone.`,
       action: "Delete",
