@@ -8,7 +8,7 @@ import "@mantine/core/styles.css";
 import "./app/app.css";
 
 import { takeCsrfToken } from "./api/credentials.ts";
-import { Later } from "./app/later.tsx";
+import { LazyPart } from "./app/lazy-part.tsx";
 import { queryClient } from "./app/query-client.ts";
 import { reloadWhenReplaced } from "./app/reload-when-replaced.ts";
 import { router } from "./app/router.tsx";
@@ -21,7 +21,7 @@ takeCsrfToken();
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto">
-      <Later load={notices} />
+      <LazyPart load={notices} />
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
       </QueryClientProvider>

@@ -6,7 +6,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, until } from "./browser.ts";
+import { checkPage, openBrowser, openPage, until } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -54,20 +54,25 @@ test("creates an assistant, updates it, compares its versions, restores an older
   await page.getByLabel("Description").fill("Says hello");
   const config = page.getByRole("textbox", { name: "Config", exact: true });
   await config.fill('{"configurable": {"tone": "warm"}');
-  await page.getByRole("button", { name: "Save as a new version" }).click();
+  await page.getByRole("button", { name: "Save as new version" }).click();
   await page.getByRole("alert").filter({ hasText: "Config is not valid JSON" }).waitFor();
   await config.fill('{"configurable": {"tone": "warm"}}');
-  await page.getByRole("button", { name: "Save as a new version" }).click();
+  await page.getByRole("button", { name: "Save as new version" }).click();
   await page.getByText("Says hello").waitFor();
 
   await page.getByRole("tab", { name: "Versions" }).click();
   await page.getByLabel("Version 1: Friendly").check();
   await page.getByText("config.configurable").first().waitFor();
   expect(page.url()).toContain("tab=versions");
-  await page.getByRole("button", { name: "Use this version" }).click();
+  await page.getByRole("button", { name: "Make active" }).click();
   await until(async () => {
-    const [one] = await client.assistants.search({ graphId: "echo", metadata: {}, limit: 10, sortBy: "updated_at" });
-    return one?.version === 1 && one.name === "Friendly";
+    const [assistant] = await client.assistants.search({
+      graphId: "echo",
+      metadata: {},
+      limit: 10,
+      sortBy: "updated_at",
+    });
+    return assistant?.version === 1 && assistant.name === "Friendly";
   });
   // the difference between the versions still contains it
   await page.getByRole("paragraph").filter({ hasText: "Says hello" }).waitFor({ state: "detached" });
@@ -83,8 +88,8 @@ test("creates an assistant, updates it, compares its versions, restores an older
 
 test("shows a graph and its schemas", async () => {
   const { page, context, errors } = await openPage(browser);
-  const [one] = await client.assistants.search({ graphId: "nested" });
-  await page.goto(at(`/assistants/${one!.assistant_id}?tab=graph`));
+  const [assistant] = await client.assistants.search({ graphId: "nested" });
+  await page.goto(at(`/assistants/${assistant!.assistant_id}?tab=graph`));
   await page.locator(".react-flow__node").first().waitFor();
   await page.getByRole("tab", { name: "Schemas" }).click();
   await page.getByText("Input schema").waitFor();
@@ -100,22 +105,24 @@ test("creates a cron with its next times in its zone, pauses, updates and delete
   const schedule = page.getByLabel("Schedule");
   await schedule.fill("0 25 * * *");
   await page.getByRole("alert").filter({ hasText: /hour/i }).waitFor();
+  await page.getByRole("button", { name: "Weekdays" }).click();
+  expect(await schedule.inputValue()).toBe("0 9 * * 1-5");
   await schedule.fill("30 7 * * 1-5");
   await page.getByRole("combobox", { name: "Time zone" }).fill("Tokyo");
   await page.getByRole("option", { name: "Asia/Tokyo" }).click();
-  expect(await page.getByRole("list", { name: "Next times" }).getByText("07:30").count()).toBe(5);
+  expect(await page.getByRole("list", { name: "Next runs" }).getByText("07:30").count()).toBe(5);
   await page.getByRole("button", { name: "Create" }).click();
   await page.waitForURL(/cron=/);
   await page.getByRole("dialog", { name: "Cron", exact: true }).waitFor();
-  const [made] = await client.crons.search({});
-  expect(made).toMatchObject({ schedule: "30 7 * * 1-5" });
-  expect((made as unknown as { timezone: string }).timezone).toBe("Asia/Tokyo");
+  const [cron] = await client.crons.search({});
+  expect(cron).toMatchObject({ schedule: "30 7 * * 1-5" });
+  expect((cron as unknown as { timezone: string }).timezone).toBe("Asia/Tokyo");
 
   await page
     .getByRole("dialog")
     .getByRole("switch", { name: /Enabled/ })
     .click({ force: true });
-  await page.getByText("Paused: it starts nothing").waitFor();
+  await page.getByText("Paused: no runs start").waitFor();
   await page.getByRole("button", { name: "Edit" }).click();
   await page.getByLabel("Schedule").fill("*/5 * * * *");
   await page.getByRole("button", { name: "Save" }).click();
@@ -127,7 +134,7 @@ test("creates a cron with its next times in its zone, pauses, updates and delete
   await context.close();
 });
 
-test("links the last runs of a cron", async () => {
+test("links the recent runs of a cron", async () => {
   const thread = await client.threads.create();
   // every minute; its first run is at most a minute away, so a run with the cron's id stands for it
   const cron = await client.crons.createForThread(thread.thread_id, "echo", { schedule: "0 0 1 1 *", input: {} });
@@ -149,7 +156,7 @@ test("browses the store by namespace, searches, updates and clears it", async ()
   const { page, context, errors } = await openPage(browser);
   await page.goto(at("/store"));
   const tree = page.getByRole("navigation", { name: "Namespaces" });
-  await tree.getByRole("button", { name: "Open memories" }).click();
+  await tree.getByRole("button", { name: "Expand memories" }).click();
   await tree.getByRole("button", { name: "ada", exact: true }).click();
   await page.getByRole("link", { name: "tea" }).waitFor();
   await page.getByRole("link", { name: "dog" }).waitFor({ state: "detached" });
@@ -158,10 +165,10 @@ test("browses the store by namespace, searches, updates and clears it", async ()
   await page.getByRole("link", { name: "tea" }).waitFor({ state: "detached" });
   await page.getByRole("link", { name: "dog" }).waitFor();
   await page.getByLabel("Filter by value").fill("");
-  await page.getByLabel("Search by meaning").fill("likes green tea");
-  await page.getByText("Likeness").waitFor();
-  await page.getByLabel("Search by meaning").fill("");
-  await page.getByText("Likeness").waitFor({ state: "detached" });
+  await page.getByLabel("Semantic search").fill("likes green tea");
+  await page.getByText("Similarity").waitFor();
+  await page.getByLabel("Semantic search").fill("");
+  await page.getByText("Similarity").waitFor({ state: "detached" });
 
   await page.getByRole("link", { name: "dog" }).click();
   await page.getByRole("dialog", { name: "dog" }).getByText("has a dog").waitFor();
@@ -199,7 +206,7 @@ test("shows the receiver's response of a failed delivery and sends it again", as
   answer = 200;
   await dialog.getByText("delivered").first().waitFor({ timeout: 30_000 });
   const before = received.length;
-  await dialog.getByRole("button", { name: "Send again" }).click();
+  await dialog.getByRole("button", { name: "Resend" }).click();
   await until(() => received.length > before, { timeout: 15_000 });
   expect(new Set(received.map(({ id }) => id)).size).toBe(1);
   expect(received.at(-1)!.body).toMatchObject({ thread_id: thread.thread_id, status: "success" });
@@ -211,23 +218,23 @@ test("every agent page fits at three widths, light and dark", async () => {
   await client.crons.create("agent", { schedule: "0 9 * * 1-5", input: { messages: [] } });
   const [crons, assistants] = [await client.crons.search({}), await client.assistants.search({ graphId: "agent" })];
   const problems = [
-    ...(await lookAt(browser, at("/assistants"), "assistants", "text=parallel")),
-    ...(await lookAt(
+    ...(await checkPage(browser, at("/assistants"), "assistants", "text=parallel")),
+    ...(await checkPage(
       browser,
       at(`/assistants/${assistants[0]!.assistant_id}?tab=versions`),
       "versions",
-      "text=in use",
+      "text=active",
     )),
-    ...(await lookAt(
+    ...(await checkPage(
       browser,
       at(`/assistants/${assistants[0]!.assistant_id}?tab=graph`),
       "graph",
       ".react-flow__node",
     )),
-    ...(await lookAt(browser, at("/crons"), "crons", "text=0 9 * * 1-5")),
-    ...(await lookAt(browser, at(`/crons?cron=${crons[0]!.cron_id}`), "cron", "text=Last runs")),
-    ...(await lookAt(browser, at("/store?ns=%5B%22memories%22%5D"), "store", "text=likes green tea")),
-    ...(await lookAt(browser, at("/webhooks"), "webhooks", "text=delivered")),
+    ...(await checkPage(browser, at("/crons"), "crons", "text=0 9 * * 1-5")),
+    ...(await checkPage(browser, at(`/crons?cron=${crons[0]!.cron_id}`), "cron", "text=Recent runs")),
+    ...(await checkPage(browser, at("/store?ns=%5B%22memories%22%5D"), "store", "text=likes green tea")),
+    ...(await checkPage(browser, at("/webhooks"), "webhooks", "text=delivered")),
   ];
   expect(problems).toEqual([]);
 }, 300_000);

@@ -57,16 +57,16 @@ export async function seriousFindings(page: Page): Promise<string[]> {
 const WIDTHS = [1280, 390, 2560];
 
 /** Inspection page of each browser; it is reused, so that the next address loads its files from the cache. */
-const lookers = new WeakMap<Browser, ReturnType<typeof openPage>>();
+const pages = new WeakMap<Browser, ReturnType<typeof openPage>>();
 
-/** Opens the address as a first-time visitor and checks the page as {@link lookAtOpen} does. */
-export async function lookAt(browser: Browser, url: string, name: string, ready: string): Promise<string[]> {
-  const looker = lookers.get(browser) ?? openPage(browser);
-  lookers.set(browser, looker);
+/** Opens the address as a first-time visitor and checks the page as {@link checkOpenPage} does. */
+export async function checkPage(browser: Browser, url: string, name: string, ready: string): Promise<string[]> {
+  const looker = pages.get(browser) ?? openPage(browser);
+  pages.set(browser, looker);
   const { page, errors } = await looker;
   const before = errors.length;
   await page.goto(url);
-  const problems = await lookAtOpen(page, name, ready);
+  const problems = await checkOpenPage(page, name, ready);
   // cancels the page's pending requests, whose errors belong to this page
   await page.goto("about:blank");
   return [...problems, ...errors.slice(before).map((text) => `${name}: ${text}`)];
@@ -78,7 +78,7 @@ export async function lookAt(browser: Browser, url: string, name: string, ready:
  * take six times as long. Leaves it light and 1280 pixels wide.
  * @param ready selects an element that is present once the page is ready
  */
-export async function lookAtOpen(page: Page, name: string, ready: string): Promise<string[]> {
+export async function checkOpenPage(page: Page, name: string, ready: string): Promise<string[]> {
   const problems: string[] = [];
   const directory = process.env["HEDDLE_SCREENSHOTS"];
   if (directory) await mkdir(directory, { recursive: true });

@@ -11,7 +11,7 @@ import { afterAll, describe, expect, test } from "vitest";
 
 import { graphProject } from "../../server/test/deploy.ts";
 import { hasPodman, importImage, type TestPodman, testPodman } from "../../server/test/podman.ts";
-import { lookAtOpen, openBrowser, openPage, until } from "./browser.ts";
+import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../scripts/agent-image.mjs", import.meta.url));
@@ -56,7 +56,7 @@ const world = hasPodman ? await setUp() : undefined;
 describe.skipIf(!world)("an image", () => {
   const { platform, browser } = world ?? ({} as never);
 
-  const wordOf = async () => {
+  const readWord = async () => {
     const answer = await fetch(`${platform.controlUrl}/d/shop-agent/runs/wait`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -70,19 +70,22 @@ describe.skipIf(!world)("an image", () => {
     const { page, context, errors } = await openPage(browser);
     await page.goto(`${platform.url}/deployments?create=true`);
     await page.getByRole("textbox", { name: "Name", exact: true }).fill("shop-agent");
-    await page.getByRole("radiogroup", { name: "Where it comes from" }).getByText("Image", { exact: true }).click();
+    await page.getByRole("radiogroup", { name: "Source" }).getByText("Image", { exact: true }).click();
     const deploy = page.getByRole("button", { name: "Deploy", exact: true });
     expect(await deploy.isDisabled()).toBe(true);
     const image = page.getByRole("textbox", { name: "Image" });
     await image.fill("localhost/shop:first");
-    await page.getByRole("button", { name: "Add a variable" }).click();
+    await page.getByRole("button", { name: "Add variable" }).click();
     await page.getByLabel("Name of variable 1").fill("GREETING");
     await page.getByLabel("Value of GREETING").fill("hello");
-    expect(await lookAtOpen(page, "deployment-form-image", '[placeholder^="registry."]')).toEqual([]);
+    expect(await checkOpenPage(page, "deployment-form-image", '[placeholder^="registry."]')).toEqual([]);
     await deploy.click();
     await page.getByRole("heading", { name: "shop-agent" }).waitFor();
-    await page.getByText("serves", { exact: true }).waitFor({ timeout: DEPLOY_MS });
-    expect(await wordOf()).toEqual(["first", "hello"]);
+    await page
+      .getByRole("navigation", { name: "Revisions" })
+      .getByText("active", { exact: true })
+      .waitFor({ timeout: DEPLOY_MS });
+    expect(await readWord()).toEqual(["first", "hello"]);
     await page.getByRole("log", { name: "Server log" }).getByText("step two of first").waitFor();
 
     const next = async (name: string) => {
@@ -91,17 +94,17 @@ describe.skipIf(!world)("an image", () => {
       await deploy.click();
     };
     await next("localhost/shop:second");
-    await until(async () => (await wordOf())[0] === "second", { timeout: DEPLOY_MS, interval: 500 });
+    await until(async () => (await readWord())[0] === "second", { timeout: DEPLOY_MS, interval: 500 });
     await next("localhost/shop:nowhere");
     await page
       .getByRole("alert")
       .filter({ hasText: /cannot be pulled/ })
       .waitFor({ timeout: DEPLOY_MS });
-    expect(await wordOf()).toEqual(["second", "hello"]);
+    expect(await readWord()).toEqual(["second", "hello"]);
 
     await page.getByRole("button", { name: "Delete" }).click();
-    await page.getByLabel("Type shop-agent to go on").fill("shop-agent");
-    await page.getByRole("dialog").getByRole("button", { name: "Delete for ever" }).click();
+    await page.getByLabel("Type shop-agent to confirm").fill("shop-agent");
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
     await page.waitForURL(/\/deployments$/);
     await page.getByText("No deployments yet").waitFor({ timeout: 60_000 });
     expect(errors).toEqual([]);

@@ -8,7 +8,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 import { type GitServer, testGitServer } from "../../server/test/git-server.ts";
-import { lookAtOpen, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
+import { checkOpenPage, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
 const DEPLOY_MS = 90_000;
@@ -60,7 +60,7 @@ afterAll(async () => {
   for (const directory of projects) await rm(directory, { recursive: true, force: true });
 }, 60_000);
 
-async function runIt(slug = "shop-agent"): Promise<Record<string, unknown>> {
+async function runEcho(slug = "shop-agent"): Promise<Record<string, unknown>> {
   const answer = await fetch(`${platform.controlUrl}/d/${slug}/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -82,40 +82,40 @@ async function removeAll(): Promise<void> {
   await until(async () => (await deployments()).length === 0, { timeout: 60_000, interval: 200 });
 }
 
-const deployIt = (page: Page) => page.getByRole("button", { name: "Deploy", exact: true }).click();
+const clickDeploy = (page: Page) => page.getByRole("button", { name: "Deploy", exact: true }).click();
 
 test("deploys a folder, changes its environment, rolls back a bad revision, and deletes all", async () => {
   await removeAll();
   const { page, context, errors } = await openPage(browser);
   const problems: string[] = [];
-  const one = page.getByText("serves", { exact: true });
+  const activeLabel = page.getByRole("navigation", { name: "Revisions" }).getByText("active", { exact: true });
   await page.goto(`${platform.url}/deployments`);
   await page.getByText("No deployments yet").waitFor();
   await page.getByRole("button", { name: "New deployment" }).click();
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("Shop Agent");
-  await page.getByText("1 to 63 of a-z").waitFor();
+  await page.getByText("1 to 63 characters").waitFor();
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("shop-agent");
-  await page.getByLabel("Folder of the project").setInputFiles(await writeProject("first"));
+  await page.getByLabel("Project folder").setInputFiles(await writeProject("first"));
   await page.getByText(/: 2 files,/).waitFor();
-  await page.getByRole("button", { name: "Add a variable" }).click();
+  await page.getByRole("button", { name: "Add variable" }).click();
   await page.getByLabel("Name of variable 1").fill("GREETING");
   await page.getByLabel("Value of GREETING").fill("hello");
-  problems.push(...(await lookAtOpen(page, "deployment-form", "text=/: 2 files,/")));
-  await deployIt(page);
+  problems.push(...(await checkOpenPage(page, "deployment-form", "text=/: 2 files,/")));
+  await clickDeploy(page);
   await page.getByRole("heading", { name: "shop-agent" }).waitFor();
-  await one.waitFor({ timeout: DEPLOY_MS });
-  expect(await runIt()).toMatchObject({ word: "first", env: "hello" });
+  await activeLabel.waitFor({ timeout: DEPLOY_MS });
+  expect(await runEcho()).toMatchObject({ word: "first", env: "hello" });
   await page.getByRole("log", { name: "Server log" }).getByText("a line of first").waitFor();
   await page.getByText("Build log").click();
   await page.getByRole("log", { name: "Build log" }).getByText("Unpacked 2 files").waitFor();
 
   await page.getByRole("tab", { name: "Environment" }).click();
   expect(await page.getByLabel("Value of GREETING").inputValue()).toBe("");
-  problems.push(...(await lookAtOpen(page, "deployment-environment", "text=Stored encrypted and never shown")));
+  problems.push(...(await checkOpenPage(page, "deployment-environment", "text=Values are stored encrypted")));
   await page.getByLabel("Value of GREETING").fill("good evening");
-  await page.getByRole("button", { name: "Save as a new revision" }).click();
-  await page.getByText("A new revision takes the new environment").waitFor();
-  await vi.waitUntil(async () => (await runIt())["env"] === "good evening", { timeout: DEPLOY_MS, interval: 500 });
+  await page.getByRole("button", { name: "Save as new revision" }).click();
+  await page.getByText("New revision created with this environment").waitFor();
+  await vi.waitUntil(async () => (await runEcho())["env"] === "good evening", { timeout: DEPLOY_MS, interval: 500 });
 
   await page.getByRole("tab", { name: "Instances" }).click();
   await page.getByText("% of a core").first().waitFor();
@@ -125,34 +125,34 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByText("a line of first").first().waitFor();
 
   await page.getByRole("button", { name: "New revision" }).click();
-  const archive = page.getByLabel("Archive of the project");
+  const archive = page.getByLabel("Project archive");
   await archive.setInputFiles({ name: "agent.zip", mimeType: "application/zip", buffer: Buffer.from("PK") });
-  await page.getByText("agent.zip is no .tar.gz.").waitFor();
+  await page.getByText("agent.zip is not a .tar.gz archive.").waitFor();
   expect(await page.getByRole("button", { name: "Deploy", exact: true }).isDisabled()).toBe(true);
   await archive.setInputFiles(packed(await writeProject("bad", "throw new Error('no key');")));
   await page.getByText(/^agent\.tar\.gz, /).waitFor();
-  await deployIt(page);
+  await clickDeploy(page);
   await page.getByRole("alert").filter({ hasText: "do not load" }).waitFor({ timeout: DEPLOY_MS });
   await page.getByRole("log").getByText("no key").first().waitFor();
-  expect(await runIt()).toMatchObject({ word: "first" });
+  expect(await runEcho()).toMatchObject({ word: "first" });
 
-  const revisions = page.getByRole("navigation", { name: "All revisions" }).getByRole("button");
+  const revisions = page.getByRole("navigation", { name: "Revisions" }).getByRole("button");
   expect(await revisions.count()).toBe(3);
   await revisions.nth(2).click();
-  await page.getByRole("button", { name: "Roll back to it" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Deploy it" }).click();
-  await vi.waitUntil(async () => (await runIt())["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
+  await page.getByRole("button", { name: "Roll back" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
+  await vi.waitUntil(async () => (await runEcho())["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
 
-  problems.push(...(await lookAtOpen(page, "deployment", "role=log")));
+  problems.push(...(await checkOpenPage(page, "deployment", "role=log")));
   await page.getByRole("link", { name: "Deployments" }).click();
-  problems.push(...(await lookAtOpen(page, "deployments", "main a:has-text('shop-agent')")));
+  problems.push(...(await checkOpenPage(page, "deployments", "main a:has-text('shop-agent')")));
   expect(problems).toEqual([]);
 
   await page.getByRole("link", { name: "shop-agent", exact: true }).click();
   await page.getByRole("button", { name: "Delete" }).click();
-  const remove = page.getByRole("dialog").getByRole("button", { name: "Delete for ever" });
+  const remove = page.getByRole("dialog").getByRole("button", { name: "Delete" });
   expect(await remove.isDisabled()).toBe(true);
-  await page.getByLabel("Type shop-agent to go on").fill("shop-agent");
+  await page.getByLabel("Type shop-agent to confirm").fill("shop-agent");
   await remove.click();
   await page.waitForURL(/\/deployments$/);
   await page.getByText("No deployments yet").waitFor({ timeout: 30_000 });
@@ -180,44 +180,47 @@ while (!existsSync(${JSON.stringify(go)})) await new Promise((done) => setTimeou
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("git-agent");
   await page.getByText("Git", { exact: true }).click();
   await page.getByLabel("Repository").fill("somewhere");
-  await page.getByText("An address that begins with https:// or http://").waitFor();
+  await page.getByText("Enter a URL that starts with https:// or http://").waitFor();
   expect(await page.getByRole("button", { name: "Deploy", exact: true }).isDisabled()).toBe(true);
   await page.getByLabel("Repository").fill(repository.url);
   await page.getByLabel("Token").fill(git.token);
-  await page.getByLabel("User name").fill("x-access-token");
-  expect(await lookAtOpen(page, "deployment-form-git", "text=Deploy each push")).toEqual([]);
-  await deployIt(page);
+  await page.getByLabel("Username").fill("x-access-token");
+  expect(await checkOpenPage(page, "deployment-form-git", "text=Deploy on push")).toEqual([]);
+  await clickDeploy(page);
   await page.getByRole("heading", { name: "git-agent" }).waitFor();
   await page
     .getByRole("log", { name: "Build log" })
     .getByText("packages are waited for")
     .waitFor({ timeout: DEPLOY_MS });
-  await page.getByRole("navigation", { name: "All revisions" }).getByText("BUILDING").waitFor();
+  await page.getByRole("navigation", { name: "Revisions" }).getByText("BUILDING").waitFor();
   await writeFile(go, "");
-  await page.getByText("serves", { exact: true }).waitFor({ timeout: DEPLOY_MS });
-  expect(await runIt("git-agent")).toMatchObject({ word: "from Git", env: null });
+  await page
+    .getByRole("navigation", { name: "Revisions" })
+    .getByText("active", { exact: true })
+    .waitFor({ timeout: DEPLOY_MS });
+  expect(await runEcho("git-agent")).toMatchObject({ word: "from Git", env: null });
 
   await page.getByRole("tab", { name: "Environment" }).click();
   const add = async (at: number, name: string, value: string) => {
-    await page.getByRole("button", { name: "Add a variable" }).click();
+    await page.getByRole("button", { name: "Add variable" }).click();
     await page.getByLabel(`Name of variable ${at}`).fill(name);
     await page.getByLabel(`Value of ${name}`).fill(value);
   };
-  const save = page.getByRole("button", { name: "Save as a new revision" });
+  const save = page.getByRole("button", { name: "Save as new revision" });
   expect(await save.isDisabled()).toBe(true);
   await add(1, "GREETING", "hello");
   await add(2, "OTHER", "kept");
   await save.click();
-  await until(async () => (await runIt("git-agent"))["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
+  await until(async () => (await runEcho("git-agent"))["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
   // saved values are not shown, and untouched ones stay
   await until(async () => (await page.getByLabel("Value of GREETING").inputValue()) === "");
   await page.getByRole("button", { name: "Remove GREETING" }).click();
   await save.click();
-  await until(async () => (await runIt("git-agent"))["env"] === null, { timeout: DEPLOY_MS, interval: 500 });
+  await until(async () => (await runEcho("git-agent"))["env"] === null, { timeout: DEPLOY_MS, interval: 500 });
   expect(await page.getByLabel("Name of variable 1").inputValue()).toBe("OTHER");
   // and the last one
   await page.getByRole("button", { name: "Remove OTHER" }).click();
-  await page.getByText("None.").waitFor();
+  await page.getByText("No variables.").waitFor();
   await save.click();
   await until(async () => (await deployments()).every(({ secrets }) => secrets.length === 0));
   expect(errors).toEqual([]);

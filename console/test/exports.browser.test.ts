@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { startTestS3, type TestS3 } from "../../server/test/s3.ts";
-import { lookAt, openBrowser, openPage } from "./browser.ts";
+import { checkPage, openBrowser, openPage } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -54,27 +54,27 @@ async function sendRuns(most: number): Promise<void> {
 async function fillDestination(page: Page, secret: string, key: string): Promise<void> {
   await page.getByLabel("Name").fill("Our bucket");
   await page.getByLabel("Bucket").fill("exports");
-  await page.getByLabel("Folder").fill("heddle");
+  await page.getByLabel("Prefix").fill("heddle");
   await page.getByLabel("Endpoint").fill(s3.endpoint);
-  await page.getByLabel("Access key id").fill(key);
+  await page.getByLabel("Access key ID").fill(key);
   await page.getByLabel("Secret access key").fill(secret);
 }
 
 test("creates a destination after a test, tests it again and replaces its credentials", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/exports`);
-  await page.getByRole("link", { name: "Say where to: new destination" }).click();
+  await page.getByRole("link", { name: "New destination" }).click();
   const key = s3.createKey();
   await fillDestination(page, "wrong", key.access_key_id);
   await page.getByRole("button", { name: "Test and create" }).click();
-  await page.getByRole("alert").getByText("The destination was not created").waitFor();
+  await page.getByRole("alert").getByText("Could not create the destination").waitFor();
   await page.getByLabel("Secret access key").fill(key.secret_access_key);
   await page.getByRole("button", { name: "Test and create" }).click();
   const row = page.getByRole("row", { name: /Our bucket/ });
   // from the width where the table stops being a list of cards, up to that of most screens
   for (const width of [1280, 1440]) {
     await page.setViewportSize({ width, height: 900 });
-    for (const name of ["Test", "New credentials", "Delete"]) {
+    for (const name of ["Test", "Edit credentials", "Delete"]) {
       const label = row.getByRole("button", { name }).getByText(name);
       expect([name, width, await label.evaluate((text) => text.scrollWidth - text.clientWidth)]).toEqual([
         name,
@@ -84,12 +84,12 @@ test("creates a destination after a test, tests it again and replaces its creden
     }
   }
   await row.getByRole("button", { name: "Test" }).click();
-  await page.getByText("can be written to").waitFor();
-  await row.getByRole("button", { name: "New credentials" }).click();
+  await page.getByText("Test passed").waitFor();
+  await row.getByRole("button", { name: "Edit credentials" }).click();
   const second = s3.createKey();
-  await page.getByLabel("Access key id").fill(second.access_key_id);
+  await page.getByLabel("Access key ID").fill(second.access_key_id);
   await page.getByLabel("Secret access key").fill(second.secret_access_key);
-  await page.getByRole("button", { name: "Test and replace" }).click();
+  await page.getByRole("button", { name: "Test and save" }).click();
   await page.getByText("use the new credentials").waitFor();
   expect(errors).toEqual([]);
   await context.close();
@@ -106,16 +106,16 @@ test("previews an export, creates it and shows its progress to the end", async (
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/exports?create=true`);
   // experiments are included, after the projects
-  await page.getByText(/rows as of now/).waitFor();
+  await page.getByText(/matching rows/).waitFor();
   expect(await page.getByRole("combobox", { name: "Project" }).inputValue()).not.toBe("!an experiment");
   await page.getByRole("combobox", { name: "Project" }).click();
   await page.getByRole("option", { name: "to export" }).click();
-  await page.getByText("500 rows as of now").waitFor();
+  await page.getByText("500 matching rows").waitFor();
   await page.getByLabel("Filter").fill('eq(run_type, "llm"');
   await page.getByText(/Invalid filter/).waitFor();
   await page.getByLabel("Filter").fill('eq(run_type, "llm")');
-  await page.getByText("100 rows as of now").waitFor();
-  await page.getByRole("button", { name: "Export", exact: true }).click();
+  await page.getByText("100 matching rows").waitFor();
+  await page.getByRole("button", { name: "Create export" }).click();
   await page.getByRole("heading", { name: "Export of to export" }).waitFor();
   await page.locator("#main").getByText("COMPLETED").first().waitFor({ timeout: 60_000 });
   await page.getByText("100", { exact: true }).first().waitFor();
@@ -134,16 +134,16 @@ test("previews an export, creates it and shows its progress to the end", async (
   await context.close();
 });
 
-test("shows the next windows of a schedule, and ends the schedule", async () => {
+test("shows the next windows of a schedule, and stops the schedule", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/exports?create=true`);
-  await page.getByText("Again and again").click();
-  await page.getByRole("button", { name: "Export", exact: true }).click();
+  await page.getByText("Recurring").click();
+  await page.getByRole("button", { name: "Create export" }).click();
   const next = page.getByRole("region", { name: "Next windows" }).first();
   await next.locator("tbody tr").first().waitFor();
   expect(await next.locator("tbody tr").count()).toBe(3);
-  await page.getByRole("button", { name: "End the schedule" }).click();
-  await page.getByRole("button", { name: "End it" }).click();
+  await page.getByRole("button", { name: "Stop schedule" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Stop schedule" }).click();
   await page.locator("#main").getByText("CANCELLED").first().waitFor();
   expect(errors).toEqual([]);
   await context.close();
@@ -168,12 +168,12 @@ test("shows why a queued run waits, and cancels it", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/a/local/queue`);
   const waiting = page.getByRole("region", { name: "Waiting runs" }).first();
-  await waiting.getByRole("row").filter({ hasText: second.run_id }).getByText("Its thread is busy with").waitFor();
-  await waiting.getByRole("row").filter({ hasText: later.run_id }).getByText("It was asked to start").waitFor();
+  await waiting.getByRole("row").filter({ hasText: second.run_id }).getByText("Thread is busy with").waitFor();
+  await waiting.getByRole("row").filter({ hasText: later.run_id }).getByText("Scheduled to start").waitFor();
   await waiting.getByRole("row").filter({ hasText: second.run_id }).getByRole("button", { name: "Cancel" }).click();
-  await page.getByRole("button", { name: "Cancel the run" }).click();
+  await page.getByRole("button", { name: "Cancel run" }).click();
   await waiting.getByText(second.run_id).waitFor({ state: "detached" });
-  expect(await lookAt(browser, `${platform.url}/a/local/queue`, "queue", `text=${later.run_id}`)).toEqual([]);
+  expect(await checkPage(browser, `${platform.url}/a/local/queue`, "queue", `text=${later.run_id}`)).toEqual([]);
   for (const run of [first, later]) await cancel(run);
   expect(errors).toEqual([]);
   await context.close();
@@ -181,9 +181,9 @@ test("shows why a queued run waits, and cancels it", async () => {
 
 test("the export pages fit at three widths in both schemes, and axe finds nothing serious", async () => {
   const problems = [
-    ...(await lookAt(browser, `${platform.url}/exports`, "exports", "text=to export")),
-    ...(await lookAt(browser, `${platform.url}/exports?create=true`, "export-form", "text=rows as of now")),
-    ...(await lookAt(browser, `${platform.url}/exports/destinations`, "destinations", "text=Our bucket")),
+    ...(await checkPage(browser, `${platform.url}/exports`, "exports", "text=to export")),
+    ...(await checkPage(browser, `${platform.url}/exports?create=true`, "export-form", "text=matching rows")),
+    ...(await checkPage(browser, `${platform.url}/exports/destinations`, "destinations", "text=Our bucket")),
   ];
   expect(problems).toEqual([]);
 });

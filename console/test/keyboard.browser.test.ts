@@ -18,11 +18,11 @@ afterAll(async () => {
 /** Pages, each with the name of its main control. */
 const PAGES = [
   ["playground?assistant=agent", "Message"],
-  ["threads", "Thread id"],
+  ["threads", "Thread ID"],
   ["assistants", "New assistant"],
   ["crons", "New cron"],
   ["store", "New item"],
-  ["webhooks", "Id of a run"],
+  ["webhooks", "Run ID"],
 ] as const;
 const DIALOGS = [
   ["assistants", "New assistant"],
@@ -62,7 +62,7 @@ test("the keyboard alone skips the navigation, keeps focus visible on each page,
   await page.goto(platform.url);
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link").nth(8).waitFor();
   await page.keyboard.press("Tab");
-  expect(await focused(page)).toMatchObject({ name: "Skip to the page" });
+  expect(await focused(page)).toMatchObject({ name: "Skip to content" });
   await page.keyboard.press("Enter");
   expect(await page.evaluate(() => document.activeElement?.id)).toBe("main");
 
@@ -103,18 +103,18 @@ test("the keyboard alone skips the navigation, keeps focus visible on each page,
 });
 
 test("Ctrl+K opens a page and a thread by its id, also from an unknown address", async () => {
-  const asked = await fetch(`${platform.agentUrl}/threads`, {
+  const response = await fetch(`${platform.agentUrl}/threads`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: "{}",
   });
-  const { thread_id: id } = (await asked.json()) as { thread_id: string };
+  const { thread_id: id } = (await response.json()) as { thread_id: string };
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/nothing/here`);
-  await page.getByText("There is no such page").waitFor();
+  await page.getByText("Page not found").waitFor();
   await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Inbox" }).waitFor();
   await page.keyboard.press("Control+k");
-  const field = page.getByRole("combobox", { name: "Where to go" });
+  const field = page.getByRole("combobox", { name: "Page, thread or run" });
   await field.fill("e");
   await page.keyboard.press("ArrowDown");
   await field.fill("cron");
@@ -122,7 +122,7 @@ test("Ctrl+K opens a page and a thread by its id, also from an unknown address",
   await page.waitForURL(/\/a\/local\/crons$/);
   await page.keyboard.press("Control+k");
   await field.fill("no such page");
-  await page.getByText("No page is called that").waitFor();
+  await page.getByText("No matching page").waitFor();
   await field.fill(id);
   await page.getByRole("option", { name: `Thread ${id}` }).waitFor();
   expect(await seriousFindings(page)).toEqual([]);

@@ -2,7 +2,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage } from "./browser.ts";
+import { checkPage, openBrowser, openPage } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -69,7 +69,7 @@ afterAll(async () => {
 const address = (search = "") => `${platform.url}/projects/${projectId}/monitoring${search}`;
 
 /** Sums a chart's column, read from its table. */
-async function sumOf(page: import("playwright-core").Page, title: string): Promise<number> {
+async function sumColumn(page: import("playwright-core").Page, title: string): Promise<number> {
   const chart = page.getByRole("region", { name: title, exact: true });
   await chart.getByRole("button", { name: "Table" }).click();
   const cells = await chart.locator("tbody td:last-child").allTextContents();
@@ -79,10 +79,10 @@ async function sumOf(page: import("playwright-core").Page, title: string): Promi
 test("charts show the figures of the ingested runs", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(address());
-  await page.getByText("Calls of models").waitFor();
+  await page.getByRole("heading", { name: "LLM calls" }).first().waitFor();
   await expect.poll(() => page.locator(".uplot").count(), { timeout: 20_000 }).toBeGreaterThanOrEqual(8);
-  expect(await sumOf(page, "Traces")).toBe(120);
-  expect(await sumOf(page, "Cost")).toBeCloseTo(30);
+  expect(await sumColumn(page, "Traces")).toBe(120);
+  expect(await sumColumn(page, "Cost")).toBeCloseTo(30);
   const feedback = page.getByRole("region", { name: "Feedback", exact: true });
   await feedback.getByRole("button", { name: "Table" }).click();
   expect(new Set(await feedback.locator("tbody td:last-child").allTextContents())).toEqual(new Set(["0.50"]));
@@ -93,9 +93,9 @@ test("charts show the figures of the ingested runs", async () => {
 test("groups charts by metadata, keeps the grouping in the address, and links a chart to its runs", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(address("?last=24h"));
-  await page.getByRole("combobox", { name: "Told apart by" }).click();
-  await page.getByRole("option", { name: "By metadata" }).click();
-  const key = page.getByRole("combobox", { name: "Key of the metadata" });
+  await page.getByRole("combobox", { name: "Group by" }).click();
+  await page.getByRole("option", { name: "Group by: metadata" }).click();
+  const key = page.getByRole("combobox", { name: "Metadata key" });
   await key.fill("user_id");
   await key.press("Enter");
   const chart = page.getByRole("region", { name: "Traces", exact: true });
@@ -110,5 +110,5 @@ test("groups charts by metadata, keeps the grouping in the address, and links a 
 });
 
 test("the monitoring page fits at three widths in both schemes, and axe finds nothing serious", async () => {
-  expect(await lookAt(browser, address(), "monitoring", ".uplot")).toEqual([]);
+  expect(await checkPage(browser, address(), "monitoring", ".uplot")).toEqual([]);
 });

@@ -21,13 +21,13 @@ test("a project that rejects the console shows on its own pages how to allow it"
   platform = await startPlatform("dev", {}, PROJECT);
   const { page, context } = await openPage(browser);
   await page.goto(`${platform.url}/a/local/threads`);
-  const alert = page.getByRole("alert").filter({ hasText: "This agent server does not let you in" }).first();
+  const alert = page.getByRole("alert").filter({ hasText: "The agent server denied access" }).first();
   await alert.getByText("No token").waitFor();
   await alert.getByText("HEDDLE_STUDIO_AUTH=true").waitFor();
   await page.goto(`${platform.url}/projects`);
   await page.getByRole("heading", { name: "Traces" }).waitFor();
   await page.goto(platform.url);
-  await page.getByText("Traces of the last day").waitFor();
+  await page.getByText("Traces in the last 24 hours").waitFor();
   expect(new URL(page.url()).pathname).toBe("/");
   await context.close();
   await platform.stop();
@@ -40,7 +40,7 @@ test("with HEDDLE_STUDIO_AUTH the console can access the project's graphs", asyn
   await page.goto(`${platform.url}/a/local/threads`);
   await page.getByText("No threads yet").waitFor();
   await page.goto(`${platform.url}/a/local/store`);
-  await page.getByText("Nothing is remembered here").waitFor();
+  await page.getByText("No items yet").waitFor();
   expect(errors).toEqual([]);
   await context.close();
 }, 240_000);

@@ -2,7 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAtOpen, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
+import { checkOpenPage, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
 import { heddle } from "./platform.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
@@ -24,23 +24,23 @@ afterAll(async () => {
 }, 60_000);
 
 async function signIn(page: Page, email = EMAIL): Promise<void> {
-  await page.getByLabel("E-mail").fill(email);
+  await page.getByLabel("Email").fill(email);
   await page.getByLabel(/^Password/).fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
 test("a signed-out visitor is sent to the sign-in page and back, also in the middle of work", async () => {
   const { page, context, errors } = await openPage(browser);
-  const asked: string[] = [];
+  const requests: string[] = [];
   page.on("response", (answer) => {
     const { pathname } = new URL(answer.url());
-    if (pathname.startsWith("/api/")) asked.push(`${answer.status()} ${pathname.slice("/api/".length)}`);
+    if (pathname.startsWith("/api/")) requests.push(`${answer.status()} ${pathname.slice("/api/".length)}`);
   });
   await page.goto(`${platform.url}/settings?tab=roles`);
   await page.waitForURL(/\/sign-in\?next=/);
-  await page.getByLabel("E-mail").fill(EMAIL);
+  await page.getByLabel("Email").fill(EMAIL);
   // an unauthenticated visitor causes one identity check, and then only the request for the sign-in methods
-  expect(asked).toEqual(["401 trace/auth/public", "200 trace/api/v1/auth/sign-in-methods"]);
+  expect(requests).toEqual(["401 trace/auth/public", "200 trace/api/v1/auth/sign-in-methods"]);
   await page.getByLabel(/^Password/).fill("wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
   await page.getByRole("alert").waitFor();
@@ -72,20 +72,20 @@ test("a key is shown once, authenticates until it is revoked, and not after", as
   await signIn(page);
   const service = page.getByRole("region", { name: "Service keys" }).first();
   await service.getByRole("button", { name: "New key" }).click();
-  await page.getByLabel("What it is for").fill("nightly job");
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByLabel("Description").fill("nightly job");
+  await page.getByRole("button", { name: "Create key" }).click();
   const key = await page.getByLabel("Key", { exact: true }).textContent();
   expect(key).toMatch(/^lsv2_/);
-  await page.getByRole("button", { name: "I have it" }).click();
+  await page.getByRole("button", { name: "Done" }).click();
   await service.getByText("nightly job").waitFor();
   expect(await page.content()).not.toContain(key!);
 
   const other = await openPage(browser);
   await other.page.goto(`${platform.url}/settings?tab=limits`);
   await other.page.getByLabel("API key").fill(key!);
-  await other.page.getByRole("button", { name: "Use this key" }).click();
+  await other.page.getByRole("button", { name: "Continue with key" }).click();
   await other.page.waitForURL(/\/settings\?tab=limits$/);
-  await other.page.getByLabel("Only what you have used just now").click({ force: true });
+  await other.page.getByLabel("Only limits in use").click({ force: true });
   await other.page.getByText("default.key").waitFor();
   expect(Number(await other.page.getByRole("progressbar").first().getAttribute("aria-valuenow"))).toBeGreaterThan(0);
 
@@ -94,8 +94,8 @@ test("a key is shown once, authenticates until it is revoked, and not after", as
   await service.getByText("nightly job").waitFor({ state: "detached" });
   await other.page.waitForURL(/\/sign-in/, { timeout: 20_000 });
   // the first start's key is valid everywhere, so it is listed although it belongs to no workspace
-  const beyond = page.getByRole("region", { name: "Keys beyond this workspace" }).first();
-  const first = beyond.getByRole("row").filter({ hasText: "First key" });
+  const beyond = page.getByRole("region", { name: "Organization keys" }).first();
+  const first = beyond.getByRole("row").filter({ hasText: "Initial admin key" });
   await first.getByText("all", { exact: true }).waitFor();
   expect(await first.getByRole("button", { name: "Revoke" }).count()).toBe(1);
   expect([errors, other.errors]).toEqual([[], []]);
@@ -121,20 +121,20 @@ test("creates a workspace and a role, invites a user, revokes the invitation, an
   await page.getByRole("button", { name: "Edit", exact: true }).waitFor();
 
   await page.getByRole("tab", { name: "Members" }).click();
-  await page.getByRole("button", { name: "Invite" }).click();
-  await page.getByRole("textbox", { name: "E-mail" }).fill("bob@example.com");
-  await page.getByRole("dialog").getByRole("button", { name: "Invite" }).click();
+  await page.getByRole("button", { name: "Invite member" }).click();
+  await page.getByRole("textbox", { name: "Email" }).fill("bob@example.com");
+  await page.getByRole("dialog").getByRole("button", { name: "Invite member" }).click();
   const bob = page.getByRole("row").filter({ hasText: "bob@example.com" });
   await bob.getByText("invited").waitFor();
   expect(await seriousFindings(page)).toEqual([]);
-  await bob.getByRole("button", { name: "Take back" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Take it back" }).click();
+  await bob.getByRole("button", { name: "Revoke invite" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke invite" }).click();
   await bob.waitFor({ state: "detached" });
 
   await page.getByRole("tab", { name: "Audit log" }).click();
   await page.getByText("create_role").first().waitFor();
-  await page.getByLabel("What", { exact: true }).fill("create_role");
-  await page.getByLabel("What", { exact: true }).press("Enter");
+  await page.getByLabel("Action", { exact: true }).fill("create_role");
+  await page.getByLabel("Action", { exact: true }).press("Enter");
   await page.waitForURL(/operation=create_role/);
   const saved = page.waitForEvent("download");
   await page.getByRole("button", { name: "CSV" }).click();
@@ -164,10 +164,10 @@ test("a changed role applies at the member's next page load", async () => {
   await other.page.getByText("Ada", { exact: true }).waitFor();
   // the member's permissions are loaded in parallel with the list
   await other.page.waitForLoadState("networkidle");
-  expect(await other.page.getByRole("button", { name: "Invite" }).count()).toBe(0);
+  expect(await other.page.getByRole("button", { name: "Invite member" }).count()).toBe(0);
   await change("Organization admin");
   await other.page.reload();
-  await other.page.getByRole("button", { name: "Invite" }).waitFor();
+  await other.page.getByRole("button", { name: "Invite member" }).waitFor();
   expect([errors, other.errors]).toEqual([[], []]);
   await other.context.close();
   await context.close();
@@ -177,18 +177,18 @@ test("renames a workspace, enters it, and shows only its data", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/settings?tab=workspaces`);
   await signIn(page);
-  const made = `Lab ${crypto.randomUUID().slice(0, 8)}`;
+  const name = `Lab ${crypto.randomUUID().slice(0, 8)}`;
   await page.getByRole("button", { name: "New workspace" }).click();
-  await page.getByRole("textbox", { name: "Name" }).fill(`${made} to be`);
+  await page.getByRole("textbox", { name: "Name" }).fill(`${name} to be`);
   await page.getByRole("button", { name: "Create" }).click();
-  const row = page.getByRole("row").filter({ hasText: made });
+  const row = page.getByRole("row").filter({ hasText: name });
   await row.getByRole("button", { name: "Rename" }).click();
-  await page.getByRole("textbox", { name: "Name" }).fill(made);
+  await page.getByRole("textbox", { name: "Name" }).fill(name);
   await page.getByRole("dialog").getByRole("button", { name: "Rename" }).click();
-  await row.getByText(made, { exact: true }).waitFor();
+  await row.getByText(name, { exact: true }).waitFor();
   await page.getByRole("button", { name: "Account and workspace" }).click();
-  await page.getByRole("menuitem", { name: made }).click();
-  await row.getByText("the one you are in").waitFor();
+  await page.getByRole("menuitem", { name }).click();
+  await row.getByText("· current").waitFor();
   await page.getByRole("tab", { name: "API keys" }).click();
   const service = page.getByRole("region", { name: "Service keys" }).first();
   await service.getByText("No keys yet").waitFor();
@@ -207,10 +207,10 @@ test("on a phone the tabs form one line with the selected tab in view", async ()
     expect(around.height).toBeLessThan(inside.height + 4);
     return inside.x >= 0 && inside.x + inside.width <= 390;
   };
-  await until(() => inSight("Your account"));
+  await until(() => inSight("Account"));
   expect(await inSight("Workspaces")).toBe(false);
   // a tab that gets the keyboard focus is scrolled into view
-  await page.getByRole("tab", { name: "Your account" }).focus();
+  await page.getByRole("tab", { name: "Account" }).focus();
   await page.keyboard.press("Home");
   await until(() => inSight("Workspaces"));
   await page.keyboard.press("Enter");
@@ -226,16 +226,16 @@ test("every settings page fits at three widths, light and dark", async () => {
   await signIn(page);
   const problems: string[] = [];
   for (const [title, ready] of [
-    ["Workspaces", "text=the one you are in"],
+    ["Workspaces", "text=· current"],
     ["Members", "text=Grace"],
     ["Roles", "text=Organization admin"],
     ["API keys", "text=Your personal keys"],
     ["Rate limits", "text=default.key"],
     ["Audit log", "text=create_"],
-    ["Your account", `text=${EMAIL}`],
+    ["Account", `text=${EMAIL}`],
   ] as const) {
     await page.getByRole("tab", { name: title }).click();
-    problems.push(...(await lookAtOpen(page, `settings-${title.toLowerCase().replaceAll(" ", "-")}`, ready)));
+    problems.push(...(await checkOpenPage(page, `settings-${title.toLowerCase().replaceAll(" ", "-")}`, ready)));
   }
   expect([...problems, ...errors]).toEqual([]);
   await context.close();
@@ -249,13 +249,13 @@ test("a password change needs the current password, and all sessions can be ende
   const fill = async (current: string, next: string) => {
     await page.getByLabel("Current password").fill(current);
     await page.getByLabel(/^New password \*?$|^New password$/).fill(next);
-    await page.getByLabel("New password again").fill(next);
-    await page.getByRole("button", { name: "Change the password" }).click();
+    await page.getByLabel("Confirm password").fill(next);
+    await page.getByRole("button", { name: "Change password" }).click();
   };
   await fill("wrong", "another long password");
   await page.getByRole("alert").waitFor();
   await fill(PASSWORD, "another long password");
-  await page.getByText("The password is changed").waitFor();
+  await page.getByText("Password changed").waitFor();
   expect(await seriousFindings(page)).toEqual([]);
   await page.getByRole("button", { name: "Sign out everywhere" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Sign out everywhere" }).click();

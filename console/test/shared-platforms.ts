@@ -37,7 +37,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const platform = started.get(name) ?? PLATFORMS[name]();
     started.set(name, platform);
     platform.then(
-      (one) => response.end(JSON.stringify(one)),
+      (running) => response.end(JSON.stringify(running)),
       (error: Error) => {
         // the next file that requests it retries the start
         if (started.get(name) === platform) started.delete(name);
@@ -49,6 +49,6 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   project.provide("sharedPlatforms", `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
   return async () => {
     server.close();
-    await Promise.allSettled([...started.values()].map(async (one) => await (await one).stop()));
+    await Promise.allSettled([...started.values()].map(async (platform) => await (await platform).stop()));
   };
 }

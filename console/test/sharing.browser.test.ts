@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage, until } from "./browser.ts";
+import { checkPage, openBrowser, openPage, until } from "./browser.ts";
 import { type Seeded, seedTraces } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
@@ -31,10 +31,10 @@ test("a shared trace is readable without a key until sharing ends", async () => 
   await page.goto(`${platform.url}/projects/${seeded.projectId}/r/${seeded.agentRunId}`);
   // a visitor without a key signs in and returns to the requested page
   await page.getByLabel("API key").fill(key);
-  await page.getByRole("button", { name: "Use this key" }).click();
+  await page.getByRole("button", { name: "Continue with key" }).click();
   await page.getByRole("treeitem", { name: /find_shoes/ }).waitFor();
-  await page.getByRole("button", { name: "Share the trace" }).click();
-  await page.getByRole("button", { name: "Make a link" }).click();
+  await page.getByRole("button", { name: "Share trace" }).click();
+  await page.getByRole("button", { name: "Create link" }).click();
   const link = await page.getByRole("textbox", { name: "Link to the shared trace" }).inputValue();
 
   const stranger = await openPage(browser);
@@ -45,20 +45,20 @@ test("a shared trace is readable without a key until sharing ends", async () => 
   await until(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth === 8));
   await stranger.page.getByRole("tab", { name: /Feedback/ }).click();
   await stranger.page.getByText("Found the right pair at once.").waitFor();
-  expect(await stranger.page.getByRole("button", { name: "Give feedback" }).count()).toBe(0);
+  expect(await stranger.page.getByRole("button", { name: "Add feedback" }).count()).toBe(0);
   await stranger.page
     .getByRole("treeitem", { name: /warehouse/ })
     .first()
     .click();
   await stranger.page.getByRole("tab", { name: "Run", exact: true }).click();
-  await stranger.page.getByRole("region", { name: "It failed" }).getByText("ECONNREFUSED").waitFor();
+  await stranger.page.getByRole("region", { name: "Error", exact: true }).getByText("ECONNREFUSED").waitFor();
   expect(stranger.errors).toEqual([]);
-  expect(await lookAt(browser, link, "shared-trace", "text=find_shoes")).toEqual([]);
+  expect(await checkPage(browser, link, "shared-trace", "text=find_shoes")).toEqual([]);
 
   await page.getByRole("button", { name: "Stop sharing" }).click();
-  await page.getByRole("button", { name: "Make a link" }).waitFor();
+  await page.getByRole("button", { name: "Create link" }).waitFor();
   await stranger.page.goto(link);
-  await stranger.page.getByText("Nothing is shared by this link").waitFor();
+  await stranger.page.getByText("Link not found").waitFor();
   await stranger.context.close();
   await context.close();
 });
@@ -67,6 +67,6 @@ test("a dataset shared by the SDK is readable through its link", async () => {
   const { url } = await seeded.client.shareDataset(seeded.datasetId);
   const { pathname } = new URL(url);
   expect(pathname).toMatch(/^\/public\/[^/]+\/d$/);
-  const problems = await lookAt(browser, platform.url + pathname, "shared-dataset", "[data-row]");
+  const problems = await checkPage(browser, platform.url + pathname, "shared-dataset", "[data-row]");
   expect(problems).toEqual([]);
 });

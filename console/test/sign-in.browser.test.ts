@@ -47,7 +47,7 @@ test("signs in at the identity provider, returns to the requested page, and sign
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/a/local/assistants?q=agent`);
   await page.waitForURL(/\/sign-in\?next=/);
-  const link = page.getByRole("link", { name: `Sign in at ${new URL(provider.issuer).host}` });
+  const link = page.getByRole("link", { name: `Sign in with ${new URL(provider.issuer).host}` });
   provider.refuses = true;
   await link.click();
   await page
@@ -73,7 +73,7 @@ test("signs in at the identity provider, returns to the requested page, and sign
 test("signs in with a password; a stream and the session survive a restart of the server", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(`${platform.url}/a/local/playground?assistant=agent&panel=setup`);
-  await page.getByLabel("E-mail").fill(EMAIL);
+  await page.getByLabel("Email").fill(EMAIL);
   await page.getByLabel(/^Password/).fill(PASSWORD);
   await page.getByRole("button", { name: "Sign in", exact: true }).click();
   await page.getByRole("textbox", { name: "Config as JSON" }).fill('{"configurable": {"delay": 350}}');
@@ -90,8 +90,8 @@ test("signs in with a password; a stream and the session survive a restart of th
   expect((await answer.innerText()).match(/word7\b/g)).toHaveLength(1);
   const thread = new URL(page.url()).searchParams.get("thread")!;
   const headers = { "x-heddle-csrf": await page.evaluate(() => localStorage.getItem("heddle.csrf")!) };
-  const asked = await page.request.get(`${platform.url}/api/agent/threads/${thread}/runs`, { headers });
-  expect(await asked.json()).toMatchObject([{ status: "success" }]);
+  const response = await page.request.get(`${platform.url}/api/agent/threads/${thread}/runs`, { headers });
+  expect(await response.json()).toMatchObject([{ status: "success" }]);
   await page.reload();
   await answer.filter({ hasText: `You said: ${text}` }).waitFor();
   await signOut(page);

@@ -2,7 +2,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, openBrowser, openPage } from "./browser.ts";
+import { checkPage, openBrowser, openPage } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -19,15 +19,15 @@ afterAll(async () => {
 });
 
 const at = (path: string) => `${platform.url}/a/local/${path}`;
-const say = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
+const sendMessage = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
 
-async function talked(text: string, metadata: Record<string, unknown> = {}): Promise<string> {
+async function createConversation(text: string, metadata: Record<string, unknown> = {}): Promise<string> {
   const { thread_id: id } = await client.threads.create({ metadata });
-  await client.runs.wait(id, "agent", say(text));
+  await client.runs.wait(id, "agent", sendMessage(text));
   return id;
 }
 
-async function asked(metadata: Record<string, unknown> = {}): Promise<string> {
+async function createInterrupted(metadata: Record<string, unknown> = {}): Promise<string> {
   const { thread_id: id } = await client.threads.create({ metadata });
   await client.runs.wait(id, "approval", { input: { topic: `topic ${id.slice(-4)}` } });
   return id;
@@ -37,9 +37,9 @@ test("lists threads with counts, and filters them by status, metadata and id in 
   // other tests create threads too, and a retry creates these again
   const batch = crypto.randomUUID();
   const [ada, bob, waits] = await Promise.all([
-    talked("hello", { batch, user: "ada" }),
-    talked("hi", { batch, user: "bob" }),
-    asked({ batch }),
+    createConversation("hello", { batch, user: "ada" }),
+    createConversation("hi", { batch, user: "bob" }),
+    createInterrupted({ batch }),
   ]);
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`threads?meta=batch%3D${batch}`));
@@ -66,10 +66,10 @@ test("lists threads with counts, and filters them by status, metadata and id in 
   await row(bob).waitFor();
   expect(await row(ada).count()).toBe(0);
   await page.goto(at("threads?meta=user%3Dnobody"));
-  await page.getByText("No thread is like that").waitFor();
+  await page.getByText("No matching threads").waitFor();
   await page.getByRole("link", { name: "Show all threads" }).click();
   // a thread that is started elsewhere appears without a reload
-  const late = await talked("late");
+  const late = await createConversation("late");
   await row(late).click();
   await page.waitForURL(new RegExp(late));
   expect(errors).toEqual([]);
@@ -88,7 +88,7 @@ test("lists threads of one assistant, in another order, page by page", async () 
   const links = page.getByRole("table", { name: "Threads" }).getByRole("link");
   const first = (id: string) => until(async () => (await links.first().innerText()) === id);
   await first(ids.at(-1)!);
-  await page.getByRole("combobox", { name: "Order" }).click();
+  await page.getByRole("combobox", { name: "Sort by" }).click();
   await page.getByRole("option", { name: "Oldest", exact: true }).click();
   await first(ids[0]!);
   expect(page.url()).toContain("order=asc");
@@ -99,7 +99,7 @@ test("lists threads of one assistant, in another order, page by page", async () 
   await page.reload();
   await first(ids[25]!);
 
-  const id = await talked("of the agent", { batch });
+  const id = await createConversation("of the agent", { batch });
   await page.goto(at(`threads?meta=${encodeURIComponent(`batch=${batch}`)}`));
   await page.getByRole("combobox", { name: "Assistant" }).click();
   await page.getByRole("option", { name: "agent", exact: true }).click();
@@ -111,7 +111,7 @@ test("lists threads of one assistant, in another order, page by page", async () 
 });
 
 test("a thread shows its state and runs, compares two checkpoints, and can be forked, copied and deleted", async () => {
-  const id = await talked("weather in Bonn");
+  const id = await createConversation("weather in Bonn");
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`threads/${id}`));
   await page.getByRole("article").filter({ hasText: "The tool says: sunny in Bonn" }).waitFor();
@@ -127,11 +127,11 @@ test("a thread shows its state and runs, compares two checkpoints, and can be fo
   await page.waitForURL(/checkpoint=/);
   await page.getByRole("tree", { name: "values" }).waitFor();
   await checkpoints.nth(1).check();
-  await page.getByText("What changed from the older to the newer").waitFor();
+  await page.getByText("Changes from older to newer").waitFor();
   await page.getByText("The tool says: sunny in Bonn").first().waitFor();
   const compared = page.url();
   await page.reload();
-  await page.getByText("What changed from the older to the newer").waitFor();
+  await page.getByText("Changes from older to newer").waitFor();
   expect(page.url()).toBe(compared);
 
   // a branch is drawn as a branch
@@ -139,7 +139,7 @@ test("a thread shows its state and runs, compares two checkpoints, and can be fo
   await client.runs.wait(id, "agent", { input: null, checkpointId: history[2]!.checkpoint.checkpoint_id! });
   await page.getByText("· branch").first().waitFor();
 
-  await page.getByRole("button", { name: "Make a copy" }).click();
+  await page.getByRole("button", { name: "Duplicate" }).click();
   await until(() => Promise.resolve(!page.url().includes(id)));
   const copy = new URL(page.url()).pathname.split("/").at(-1)!;
   await page.getByRole("button", { name: "Delete", exact: true }).click();
@@ -165,7 +165,7 @@ test("cancels a run on its thread's page, live", async () => {
 });
 
 test("the inbox lists interrupted threads and answers them", async () => {
-  const id = await asked();
+  const id = await createInterrupted();
   const { page, context, errors } = await openPage(browser);
   await page.goto(at("inbox"));
   const card = page.getByRole("article", { name: `Thread ${id}` });
@@ -182,13 +182,13 @@ test("the inbox lists interrupted threads and answers them", async () => {
 });
 
 test("shows feedback on a thread's runs", async () => {
-  const id = await talked("hello");
+  const id = await createConversation("hello");
   const [run] = await client.runs.list(id);
-  const given = { run_id: run!.run_id, key: "helpful", score: 1, comment: "well said" };
+  const feedback = { run_id: run!.run_id, key: "helpful", score: 1, comment: "well said" };
   const answer = await fetch(`${platform.traceUrl}/api/v1/feedback`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify(given),
+    body: JSON.stringify(feedback),
   });
   expect(answer.status).toBe(200);
   const { page, context, errors } = await openPage(browser);
@@ -199,24 +199,24 @@ test("shows feedback on a thread's runs", async () => {
 });
 
 test("the thread pages fit at three widths in both schemes, and axe finds nothing serious", async () => {
-  const id = await talked("weather in Rome");
+  const id = await createConversation("weather in Rome");
   const history = await client.threads.getHistory(id);
   const ids = history.map(({ checkpoint }) => checkpoint.checkpoint_id!);
   await client.runs.wait(id, "agent", { input: null, checkpointId: ids[2]! });
-  await asked();
+  await createInterrupted();
   const { thread_id: mail } = await client.threads.create();
-  await client.runs.wait(mail, "mailer", say("write to Ada"));
+  await client.runs.wait(mail, "mailer", sendMessage("write to Ada"));
   const problems = [
-    ...(await lookAt(browser, at("threads"), "threads", `text=${id}`)),
-    ...(await lookAt(browser, at(`threads/${id}`), "thread-state", "text=The tool says")),
-    ...(await lookAt(browser, at(`threads/${id}?tab=runs`), "thread-runs", "td")),
-    ...(await lookAt(
+    ...(await checkPage(browser, at("threads"), "threads", `text=${id}`)),
+    ...(await checkPage(browser, at(`threads/${id}`), "thread-state", "text=The tool says")),
+    ...(await checkPage(browser, at(`threads/${id}?tab=runs`), "thread-runs", "td")),
+    ...(await checkPage(
       browser,
       at(`threads/${id}?checkpoint=${ids[0]}&with=${ids[2]}`),
       "thread-diff",
-      "text=What changed",
+      "text=Changes from",
     )),
-    ...(await lookAt(browser, at("inbox"), "inbox", "text=Sends a mail")),
+    ...(await checkPage(browser, at("inbox"), "inbox", "text=Sends a mail")),
   ];
   expect(problems).toEqual([]);
 }, 180_000);

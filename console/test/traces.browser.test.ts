@@ -5,7 +5,7 @@ import { Client as AgentClient } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { lookAt, lookAtOpen, openBrowser, openPage, until } from "./browser.ts";
+import { checkPage, checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
 import { place, type Seeded, seedLargeTrace, seedTraces, send } from "./seed-traces.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const at = (path: string) => platform.url + path;
 const projectPage = (search = "") => at(`/projects/${seeded.projectId}${search}`);
-const rowsOf = (page: Page) => page.getByRole("table", { name: "Runs" }).locator("[data-row]");
+const runRows = (page: Page) => page.getByRole("table", { name: "Runs" }).locator("[data-row]");
 const filterEditor = (page: Page) => page.getByRole("textbox", { name: "Filter expression" });
 
 test("lists projects with their figures, and creates, renames, searches and deletes them", async () => {
@@ -37,8 +37,8 @@ test("lists projects with their figures, and creates, renames, searches and dele
   await page.getByRole("button", { name: "New project" }).click();
   await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("Fresh");
   await page.getByRole("button", { name: "Create" }).click();
-  await page.getByRole("button", { name: "Actions of Fresh" }).click();
-  await page.getByRole("menuitem", { name: "Rename" }).click();
+  await page.getByRole("button", { name: "Actions for Fresh" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
   await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("Shop assistant");
   await page.getByRole("button", { name: "Save" }).click();
   // the name is already in use
@@ -50,13 +50,13 @@ test("lists projects with their figures, and creates, renames, searches and dele
   await page.getByRole("textbox", { name: "Search projects by name" }).fill("renam");
   await page.waitForURL(/text=renam/);
   await until(async () => (await page.locator("[data-row]").count()) === 1, 10_000);
-  await page.getByRole("button", { name: "Actions of Renamed" }).click();
+  await page.getByRole("button", { name: "Actions for Renamed" }).click();
   await page.getByRole("menuitem", { name: "Delete" }).click();
   const go = page.getByRole("dialog").getByRole("button", { name: "Delete" });
   expect(await go.isDisabled()).toBe(true);
   await page.getByRole("textbox", { name: /Type Renamed/ }).fill("Renamed");
   await go.click();
-  await page.getByText("No project has that in its name").waitFor();
+  await page.getByText("No matching projects").waitFor();
   expect(errors).toEqual([]);
   await context.close();
 });
@@ -64,7 +64,7 @@ test("lists projects with their figures, and creates, renames, searches and dele
 test("completes a filter, shows its errors, and keeps it in the address", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(projectPage());
-  await rowsOf(page).first().waitFor();
+  await runRows(page).first().waitFor();
   await filterEditor(page).click();
   await page.keyboard.type("e");
   const options = page.locator(".cm-tooltip-autocomplete [role=option]");
@@ -82,8 +82,8 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
   await filterEditor(page).press("Escape");
   await filterEditor(page).press("Enter");
   await page.waitForURL(/filter=/);
-  await page.getByLabel("Figures").getByText("9 traces").waitFor();
-  await until(async () => (await rowsOf(page).count()) === 9, 10_000);
+  await page.getByLabel("Metrics").getByText("9 traces").waitFor();
+  await until(async () => (await runRows(page).count()) === 9, 10_000);
 
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.getByRole("button", { name: "Copy link" }).click();
@@ -105,16 +105,16 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
   // the same address in another tab, then combined with a quick filter
   const shared = await openPage(browser);
   await shared.page.goto(page.url());
-  await shared.page.getByLabel("Figures").getByText("9 traces").waitFor();
+  await shared.page.getByLabel("Metrics").getByText("9 traces").waitFor();
   await shared.page.getByRole("button", { name: "Quick filters" }).click();
   await shared.page.getByRole("button", { name: /^returns/ }).click();
   await shared.page.waitForURL(/returns/);
-  await until(async () => (await rowsOf(shared.page).count()) === 3, 10_000);
+  await until(async () => (await runRows(shared.page).count()) === 3, 10_000);
   expect((await filterEditor(shared.page).innerText()).trim()).toBe('and(eq(status, "error"), eq(name, "returns"))');
   await shared.page.keyboard.press("Escape");
   await shared.page.getByRole("button", { name: "Saved filters" }).click();
   await shared.page.getByText("Saved in this browser, for this project").waitFor();
-  await shared.page.getByRole("textbox", { name: "Name of the filter" }).fill("failed returns");
+  await shared.page.getByRole("textbox", { name: "Filter name" }).fill("failed returns");
   await shared.page.getByRole("button", { name: "Save", exact: true }).click();
   await shared.page.goto(projectPage());
   await shared.page.getByRole("button", { name: "Saved filters" }).click();
@@ -128,7 +128,7 @@ test("completes a filter, shows its errors, and keeps it in the address", async 
 test("chosen columns are kept, text is searched, and the keyboard moves between rows", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(projectPage());
-  await rowsOf(page).first().waitFor();
+  await runRows(page).first().waitFor();
   await page.getByRole("button", { name: "Columns" }).click();
   await page.getByRole("checkbox", { name: "Metadata" }).check();
   await page.getByRole("checkbox", { name: "Cost" }).uncheck();
@@ -136,15 +136,15 @@ test("chosen columns are kept, text is searched, and the keyboard moves between 
   await page.getByRole("columnheader", { name: "Metadata" }).waitFor();
   expect(await page.getByRole("columnheader", { name: "Cost" }).count()).toBe(0);
 
-  await page.getByRole("textbox", { name: "Search the text of runs" }).fill("jacket");
-  await page.getByLabel("Figures").getByText("15 traces").waitFor();
+  await page.getByRole("textbox", { name: "Search runs" }).fill("jacket");
+  await page.getByLabel("Metrics").getByText("15 traces").waitFor();
   await page.getByRole("tab", { name: "LLM calls" }).click();
-  await page.getByLabel("Figures").getByText("15 calls").waitFor();
-  await page.getByRole("textbox", { name: "Search the text of runs" }).fill("");
+  await page.getByLabel("Metrics").getByText("15 calls").waitFor();
+  await page.getByRole("textbox", { name: "Search runs" }).fill("");
   await page.getByRole("tab", { name: "Traces" }).click();
-  await page.getByLabel("Figures").getByText("61 traces").waitFor();
+  await page.getByLabel("Metrics").getByText("61 traces").waitFor();
 
-  await rowsOf(page).first().focus();
+  await runRows(page).first().focus();
   await page.keyboard.press("End");
   // the last row of the first page, then rows that have arrived since
   await until(async () => Number(await page.getByRole("table").getAttribute("aria-rowcount")) === 62, 10_000);
@@ -163,7 +163,7 @@ test("lists threads, and opens one as its turns in order", async () => {
   await page.goto(projectPage("?tab=threads"));
   await page.getByRole("row", { name: /talk-3/ }).click();
   await page.waitForURL(/thread_id/);
-  await page.getByLabel("Figures").getByText("5 traces").waitFor();
+  await page.getByLabel("Metrics").getByText("5 traces").waitFor();
   expect(await page.getByRole("columnheader", { name: "Started" }).getAttribute("aria-sort")).toBe("ascending");
   await context.close();
 });
@@ -171,11 +171,11 @@ test("lists threads, and opens one as its turns in order", async () => {
 test("new runs appear at the top without moving the view, and a run's end is shown", async () => {
   const { page, context } = await openPage(browser);
   await page.goto(projectPage());
-  await rowsOf(page).first().waitFor();
+  await runRows(page).first().waitFor();
   const table = page.getByRole("table", { name: "Runs" });
   await table.evaluate((element) => element.scrollTo({ top: 380 }));
   await page.waitForTimeout(300);
-  const read = rowsOf(page).filter({ hasText: "Answer 12 to" }).first();
+  const read = runRows(page).filter({ hasText: "Answer 12 to" }).first();
   const before = await read.boundingBox();
   const id = crypto.randomUUID();
   const start = Date.now();
@@ -186,10 +186,10 @@ test("new runs appear at the top without moving the view, and a run's end is sho
   const moved = async () => Math.abs((await read.boundingBox())!.y - before!.y);
   await expect.poll(moved, { timeout: 1_000 }).toBeLessThan(3);
   await table.evaluate((element) => element.scrollTo({ top: 0 }));
-  const row = rowsOf(page).filter({ hasText: "just begun" });
+  const row = runRows(page).filter({ hasText: "just begun" });
   await row.getByRole("img", { name: "pending" }).waitFor();
   await row.getByRole("link").click();
-  await page.getByText("It still runs.").waitFor();
+  await page.getByText("The run is in progress.").waitFor();
   await seeded.client.updateRun(id, {
     end_time: start + 1500,
     outputs: { done: "at last" },
@@ -207,7 +207,7 @@ test("a trace shows each run's messages, error with stack, pictures, metadata an
   await tree.getByRole("treeitem", { name: /find_shoes/ }).waitFor();
   expect(await tree.getByRole("treeitem").count()).toBe(6);
   await page.getByRole("article", { name: "Assistant" }).getByText("two pairs").waitFor();
-  await page.getByLabel("Call of find_shoes").getByText("in_stock").waitFor();
+  await page.getByLabel("Tool call find_shoes").getByText("in_stock").waitFor();
   const picture = page.getByRole("img", { name: "receipt" });
   await picture.waitFor();
   await until(() => picture.evaluate((image) => (image as HTMLImageElement).naturalWidth === 8));
@@ -226,7 +226,7 @@ test("a trace shows each run's messages, error with stack, pictures, metadata an
   // moves between runs by keyboard, down to the failed one
   await tree.focus();
   for (let n = 0; n < 3; n++) await page.keyboard.press("ArrowDown");
-  await page.getByRole("region", { name: "It failed" }).getByText("ECONNREFUSED").waitFor();
+  await page.getByRole("region", { name: "Error", exact: true }).getByText("ECONNREFUSED").waitFor();
   expect(await page.getByLabel("Stack").innerText()).toContain("warehouse.ts:41:11");
   await page.keyboard.press("ArrowLeft");
   await page.keyboard.press("ArrowLeft");
@@ -241,17 +241,17 @@ test("feedback is created, shown and deleted", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`/projects/${seeded.projectId}/r/${seeded.agentRunId}?view=feedback`));
   await page.getByText("Found the right pair at once.").waitFor();
-  const form = page.getByRole("form", { name: "Give feedback" });
+  const form = page.getByRole("form", { name: "Add feedback" });
   await form.getByRole("textbox", { name: "Key" }).fill("polite");
   await form.getByRole("textbox", { name: "Comment" }).fill("Said please.");
   await form.getByRole("textbox", { name: "Score" }).fill("0.5");
-  await form.getByRole("button", { name: "Give feedback" }).click();
+  await form.getByRole("button", { name: "Add feedback" }).click();
   await page.getByText("Said please.").nth(0).waitFor();
   await page.getByRole("tab", { name: "Feedback (3)" }).waitFor();
   const kept = [];
-  for await (const one of seeded.client.listFeedback({ runIds: [seeded.agentRunId] })) kept.push(one);
+  for await (const feedback of seeded.client.listFeedback({ runIds: [seeded.agentRunId] })) kept.push(feedback);
   expect(kept).toContainEqual(expect.objectContaining({ key: "polite", score: 0.5, comment: "Said please." }));
-  await page.getByRole("button", { name: "Delete the feedback polite" }).click();
+  await page.getByRole("button", { name: "Delete feedback polite" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
   await page.getByRole("tab", { name: "Feedback (2)" }).waitFor();
   expect(errors).toEqual([]);
@@ -262,8 +262,8 @@ test("a run is added as an example to a new dataset", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`/projects/${seeded.projectId}/r/${seeded.agentRunId}`));
   await page.getByRole("button", { name: "More actions" }).click();
-  await page.getByRole("menuitem", { name: "Add to a dataset" }).click();
-  await page.getByText("A new one").click();
+  await page.getByRole("menuitem", { name: "Add to dataset" }).click();
+  await page.getByRole("dialog").getByText("New", { exact: true }).click();
   await page.getByRole("textbox", { name: "Name" }).fill("From traces");
   await page.getByRole("button", { name: "Add", exact: true }).click();
   await page.getByRole("heading", { name: "From traces" }).waitFor();
@@ -282,14 +282,14 @@ test("two runs are compared by figures and differences", async () => {
   await page.goto(at(`/projects/${seeded.projectId}/r/${failed.id}`));
   await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("menuitem", { name: "Compare with another run" }).click();
-  await page.getByText("Or one of the latest of that name:").waitFor();
+  await page.getByText("Or a recent run with the same name:").waitFor();
   const other = runs.find(({ name, error }) => name === "assistant" && !error)!;
-  await page.getByRole("textbox", { name: /B: id or address/ }).fill(at(`/projects/x/r/${other.id}?view=raw`));
-  await page.getByRole("button", { name: "Choose" }).click();
-  await page.getByRole("table", { name: "Figures of both" }).getByText("×").first().waitFor();
-  await page.getByLabel("Differences of error").getByText("TimeoutError").waitFor();
+  await page.getByRole("textbox", { name: /B: run ID or URL/ }).fill(at(`/projects/x/r/${other.id}?view=raw`));
+  await page.getByRole("button", { name: "Select" }).click();
+  await page.getByRole("table", { name: "Metrics of both runs" }).getByText("×").first().waitFor();
+  await page.getByLabel("Differences in error").getByText("TimeoutError").waitFor();
   await page.getByRole("tab", { name: "Side by side" }).click();
-  await page.getByRole("region", { name: "Output of B" }).getByText("Answer").waitFor();
+  await page.getByRole("region", { name: "Output (B)" }).getByText("Answer").waitFor();
   expect(errors).toEqual([]);
   await context.close();
 });
@@ -308,13 +308,13 @@ test("an agent's run links to its trace, and the trace to the checkpoint", async
   await page.goto(at(`/projects/${project}/r/${run!.run_id}`));
   await page.getByRole("treeitem", { name: /get_weather/ }).click();
   await page.getByRole("article", { name: "Run get_weather" }).waitFor();
-  await page.getByRole("link", { name: "the checkpoint it left" }).click();
+  await page.getByRole("link", { name: "Last checkpoint" }).click();
   await page.waitForURL(/\/a\/local\/threads\/.*checkpoint=/);
   const [, tools] = await agents.threads.getHistory(thread.thread_id, { limit: 2 });
   expect(new URL(page.url()).searchParams.get("checkpoint")).toBe(tools!.checkpoint.checkpoint_id);
   await page.getByText("sunny in Berlin").first().waitFor();
   // and back
-  await page.getByRole("button", { name: "its trace" }).click();
+  await page.getByRole("button", { name: "View trace" }).click();
   await page.waitForURL((url) => url.pathname === `/projects/${project}/r/${run!.run_id}`);
   await page.getByRole("treeitem", { name: /get_weather/ }).waitFor();
   expect(errors).toEqual([]);
@@ -325,18 +325,18 @@ test("the address printed by evaluate() compares a dataset's experiments", async
   const { page, context, errors } = await openPage(browser);
   const [a, b] = seeded.experimentIds;
   await page.goto(at(`/o/${crypto.randomUUID()}/datasets/${seeded.datasetId}/compare?selectedSessions=${a}%2C${b}`));
-  const table = page.getByRole("table", { name: "Experiments side by side" });
+  const table = page.getByRole("table", { name: "Experiment comparison" });
   const row = table.getByRole("row").filter({ hasText: "What is twice 7?" });
   await row.getByText('{"double":14}').nth(1).waitFor();
   expect(await row.innerText()).toMatch(/correct 1[\s\S]*"double":7[\s\S]*correct 0/);
   await page.getByRole("tab", { name: "Examples" }).click();
-  await page.getByRole("textbox", { name: "Search the text of examples" }).fill("twice 6");
+  await page.getByRole("textbox", { name: "Search examples" }).fill("twice 6");
   await until(async () => (await page.locator("[data-row]").count()) === 1, 10_000);
-  await page.getByRole("button", { name: "Add an example" }).click();
+  await page.getByRole("button", { name: "Add example" }).click();
   await page.getByRole("textbox", { name: "Inputs", exact: true }).fill('{"n": 99}');
   await page.getByRole("button", { name: "Add", exact: true }).click();
   await page.getByRole("dialog").waitFor({ state: "detached" });
-  await page.getByRole("textbox", { name: "Search the text of examples" }).fill("99");
+  await page.getByRole("textbox", { name: "Search examples" }).fill("99");
   await page.getByRole("row", { name: /"n":99/ }).waitFor();
   expect(errors).toEqual([]);
   await context.close();
@@ -370,10 +370,10 @@ test("dataset versions are viewed, compared and tagged; examples are edited and 
     .getByText("checked")
     .waitFor();
   const kept = [];
-  for await (const one of client.listExamples({ datasetId: id, splits: ["checked"] })) kept.push(one);
+  for await (const example of client.listExamples({ datasetId: id, splits: ["checked"] })) kept.push(example);
   expect(kept).toEqual([expect.objectContaining({ inputs: { q: "first" }, outputs: { a: 11 } })]);
   const csv = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Actions of the dataset" }).click();
+  await page.getByRole("button", { name: "Dataset actions" }).click();
   await page.getByRole("menuitem", { name: "Download as CSV" }).click();
   expect(await readFile(await (await csv).path(), "utf8")).toContain("second");
 
@@ -381,24 +381,24 @@ test("dataset versions are viewed, compared and tagged; examples are edited and 
   const versions = page.getByRole("table", { name: "Versions" });
   const [newest, before] = [versions.locator("tbody tr").first(), versions.locator("tbody tr").nth(1)];
   await newest.getByText("latest").waitFor();
-  await newest.getByRole("button", { name: "What changed" }).click();
+  await newest.getByRole("button", { name: "View changes" }).click();
   const changes = page.getByRole("dialog");
   await changes.getByText("1 modified").waitFor();
   await changes.getByRole("button", { name: kept[0]!.id.slice(0, 8) }).click();
   await changes.getByText("outputs.a", { exact: true }).waitFor();
   await page.keyboard.press("Escape");
   await changes.waitFor({ state: "detached" });
-  await before.getByRole("button", { name: "Tag" }).click();
+  await before.getByRole("button", { name: "Add tag" }).click();
   await page.getByRole("textbox", { name: "Tag" }).fill("as sent");
-  await page.getByRole("button", { name: "Tag it" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Add tag" }).click();
   await before.getByText("as sent").waitFor();
   expect(await client.readDatasetVersion({ datasetId: id, tag: "as sent" })).toMatchObject({ tags: ["as sent"] });
-  expect(await lookAtOpen(page, "dataset-versions", "text=as sent")).toEqual([]);
+  expect(await checkOpenPage(page, "dataset-versions", "text=as sent")).toEqual([]);
   await before.getByRole("button", { name: "Examples" }).click();
   await page.waitForURL(/version=/);
   await examples.getByRole("row", { name: /"a":1\}/ }).waitFor();
-  expect(await page.getByRole("button", { name: "Add an example" }).count()).toBe(0);
-  await page.getByRole("button", { name: "Back to those of now" }).click();
+  expect(await page.getByRole("button", { name: "Add example" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Back to latest" }).click();
   await examples.getByRole("row", { name: /"a":11/ }).waitFor();
   await page.goto(at(`/datasets/${id}?version=as%20sent`));
   await examples.getByRole("row", { name: /"a":1\}/ }).waitFor();
@@ -417,7 +417,7 @@ test("a trace of 10,000 runs opens and scrolls without long tasks", async () => 
   const opened = await longestTask(page, async () => {
     await page.goto(at(`/projects/${projectId}/r/${rootId}`));
     await page.getByText("10,000 runs").waitFor();
-    await page.getByRole("button", { name: "Open all" }).click();
+    await page.getByRole("button", { name: "Expand all runs" }).click();
     await until(() => tree.evaluate((element) => element.scrollHeight > 270_000), 10_000);
   });
   let drawn = { frames: 0, filled: 0, rows: 0 };
@@ -481,12 +481,12 @@ test("every trace page fits at three widths, light and dark", async () => {
     [`/datasets/${datasetId}`, "dataset", "[data-row]"],
     [`/datasets/${datasetId}?tab=experiments`, "experiments", "[data-row]"],
     [`/datasets/${datasetId}${compared}`, "experiments-compared", "[data-row]", true],
-    [`/compare?a=${agentRunId}`, "compare", "text=B: id or address", true],
+    [`/compare?a=${agentRunId}`, "compare", "text=B: run ID or URL", true],
   ];
   const problems: string[] = [];
   for (const [path, name, ready, isAlways] of pages) {
     if (!isAlways && !process.env["HEDDLE_SCREENSHOTS"]) continue;
-    problems.push(...(await lookAt(browser, at(path), name, ready)));
+    problems.push(...(await checkPage(browser, at(path), name, ready)));
   }
   expect(problems).toEqual([]);
 }, 300_000);

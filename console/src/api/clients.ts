@@ -9,23 +9,23 @@ import type { paths as TracePaths } from "./trace.d.ts";
 
 /** Called when a request is unauthenticated, so that the sign-in page can be shown. */
 let onUnauthorized = (): void => {};
-export const whenUnauthorized = (tell: () => void): void => void (onUnauthorized = tell);
+export const setUnauthorizedHandler = (handler: () => void): void => void (onUnauthorized = handler);
 
-let asking: Promise<boolean> | undefined;
+let pendingCheck: Promise<boolean> | undefined;
 /** Whether the platform recognizes the caller; concurrent checks share one request. */
-const isKnown = (): Promise<boolean> =>
-  (asking ??= traceApi
+const isAuthenticated = (): Promise<boolean> =>
+  (pendingCheck ??= traceApi
     .GET("/auth/public", {})
     .then(
       () => true,
       () => false,
     )
-    .finally(() => (asking = undefined)));
+    .finally(() => (pendingCheck = undefined)));
 
-/** @param ofAgent a project may have custom authentication, whose 401 a console sign-in cannot resolve */
-const manners = (ofAgent: boolean): Middleware => ({
+/** @param isAgent a project may have custom authentication, whose 401 a console sign-in cannot resolve */
+const createMiddleware = (isAgent: boolean): Middleware => ({
   onRequest({ request }) {
-    const credentials = ofAgent ? agentCredentials() : credentialHeaders();
+    const credentials = isAgent ? agentCredentials() : credentialHeaders();
     for (const [name, value] of Object.entries(credentials)) request.headers.set(name, value);
     return request;
   },
@@ -33,38 +33,38 @@ const manners = (ofAgent: boolean): Middleware => ({
     if (response.ok) return response;
     // the form reports a wrong password, and callers of `/auth/public` handle the 401 themselves
     if (response.status === 401 && !/\/(login|auth\/password|auth\/public)$/.test(schemaPath)) {
-      if (!ofAgent || !(await isKnown())) onUnauthorized();
+      if (!isAgent || !(await isAuthenticated())) onUnauthorized();
     }
     throw await ApiError.from(response);
   },
   onError({ error }) {
     if ((error as Error).name === "AbortError") return error as Error;
-    return new ApiError(0, `The server did not answer (${(error as Error).message}).`);
+    return new ApiError(0, `The server did not respond (${(error as Error).message}).`);
   },
 });
 
-function client<Paths extends object>(baseUrl: string, { ofAgent = false } = {}) {
-  const made = createClient<Paths>({ baseUrl });
-  made.use(manners(ofAgent));
-  return made;
+function createApiClient<Paths extends object>(baseUrl: string, { isAgent = false } = {}) {
+  const apiClient = createClient<Paths>({ baseUrl });
+  apiClient.use(createMiddleware(isAgent));
+  return apiClient;
 }
 
-export const traceApi = client<TracePaths>("/api/trace");
-export const controlApi = client<ControlPaths>("/api/control");
+export const traceApi = createApiClient<TracePaths>("/api/trace");
+export const controlApi = createApiClient<ControlPaths>("/api/control");
 
-const agents = new Map<string, ReturnType<typeof client<AgentPaths>>>();
+const agents = new Map<string, ReturnType<typeof createApiClient<AgentPaths>>>();
 
 /** `local` is the agent server beside the console; every other name is a deployment's, behind the gateway. */
 export const agentUrl = (server: string): string =>
   server === "local" ? "/api/agent" : `/api/control/d/${encodeURIComponent(server)}`;
 
 export function agentApi(server: string) {
-  const known = agents.get(server) ?? client<AgentPaths>(agentUrl(server), { ofAgent: true });
+  const known = agents.get(server) ?? createApiClient<AgentPaths>(agentUrl(server), { isAgent: true });
   agents.set(server, known);
   return known;
 }
 
-/** Returns the data of a successful response; `manners` throws for all others. */
-export async function data<T>(answer: Promise<{ data?: T }>): Promise<NonNullable<T>> {
-  return (await answer).data!;
+/** Returns the data of a successful response; the middleware throws for all others. */
+export async function data<T>(response: Promise<{ data?: T }>): Promise<NonNullable<T>> {
+  return (await response).data!;
 }

@@ -6,28 +6,28 @@
 const KEY = "heddle.key";
 const WORKSPACE = "heddle.workspace";
 const CSRF_TOKEN = "heddle.csrf";
-const LEFT_FOR_PROVIDER = "heddle.left-for-provider";
+const REDIRECTED_TO_PROVIDER = "heddle.left-for-provider";
 
 export const readKey = (): string | null => sessionStorage.getItem(KEY);
 export const readWorkspace = (): string | null => localStorage.getItem(WORKSPACE);
 
-export function keepKey(key: string | null): void {
+export function storeKey(key: string | null): void {
   if (key === null) sessionStorage.removeItem(KEY);
   else sessionStorage.setItem(KEY, key);
 }
 
-export function keepWorkspace(id: string | null): void {
+export function storeWorkspace(id: string | null): void {
   if (id === null) localStorage.removeItem(WORKSPACE);
   else localStorage.setItem(WORKSPACE, id);
 }
 
-export function keepCsrfToken(token: string | null): void {
+export function storeCsrfToken(token: string | null): void {
   if (token === null) localStorage.removeItem(CSRF_TOKEN);
   else localStorage.setItem(CSRF_TOKEN, token);
 }
 
 /** Marks that this tab leaves for an identity provider, which will redirect back to an address with a CSRF token. */
-export const leaveForProvider = (): void => sessionStorage.setItem(LEFT_FOR_PROVIDER, "1");
+export const redirectToProvider = (): void => sessionStorage.setItem(REDIRECTED_TO_PROVIDER, "1");
 
 /**
  * Takes the CSRF token from the address that an identity provider redirects to. A link from elsewhere may contain one
@@ -36,9 +36,10 @@ export const leaveForProvider = (): void => sessionStorage.setItem(LEFT_FOR_PROV
 export function takeCsrfToken(): void {
   const token = /^#csrf_token=(\w+)$/.exec(location.hash)?.[1];
   if (token === undefined) return;
-  const isAwaited = sessionStorage.getItem(LEFT_FOR_PROVIDER) !== null || localStorage.getItem(CSRF_TOKEN) === null;
-  sessionStorage.removeItem(LEFT_FOR_PROVIDER);
-  if (isAwaited) keepCsrfToken(token);
+  const isAwaited =
+    sessionStorage.getItem(REDIRECTED_TO_PROVIDER) !== null || localStorage.getItem(CSRF_TOKEN) === null;
+  sessionStorage.removeItem(REDIRECTED_TO_PROVIDER);
+  if (isAwaited) storeCsrfToken(token);
   history.replaceState(history.state, "", location.pathname + location.search);
 }
 

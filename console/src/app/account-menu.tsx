@@ -4,8 +4,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 
 import { data, traceApi } from "../api/clients.ts";
-import { keepCsrfToken, keepKey, keepWorkspace, readKey, readWorkspace } from "../api/credentials.ts";
-import { whoQuery } from "../features/settings/queries.ts";
+import { storeCsrfToken, storeKey, storeWorkspace, readKey, readWorkspace } from "../api/credentials.ts";
+import { identityQuery } from "../features/settings/queries.ts";
 import { spacesQuery } from "./spaces.ts";
 
 /** Shows the current workspace and user. */
@@ -19,15 +19,15 @@ export function AccountMenu() {
     enabled: about?.spaces.trace === true,
     staleTime: 60_000,
   });
-  const { data: who } = useQuery({ ...whoQuery, enabled: about?.spaces.trace === true, staleTime: 60_000 });
+  const { data: identity } = useQuery({ ...identityQuery, enabled: about?.spaces.trace === true, staleTime: 60_000 });
   const hasKey = readKey() !== null;
-  const isNobody = who !== undefined && who.user_id === "" && !hasKey;
+  const isAnonymous = identity !== undefined && identity.user_id === "" && !hasKey;
   const current = readWorkspace() ?? workspaces[0]?.id;
   const signOut = async () => {
-    keepKey(null);
-    keepWorkspace(null);
+    storeKey(null);
+    storeWorkspace(null);
     await traceApi.POST("/api/v1/logout", { body: {} }).catch(() => {});
-    keepCsrfToken(null);
+    storeCsrfToken(null);
     queryClient.clear();
     await navigate({ to: "/sign-in" });
   };
@@ -43,9 +43,9 @@ export function AccountMenu() {
         {workspaces.map(({ id, display_name: name }) => (
           <Menu.Item
             key={id}
-            rightSection={id === current ? <Text size="xs">now</Text> : undefined}
+            rightSection={id === current ? <Text size="xs">current</Text> : undefined}
             onClick={() => {
-              keepWorkspace(id);
+              storeWorkspace(id);
               void queryClient.resetQueries();
             }}
           >
@@ -53,15 +53,19 @@ export function AccountMenu() {
           </Menu.Item>
         ))}
         {workspaces.length > 0 && <Menu.Divider />}
-        {who && (
+        {identity && (
           <Menu.Label style={{ overflowWrap: "anywhere" }}>
-            {isNobody ? "Open on this machine: nobody is signed in" : who.user_id === "" ? "By a key" : who.user_email}
+            {isAnonymous
+              ? "Local access without sign-in"
+              : identity.user_id === ""
+                ? "Signed in with an API key"
+                : identity.user_email}
           </Menu.Label>
         )}
         <Menu.Item onClick={() => void navigate({ to: "/sign-in" })}>
-          {hasKey ? "Use another key" : isNobody ? "Sign in or use a key" : "Sign in as somebody else"}
+          {hasKey ? "Use a different key" : isAnonymous ? "Sign in or use a key" : "Switch account"}
         </Menu.Item>
-        {!isNobody && <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>}
+        {!isAnonymous && <Menu.Item onClick={() => void signOut()}>Sign out</Menu.Item>}
         <Menu.Label>Heddle {about?.version}</Menu.Label>
       </Menu.Dropdown>
     </Menu>

@@ -16,7 +16,7 @@ export function GoToButton() {
     <>
       <UnstyledButton className={classes.button} onClick={() => setOpen(true)} aria-keyshortcuts="Control+K Meta+K">
         <IconSearch size={14} aria-hidden />
-        <span className={classes.words}>Go to …</span>
+        <span className={classes.words}>Go to…</span>
         <VisuallyHidden>a page, a thread or a run</VisuallyHidden>
         <Kbd size="xs" className={classes.words} aria-hidden>
           {isMac ? "⌘K" : "Ctrl K"}

@@ -5,13 +5,13 @@ import { useNavigate, useParams } from "@tanstack/react-router";
 import { type KeyboardEvent, useId, useRef, useState } from "react";
 
 import { data, traceApi } from "../api/clients.ts";
-import { tellFailure } from "../ui/notify.ts";
+import { notifyFailure } from "../ui/notify.ts";
 import { useFocusBack } from "../ui/use-focus-back.ts";
 import classes from "./go-to.module.css";
-import { AGENT_PLACES, OVERVIEW, type Place, platformPlaces } from "./navigation.ts";
+import { AGENT_PAGES, OVERVIEW, type NavItem, platformPages } from "./navigation.ts";
 import { spacesQuery, useAgentServers } from "./spaces.ts";
 
-interface Choice extends Pick<Place, "icon" | "label"> {
+interface Choice extends Pick<NavItem, "icon" | "label"> {
   go: () => Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function GoTo({ onClose }: { onClose: () => void }) {
   const choose = (choice: Choice | undefined) => {
     if (!choice) return;
     onClose();
-    void choice.go().catch(tellFailure("It cannot be shown"));
+    void choice.go().catch(notifyFailure("Could not open the page"));
   };
   const move = (to: number) => {
     const next = (to + choices.length) % Math.max(1, choices.length);
@@ -54,8 +54,8 @@ export function GoTo({ onClose }: { onClose: () => void }) {
     >
       <TextInput
         data-autofocus
-        placeholder="A page, or the id of a thread or run"
-        aria-label="Where to go"
+        placeholder="Page, thread ID or run ID"
+        aria-label="Page, thread or run"
         role="combobox"
         aria-expanded="true"
         aria-controls={id}
@@ -67,7 +67,7 @@ export function GoTo({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKeyDown}
       />
-      <div ref={list} id={id} role="listbox" aria-label="Places" style={{ marginTop: 8 }}>
+      <div ref={list} id={id} role="listbox" aria-label="Results" style={{ marginTop: 8 }}>
         {choices.map((choice, index) => (
           <div
             key={choice.label}
@@ -87,7 +87,7 @@ export function GoTo({ onClose }: { onClose: () => void }) {
       </div>
       {choices.length === 0 && (
         <Text size="sm" c="dimmed" mt="xs">
-          No page is called that. Threads and runs are found by their whole id.
+          No matching page. To open a thread or a run, enter its full ID.
         </Text>
       )}
     </Modal>
@@ -119,8 +119,8 @@ function useChoices(text: string): Choice[] {
   }
   const places = [
     OVERVIEW,
-    ...(server === undefined ? [] : AGENT_PLACES),
-    ...(about ? platformPlaces(about.spaces) : []),
+    ...(server === undefined ? [] : AGENT_PAGES),
+    ...(about ? platformPages(about.spaces) : []),
   ];
   return places
     .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))

@@ -2,7 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { redirect } from "@tanstack/react-router";
 
 import { ApiError } from "../api/api-error.ts";
-import { whoQuery } from "../features/settings/queries.ts";
+import { identityQuery } from "../features/settings/queries.ts";
 import { spacesQuery } from "./spaces.ts";
 
 /**
@@ -12,7 +12,7 @@ import { spacesQuery } from "./spaces.ts";
 export async function mayEnter(client: QueryClient, href: string): Promise<void> {
   const about = await client.ensureQueryData(spacesQuery).catch(() => null);
   if (!about?.spaces.trace) return;
-  const refusal = await client.ensureQueryData(whoQuery).catch((error: unknown) => error);
+  const refusal = await client.ensureQueryData(identityQuery).catch((error: unknown) => error);
   if (refusal instanceof ApiError && refusal.status === 401) {
     redirect({ to: "/sign-in", search: { next: href }, replace: true, throw: true });
   }

@@ -20,16 +20,16 @@ import type { ComponentType } from "react";
 
 import type { Spaces } from "./spaces.ts";
 
-export interface Place {
+export interface NavItem {
   to: LinkProps["to"];
   label: string;
   icon: ComponentType<{ size?: number | string; "aria-hidden"?: boolean }>;
 }
 
-export const OVERVIEW: Place = { to: "/", label: "Overview", icon: IconHome };
+export const OVERVIEW: NavItem = { to: "/", label: "Overview", icon: IconHome };
 
 /** Pages of one agent server, below `/a/$server`. */
-export const AGENT_PLACES: Place[] = [
+export const AGENT_PAGES: NavItem[] = [
   { to: "/a/$server/playground", label: "Playground", icon: IconPlayerPlay },
   { to: "/a/$server/threads", label: "Threads", icon: IconMessages },
   { to: "/a/$server/inbox", label: "Inbox", icon: IconBell },
@@ -40,17 +40,17 @@ export const AGENT_PLACES: Place[] = [
   { to: "/a/$server/webhooks", label: "Webhooks", icon: IconWebhook },
 ];
 
-export function platformPlaces({ trace, control }: Spaces["spaces"]): Place[] {
+export function platformPages({ trace, control }: Spaces["spaces"]): NavItem[] {
   return [
     ...(trace
       ? ([
           { to: "/projects", label: "Traces", icon: IconTimeline },
           { to: "/datasets", label: "Datasets", icon: IconHierarchy },
           { to: "/exports", label: "Exports", icon: IconDatabaseExport },
-        ] as Place[])
+        ] as NavItem[])
       : []),
-    ...(control ? ([{ to: "/deployments", label: "Deployments", icon: IconCloudUpload }] as Place[]) : []),
-    ...(trace ? ([{ to: "/settings", label: "Settings", icon: IconSettings }] as Place[]) : []),
+    ...(control ? ([{ to: "/deployments", label: "Deployments", icon: IconCloudUpload }] as NavItem[]) : []),
+    ...(trace ? ([{ to: "/settings", label: "Settings", icon: IconSettings }] as NavItem[]) : []),
   ];
 }
 

@@ -9,7 +9,7 @@ import { useEffect } from "react";
 import { Problem } from "../ui/problem.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { GoToButton } from "./go-to-button.tsx";
-import { AGENT_PLACES, OVERVIEW, type Place, platformPlaces, SERVER_ICON } from "./navigation.ts";
+import { AGENT_PAGES, OVERVIEW, type NavItem, platformPages, SERVER_ICON } from "./navigation.ts";
 import { spacesQuery, useAgentServers } from "./spaces.ts";
 
 /** Frame of every page: current location and navigation. */
@@ -25,7 +25,7 @@ export function Shell() {
       transitionDuration={0}
     >
       <a className="skip-link" href="#main">
-        Skip to the page
+        Skip to content
       </a>
       <AppShell.Header>
         <Group h="100%" px="md" gap="xs" wrap="nowrap">
@@ -61,17 +61,17 @@ function Navigation() {
   if (!about) return <Loader size="sm" m="md" aria-label="Loading" />;
   return (
     <Stack gap={2} component="nav" aria-label="Pages">
-      <PlaceLink place={OVERVIEW} />
-      <AgentPlaces />
-      {platformPlaces(about.spaces).map((place) => (
-        <PlaceLink key={place.label} place={place} />
+      <NavItemLink place={OVERVIEW} />
+      <AgentPages />
+      {platformPages(about.spaces).map((place) => (
+        <NavItemLink key={place.label} place={place} />
       ))}
     </Stack>
   );
 }
 
 /** Navigation of the server whose pages are open, or of the first. */
-function AgentPlaces() {
+function AgentPages() {
   const { servers, isPending } = useAgentServers();
   const { server: current } = useParams({ strict: false });
   const navigate = useNavigate();
@@ -94,14 +94,14 @@ function AgentPlaces() {
           onChange={(id) => id !== null && void navigate({ to: "/a/$server/playground", params: { server: id } })}
         />
       )}
-      {AGENT_PLACES.map((place) => (
-        <PlaceLink key={place.label} place={place} params={{ server }} />
+      {AGENT_PAGES.map((place) => (
+        <NavItemLink key={place.label} place={place} params={{ server }} />
       ))}
     </>
   );
 }
 
-function PlaceLink({ place, params }: { place: Place; params?: { server: string } }) {
+function NavItemLink({ place, params }: { place: NavItem; params?: { server: string } }) {
   const { icon: Icon, label, to } = place;
   const path = useRouterState({ select: (state) => state.location.pathname });
   const target = params ? to!.replace("$server", encodeURIComponent(params.server)) : to!;
@@ -128,7 +128,7 @@ function ColorSchemeButton() {
       variant="subtle"
       color="gray"
       onClick={() => setColorScheme(next)}
-      aria-label={`Use the ${next} colours`}
+      aria-label={next === "dark" ? "Dark mode" : "Light mode"}
     >
       {scheme === "dark" ? <IconSun size={18} /> : <IconMoon size={18} />}
     </ActionIcon>

@@ -36,7 +36,7 @@ export function Chart(props: ChartProps) {
       <Box h={HEIGHT}>
         {isEmpty ? (
           <Text size="sm" c="dimmed" pt={HEIGHT / 2 - 20} ta="center">
-            Nothing in this time
+            No data
           </Text>
         ) : isTable ? (
           <Values {...props} />

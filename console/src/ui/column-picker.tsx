@@ -25,7 +25,7 @@ export function ColumnPicker({ columns, hidden, onChange }: ColumnPickerProps) {
               label={label}
               checked={!hidden.includes(id)}
               onChange={({ currentTarget: { checked } }) =>
-                onChange(checked ? hidden.filter((one) => one !== id) : [...hidden, id])
+                onChange(checked ? hidden.filter((hiddenId) => hiddenId !== id) : [...hidden, id])
               }
             />
           ))}

@@ -1,45 +1,56 @@
 import { Alert, Button, Group, Modal, Stack, Text, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 
-export interface Question {
+export interface Confirmation {
   title: string;
   /** Text on what will be deleted, and what stays. */
   body: ReactNode;
   /** Verb on the button: `Delete`. */
   action: string;
+  /** Label of the button that closes the dialog; default `Cancel`. */
+  dismiss?: string;
   /** Text to type for confirmation, such as the name of the deleted item; for irreversible actions. */
   typed?: string;
   /** Action executed while the dialog is open; its failure is shown there, and the dialog stays open. */
   run: () => Promise<unknown>;
 }
 
-/** Returns `const { ask, dialog } = useConfirm()`: `dialog` is rendered anywhere on the page, `ask` opens it. */
-export function useConfirm(): { ask: (question: Question) => void; dialog: ReactNode } {
-  const [question, setQuestion] = useState<Question | null>(null);
+/** Returns `const { confirm, dialog } = useConfirm()`: `dialog` is rendered anywhere on the page, `confirm` opens it. */
+export function useConfirm(): { confirm: (confirmation: Confirmation) => void; dialog: ReactNode } {
+  const [confirmation, setConfirmation] = useState<Confirmation | null>(null);
   const [isOpen, setOpen] = useState(false);
-  const ask = (next: Question) => {
-    setQuestion(next);
+  const confirm = (next: Confirmation) => {
+    setConfirmation(next);
     setOpen(true);
   };
-  // the question is kept while the dialog fades out, so that its text does not vanish first
-  const dialog = question && (
-    <Modal opened={isOpen} onClose={() => setOpen(false)} title={question.title} closeButtonProps={{ title: "Close" }}>
-      <Answer key={question.title + String(isOpen)} question={question} onDone={() => setOpen(false)} />
+  // the confirmation is kept while the dialog fades out, so that its text does not vanish first
+  const dialog = confirmation && (
+    <Modal
+      opened={isOpen}
+      onClose={() => setOpen(false)}
+      title={confirmation.title}
+      closeButtonProps={{ title: "Close" }}
+    >
+      <ConfirmForm
+        key={confirmation.title + String(isOpen)}
+        confirmation={confirmation}
+        onDone={() => setOpen(false)}
+      />
     </Modal>
   );
-  return { ask, dialog };
+  return { confirm, dialog };
 }
 
-function Answer({ question, onDone }: { question: Question; onDone: () => void }) {
+function ConfirmForm({ confirmation, onDone }: { confirmation: Confirmation; onDone: () => void }) {
   const [typed, setTyped] = useState("");
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<string | null>(null);
-  const mayGo = question.typed === undefined || typed.trim() === question.typed;
-  const go = async () => {
+  const isConfirmed = confirmation.typed === undefined || typed.trim() === confirmation.typed;
+  const confirm = async () => {
     setBusy(true);
     setError(null);
     try {
-      await question.run();
+      await confirmation.run();
       onDone();
     } catch (problem) {
       setError((problem as Error).message);
@@ -50,16 +61,16 @@ function Answer({ question, onDone }: { question: Question; onDone: () => void }
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        if (mayGo && !isBusy) void go();
+        if (isConfirmed && !isBusy) void confirm();
       }}
     >
       <Stack gap="sm">
         <Text size="sm" component="div">
-          {question.body}
+          {confirmation.body}
         </Text>
-        {question.typed !== undefined && (
+        {confirmation.typed !== undefined && (
           <TextInput
-            label={`Type ${question.typed} to go on`}
+            label={`Type ${confirmation.typed} to confirm`}
             value={typed}
             onChange={(event) => setTyped(event.currentTarget.value)}
             autoComplete="off"
@@ -74,10 +85,10 @@ function Answer({ question, onDone }: { question: Question; onDone: () => void }
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onDone}>
-            Keep
+            {confirmation.dismiss ?? "Cancel"}
           </Button>
-          <Button type="submit" color="red" disabled={!mayGo} loading={isBusy}>
-            {question.action}
+          <Button type="submit" color="red" disabled={!isConfirmed} loading={isBusy}>
+            {confirmation.action}
           </Button>
         </Group>
       </Stack>

@@ -124,7 +124,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
     if (last >= 0 && last >= sorted.length - 15) onEnd?.();
     // depends on the scroll position, not on the callback
   }, [last, sorted.length]);
-  useSteadyRows(
+  useStableRows(
     scroller,
     sorted.map(({ id }) => id),
     rowHeight,
@@ -233,7 +233,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
 }
 
 /** Keeps the rows in view in place when new ones arrive above. At the very top, the new ones are shown. */
-function useSteadyRows(scroller: RefObject<HTMLDivElement | null>, ids: string[], rowHeight: number) {
+function useStableRows(scroller: RefObject<HTMLDivElement | null>, ids: string[], rowHeight: number) {
   const before = useRef<string[]>([]);
   useLayoutEffect(() => {
     const element = scroller.current;

@@ -2,7 +2,7 @@ import { Badge, Group, Stack, Text } from "@mantine/core";
 import { useMemo } from "react";
 
 import classes from "./diff-view.module.css";
-import { type Difference, differencesOf, printPath } from "./json-diff.ts";
+import { type Difference, diffJson, formatPath } from "./json-diff.ts";
 
 const MARKS = { added: "+ added", removed: "− removed", changed: "≠ changed" };
 const COLORS = { added: "green", removed: "red", changed: "yellow" };
@@ -19,29 +19,29 @@ interface DiffViewProps {
 
 /** Differences between two JSON values, a block per member. */
 export function DiffView({ before, after, names = ["before", "after"] }: DiffViewProps) {
-  const differences = useMemo(() => differencesOf(before, after), [before, after]);
+  const differences = useMemo(() => diffJson(before, after), [before, after]);
   if (differences.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        No difference.
+        No differences
       </Text>
     );
   }
   return (
     <Stack gap="xs">
-      {differences.slice(0, SHOWN).map((one) => (
-        <OneDifference key={one.kind + printPath(one.path)} one={one} names={names} />
+      {differences.slice(0, SHOWN).map((difference) => (
+        <DifferenceRow key={difference.kind + formatPath(difference.path)} difference={difference} names={names} />
       ))}
       {differences.length > SHOWN && (
         <Text size="sm" c="dimmed">
-          {differences.length - SHOWN} more differences are not shown.
+          {differences.length - SHOWN} more differences not shown
         </Text>
       )}
     </Stack>
   );
 }
 
-function OneDifference({ one, names }: { one: Difference; names: [string, string] }) {
+function DifferenceRow({ difference, names }: { difference: Difference; names: [string, string] }) {
   return (
     <div>
       <Group gap="xs" mb={2} wrap="nowrap">
@@ -51,20 +51,20 @@ function OneDifference({ one, names }: { one: Difference; names: [string, string
           styles={{
             root: {
               flexShrink: 0,
-              borderColor: `var(--mantine-color-${COLORS[one.kind]}-6)`,
+              borderColor: `var(--mantine-color-${COLORS[difference.kind]}-6)`,
               color: "var(--mantine-color-text)",
             },
           }}
         >
-          {MARKS[one.kind]}
+          {MARKS[difference.kind]}
         </Badge>
         <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
-          {printPath(one.path)}
+          {formatPath(difference.path)}
         </Text>
       </Group>
-      <div className={classes.sides} data-kind={one.kind}>
-        {one.kind !== "added" && <Side sign="−" name={names[0]} value={one.before} />}
-        {one.kind !== "removed" && <Side sign="+" name={names[1]} value={one.after} />}
+      <div className={classes.sides} data-kind={difference.kind}>
+        {difference.kind !== "added" && <Side sign="−" name={names[0]} value={difference.before} />}
+        {difference.kind !== "removed" && <Side sign="+" name={names[1]} value={difference.after} />}
       </div>
     </div>
   );

@@ -1,9 +1,9 @@
 /** Formats figures for readers. A missing one is always a dash. */
 const NONE = "–";
-const whole = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+const integer = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
-export const count = (value: number | null | undefined): string => (value == null ? NONE : whole.format(value));
+export const count = (value: number | null | undefined): string => (value == null ? NONE : integer.format(value));
 export const compact = (value: number | null | undefined): string => (value == null ? NONE : short.format(value));
 
 export function percent(share: number | null | undefined): string {

@@ -11,7 +11,7 @@ export interface Difference {
 }
 
 /** @param limit maximum number of differences */
-export function differencesOf(before: unknown, after: unknown, limit = 2000): Difference[] {
+export function diffJson(before: unknown, after: unknown, limit = 2000): Difference[] {
   const found: Difference[] = [];
   const walk = (path: (string | number)[], a: unknown, b: unknown): void => {
     if (found.length >= limit || isSame(a, b)) return;
@@ -50,7 +50,7 @@ export function differencesOf(before: unknown, after: unknown, limit = 2000): Di
 export function isSame(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true;
   if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((one, at) => isSame(one, b[at]));
+    return a.length === b.length && a.every((item, at) => isSame(item, b[at]));
   }
   if (!isObject(a) || !isObject(b)) return false;
   const keys = Object.keys(a);
@@ -61,7 +61,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** Formats a path: `messages[2].content`. */
-export function printPath(path: (string | number)[]): string {
+export function formatPath(path: (string | number)[]): string {
   if (path.length === 0) return "(all of it)";
   return path
     .map((part, at) => {

@@ -19,30 +19,30 @@ const SEPARATOR = "\u001f";
 /** Number of members of an object or list that are shown initially. */
 export const PAGE = 1000;
 
-export interface OpenBranches {
+export interface ExpandedBranches {
   open: ReadonlySet<string>;
   /** Number of shown members per branch, where more than a page was requested. */
   shown: ReadonlyMap<string, number>;
 }
 
-export function rowsOf(value: unknown, { open, shown }: OpenBranches): JsonRow[] {
+export function visibleRows(value: unknown, { open, shown }: ExpandedBranches): JsonRow[] {
   const rows: JsonRow[] = [];
-  const walk = (id: string, key: string | null, one: unknown, depth: number): void => {
-    const kind = kindOf(one);
+  const walk = (id: string, key: string | null, node: unknown, depth: number): void => {
+    const kind = valueKind(node);
     if (kind !== "object" && kind !== "array") {
-      rows.push({ id, depth, key, kind, value: one, size: 0, isOpen: false });
+      rows.push({ id, depth, key, kind, value: node, size: 0, isOpen: false });
       return;
     }
-    const isList = Array.isArray(one);
-    const keys = isList ? null : Object.keys(one as object);
-    const size = isList ? one.length : keys!.length;
+    const isList = Array.isArray(node);
+    const keys = isList ? null : Object.keys(node as object);
+    const size = isList ? node.length : keys!.length;
     const isOpen = open.has(id) && size > 0;
-    rows.push({ id, depth, key, kind, value: one, size, isOpen });
+    rows.push({ id, depth, key, kind, value: node, size, isOpen });
     if (!isOpen) return;
     const end = Math.min(size, shown.get(id) ?? PAGE);
     for (let at = 0; at < end; at++) {
       const name = keys ? keys[at]! : String(at);
-      const member = isList ? (one as unknown[])[at] : (one as Record<string, unknown>)[name];
+      const member = isList ? (node as unknown[])[at] : (node as Record<string, unknown>)[name];
       walk(id === "" ? name : id + SEPARATOR + name, name, member, depth + 1);
     }
     if (end < size) {
@@ -55,17 +55,17 @@ export function rowsOf(value: unknown, { open, shown }: OpenBranches): JsonRow[]
 }
 
 /** Returns the initially expanded branches: level by level, up to `budget` rows. */
-export function firstOpen(value: unknown, budget = 60, maxDepth = 6): Set<string> {
+export function initiallyExpanded(value: unknown, budget = 60, maxDepth = 6): Set<string> {
   const open = new Set<string>();
   let level: [string, unknown][] = [["", value]];
   let rows = 1;
   for (let depth = 0; depth < maxDepth && level.length > 0; depth++) {
     const next: [string, unknown][] = [];
-    for (const [id, one] of level) {
-      if (one === null || typeof one !== "object") continue;
-      const entries = Array.isArray(one)
-        ? one.slice(0, PAGE).map((item, at): [string, unknown] => [String(at), item])
-        : Object.entries(one).slice(0, PAGE);
+    for (const [id, node] of level) {
+      if (node === null || typeof node !== "object") continue;
+      const entries = Array.isArray(node)
+        ? node.slice(0, PAGE).map((item, at): [string, unknown] => [String(at), item])
+        : Object.entries(node).slice(0, PAGE);
       if (entries.length === 0 || (depth > 0 && rows + entries.length > budget)) continue;
       rows += entries.length;
       open.add(id);
@@ -77,9 +77,9 @@ export function firstOpen(value: unknown, budget = 60, maxDepth = 6): Set<string
 }
 
 /** Returns every branch, or as many as yield `limit` rows. */
-export const allOpen = (value: unknown, limit = 20_000): Set<string> => firstOpen(value, limit, 200);
+export const allExpanded = (value: unknown, limit = 20_000): Set<string> => initiallyExpanded(value, limit, 200);
 
-export function kindOf(value: unknown): Exclude<JsonRow["kind"], "more"> {
+export function valueKind(value: unknown): Exclude<JsonRow["kind"], "more"> {
   if (value === null || value === undefined) return "null";
   if (Array.isArray(value)) return "array";
   const type = typeof value;

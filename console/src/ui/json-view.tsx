@@ -3,7 +3,7 @@ import { IconCheck, IconCopy, IconFold, IconFoldDown } from "@tabler/icons-react
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type KeyboardEvent, type ReactNode, useId, useMemo, useRef, useState } from "react";
 
-import { allOpen, firstOpen, type JsonRow, PAGE, rowsOf } from "./json-rows.ts";
+import { allExpanded, initiallyExpanded, type JsonRow, PAGE, visibleRows } from "./json-rows.ts";
 import classes from "./json-view.module.css";
 import { useCopy } from "./use-copy.ts";
 
@@ -20,14 +20,14 @@ interface JsonViewProps {
 
 /** JSON as an expandable tree. Arrow keys navigate; values of many megabytes stay fast. */
 export function JsonView({ value, label, maxHeight = "28rem" }: JsonViewProps) {
-  const [open, setOpen] = useState<ReadonlySet<string>>(() => firstOpen(value));
+  const [open, setOpen] = useState<ReadonlySet<string>>(() => initiallyExpanded(value));
   const [shown, setShown] = useState<ReadonlyMap<string, number>>(new Map());
   const [long, setLong] = useState<ReadonlySet<string>>(new Set());
   const [at, setAt] = useState(0);
   const id = useId();
   const clipboard = useCopy();
   const scroller = useRef<HTMLDivElement>(null);
-  const rows = useMemo(() => rowsOf(value, { open, shown }), [value, open, shown]);
+  const rows = useMemo(() => visibleRows(value, { open, shown }), [value, open, shown]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -40,9 +40,9 @@ export function JsonView({ value, label, maxHeight = "28rem" }: JsonViewProps) {
     if (row.kind === "more") {
       setShown(new Map(shown).set(row.key!, (shown.get(row.key!) ?? PAGE) + PAGE * 4));
     } else if (row.kind === "string") {
-      setLong(flipped(long, row.id));
+      setLong(toggled(long, row.id));
     } else if (row.size > 0) {
-      setOpen(flipped(open, row.id));
+      setOpen(toggled(open, row.id));
     }
   };
   const goTo = (index: number) => {
@@ -72,8 +72,8 @@ export function JsonView({ value, label, maxHeight = "28rem" }: JsonViewProps) {
   return (
     <Box pos="relative" className={classes.frame}>
       <Group gap={2} className={classes.tools}>
-        <Tool label="Unfold all" onClick={() => setOpen(allOpen(value))} icon={<IconFoldDown size={14} />} />
-        <Tool label="Fold all" onClick={() => setOpen(new Set([""]))} icon={<IconFold size={14} />} />
+        <Tool label="Expand all" onClick={() => setOpen(allExpanded(value))} icon={<IconFoldDown size={14} />} />
+        <Tool label="Collapse all" onClick={() => setOpen(new Set([""]))} icon={<IconFold size={14} />} />
         <Tool
           label={clipboard.copied ? "Copied" : `Copy ${label}`}
           // a large value is serialised only when it is copied
@@ -134,7 +134,7 @@ function Member({ row, isLong, onUnfold }: { row: JsonRow; isLong: boolean; onUn
       )}
       {row.key !== null && <span className={classes.key}>{row.key}: </span>}
       {isBranch ? (
-        <span className={classes.brief}>{briefOf(row)}</span>
+        <span className={classes.brief}>{summarize(row)}</span>
       ) : row.kind === "string" ? (
         <TextValue text={String(row.value)} isLong={isLong} onUnfold={onUnfold} />
       ) : (
@@ -169,7 +169,7 @@ function Tool({ label, onClick, icon }: { label: string; onClick: () => void; ic
   );
 }
 
-function briefOf({ kind, size, isOpen, value }: JsonRow): string {
+function summarize({ kind, size, isOpen, value }: JsonRow): string {
   const [left, right] = kind === "array" ? ["[", "]"] : ["{", "}"];
   if (size === 0) return left + right;
   if (isOpen) return left;
@@ -182,7 +182,7 @@ function briefOf({ kind, size, isOpen, value }: JsonRow): string {
   return `${left} ${members}${kind === "object" && size > 4 ? ", …" : ""} ${right}`;
 }
 
-function flipped(set: ReadonlySet<string>, id: string): Set<string> {
+function toggled(set: ReadonlySet<string>, id: string): Set<string> {
   const next = new Set(set);
   if (!next.delete(id)) next.add(id);
   return next;

@@ -115,7 +115,7 @@ export function LogView({ label, lines, filter, onFilter, isLive, onOlder, empty
         )}
         {lines.length === 0 && (
           <Text size="sm" c="dimmed" p="md" component="div">
-            {filter.query !== "" || filter.level !== "" ? "No line is let through by the search and level." : empty}
+            {filter.query !== "" || filter.level !== "" ? "No lines match the search and level." : empty}
           </Text>
         )}
         <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
@@ -149,7 +149,7 @@ export function LogView({ label, lines, filter, onFilter, isLive, onOlder, empty
             leftSection={<IconArrowDown size={12} aria-hidden />}
             onClick={() => setFollows(true)}
           >
-            To the newest line
+            Jump to latest
           </Button>
         </Group>
       )}

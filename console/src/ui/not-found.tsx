@@ -5,11 +5,11 @@ import { Empty } from "./empty.tsx";
 
 export function NotFound() {
   return (
-    <Empty title="There is no such page">
+    <Empty title="Page not found">
       <Text size="sm">
-        The address may be of another version.{" "}
+        The URL is wrong or belongs to another version.{" "}
         <Anchor component={Link} to="/">
-          To the first page
+          Go to overview
         </Anchor>
       </Text>
     </Empty>

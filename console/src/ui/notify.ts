@@ -7,11 +7,11 @@ async function show(notification: NotificationData): Promise<void> {
 }
 
 /**
- * Shows an error: `onError: tellFailure("The cron was not saved")`. It stays until closed, because it gives the reason.
+ * Shows an error: `onError: notifyFailure("Could not save the cron")`. It stays until closed, because it gives the reason.
  */
-export const tellFailure =
-  (what: string) =>
+export const notifyFailure =
+  (title: string) =>
   (error: Error): void =>
-    void show({ title: what, message: error.message, color: "red", autoClose: false });
+    void show({ title, message: error.message, color: "red", autoClose: false });
 
-export const tellDone = (message: string): void => void show({ message, color: "teal" });
+export const notifyDone = (message: string): void => void show({ message, color: "teal" });

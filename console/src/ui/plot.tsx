@@ -18,7 +18,7 @@ const precise = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute: "2-d
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 
 /** Formats moments; the date is shown where a day starts, or below the first. */
-function momentTexts(moments: number[], step: number): string[] {
+function formatTimes(moments: number[], step: number): string[] {
   let before = "";
   return moments.map((seconds) => {
     const at = new Date(seconds * 1000);
@@ -47,7 +47,7 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
     const text = cssColor(scheme === "dark" ? "dark-1" : "gray-7");
     const lines = cssColor(scheme === "dark" ? "dark-5" : "gray-2");
     const axis = { stroke: text, grid: { stroke: lines, width: 1 }, ticks: { stroke: lines, width: 1 } };
-    const made = new uPlot(
+    const chart = new uPlot(
       {
         width,
         height,
@@ -55,7 +55,7 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
         cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
         scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
         axes: [
-          { ...axis, space: 60, values: (_, splits, __, ___, step) => momentTexts(splits, step) },
+          { ...axis, space: 60, values: (_, splits, __, ___, step) => formatTimes(splits, step) },
           { ...axis, size: 64, values: (_, splits) => splits.map((value) => handlers.current.format(value)) },
         ],
         series: [
@@ -73,14 +73,14 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
       latest.current,
       place.current,
     );
-    made.over.addEventListener("mouseleave", () => handlers.current.onHover(null));
-    made.over.addEventListener("click", () => {
-      const { idx } = made.cursor;
+    chart.over.addEventListener("mouseleave", () => handlers.current.onHover(null));
+    chart.over.addEventListener("click", () => {
+      const { idx } = chart.cursor;
       if (idx != null) handlers.current.onPick?.(idx);
     });
-    plot.current = made;
+    plot.current = chart;
     return () => {
-      made.destroy();
+      chart.destroy();
       plot.current = null;
     };
   }, [width, height, scheme, labels, kind]);

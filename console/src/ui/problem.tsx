@@ -4,7 +4,7 @@ import { IconAlertTriangle } from "@tabler/icons-react";
 import { ApiError } from "../api/api-error.ts";
 
 /** Error with a button to retry. */
-export function Problem({ error, onRetry, what }: { error: unknown; onRetry?: () => unknown; what?: string }) {
+export function Problem({ error, onRetry, title }: { error: unknown; onRetry?: () => unknown; title?: string }) {
   const { message } = error as Error;
   // callers that the platform does not know are already on the sign-in page
   const isNotOurs = error instanceof ApiError && error.status === 401;
@@ -12,20 +12,20 @@ export function Problem({ error, onRetry, what }: { error: unknown; onRetry?: ()
   const isGone = error instanceof ApiError && error.status === 404;
   const id = error instanceof ApiError ? error.requestId : null;
   return (
-    <Alert color="red" icon={<IconAlertTriangle size={18} />} title={what ?? titleOf(error)} m="md" role="alert">
+    <Alert color="red" icon={<IconAlertTriangle size={18} />} title={title ?? errorTitle(error)} m="md" role="alert">
       <Text size="sm" style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>
         {message}
       </Text>
       {isNotOurs && (
         <Text size="sm" mt={4}>
-          The project has an authentication of its own. With HEDDLE_STUDIO_AUTH=true in the server's environment it lets
-          in whoever this console lets in.
+          The project has its own authentication. Set HEDDLE_STUDIO_AUTH=true in the server's environment to admit all
+          users of this console.
         </Text>
       )}
       <Group mt="xs" gap="sm">
         {onRetry && !isGone && (
           <Button size="xs" variant="default" onClick={() => void onRetry()}>
-            Try again
+            Retry
           </Button>
         )}
         {id !== null && (
@@ -38,12 +38,12 @@ export function Problem({ error, onRetry, what }: { error: unknown; onRetry?: ()
   );
 }
 
-function titleOf(error: unknown): string {
-  if (!(error instanceof ApiError)) return "This page failed";
-  if (error.status === 0) return "The server did not answer";
-  if (error.status === 401) return "This agent server does not let you in";
-  if (error.status === 403) return "You may not see this";
-  if (error.status === 404) return "There is no such thing here";
-  if (error.status === 429) return "Too many requests at the moment";
-  return `The server refused (${error.status})`;
+function errorTitle(error: unknown): string {
+  if (!(error instanceof ApiError)) return "Could not load the page";
+  if (error.status === 0) return "The server did not respond";
+  if (error.status === 401) return "The agent server denied access";
+  if (error.status === 403) return "Access denied";
+  if (error.status === 404) return "Not found";
+  if (error.status === 429) return "Too many requests";
+  return `Request failed (${error.status})`;
 }

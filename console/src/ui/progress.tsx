@@ -33,7 +33,7 @@ export function Progress({ label, done, total, children, color = "teal" }: Progr
           striped={share === null}
           animated={share === null}
           aria-label={label}
-          {...(share === null && { "aria-valuetext": "under way" })}
+          {...(share === null && { "aria-valuetext": "in progress" })}
         />
       </Bar.Root>
     </div>

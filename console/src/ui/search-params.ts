@@ -6,12 +6,12 @@ export function optionalText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-export const oneOf = <T extends string>(allowed: readonly T[], value: unknown): T | undefined =>
-  allowed.find((one) => one === value);
+export const pickAllowed = <T extends string>(allowed: readonly T[], value: unknown): T | undefined =>
+  allowed.find((candidate) => candidate === value);
 
 /** Returns a non-empty list, else undefined. */
 export function texts(value: unknown): string[] | undefined {
-  const list = (Array.isArray(value) ? value : [value]).flatMap((one) => optionalText(one) ?? []);
+  const list = (Array.isArray(value) ? value : [value]).flatMap((entry) => optionalText(entry) ?? []);
   return list.length > 0 ? list : undefined;
 }
 

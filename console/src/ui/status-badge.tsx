@@ -6,7 +6,7 @@ const COLORS: [RegExp, string][] = [
   [/^(error|timeout|.*FAILED.*|dead|UNKNOWN)$/i, "red"],
   [/^(running|busy|.*ING|IN_PROGRESS|Running)$/i, "blue"],
   [/^(pending|queued|CREATED|QUEUED|retrying|.*AWAITING.*)$/i, "yellow"],
-  [/^(interrupted|waits for a human|.*INTERRUPTED.*|cancelled|canceled)$/i, "orange"],
+  [/^(interrupted|needs review|.*INTERRUPTED.*|cancelled|canceled)$/i, "orange"],
 ];
 
 export function StatusBadge({ status }: { status: string | null | undefined }) {

@@ -2,12 +2,12 @@ import { Button, Group, Menu, Stack, TextInput } from "@mantine/core";
 import { IconCalendar } from "@tabler/icons-react";
 import { useState } from "react";
 
-import { boundsOf, describeRange, PRESETS, type TimeRange } from "./time-range.ts";
+import { rangeBounds, describeRange, PRESETS, type TimeRange } from "./time-range.ts";
 
 /** Picker for a recent period, or a range in the browser's zone. */
 export function TimeRangePicker({ value, onChange }: { value: TimeRange; onChange: (range: TimeRange) => void }) {
   const [isOpen, setOpen] = useState(false);
-  const { from, to } = boundsOf(value, Date.now());
+  const { from, to } = rangeBounds(value, Date.now());
   return (
     <Menu opened={isOpen} onChange={setOpen} position="bottom-end" width={260} closeOnItemClick>
       <Menu.Target>
@@ -22,7 +22,7 @@ export function TimeRangePicker({ value, onChange }: { value: TimeRange; onChang
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Label>From one moment to another</Menu.Label>
+        <Menu.Label>Custom range</Menu.Label>
         <Custom
           key={`${from} ${to}`}
           from={from}
@@ -42,7 +42,7 @@ function Custom({ from, to, onChange }: { from: number; to: number; onChange: (r
   const [last, setLast] = useState(localText(to));
   const [start, end] = [Date.parse(first), Date.parse(last)];
   const problem =
-    Number.isNaN(start) || Number.isNaN(end) ? "Both are needed" : end <= start ? "Ends before it begins" : null;
+    Number.isNaN(start) || Number.isNaN(end) ? "Enter both times" : end <= start ? "Must be after the start" : null;
   return (
     <Stack gap="xs" p="xs">
       <TextInput
@@ -66,7 +66,7 @@ function Custom({ from, to, onChange }: { from: number; to: number; onChange: (r
           disabled={problem !== null}
           onClick={() => onChange({ from: new Date(start).toISOString(), to: new Date(end).toISOString() })}
         >
-          Show
+          Apply
         </Button>
       </Group>
     </Stack>

@@ -27,7 +27,7 @@ export function readTimeRange(
 }
 
 /** Returns the bounds in milliseconds since 1970. */
-export function boundsOf(range: TimeRange, now: number): { from: number; to: number } {
+export function rangeBounds(range: TimeRange, now: number): { from: number; to: number } {
   if ("last" in range) return { from: now - PRESETS[range.last].seconds * 1000, to: now };
   return { from: Date.parse(range.from), to: Date.parse(range.to) };
 }
@@ -43,7 +43,7 @@ const STEPS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 
 
 /** Returns the shortest round bucket, in seconds, of which at most `most` fit into the range. */
 export function bucketSeconds(range: TimeRange, now: number, most = 90): number {
-  const { from, to } = boundsOf(range, now);
+  const { from, to } = rangeBounds(range, now);
   const least = (to - from) / 1000 / most;
   return STEPS.find((step) => step >= least) ?? Math.ceil(least / 86_400) * 86_400;
 }

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 
-const TOLD_MS = 1500;
+const COPIED_MS = 1500;
 
 /** Copies text to the clipboard; `copied` is true for a moment afterwards. */
 export function useCopy(): { copied: boolean; copy: (text: string) => void } {
@@ -12,7 +12,7 @@ export function useCopy(): { copied: boolean; copy: (text: string) => void } {
       if (!done) return;
       setCopied(true);
       clearTimeout(timer.current);
-      timer.current = setTimeout(() => setCopied(false), TOLD_MS);
+      timer.current = setTimeout(() => setCopied(false), COPIED_MS);
     });
   }, []);
   return { copied, copy };

@@ -53,7 +53,7 @@ async function makeFirst(tx: Transaction, workspaceId: string | undefined, withK
     organizationId: organization.id,
     kind: "service",
     userId: null,
-    description: "First key",
+    description: "Initial admin key",
     readOnly: false,
     expiresAt: null,
     workspaceIds: null,

@@ -95,9 +95,9 @@ export function AssistantForm({ server, assistant, onClose, onSaved }: Assistant
             autosize
             minRows={1}
           />
-          {json("config", "Config", "Taken by every run: recursion_limit, tags, configurable.")}
-          {json("context", "Context", "What the graph's runtime context holds.")}
-          {json("metadata", "Metadata", "To find it again; runs and their traces bear it.")}
+          {json("config", "Config", "Applied to every run: recursion_limit, tags, configurable.")}
+          {json("context", "Context", "Runtime context of the graph.")}
+          {json("metadata", "Metadata", "For search and filters. Copied to runs and their traces.")}
           {save.error && (
             <Alert color="red" role="alert">
               {save.error.message}
@@ -108,7 +108,7 @@ export function AssistantForm({ server, assistant, onClose, onSaved }: Assistant
               Cancel
             </Button>
             <Button type="submit" loading={save.isPending} disabled={chosen === ""}>
-              {assistant ? "Save as a new version" : "Create"}
+              {assistant ? "Save as new version" : "Create"}
             </Button>
           </Group>
         </Stack>

@@ -38,11 +38,11 @@ export function AssistantList() {
       {list.error && <Problem error={list.error} onRetry={list.refetch} />}
       {list.isPending && <Loading />}
       {list.isSuccess && rows.length === 0 && (
-        <Empty title={isFiltered ? "No assistant matches" : "No assistants yet"}>
+        <Empty title={isFiltered ? "No matching assistants" : "No assistants yet"}>
           <Text size="sm">
             {isFiltered
-              ? "Take a filter away to see the others."
-              : "Each graph of the project gets one when the server has loaded it; make more for other configurations."}
+              ? "Clear the filters to see all assistants."
+              : "The server creates one for each graph that it loads. Create more for other configurations."}
           </Text>
         </Empty>
       )}
@@ -112,17 +112,17 @@ function Filters({ server, filter }: { server: string; filter: AssistantFilter }
 const columns = (server: string) => [
   {
     title: "Name",
-    cell: (one: Assistant) => (
+    cell: (assistant: Assistant) => (
       <Group gap={6}>
         <AnchorLink
           to="/a/$server/assistants/$assistantId"
-          params={{ server, assistantId: one.assistant_id }}
+          params={{ server, assistantId: assistant.assistant_id }}
           size="sm"
           fw={500}
         >
-          {one.name}
+          {assistant.name}
         </AnchorLink>
-        {isDefault(one) && (
+        {isDefault(assistant) && (
           <Badge size="xs" variant="default">
             default
           </Badge>
@@ -149,5 +149,5 @@ const columns = (server: string) => [
       ),
     width: "30%",
   },
-  { title: "Changed", cell: ({ updated_at: at }: Assistant) => <TimeText at={at} />, width: 110 },
+  { title: "Updated", cell: ({ updated_at: at }: Assistant) => <TimeText at={at} />, width: 110 },
 ];

@@ -22,7 +22,12 @@ import { Versions } from "./versions.tsx";
 const GraphDrawing = lazy(() => import("./drawing.tsx").then((it) => ({ default: it.GraphDrawing })));
 const route = getRouteApi("/_shell/a/$server/assistants/$assistantId");
 
-const TITLES: Record<AssistantTab, string> = { now: "Now", versions: "Versions", graph: "Graph", schemas: "Schemas" };
+const TITLES: Record<AssistantTab, string> = {
+  now: "Overview",
+  versions: "Versions",
+  graph: "Graph",
+  schemas: "Schemas",
+};
 
 export function AssistantPage() {
   const { server, assistantId } = route.useParams();
@@ -58,7 +63,7 @@ export function AssistantPage() {
               ))}
             </TabList>
             <Tabs.Panel value="now">
-              <Now assistant={assistant} />
+              <Overview assistant={assistant} />
             </Tabs.Panel>
             <Tabs.Panel value="versions">
               <Versions server={server} assistant={assistant} />
@@ -91,12 +96,12 @@ export function AssistantPage() {
 function Actions({ server, assistant, onEdit }: { server: string; assistant: Assistant; onEdit: () => void }) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const id = assistant.assistant_id;
   const remove = () =>
-    ask({
+    confirm({
       title: `Delete ${assistant.name}?`,
-      body: "Its versions go with it. Threads and finished runs stay; crons of it do not.",
+      body: "This deletes all its versions and crons. Threads and finished runs are kept.",
       action: "Delete",
       async run() {
         await agentApi(server).DELETE("/assistants/{assistant_id}", { params: { path: { assistant_id: id } } });
@@ -114,7 +119,7 @@ function Actions({ server, assistant, onEdit }: { server: string; assistant: Ass
         params={{ server }}
         search={{ assistant: id } as never}
       >
-        Try it
+        Open in playground
       </ButtonLink>
       <Button size="xs" variant="default" leftSection={<IconPencil size={14} aria-hidden />} onClick={onEdit}>
         Edit
@@ -143,20 +148,20 @@ function Summary({ assistant }: { assistant: Assistant }) {
           , version {version}
         </Text>
         <Text size="sm">
-          made <TimeText at={assistant.created_at} />, changed <TimeText at={assistant.updated_at} />
+          created <TimeText at={assistant.created_at} />, updated <TimeText at={assistant.updated_at} />
         </Text>
         <Group gap={2} wrap="nowrap">
           <Text size="xs" ff="monospace" style={{ overflowWrap: "anywhere" }}>
             {id}
           </Text>
-          <CopyButton value={id} label="Copy the id" />
+          <CopyButton value={id} label="Copy ID" />
         </Group>
       </Group>
     </div>
   );
 }
 
-function Now({ assistant }: { assistant: Assistant }) {
+function Overview({ assistant }: { assistant: Assistant }) {
   return (
     <Stack>
       {(["config", "context", "metadata"] as const).map((field) => (
@@ -174,14 +179,14 @@ function Schemas({ server, assistantId }: { server: string; assistantId: string 
   if (shown.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        The graph tells no schemas: none could be read from its source.
+        The graph has no schemas: none could be read from its source.
       </Text>
     );
   }
   return (
     <Stack>
       {shown.map(([name, value]) => (
-        <Section key={name} title={titleOf(name)} value={value} />
+        <Section key={name} title={formatTitle(name)} value={value} />
       ))}
     </Stack>
   );
@@ -199,4 +204,4 @@ function Section({ title, value }: { title: string; value: unknown }) {
 }
 
 /** Formats `input_schema` like the page's other headings: Input schema. */
-const titleOf = (name: string): string => name[0]!.toUpperCase() + name.slice(1).replace("_", " ");
+const formatTitle = (name: string): string => name[0]!.toUpperCase() + name.slice(1).replace("_", " ");

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { agentApi } from "../../api/clients.ts";
 import { DiffView } from "../../ui/diff-view.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type Assistant, type AssistantVersion, versionsQuery } from "./queries.ts";
@@ -23,10 +23,10 @@ export function Versions({ server, assistant }: { server: string; assistant: Ass
         body: { version },
       }),
     onSuccess(_, version) {
-      tellDone(`Version ${version} is used from now on`);
+      notifyDone(`Version ${version} is now active`);
       return queryClient.invalidateQueries({ queryKey: ["agent", server, "assistants"] });
     },
-    onError: tellFailure("The version was not changed"),
+    onError: notifyFailure("Could not change the version"),
   });
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!versions) return <Loading rows={4} />;
@@ -37,7 +37,7 @@ export function Versions({ server, assistant }: { server: string; assistant: Ass
       <Radio.Group
         value={chosen === null ? null : String(chosen)}
         onChange={(value) => setChosen(Number(value))}
-        aria-label="Version to compare with the one in use"
+        aria-label="Version to compare with the active one"
       >
         <Stack gap={4}>
           {versions.map(({ version, name, created_at: at }) => (
@@ -46,7 +46,7 @@ export function Versions({ server, assistant }: { server: string; assistant: Ass
               <TimeText at={at} c="dimmed" />
               {version === assistant.version ? (
                 <Badge size="sm" variant="default">
-                  in use
+                  active
                 </Badge>
               ) : (
                 <Button
@@ -55,7 +55,7 @@ export function Versions({ server, assistant }: { server: string; assistant: Ass
                   loading={makeLatest.isPending && makeLatest.variables === version}
                   onClick={() => makeLatest.mutate(version)}
                 >
-                  Use this version
+                  Make active
                 </Button>
               )}
             </Group>
@@ -64,13 +64,13 @@ export function Versions({ server, assistant }: { server: string; assistant: Ass
       </Radio.Group>
       {versions.length === 1 && (
         <Text size="sm" c="dimmed">
-          There is only one version yet. Each change makes another, and all can be used again.
+          There is only one version so far. Each edit creates a new one, and any version can be made active again.
         </Text>
       )}
       {other && current && other !== current && <Differences from={other} to={current} />}
       {other && other === current && (
         <Text size="sm" c="dimmed">
-          That is the one in use. Choose another to see what differs.
+          This is the active version. Select another one to compare.
         </Text>
       )}
     </Stack>
@@ -80,18 +80,18 @@ export function Versions({ server, assistant }: { server: string; assistant: Ass
 const COMPARED = ["graph_id", "name", "description", "config", "context", "metadata"] as const;
 
 /** Properties that affect runs; the times of versions always differ. */
-const contentOf = (version: AssistantVersion) =>
+const pickContent = (version: AssistantVersion) =>
   Object.fromEntries(COMPARED.map((field) => [field, version[field] ?? null]));
 
 function Differences({ from, to }: { from: AssistantVersion; to: AssistantVersion }) {
   return (
     <section aria-label="Differences">
       <Text component="h2" size="sm" fw={600} mb={4}>
-        From version {from.version} to version {to.version}, which is in use
+        From version {from.version} to version {to.version} (active)
       </Text>
       <DiffView
-        before={contentOf(from)}
-        after={contentOf(to)}
+        before={pickContent(from)}
+        after={pickContent(to)}
         names={[`version ${from.version}`, `version ${to.version}`]}
       />
     </section>

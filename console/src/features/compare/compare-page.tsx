@@ -16,11 +16,11 @@ import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
-import { firstTokenOf, latencyOf, metadataOf, type Run, utc } from "../runs/run-record.ts";
+import { timeToFirstToken, runLatency, readMetadata, type Run, utc } from "../runs/run-record.ts";
 import { RunError } from "../traces/run-error.tsx";
 import { RunValue } from "../traces/run-value.tsx";
-import { runQuery } from "../traces/trace-api.ts";
-import { runIdIn } from "./compare-search.ts";
+import { runQuery } from "../traces/queries.ts";
+import { findRunId } from "./compare-search.ts";
 
 /** Two runs side by side with their differences. */
 export function ComparePage() {
@@ -70,7 +70,7 @@ interface SideProps {
 }
 
 function Side({ label, id, query, onChoose, like }: SideProps) {
-  if (id === undefined) return <Chooser label={label} onChoose={onChoose} like={like} />;
+  if (id === undefined) return <RunPicker label={label} onChoose={onChoose} like={like} />;
   if (query.error) return <Problem error={query.error} onRetry={query.refetch} />;
   if (!query.data) return <Loading rows={2} />;
   const run = query.data;
@@ -79,7 +79,7 @@ function Side({ label, id, query, onChoose, like }: SideProps) {
       <Text fw={700}>{label}</Text>
       <RunIcon type={run.run_type} />
       <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId: run.session_id, runId: run.id }}>
-        {run.name || "(no name)"}
+        {run.name || "Unnamed"}
       </AnchorLink>
       <StatusBadge status={run.status} />
       <TimeText at={utc(run.start_time)} c="dimmed" />
@@ -88,9 +88,9 @@ function Side({ label, id, query, onChoose, like }: SideProps) {
   );
 }
 
-function Chooser({ label, onChoose, like }: Pick<SideProps, "label" | "onChoose" | "like">) {
+function RunPicker({ label, onChoose, like }: Pick<SideProps, "label" | "onChoose" | "like">) {
   const [text, setText] = useState("");
-  const id = runIdIn(text.trim());
+  const id = findRunId(text.trim());
   const similar = useQuery({
     queryKey: ["similar-runs", like?.id],
     queryFn: async ({ signal }) => {
@@ -114,20 +114,20 @@ function Chooser({ label, onChoose, like }: Pick<SideProps, "label" | "onChoose"
           <TextInput
             size="xs"
             style={{ flex: 1 }}
-            label={`${label}: id or address of a run`}
+            label={`${label}: run ID or URL`}
             value={text}
             onChange={({ currentTarget: { value } }) => setText(value)}
-            error={text.trim() !== "" && id === null ? "There is no run's id in it" : undefined}
+            error={text.trim() !== "" && id === null ? "No run ID found" : undefined}
           />
           <Button size="xs" type="submit" disabled={id === null}>
-            Choose
+            Select
           </Button>
         </Group>
       </form>
       {(similar.data?.length ?? 0) > 0 && (
         <div>
           <Text size="xs" c="dimmed" mb={4}>
-            Or one of the latest of that name:
+            Or a recent run with the same name:
           </Text>
           <Stack gap={2}>
             {similar.data!.map((run) => (
@@ -150,8 +150,8 @@ function Chooser({ label, onChoose, like }: Pick<SideProps, "label" | "onChoose"
 
 function Comparison({ a, b }: { a: Run; b: Run }) {
   const figures: [string, (run: Run) => number | null | undefined, (value: number | null) => string][] = [
-    ["Latency", latencyOf, duration],
-    ["First token", firstTokenOf, duration],
+    ["Latency", runLatency, duration],
+    ["First token", timeToFirstToken, duration],
     ["Tokens", (run) => run.total_tokens, count],
     ["Tokens in", (run) => run.prompt_tokens, count],
     ["Tokens out", (run) => run.completion_tokens, count],
@@ -161,18 +161,18 @@ function Comparison({ a, b }: { a: Run; b: Run }) {
     ["inputs", a.inputs, b.inputs],
     ["outputs", a.outputs, b.outputs],
     ["error", a.error, b.error],
-    ["metadata", metadataOf(a), metadataOf(b)],
+    ["metadata", readMetadata(a), readMetadata(b)],
     ["tags", a.tags, b.tags],
   ] as const;
   return (
     <>
-      <Table withTableBorder verticalSpacing={4} maw={720} aria-label="Figures of both">
+      <Table withTableBorder verticalSpacing={4} maw={720} aria-label="Metrics of both runs">
         <Table.Thead>
           <Table.Tr>
-            <Table.Th>Figure</Table.Th>
+            <Table.Th>Metric</Table.Th>
             <Table.Th ta="right">A</Table.Th>
             <Table.Th ta="right">B</Table.Th>
-            <Table.Th ta="right">B against A</Table.Th>
+            <Table.Th ta="right">B vs. A</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -203,11 +203,11 @@ function Comparison({ a, b }: { a: Run; b: Run }) {
         <Tabs.Panel value="diff" pt="sm">
           <Stack gap="lg">
             {parts.map(([name, left, right]) => (
-              <section key={name} aria-label={`Differences of ${name}`}>
+              <section key={name} aria-label={`Differences in ${name}`}>
                 <Title order={2} size="h6" mb={6} tt="capitalize">
                   {name}
                 </Title>
-                <DiffView before={left ?? null} after={right ?? null} names={[`${name} of A`, `${name} of B`]} />
+                <DiffView before={left ?? null} after={right ?? null} names={[`${name} (A)`, `${name} (B)`]} />
               </section>
             ))}
           </Stack>
@@ -218,8 +218,8 @@ function Comparison({ a, b }: { a: Run; b: Run }) {
               <Grid.Col key={run.id + String(at)} span={{ base: 12, sm: 6 }}>
                 <Stack gap="md">
                   {run.error != null && <RunError error={run.error} />}
-                  <RunValue title={`Input of ${"AB"[at]}`} value={run.inputs} />
-                  <RunValue title={`Output of ${"AB"[at]}`} value={run.outputs} />
+                  <RunValue title={`Input (${"AB"[at]})`} value={run.inputs} />
+                  <RunValue title={`Output (${"AB"[at]})`} value={run.outputs} />
                 </Stack>
               </Grid.Col>
             ))}
@@ -228,7 +228,7 @@ function Comparison({ a, b }: { a: Run; b: Run }) {
       </Tabs>
       {a.id === b.id && (
         <Alert color="yellow" variant="light">
-          Both sides are the same run.
+          A and B are the same run.
         </Alert>
       )}
     </>

@@ -27,23 +27,23 @@ export function CronDetails({ server, id, onClose }: { server: string; id: strin
     <Drawer opened onClose={onClose} position="right" size="lg" title="Cron" closeButtonProps={{ title: "Close" }}>
       {error && <Problem error={error} onRetry={refetch} />}
       {!cron && !error && <Loading />}
-      {cron && <Details server={server} cron={cron} onGone={onClose} />}
+      {cron && <Details server={server} cron={cron} onDeleted={onClose} />}
     </Drawer>
   );
 }
 
-function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone: () => void }) {
+function Details({ server, cron, onDeleted }: { server: string; cron: Cron; onDeleted: () => void }) {
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [isEditing, setEditing] = useState(false);
   const remove = () =>
-    ask({
+    confirm({
       title: "Delete this cron?",
-      body: "It starts no more runs. Those that it has started stay.",
+      body: "No more runs are started. Runs that it already started are kept.",
       action: "Delete",
       async run() {
         await agentApi(server).DELETE("/runs/crons/{cron_id}", { params: { path: { cron_id: cron.cron_id } } });
-        onGone();
+        onDeleted();
         queryClient.removeQueries({ queryKey: ["agent", server, "crons", cron.cron_id] });
         await queryClient.invalidateQueries({ queryKey: ["agent", server, "crons"] });
       },
@@ -74,21 +74,21 @@ function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone:
         <Text size="xs" ff="monospace" c="dimmed">
           {cron.cron_id}
         </Text>
-        <CopyButton value={cron.cron_id} label="Copy the id" />
+        <CopyButton value={cron.cron_id} label="Copy ID" />
       </Group>
       {cron.enabled ? (
         <NextTimes schedule={cron.schedule} timezone={cron.timezone} endTime={cron.end_time} />
       ) : (
-        <Text size="sm">Paused: it starts nothing until it is enabled.</Text>
+        <Text size="sm">Paused: no runs start until the cron is enabled.</Text>
       )}
       {cron.end_time !== null && (
         <Text size="sm">
           Ends <TimeText at={cron.end_time} />
         </Text>
       )}
-      <LastRuns server={server} cron={cron} />
-      <Part title="What runs begin with">
-        <JsonView value={cron.payload} label="What runs begin with" maxHeight="16rem" />
+      <RecentRuns server={server} cron={cron} />
+      <Part title="Payload">
+        <JsonView value={cron.payload} label="Payload" maxHeight="16rem" />
       </Part>
       <Part title="Metadata">
         <JsonView value={cron.metadata} label="Metadata" maxHeight="12rem" />
@@ -101,18 +101,18 @@ function Details({ server, cron, onGone }: { server: string; cron: Cron; onGone:
   );
 }
 
-function LastRuns({ server, cron }: { server: string; cron: Cron }) {
+function RecentRuns({ server, cron }: { server: string; cron: Cron }) {
   const { data: runs, error, refetch } = useQuery(cronRunsQuery(server, cron));
-  const areGone = cron.thread_id === null && cron.on_run_completed === "delete";
+  const areDeleted = cron.thread_id === null && cron.on_run_completed === "delete";
   return (
-    <Part title="Last runs">
+    <Part title="Recent runs">
       {error && <Problem error={error} onRetry={refetch} />}
       {!runs && !error && <Loading rows={2} />}
       {runs?.length === 0 && (
         <Text size="sm" c="dimmed">
-          {areGone
-            ? "Its runs are deleted with their threads when they have ended. Their traces stay, with cron_id in their metadata."
-            : "It has started none yet."}
+          {areDeleted
+            ? "Runs are deleted with their threads when they end. Their traces are kept, with cron_id in their metadata."
+            : "No runs yet."}
         </Text>
       )}
       {runs?.map(({ run_id: run, thread_id: threadId, status, created_at: at }) => (

@@ -19,6 +19,13 @@ interface CronFormProps {
 
 const ZONES = ["UTC", ...Intl.supportedValuesOf("timeZone").filter((zone) => zone !== "UTC")];
 
+const PRESETS = [
+  { label: "Hourly", schedule: "0 * * * *" },
+  { label: "Daily", schedule: "0 9 * * *" },
+  { label: "Weekdays", schedule: "0 9 * * 1-5" },
+  { label: "Weekly", schedule: "0 9 * * 1" },
+];
+
 export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
   useFocusBack();
   const queryClient = useQueryClient();
@@ -30,7 +37,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
   const [end, setEnd] = useState(localTime(cron?.end_time));
   const [enabled, setEnabled] = useState(cron?.enabled ?? true);
   const [kept, setKept] = useState(cron?.on_run_completed ?? "keep");
-  const [webhook, setWebhook] = useState(textOf(cron?.payload["webhook"]));
+  const [webhook, setWebhook] = useState(textOrEmpty(cron?.payload["webhook"]));
   const [input, setInput] = useState(writeJson(cron?.payload["input"] ?? {}));
   const [metadata, setMetadata] = useState(writeJson(cron?.metadata ?? {}));
   const chosen = assistant ?? assistants[0]?.assistant_id ?? "";
@@ -68,7 +75,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
     <Modal
       opened
       onClose={onClose}
-      title={cron ? "Edit the cron" : "New cron"}
+      title={cron ? "Edit cron" : "New cron"}
       size="lg"
       closeButtonProps={{ title: "Close" }}
     >
@@ -94,7 +101,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
           <Group grow align="start">
             <TextInput
               label="Schedule"
-              description="minute hour day month weekday, or @daily"
+              description="Minute, hour, day of month, month, day of week; or @daily"
               value={schedule}
               onChange={(event) => setSchedule(event.currentTarget.value)}
               required
@@ -102,7 +109,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
             />
             <Select
               label="Time zone"
-              description="Whose clock the schedule follows"
+              description="The schedule is evaluated in this time zone."
               data={ZONES.includes(timezone) ? ZONES : [timezone, ...ZONES]}
               value={timezone}
               onChange={(zone) => setTimezone(zone ?? "UTC")}
@@ -111,10 +118,23 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
               limit={100}
             />
           </Group>
+          <Group gap="xs" role="group" aria-label="Common schedules">
+            {PRESETS.map((preset) => (
+              <Button
+                key={preset.label}
+                size="compact-xs"
+                variant="default"
+                title={preset.schedule}
+                onClick={() => setSchedule(preset.schedule)}
+              >
+                {preset.label}
+              </Button>
+            ))}
+          </Group>
           <NextTimes schedule={schedule} timezone={timezone} endTime={endTime} />
           <TextInput
             label="End"
-            description={`Not due any more after it; in your zone, ${ownZone()}. Empty: for ever.`}
+            description={`Stops after this time (${ownZone()}). Leave empty to run indefinitely.`}
             type="datetime-local"
             value={end}
             onChange={(event) => setEnd(event.currentTarget.value)}
@@ -122,8 +142,8 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
           {!cron && (
             <TextInput
               label="Thread"
-              description="All runs go on in this thread; empty: each run gets one of its own."
-              placeholder="Id of a thread"
+              description="Reuse this thread for all runs. Leave empty to create a new thread for each run."
+              placeholder="Thread ID"
               value={thread}
               onChange={(event) => setThread(event.currentTarget.value)}
             />
@@ -131,25 +151,25 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
           {!hasThread && (
             <div>
               <Text size="sm" fw={500} mb={4}>
-                When a run has ended, its thread
+                Thread after the run ends
               </Text>
               <SegmentedControl
                 size="xs"
-                aria-label="When a run has ended, its thread"
+                aria-label="Thread after the run ends"
                 data={[
-                  { value: "keep", label: "stays" },
-                  { value: "delete", label: "is deleted" },
+                  { value: "keep", label: "Keep" },
+                  { value: "delete", label: "Delete" },
                 ]}
                 value={kept}
                 onChange={(value) => setKept(value as Cron["on_run_completed"])}
               />
             </div>
           )}
-          <JsonField label="Input" description="What each run begins with." value={input} onChange={setInput} />
+          <JsonField label="Input" description="Input of each run." value={input} onChange={setInput} />
           <JsonField label="Metadata" value={metadata} onChange={setMetadata} minHeight="3rem" />
           <TextInput
             label="Webhook"
-            description="Gets a POST when a run has ended."
+            description="URL that receives a POST request when a run ends."
             placeholder="https://"
             value={webhook}
             onChange={(event) => setWebhook(event.currentTarget.value)}
@@ -174,7 +194,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
   );
 }
 
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const textOrEmpty = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** Formats a time for `datetime-local`, in the reader's zone. */
 function localTime(iso: string | null | undefined): string {

@@ -36,7 +36,7 @@ export function CronsPage() {
       <SegmentedControl
         size="xs"
         mb="sm"
-        aria-label="Which crons"
+        aria-label="Filter by status"
         data={[
           { value: "all", label: "All" },
           { value: "true", label: "Enabled" },
@@ -52,8 +52,8 @@ export function CronsPage() {
       {list.error && <Problem error={list.error} onRetry={list.refetch} />}
       {list.isPending && <Loading />}
       {list.isSuccess && rows.length === 0 && (
-        <Empty title={enabled === undefined ? "No crons yet" : enabled ? "None is enabled" : "None is paused"}>
-          <Text size="sm">A cron starts runs of an assistant by the clock. Make one with “New cron”.</Text>
+        <Empty title={enabled === undefined ? "No crons yet" : enabled ? "No enabled crons" : "No paused crons"}>
+          <Text size="sm">A cron starts runs of an assistant on a schedule. Create one with “New cron”.</Text>
         </Empty>
       )}
       {rows.length > 0 && (
@@ -88,7 +88,8 @@ interface CronTableProps {
 
 function CronTable({ server, ...table }: CronTableProps) {
   const { data: assistants = [] } = useQuery(assistantNamesQuery(server));
-  const nameOf = (id: string) => assistants.find(({ assistant_id: one }) => one === id)?.name ?? id;
+  const assistantName = (id: string) =>
+    assistants.find(({ assistant_id: assistantId }) => assistantId === id)?.name ?? id;
   return (
     <SimpleTable
       {...table}
@@ -104,13 +105,13 @@ function CronTable({ server, ...table }: CronTableProps) {
             </AnchorLink>
           ),
         },
-        { title: "Assistant", cell: (cron) => <Text size="sm">{nameOf(cron.assistant_id)}</Text> },
+        { title: "Assistant", cell: (cron) => <Text size="sm">{assistantName(cron.assistant_id)}</Text> },
         {
           title: "Thread",
           cell: ({ thread_id: id }) =>
             id === null ? (
               <Text size="sm" c="dimmed">
-                one each run
+                New per run
               </Text>
             ) : (
               <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: id }} size="sm" ff="monospace">
@@ -119,7 +120,7 @@ function CronTable({ server, ...table }: CronTableProps) {
             ),
         },
         {
-          title: "Next",
+          title: "Next run",
           cell: (cron) => (cron.enabled ? <TimeText at={cron.next_run_date} /> : <Text size="sm">paused</Text>),
           width: 110,
         },

@@ -2,7 +2,7 @@ import { Switch } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { agentApi } from "../../api/clients.ts";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import type { Cron } from "./queries.ts";
 
 export function EnabledSwitch({ server, cron }: { server: string; cron: Cron }) {
@@ -13,7 +13,7 @@ export function EnabledSwitch({ server, cron }: { server: string; cron: Cron }) 
         params: { path: { cron_id: cron.cron_id } },
         body: { enabled },
       }),
-    onError: tellFailure("The cron was not changed"),
+    onError: notifyFailure("Could not update the cron"),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ["agent", server, "crons"] }),
   });
   return (

@@ -1,7 +1,7 @@
 import { List, Stack, Text } from "@mantine/core";
 import { useMemo } from "react";
 
-import { inZone, occurrences, ownZone } from "./occurrences.ts";
+import { formatInZone, occurrences, ownZone } from "./occurrences.ts";
 
 interface NextTimesProps {
   schedule: string;
@@ -28,21 +28,21 @@ export function NextTimes({ schedule, timezone, endTime }: NextTimesProps) {
       </Text>
     );
   }
-  if (found.times.length === 0) return <Text size="sm">It is not due before its end.</Text>;
+  if (found.times.length === 0) return <Text size="sm">No runs are due before the end.</Text>;
   return (
     <Stack gap={2}>
       <Text size="xs" c="dimmed">
-        Next times in {zone}
-        {own !== zone && `; behind them yours, ${own}`}
+        Next runs in {zone}
+        {own !== zone && ` · your time zone, ${own}`}
       </Text>
-      <List size="sm" aria-label="Next times" spacing={2} listStyleType="none">
+      <List size="sm" aria-label="Next runs" spacing={2} listStyleType="none">
         {found.times.map((at) => (
           <List.Item key={at.getTime()} className="numbers">
-            <time dateTime={at.toISOString()}>{inZone(at, zone)}</time>
+            <time dateTime={at.toISOString()}>{formatInZone(at, zone)}</time>
             {own !== zone && (
               <Text span c="dimmed" size="sm">
                 {" "}
-                · {inZone(at, own)}
+                · {formatInZone(at, own)}
               </Text>
             )}
           </List.Item>

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 
-import { inZone, occurrences } from "./occurrences.ts";
+import { formatInZone, occurrences } from "./occurrences.ts";
 
 test("the next occurrences follow the schedule's time zone", () => {
   const [first, second] = occurrences("0 9 * * *", "Asia/Tokyo", 2);
   expect([first!.getUTCHours(), second!.getTime() - first!.getTime()]).toEqual([0, 86_400_000]);
-  expect(inZone(first!, "Asia/Tokyo")).toContain("09:00");
+  expect(formatInZone(first!, "Asia/Tokyo")).toContain("09:00");
 });
 
 test("lists no occurrence after the end", () => {
@@ -15,7 +15,7 @@ test("lists no occurrence after the end", () => {
 });
 
 test("rejects invalid cron expressions with a message", () => {
-  expect(() => occurrences("* * *", null)).toThrow("Five fields");
+  expect(() => occurrences("* * *", null)).toThrow("five fields");
   expect(() => occurrences("61 * * * *", null)).toThrow(/minute/);
-  expect(() => occurrences("0 0 31 2 *", null)).toThrow("No day is like that");
+  expect(() => occurrences("0 0 31 2 *", null)).toThrow("The schedule matches no date");
 });

@@ -9,7 +9,7 @@ import { Cron } from "croner";
 export function occurrences(expression: string, timezone: string | null, count = 5, end?: Date): Date[] {
   const text = expression.trim();
   if (!/^(@\w+|\S+(\s+\S+){4})$/.test(text)) {
-    throw new Error("Five fields are needed: minute, hour, day of month, month, day of week.");
+    throw new Error("A schedule needs five fields: minute, hour, day of month, month, day of week.");
   }
   let cron: Cron;
   try {
@@ -18,12 +18,12 @@ export function occurrences(expression: string, timezone: string | null, count =
     throw new Error((error as Error).message.replace(/^CronPattern: /, ""), { cause: error });
   }
   const next = cron.nextRuns(count);
-  if (next.length === 0) throw new Error("No day is like that.");
+  if (next.length === 0) throw new Error("The schedule matches no date.");
   return end ? next.filter((at) => at <= end) : next;
 }
 
 /** Formats as `Mon 23 Nov, 09:00 GMT+1`, in that zone. */
-export function inZone(at: Date, timezone: string): string {
+export function formatInZone(at: Date, timezone: string): string {
   return new Intl.DateTimeFormat("en-GB", {
     weekday: "short",
     day: "numeric",

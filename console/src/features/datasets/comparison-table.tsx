@@ -9,9 +9,9 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
-import { latencyOf } from "../runs/run-record.ts";
+import { runLatency } from "../runs/run-record.ts";
 import { StatusDot } from "../runs/status-dot.tsx";
-import { comparisonQuery, type ExampleWithRuns, experimentsQuery } from "./datasets-api.ts";
+import { comparisonQuery, type ExampleWithRuns, experimentsQuery } from "./queries.ts";
 
 interface ComparisonTableProps {
   datasetId: string;
@@ -25,7 +25,8 @@ export function ComparisonTable({ datasetId, experiments, onChoose }: Comparison
   const found = useInfiniteQuery(comparisonQuery(datasetId, experiments));
   const rows = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
   const columns = useMemo((): Column<ExampleWithRuns>[] => {
-    const nameOf = (id: string) => known.data?.find((one) => one.id === id)?.name ?? id.slice(0, 8);
+    const experimentName = (id: string) =>
+      known.data?.find((experiment) => experiment.id === id)?.name ?? id.slice(0, 8);
     return [
       { id: "inputs", header: "Inputs", width: "minmax(200px, 1.2fr)", cell: ({ inputs }) => <Lines value={inputs} /> },
       {
@@ -36,10 +37,10 @@ export function ComparisonTable({ datasetId, experiments, onChoose }: Comparison
       },
       ...experiments.map((id): Column<ExampleWithRuns> => ({
         id,
-        label: nameOf(id),
+        label: experimentName(id),
         header: (
           <AnchorLink to="/projects/$projectId" params={{ projectId: id }} size="xs" truncate>
-            {nameOf(id)}
+            {experimentName(id)}
           </AnchorLink>
         ),
         width: "minmax(240px, 1.4fr)",
@@ -49,9 +50,9 @@ export function ComparisonTable({ datasetId, experiments, onChoose }: Comparison
   }, [experiments.join(), known.data]);
   if (experiments.length === 0) {
     return (
-      <Empty title="No experiments are chosen">
+      <Empty title="No experiments selected">
         <Button size="xs" onClick={onChoose}>
-          Choose experiments
+          Select experiments
         </Button>
       </Empty>
     );
@@ -60,7 +61,7 @@ export function ComparisonTable({ datasetId, experiments, onChoose }: Comparison
   if (found.isPending) return <Loading rows={8} />;
   return (
     <DataTable
-      label="Experiments side by side"
+      label="Experiment comparison"
       columns={columns}
       rows={rows}
       rowKey={({ id }) => id}
@@ -74,7 +75,7 @@ function Outcomes({ runs }: { runs: ExampleWithRuns["runs"] }) {
   if (runs.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        no run
+        No run
       </Text>
     );
   }
@@ -88,7 +89,7 @@ function Outcomes({ runs }: { runs: ExampleWithRuns["runs"] }) {
       <Group gap={6} wrap="nowrap">
         <StatusDot status={status} />
         <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId, runId: id }} size="xs">
-          {duration(latencyOf(run!))}
+          {duration(runLatency(run!))}
         </AnchorLink>
         {runs.length > 1 && (
           <Text size="xs" c="dimmed">

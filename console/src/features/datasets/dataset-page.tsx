@@ -6,7 +6,7 @@ import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { count } from "../../ui/format.ts";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
@@ -14,7 +14,7 @@ import { TabList } from "../../ui/tab-list.tsx";
 import { ComparisonTable } from "./comparison-table.tsx";
 import { DatasetShare } from "./dataset-share.tsx";
 import { type DatasetTab, experimentIds, ONE_DATASET_SEARCH, type OneDatasetSearch } from "./dataset-search.ts";
-import { datasetQuery } from "./datasets-api.ts";
+import { datasetQuery } from "./queries.ts";
 import { Examples } from "./examples.tsx";
 import { ExperimentsTable } from "./experiments-table.tsx";
 import { Versions } from "./versions.tsx";
@@ -65,7 +65,7 @@ export function DatasetPage() {
         <Tabs.Panel value="versions">
           <Versions
             datasetId={datasetId}
-            onLook={(version) => change({ tab: "examples", version, text: "", split: "" })}
+            onOpen={(version) => change({ tab: "examples", version, text: "", split: "" })}
           />
         </Tabs.Panel>
       </Tabs>
@@ -77,7 +77,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
   const client = useQueryClient();
   const navigate = useNavigate();
   const { data: dataset } = useQuery(datasetQuery(datasetId));
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   // downloads the version that is shown
   const download = async (kind: "csv" | "jsonl") => {
     const params = { path: { dataset_id: datasetId }, query: version === "" ? {} : { as_of: version } };
@@ -93,7 +93,7 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
       <DatasetShare datasetId={datasetId} />
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="Actions of the dataset">
+          <ActionIcon variant="default" size={30} aria-label="Dataset actions">
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>
@@ -102,9 +102,9 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
             <Menu.Item
               key={kind}
               leftSection={<IconDownload size={14} aria-hidden />}
-              onClick={() => void download(kind).catch(tellFailure("The dataset was not downloaded"))}
+              onClick={() => void download(kind).catch(notifyFailure("Could not download the dataset"))}
             >
-              {kind === "csv" ? "Download as CSV" : "Download as JSON lines"}
+              {kind === "csv" ? "Download as CSV" : "Download as JSONL"}
             </Menu.Item>
           ))}
           <Menu.Divider />
@@ -112,9 +112,9 @@ function Actions({ datasetId, version }: { datasetId: string; version: string })
             color="red"
             disabled={!dataset}
             onClick={() =>
-              ask({
+              confirm({
                 title: `Delete ${dataset!.name}?`,
-                body: "Its examples in all versions go with it and cannot be brought back. Experiments keep their runs.",
+                body: "This permanently deletes its examples in all versions. Runs of its experiments are kept.",
                 action: "Delete",
                 typed: dataset!.name,
                 run: async () => {

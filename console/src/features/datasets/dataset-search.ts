@@ -1,4 +1,4 @@
-import type { DatasetSearch, DatasetSort } from "./datasets-api.ts";
+import type { DatasetSearch, DatasetSort } from "./queries.ts";
 
 const SORTS: DatasetSort[] = [
   "name",
@@ -43,20 +43,20 @@ export const ONE_DATASET_SEARCH: OneDatasetSearch = {
 };
 
 export function readOneDatasetSearch(
-  given: Partial<Record<keyof OneDatasetSearch, unknown>>,
+  search: Partial<Record<keyof OneDatasetSearch, unknown>>,
 ): Partial<OneDatasetSearch> {
-  const ids = experimentIds(given.selectedSessions);
+  const ids = experimentIds(search.selectedSessions);
   return {
-    tab: DATASET_TABS.includes(given.tab as DatasetTab) ? (given.tab as DatasetTab) : "examples",
-    text: textOf(given.text),
-    split: textOf(given.split),
-    version: textOf(given.version),
+    tab: DATASET_TABS.includes(search.tab as DatasetTab) ? (search.tab as DatasetTab) : "examples",
+    text: toText(search.text),
+    split: toText(search.split),
+    version: toText(search.version),
     selectedSessions: ids.join(","),
   };
 }
 
 /** Returns text; numbers in the address are parsed, so they are converted back. */
-const textOf = (given: unknown): string => (typeof given === "string" || typeof given === "number" ? `${given}` : "");
+const toText = (value: unknown): string => (typeof value === "string" || typeof value === "number" ? `${value}` : "");
 
 /** Returns at most as many ids as the server compares at once. */
 export const experimentIds = (text: unknown): string[] =>

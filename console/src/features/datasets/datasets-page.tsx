@@ -15,7 +15,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { DATASET_SEARCH } from "./dataset-search.ts";
-import { type Dataset, type DatasetSort, datasetsQuery } from "./datasets-api.ts";
+import { type Dataset, type DatasetSort, datasetsQuery } from "./queries.ts";
 
 const COLUMNS: Column<Dataset>[] = [
   {
@@ -45,7 +45,7 @@ const COLUMNS: Column<Dataset>[] = [
     width: "100px",
     align: "right",
     sortable: true,
-    cell: (one) => count(one.example_count),
+    cell: (dataset) => count(dataset.example_count),
   },
   {
     id: "session_count",
@@ -53,21 +53,21 @@ const COLUMNS: Column<Dataset>[] = [
     width: "120px",
     align: "right",
     sortable: true,
-    cell: (one) => count(one.session_count),
+    cell: (dataset) => count(dataset.session_count),
   },
   {
     id: "last_session_start_time",
     header: "Last experiment",
     width: "140px",
     sortable: true,
-    cell: (one) => <TimeText at={one.last_session_start_time} />,
+    cell: (dataset) => <TimeText at={dataset.last_session_start_time} />,
   },
   {
     id: "modified_at",
-    header: "Changed",
+    header: "Updated",
     width: "110px",
     sortable: true,
-    cell: (one) => <TimeText at={one.modified_at} />,
+    cell: (dataset) => <TimeText at={dataset.modified_at} />,
   },
 ];
 
@@ -105,10 +105,10 @@ export function DatasetsPage() {
       ) : found.isPending ? (
         <Loading rows={8} />
       ) : datasets.length === 0 ? (
-        <Empty title={search.text === "" ? "No datasets yet" : "No dataset has that in its name"}>
+        <Empty title={search.text === "" ? "No datasets yet" : "No matching datasets"}>
           <Text size="sm" maw={520}>
-            A dataset holds examples to try an application on. Make one here, add runs to one from their traces, or use{" "}
-            <Code>createDataset</Code> of the SDK.
+            A dataset holds examples to evaluate an application with. Create one here, add runs from their traces, or
+            call <Code>createDataset</Code> in the SDK.
           </Text>
         </Empty>
       ) : (

@@ -5,7 +5,7 @@ import { useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import CodeEditor from "../../ui/code-editor.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
-import { type Example, splitsOf } from "./datasets-api.ts";
+import { type Example, readSplits } from "./queries.ts";
 
 interface ExampleFormProps {
   datasetId: string;
@@ -16,27 +16,27 @@ interface ExampleFormProps {
   onClose: () => void;
 }
 
-const print = (value: unknown): string => (value == null ? "" : JSON.stringify(value, null, 2));
+const formatJson = (value: unknown): string => (value == null ? "" : JSON.stringify(value, null, 2));
 
 /** Form for inputs and reference outputs as JSON, and the splits of an example. */
 export function ExampleForm({ datasetId, example, splits, onClose }: ExampleFormProps) {
   useFocusBack();
   const client = useQueryClient();
-  const [inputs, setInputs] = useState(example ? print(example.inputs) : '{\n  "question": ""\n}');
-  const [outputs, setOutputs] = useState(print(example?.outputs));
-  const [chosen, setChosen] = useState(example ? splitsOf(example) : []);
+  const [inputs, setInputs] = useState(example ? formatJson(example.inputs) : '{\n  "question": ""\n}');
+  const [outputs, setOutputs] = useState(formatJson(example?.outputs));
+  const [chosen, setChosen] = useState(example ? readSplits(example) : []);
   const save = useMutation({
     mutationFn() {
       const split = chosen.length > 0 ? { split: chosen } : {};
-      const given = readObject(inputs, "Inputs");
+      const inputValue = readObject(inputs, "Inputs");
       const expected = outputs.trim() === "" ? undefined : readObject(outputs, "Reference outputs");
       if (example) {
         // a field omitted from an update keeps its value, so empty outputs are sent explicitly
-        const body = { inputs: given, outputs: expected ?? {}, ...split };
+        const body = { inputs: inputValue, outputs: expected ?? {}, ...split };
         const params = { path: { example_id: example.id } };
         return data(traceApi.PATCH("/api/v1/examples/{example_id}", { params, body }));
       }
-      const body = { dataset_id: datasetId, inputs: given, ...(expected && { outputs: expected }), ...split };
+      const body = { dataset_id: datasetId, inputs: inputValue, ...(expected && { outputs: expected }), ...split };
       return data(traceApi.POST("/api/v1/examples", { body }));
     },
     onSuccess: async () => {
@@ -44,20 +44,20 @@ export function ExampleForm({ datasetId, example, splits, onClose }: ExampleForm
       onClose();
     },
   });
-  const failed = example ? "The example was not changed" : "The example was not added";
+  const failed = example ? "Could not save the example" : "Could not add the example";
   return (
     <Modal
       opened
       onClose={onClose}
       size="lg"
-      title={example ? "Edit the example" : "Add an example"}
+      title={example ? "Edit example" : "Add example"}
       closeButtonProps={{ title: "Close" }}
     >
       <Stack gap="sm">
         <Input.Wrapper label="Inputs" labelElement="div">
           <CodeEditor label="Inputs" value={inputs} onChange={setInputs} maxHeight="30vh" />
         </Input.Wrapper>
-        <Input.Wrapper label="Reference outputs" labelElement="div" description="May be left empty">
+        <Input.Wrapper label="Reference outputs" labelElement="div" description="Optional">
           <CodeEditor label="Reference outputs" value={outputs} onChange={setOutputs} maxHeight="30vh" />
         </Input.Wrapper>
         <TagsInput
@@ -88,14 +88,14 @@ export function ExampleForm({ datasetId, example, splits, onClose }: ExampleForm
   );
 }
 
-function readObject(text: string, what: string): Record<string, unknown> {
+function readObject(text: string, label: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Error(`${what}: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${label}: ${(error as Error).message}`, { cause: error });
   }
   if (value === null || typeof value !== "object" || Array.isArray(value))
-    throw new Error(`${what} must be an object.`);
+    throw new Error(`${label} must be an object.`);
   return value as Record<string, unknown>;
 }

@@ -8,7 +8,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { RunValue } from "../traces/run-value.tsx";
-import { type Example, splitsOf } from "./datasets-api.ts";
+import { type Example, readSplits } from "./queries.ts";
 
 const brief = (value: unknown) => {
   const text = value == null ? "–" : JSON.stringify(value);
@@ -36,9 +36,9 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
         id: "id",
         header: "Example",
         width: "110px",
-        cell: (one) => (
-          <Anchor component="button" type="button" size="sm" ff="monospace" onClick={() => setOpened(one)}>
-            {one.id.slice(0, 8)}
+        cell: (example) => (
+          <Anchor component="button" type="button" size="sm" ff="monospace" onClick={() => setOpened(example)}>
+            {example.id.slice(0, 8)}
           </Anchor>
         ),
       },
@@ -53,26 +53,31 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
         id: "split",
         header: "Split",
         width: "minmax(90px, 0.6fr)",
-        cell: (one) =>
-          splitsOf(one).map((split) => (
+        cell: (example) =>
+          readSplits(example).map((split) => (
             <Badge key={split} variant="default" size="sm" tt="none" fw={500} style={{ flexShrink: 0 }}>
               {split}
             </Badge>
           )),
       },
-      { id: "modified_at", header: "Changed", width: "110px", cell: (one) => <TimeText at={one.modified_at} /> },
+      {
+        id: "modified_at",
+        header: "Updated",
+        width: "110px",
+        cell: (example) => <TimeText at={example.modified_at} />,
+      },
       ...(onDelete
         ? [
             {
               id: "actions",
               header: "",
               width: "48px",
-              cell: (one: Example) => (
+              cell: (example: Example) => (
                 <ActionIcon
                   variant="subtle"
                   color="gray"
-                  aria-label={`Delete example ${one.id.slice(0, 8)}`}
-                  onClick={() => onDelete(one)}
+                  aria-label={`Delete example ${example.id.slice(0, 8)}`}
+                  onClick={() => onDelete(example)}
                 >
                   <IconTrash size={15} />
                 </ActionIcon>
@@ -86,7 +91,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
   if (examples.length === 0) {
     return (
       <Empty title="No examples">
-        {onDelete && <Text size="sm">Add one by the button above, from a trace, or with the SDK.</Text>}
+        {onDelete && <Text size="sm">Add one with “Add example”, from a trace, or with the SDK.</Text>}
       </Empty>
     );
   }
@@ -115,7 +120,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
               <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
                 {opened.id}
               </Text>
-              <CopyButton value={opened.id} label="Copy the example's id" />
+              <CopyButton value={opened.id} label="Copy example ID" />
               {onEdit && (
                 <Button
                   size="xs"

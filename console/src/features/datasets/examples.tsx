@@ -10,7 +10,7 @@ import { fullTime } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import type { OneDatasetSearch } from "./dataset-search.ts";
-import { type Example, examplesQuery, splitsQuery } from "./datasets-api.ts";
+import { type Example, examplesQuery, splitsQuery } from "./queries.ts";
 import { ExamplesTable } from "./examples-table.tsx";
 
 const ExampleForm = lazy(async () => ({ default: (await import("./example-form.tsx")).ExampleForm }));
@@ -24,7 +24,7 @@ interface ExamplesProps {
 /** A dataset's examples, current or as of an earlier version; only current ones can be edited. */
 export function Examples({ datasetId, search: { text, split, version }, onSearch }: ExamplesProps) {
   const client = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<Example | "new" | null>(null);
   const found = useInfiniteQuery(examplesQuery(datasetId, { text, split, version }));
   const { data: splits = [] } = useQuery(splitsQuery(datasetId, version));
@@ -32,16 +32,16 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
   const tell = useDebouncedCallback((next: string) => onSearch({ text: next }), 300);
   const remove = useCallback(
     ({ id }: Example) =>
-      ask({
+      confirm({
         title: "Delete this example?",
-        body: "Earlier versions of the dataset keep it; the present one does not.",
+        body: "It is removed from the latest version. Earlier versions keep it.",
         action: "Delete",
         run: async () => {
           await traceApi.DELETE("/api/v1/examples/{example_id}", { params: { path: { example_id: id } } });
           await client.invalidateQueries({ queryKey: ["dataset", datasetId] });
         },
       }),
-    // `ask` only opens a dialog
+    // `confirm` only opens a dialog
     [client, datasetId],
   );
   const isPast = version !== "";
@@ -49,8 +49,7 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
     <>
       {isPast && (
         <Alert color="yellow" mb="sm" py="xs">
-          The examples as of {/^\d{4}-\d\d-/.test(version) ? fullTime(version) : `the version “${version}”`}, only to be
-          looked at.{" "}
+          Read-only examples of {/^\d{4}-\d\d-/.test(version) ? fullTime(version) : `version “${version}”`}.{" "}
           <Anchor
             component="button"
             type="button"
@@ -59,13 +58,13 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
             underline="always"
             onClick={() => onSearch({ version: "" })}
           >
-            Back to those of now
+            Back to latest
           </Anchor>
         </Alert>
       )}
       <Group gap="xs" mb="sm">
         <TextInput
-          aria-label="Search the text of examples"
+          aria-label="Search examples"
           placeholder="Search inputs and outputs"
           leftSection={<IconSearch size={14} aria-hidden />}
           size="xs"
@@ -99,7 +98,7 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
             leftSection={<IconPlus size={14} aria-hidden />}
             onClick={() => setEdited("new")}
           >
-            Add an example
+            Add example
           </Button>
         )}
       </Group>

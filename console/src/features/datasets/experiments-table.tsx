@@ -9,10 +9,10 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import type { Project } from "../projects/projects-api.ts";
+import type { Project } from "../projects/queries.ts";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { utc } from "../runs/run-record.ts";
-import { experimentsQuery } from "./datasets-api.ts";
+import { experimentsQuery } from "./queries.ts";
 
 interface ExperimentsTableProps {
   datasetId: string;
@@ -36,7 +36,7 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
             aria-label={`Compare ${name}`}
             checked={selected.includes(id)}
             onChange={({ currentTarget: { checked } }) =>
-              onSelect(checked ? [...selected, id] : selected.filter((one) => one !== id))
+              onSelect(checked ? [...selected, id] : selected.filter((selectedId) => selectedId !== id))
             }
           />
         ),
@@ -54,7 +54,7 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
       },
       {
         id: "start",
-        header: "Began",
+        header: "Started",
         width: "110px",
         sortBy: (p) => p.start_time,
         cell: (p) => <TimeText at={utc(p.start_time)} />,
@@ -114,8 +114,7 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
     return (
       <Empty title="No experiments yet">
         <Text size="sm" maw={520}>
-          <Code>evaluate(target, {"{ data: … }"})</Code> of the SDK runs an application over the examples and leaves an
-          experiment here.
+          Run <Code>evaluate(target, {"{ data: … }"})</Code> with the SDK to create an experiment on this dataset.
         </Text>
       </Empty>
     );
@@ -127,7 +126,7 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
           Compare {selected.length > 0 ? selected.length : ""}
         </Button>
         <Text size="xs" c="dimmed">
-          Choose experiments to see their outputs side by side.
+          Select experiments to compare their outputs side by side.
         </Text>
       </Group>
       <DataTable label="Experiments" columns={columns} rows={found.data} rowKey={({ id }) => id} />

@@ -7,7 +7,7 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
-import { type Example, exampleAtQuery, versionDiffQuery } from "./datasets-api.ts";
+import { type Example, exampleAtQuery, versionDiffQuery } from "./queries.ts";
 
 /** Number of examples listed per kind of change; the total is shown. */
 const SHOWN = 100;
@@ -38,18 +38,17 @@ export function VersionChanges({ datasetId, version, before, onClose }: VersionC
       onClose={onClose}
       position="right"
       size="lg"
-      title="What the version changed"
+      title="Changes in this version"
       closeButtonProps={{ title: "Close" }}
     >
       <Text size="sm" c="dimmed" mb="sm">
-        Of {fullTime(version)}
-        {before === null ? ", the first." : ", against the one before."}
+        {fullTime(version)} {before === null ? " (first version)" : " compared with the previous version"}
       </Text>
       {diff.error && <Problem error={diff.error} onRetry={diff.refetch} />}
       {before !== null && diff.isPending && <Loading rows={4} />}
-      {before === null && <Text size="sm">All of its examples are new.</Text>}
+      {before === null && <Text size="sm">All its examples are new.</Text>}
       {changes && KINDS.every(([kind]) => changes[`examples_${kind}`].length === 0) && (
-        <Text size="sm">No example differs.</Text>
+        <Text size="sm">No examples changed.</Text>
       )}
       {changes && (
         <Stack gap="md">
@@ -79,7 +78,7 @@ export function VersionChanges({ datasetId, version, before, onClose }: VersionC
                 </Accordion>
                 {ids.length > SHOWN && (
                   <Text size="sm" c="dimmed" mt={4}>
-                    {count(ids.length - SHOWN)} more are not listed.
+                    {count(ids.length - SHOWN)} more not shown.
                   </Text>
                 )}
               </section>
@@ -91,7 +90,7 @@ export function VersionChanges({ datasetId, version, before, onClose }: VersionC
   );
 }
 
-const contentOf = ({ inputs, outputs, metadata }: Example) => ({ inputs, outputs, metadata });
+const pickContent = ({ inputs, outputs, metadata }: Example) => ({ inputs, outputs, metadata });
 
 interface ChangeProps {
   id: string;
@@ -108,8 +107,8 @@ function Change({ id, datasetId, kind, before, after }: ChangeProps) {
   if (failed?.error) return <Problem error={failed.error} onRetry={failed.refetch} />;
   if (kind === "modified") {
     if (!old.data || !fresh.data) return <Loading rows={2} />;
-    return <DiffView before={contentOf(old.data)} after={contentOf(fresh.data)} />;
+    return <DiffView before={pickContent(old.data)} after={pickContent(fresh.data)} />;
   }
-  const one = kind === "added" ? fresh.data : old.data;
-  return one ? <JsonView value={contentOf(one)} label={`example ${kind}`} /> : <Loading rows={2} />;
+  const example = kind === "added" ? fresh.data : old.data;
+  return example ? <JsonView value={pickContent(example)} label={`example ${kind}`} /> : <Loading rows={2} />;
 }

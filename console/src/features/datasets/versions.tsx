@@ -10,11 +10,11 @@ import { FormModal } from "../../ui/form-modal.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
-import { type Version, versionsQuery } from "./datasets-api.ts";
+import { type Version, versionsQuery } from "./queries.ts";
 import { VersionChanges } from "./version-changes.tsx";
 
 /** Each change creates a version; a tag names one for use by evaluations. */
-export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (asOf: string) => void }) {
+export function Versions({ datasetId, onOpen }: { datasetId: string; onOpen: (asOf: string) => void }) {
   const found = useInfiniteQuery(versionsQuery(datasetId));
   const [tagged, setTagged] = useState<Version | null>(null);
   const [compared, setCompared] = useState<Version | null>(null);
@@ -24,17 +24,17 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
   if (rows.length === 0) {
     return (
       <Empty title="No versions yet">
-        <Text size="sm">The first example makes one.</Text>
+        <Text size="sm">Adding an example creates the first one.</Text>
       </Empty>
     );
   }
-  const actions = (one: Version) => (
+  const actions = (version: Version) => (
     <Group gap={6} justify="flex-end">
       <Button
         size="compact-xs"
         variant="default"
         leftSection={<IconEye size={12} aria-hidden />}
-        onClick={() => onLook(one.as_of)}
+        onClick={() => onOpen(version.as_of)}
       >
         Examples
       </Button>
@@ -42,17 +42,17 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
         size="compact-xs"
         variant="default"
         leftSection={<IconGitCompare size={12} aria-hidden />}
-        onClick={() => setCompared(one)}
+        onClick={() => setCompared(version)}
       >
-        What changed
+        View changes
       </Button>
       <Button
         size="compact-xs"
         variant="default"
         leftSection={<IconTag size={12} aria-hidden />}
-        onClick={() => setTagged(one)}
+        onClick={() => setTagged(version)}
       >
-        Tag
+        Add tag
       </Button>
     </Group>
   );
@@ -65,7 +65,7 @@ export function Versions({ datasetId, onLook }: { datasetId: string; onLook: (as
         minWidth={700}
         columns={[
           // relative times of versions within one minute would look alike ("1 min ago")
-          { title: "Version of", cell: ({ as_of: at }) => <Text size="sm">{fullTime(at)}</Text>, width: 220 },
+          { title: "Version", cell: ({ as_of: at }) => <Text size="sm">{fullTime(at)}</Text>, width: 220 },
           {
             title: "Tags",
             cell: ({ tags }) => (
@@ -114,10 +114,10 @@ function TagForm({ datasetId, version, onClose }: TagFormProps) {
     onClose();
   };
   return (
-    <FormModal title="Tag the version" action="Tag it" isReady={tag.trim() !== ""} onSubmit={put} onClose={onClose}>
+    <FormModal title="Add tag" action="Add tag" isReady={tag.trim() !== ""} onSubmit={put} onClose={onClose}>
       <TextInput
         label="Tag"
-        description="If another version bears it, it leaves that one."
+        description="If another version has this tag, the tag moves here."
         placeholder="prod"
         value={tag}
         onChange={(event) => setTag(event.currentTarget.value)}

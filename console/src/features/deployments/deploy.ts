@@ -32,7 +32,7 @@ export async function uploadArchive(deploymentId: string, archive: Blob): Promis
 
 /** Creates a deployment from an upload: the record first, because the upload belongs to it. */
 export async function createFromUpload(name: string, upload: Upload, variables: Variable[]): Promise<Deployment> {
-  const made = await data(
+  const deployment = await data(
     controlApi.POST("/v2/deployments", {
       body: {
         name,
@@ -44,14 +44,14 @@ export async function createFromUpload(name: string, upload: Upload, variables: 
     }),
   );
   try {
-    await deployUpload(made.id, upload);
+    await deployUpload(deployment.id, upload);
   } catch (error) {
     // without its archive it would only block the name for the next attempt
-    const params = { path: { deployment_id: made.id } };
+    const params = { path: { deployment_id: deployment.id } };
     await controlApi.DELETE("/v2/deployments/{deployment_id}", { params }).catch(() => {});
     throw error;
   }
-  return made;
+  return deployment;
 }
 
 /** Creates a revision from an upload. */
@@ -79,8 +79,8 @@ export interface GitChoice {
 }
 
 export async function createFromGit(name: string, git: GitChoice, variables: Variable[]): Promise<Deployment> {
-  const made = git.integrationId === null && git.token !== "" ? await makeIntegration(name, git) : null;
-  const integrationId = git.integrationId ?? made;
+  const newIntegrationId = git.integrationId === null && git.token !== "" ? await createIntegration(name, git) : null;
+  const integrationId = git.integrationId ?? newIntegrationId;
   const created = data(
     controlApi.POST("/v2/deployments", {
       body: {
@@ -101,8 +101,9 @@ export async function createFromGit(name: string, git: GitChoice, variables: Var
     return await created;
   } catch (error) {
     // its name would be taken at the next attempt
-    const params = { path: { integration_id: made ?? "" } };
-    if (made !== null) await controlApi.DELETE("/v2/integrations/git/{integration_id}", { params }).catch(() => {});
+    const params = { path: { integration_id: newIntegrationId ?? "" } };
+    if (newIntegrationId !== null)
+      await controlApi.DELETE("/v2/integrations/git/{integration_id}", { params }).catch(() => {});
     throw error;
   }
 }
@@ -113,7 +114,7 @@ const KNOWN_HOSTS: Partial<Record<string, "github" | "gitlab">> = { "github.com"
 export const isKnownHost = (repoUrl: string): boolean =>
   URL.canParse(repoUrl) && KNOWN_HOSTS[new URL(repoUrl).hostname] !== undefined;
 
-async function makeIntegration(name: string, { repoUrl, token, username }: GitChoice): Promise<string> {
+async function createIntegration(name: string, { repoUrl, token, username }: GitChoice): Promise<string> {
   const { hostname } = new URL(repoUrl);
   const kind = KNOWN_HOSTS[hostname] ?? ("other" as const);
   const user = kind === "other" && username !== "" ? { username } : {};
@@ -136,27 +137,29 @@ export function createFromImage(name: string, image: string, variables: Variable
 }
 
 /** Creates a revision with the source of the newest one, or from the given branch, tag, commit or image. */
-export async function deployAgain(deployment: Deployment, what: { ref?: string; image?: string }): Promise<void> {
+export async function createRevision(deployment: Deployment, source: { ref?: string; image?: string }): Promise<void> {
   await controlApi.POST("/v2/deployments/{deployment_id}/revisions", {
     params: { path: { deployment_id: deployment.id } },
     body: {
       source_revision_config: {
-        ...(what.ref !== undefined && what.ref !== "" && { repo_ref: what.ref }),
-        ...(what.image !== undefined && what.image !== "" && { image_uri: what.image }),
+        ...(source.ref !== undefined && source.ref !== "" && { repo_ref: source.ref }),
+        ...(source.image !== undefined && source.image !== "" && { image_uri: source.image }),
       },
     },
   });
 }
 
 /** Checks a name by the control plane's rules. */
-export const nameProblem = (name: string): string | null =>
-  /^[a-z0-9][a-z0-9-]{0,62}$/.test(name) ? null : "1 to 63 of a-z, 0-9 and -, beginning with a letter or digit";
+export const validateName = (name: string): string | null =>
+  /^[a-z0-9][a-z0-9-]{0,62}$/.test(name)
+    ? null
+    : "Use 1 to 63 characters (a-z, 0-9 and -), starting with a letter or digit";
 
 /** Rejects malformed URLs while typing; the server checks allowed hosts and paths. */
-export function repositoryProblem(address: string): string | null {
+export function validateRepository(address: string): string | null {
   if (address.startsWith("/")) return null;
   const isAddress = URL.canParse(address) && /^(https?|file):$/.test(new URL(address).protocol);
-  return isAddress ? null : "An address that begins with https:// or http://";
+  return isAddress ? null : "Enter a URL that starts with https:// or http://";
 }
 
 export const isImage = (source: Source): boolean => source === "external_docker" || source === "internal_docker";

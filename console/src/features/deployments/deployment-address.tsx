@@ -12,7 +12,7 @@ export function DeploymentAddress({ deployment }: { deployment: Deployment }) {
       <Anchor href={`${url}/docs`} target="_blank" rel="noreferrer" size="sm" style={{ overflowWrap: "anywhere" }}>
         {url}
       </Anchor>
-      <CopyButton value={url} label="Copy the address" />
+      <CopyButton value={url} label="Copy URL" />
     </Group>
   );
 }

@@ -57,9 +57,9 @@ export function DeploymentList() {
       {list.error && <Problem error={list.error} onRetry={list.refetch} />}
       {list.isPending && <Loading />}
       {list.data?.length === 0 && (
-        <Empty title={name === undefined ? "No deployments yet" : "No deployment has a name like that"}>
+        <Empty title={name === undefined ? "No deployments yet" : "No matching deployments"}>
           <Text size="sm">
-            “New deployment” takes a project's folder or a repository; from a terminal, <Code>heddle deploy</Code> does.
+            Create one with “New deployment”, or run <Code>heddle deploy</Code> in a project's folder.
           </Text>
         </Empty>
       )}
@@ -72,16 +72,16 @@ export function DeploymentList() {
           columns={[
             {
               title: "Name",
-              cell: (one) => (
-                <AnchorLink to="/deployments/$deploymentId" params={{ deploymentId: one.id }} size="sm" fw={500}>
-                  {one.display_name ?? one.name}
+              cell: (deployment) => (
+                <AnchorLink to="/deployments/$deploymentId" params={{ deploymentId: deployment.id }} size="sm" fw={500}>
+                  {deployment.display_name ?? deployment.name}
                 </AnchorLink>
               ),
             },
             { title: "Status", cell: ({ status }) => <StatusBadge status={status} />, width: 180 },
-            { title: "Address", cell: (one) => <DeploymentAddress deployment={one} />, width: "34%" },
+            { title: "URL", cell: (deployment) => <DeploymentAddress deployment={deployment} />, width: "34%" },
             { title: "Source", cell: ({ source }) => <Text size="sm">{SOURCE_NAMES[source]}</Text>, width: 110 },
-            { title: "Changed", cell: ({ updated_at: at }) => <TimeText at={at} />, width: 100 },
+            { title: "Updated", cell: ({ updated_at: at }) => <TimeText at={at} />, width: 100 },
           ]}
         />
       )}

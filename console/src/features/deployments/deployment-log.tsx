@@ -18,10 +18,10 @@ interface DeploymentLogProps {
 
 export function DeploymentLog({ deploymentId, revisionId, kind, isLive, height = 420 }: DeploymentLogProps) {
   const [filter, setFilter] = useState<LogFilter>({ query: "", level: "" });
-  const [asked] = useDebouncedValue(filter, 300);
-  const log = useLog({ deploymentId, revisionId, kind }, asked, isLive);
+  const [debouncedFilter] = useDebouncedValue(filter, 300);
+  const log = useLog({ deploymentId, revisionId, kind }, debouncedFilter, isLive);
   if (log.error && log.lines.length === 0) return <Problem error={log.error} onRetry={log.refetch} />;
-  if (log.isPending && asked.query === "" && asked.level === "") return <Loading rows={10} />;
+  if (log.isPending && debouncedFilter.query === "" && debouncedFilter.level === "") return <Loading rows={10} />;
   return (
     <LogView
       label={kind === "build" ? "Build log" : "Server log"}
@@ -34,8 +34,8 @@ export function DeploymentLog({ deploymentId, revisionId, kind, isLive, height =
       empty={
         <Text size="sm" c="dimmed">
           {kind === "build"
-            ? "Nothing was built for this revision, or its build has not begun."
-            : "The server has written nothing yet."}
+            ? "No build log: nothing was built for this revision, or the build has not started."
+            : "No server logs yet."}
         </Text>
       }
     />

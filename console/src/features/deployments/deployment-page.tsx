@@ -18,7 +18,7 @@ import { DeploymentLog } from "./deployment-log.tsx";
 import { Environment } from "./environment.tsx";
 import { Instances } from "./instances.tsx";
 import { NewRevision } from "./new-revision.tsx";
-import { type Deployment, deploymentQuery, serverOf, SOURCE_NAMES } from "./queries.ts";
+import { type Deployment, deploymentQuery, readServerId, SOURCE_NAMES } from "./queries.ts";
 import { Resources } from "./resources.tsx";
 import { Revisions } from "./revisions.tsx";
 import { DEPLOYMENT_TABS, type DeploymentTab } from "./tabs.ts";
@@ -94,7 +94,7 @@ function Summary({ deployment }: { deployment: Deployment }) {
         {config.repo_branch !== null && `, ${config.repo_branch}`}
       </Text>
       <Text size="sm" c="dimmed">
-        made <TimeText at={at} />
+        created <TimeText at={at} />
       </Text>
     </Group>
   );
@@ -103,14 +103,14 @@ function Summary({ deployment }: { deployment: Deployment }) {
 function Actions({ deployment }: { deployment: Deployment }) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [isDeploying, setDeploying] = useState(false);
-  const server = serverOf(deployment);
+  const server = readServerId(deployment);
   const remove = () =>
-    ask({
+    confirm({
       title: `Delete ${deployment.name}?`,
-      body: "Its server stops and its database goes: threads, runs, crons and what the graphs remember. Its traces stay.",
-      action: "Delete for ever",
+      body: "This stops its server and permanently deletes its database: threads, runs, crons and store items. Traces are kept.",
+      action: "Delete",
       typed: deployment.name,
       async run() {
         const params = { path: { deployment_id: deployment.id } };
@@ -130,7 +130,7 @@ function Actions({ deployment }: { deployment: Deployment }) {
           to="/a/$server/playground"
           params={{ server }}
         >
-          Try it
+          Open in playground
         </ButtonLink>
       )}
       <Button size="xs" leftSection={<IconUpload size={14} aria-hidden />} onClick={() => setDeploying(true)}>

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { controlApi, data } from "../../api/clients.ts";
-import { tellDone } from "../../ui/notify.ts";
+import { notifyDone } from "../../ui/notify.ts";
 import { type Deployment, deploymentQuery } from "./queries.ts";
 import { VariablesEditor } from "./variables-editor.tsx";
 
@@ -25,14 +25,14 @@ export function Environment({ deployment }: { deployment: Deployment }) {
     async onSuccess(saved) {
       queryClient.setQueryData(deploymentQuery(saved.id).queryKey, saved);
       setVariables(saved.secrets);
-      tellDone("A new revision takes the new environment");
+      notifyDone("New revision created with this environment");
       await queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
     },
   });
   return (
     <Stack maw={760} gap="sm">
       <Text size="sm" c="dimmed">
-        Stored encrypted and never shown. Where something is deployed, a change makes a new revision.
+        Values are stored encrypted and never shown. Saving creates a new revision if the deployment has one.
       </Text>
       <VariablesEditor variables={variables} onChange={setVariables} />
       {save.error && (
@@ -42,10 +42,10 @@ export function Environment({ deployment }: { deployment: Deployment }) {
       )}
       <Group gap="xs">
         <Button size="xs" disabled={!isChanged} loading={save.isPending} onClick={() => save.mutate()}>
-          Save as a new revision
+          Save as new revision
         </Button>
         <Button size="xs" variant="default" disabled={!isChanged} onClick={() => setVariables(deployment.secrets)}>
-          Undo
+          Discard changes
         </Button>
       </Group>
     </Stack>

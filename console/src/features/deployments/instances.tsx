@@ -17,17 +17,17 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
   if (!instances) return <Loading rows={3} />;
   if (instances.length === 0) {
     return (
-      <Empty title="Nothing runs">
-        <Text size="sm">An instance starts when a revision was built.</Text>
+      <Empty title="No instances">
+        <Text size="sm">An instance starts after a revision is built.</Text>
       </Empty>
     );
   }
   const live = instances.filter(({ state }) => state !== "ended");
-  const memory = live.reduce((total, { memory_bytes: one }) => total + (one ?? 0), 0);
+  const memory = live.reduce((total, { memory_bytes: memoryBytes }) => total + (memoryBytes ?? 0), 0);
   return (
     <>
       <Text size="sm" mb="xs" className="numbers">
-        {live.length === 1 ? "1 instance" : `${live.length} instances`} now, {bytes(memory)} of memory in all.
+        {live.length === 1 ? "1 active instance" : `${live.length} active instances`}, {bytes(memory)} memory in total
       </Text>
       <SimpleTable
         label="Instances"
@@ -47,7 +47,7 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
             width: 110,
           },
           {
-            title: "Processor",
+            title: "CPU",
             cell: ({ cpu_percent: cpu }) => (
               <Text size="sm" className="numbers">
                 {cpu === null ? "–" : `${cpu.toFixed(cpu < 10 ? 1 : 0)} % of a core`}
@@ -57,9 +57,9 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
           },
           {
             title: "Memory",
-            cell: ({ memory_bytes: one }) => (
+            cell: ({ memory_bytes: memoryBytes }) => (
               <Text size="sm" className="numbers">
-                {bytes(one)}
+                {bytes(memoryBytes)}
               </Text>
             ),
             width: 100,
@@ -67,12 +67,12 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
           { title: "Started", cell: ({ started_at: at }) => <TimeText at={at} />, width: 110 },
           {
             title: "Ended",
-            cell: ({ ended_at: at, end_reason: why }) =>
+            cell: ({ ended_at: at, end_reason: reason }) =>
               at === null ? (
                 ""
               ) : (
                 <Text size="sm" component="div">
-                  <TimeText at={at} /> {why}
+                  <TimeText at={at} /> {reason}
                 </Text>
               ),
           },

@@ -21,8 +21,8 @@ import {
   createFromUpload,
   type GitChoice,
   isKnownHost,
-  nameProblem,
-  repositoryProblem,
+  validateName,
+  validateRepository,
   type Variable,
 } from "./deploy.ts";
 import { type PackedProject, ProjectDrop } from "./project-drop.tsx";
@@ -30,7 +30,7 @@ import { controlInfoQuery, type Deployment, integrationsQuery, type Source, SOUR
 import { VariablesEditor } from "./variables-editor.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 
-const OFFERED: Source[] = ["internal_source", "github", "external_docker"];
+const SOURCES: Source[] = ["internal_source", "github", "external_docker"];
 const NO_GIT: GitChoice = {
   repoUrl: "",
   ref: "main",
@@ -51,7 +51,7 @@ export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
   useFocusBack();
   const queryClient = useQueryClient();
   const { data: info } = useQuery(controlInfoQuery);
-  const sources = OFFERED.filter((source) => info?.sources.includes(source));
+  const sources = SOURCES.filter((source) => info?.sources.includes(source));
   const [chosen, setSource] = useState<Source | null>(null);
   const [name, setName] = useState("");
   const [project, setProject] = useState<PackedProject | null>(null);
@@ -65,19 +65,19 @@ export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
       const set = variables.filter(({ name: variable }) => variable !== "");
       if (source === "github") return createFromGit(name, git, set);
       if (source === "external_docker") return createFromImage(name, image.trim(), set);
-      if (!project) throw new Error("Choose the project's folder, or an archive of it.");
+      if (!project) throw new Error("Select the project's folder or an archive of it.");
       return createFromUpload(name, { archive: project.archive, configPath }, set);
     },
-    async onSuccess(made) {
+    async onSuccess(deployment) {
       await queryClient.invalidateQueries({ queryKey: ["control"] });
       await queryClient.invalidateQueries({ queryKey: ["console", "servers"] });
-      onCreated(made);
+      onCreated(deployment);
     },
   });
   const isReady =
-    nameProblem(name) === null &&
+    validateName(name) === null &&
     (source === "github"
-      ? repositoryProblem(git.repoUrl) === null && git.ref !== ""
+      ? validateRepository(git.repoUrl) === null && git.ref !== ""
       : source === "external_docker"
         ? image.trim() !== ""
         : project !== null);
@@ -92,16 +92,16 @@ export function NewDeployment({ onClose, onCreated }: NewDeploymentProps) {
         <Stack gap="sm">
           <TextInput
             label="Name"
-            description="Its address and its tracing project are called so; it cannot be changed later."
+            description="Used for the URL and tracing project. Cannot be changed later."
             value={name}
             onChange={(event) => setName(event.currentTarget.value)}
-            error={name === "" ? null : nameProblem(name)}
+            error={name === "" ? null : validateName(name)}
             required
             data-autofocus
           />
           {sources.length > 1 && (
             <SegmentedControl
-              aria-label="Where it comes from"
+              aria-label="Source"
               data={sources.map((value) => ({ value, label: SOURCE_NAMES[value] }))}
               value={source ?? ""}
               onChange={(value) => setSource(value as Source)}
@@ -164,7 +164,7 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
         placeholder="https://github.com/team/agent"
         value={git.repoUrl}
         onChange={(event) => set({ repoUrl: event.currentTarget.value.trim() })}
-        error={git.repoUrl === "" ? null : repositoryProblem(git.repoUrl)}
+        error={git.repoUrl === "" ? null : validateRepository(git.repoUrl)}
         required
       />
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
@@ -186,7 +186,7 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
       {integrations.length > 0 && (
         <Select
           label="Access"
-          description="A token that is stored already"
+          description="A stored token"
           placeholder="None, or a new token"
           data={integrations.map(({ id, name, url }) => ({ value: id, label: `${name} (${url})` }))}
           value={git.integrationId}
@@ -205,8 +205,8 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
       )}
       {git.integrationId === null && git.token !== "" && !isKnownHost(git.repoUrl) && (
         <TextInput
-          label="User name"
-          description="That the host wants with the token"
+          label="Username"
+          description="If the host requires one with the token"
           placeholder="git"
           value={git.username}
           onChange={(event) => set({ username: event.currentTarget.value.trim() })}
@@ -214,7 +214,7 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
         />
       )}
       <Checkbox
-        label="Deploy each push to the branch"
+        label="Deploy on push to the branch"
         checked={git.buildOnPush}
         onChange={(event) => set({ buildOnPush: event.currentTarget.checked })}
       />

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
-import { deployAgain, deployUpload, isImage } from "./deploy.ts";
+import { createRevision, deployUpload, isImage } from "./deploy.ts";
 import { type PackedProject, ProjectDrop } from "./project-drop.tsx";
 import type { Deployment } from "./queries.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
@@ -21,8 +21,8 @@ export function NewRevision({ deployment, onClose }: { deployment: Deployment; o
   const isUpload = source === "internal_source";
   const deploy = useMutation({
     async mutationFn() {
-      if (!isUpload) return deployAgain(deployment, source === "github" ? { ref } : { image });
-      if (!project) throw new Error("Choose the project's folder, or an archive of it.");
+      if (!isUpload) return createRevision(deployment, source === "github" ? { ref } : { image });
+      if (!project) throw new Error("Select the project's folder or an archive of it.");
       return deployUpload(deployment.id, { archive: project.archive, configPath });
     },
     async onSuccess() {
@@ -56,7 +56,7 @@ export function NewRevision({ deployment, onClose }: { deployment: Deployment; o
           {source === "github" && (
             <TextInput
               label="Branch, tag or commit"
-              description={`Of ${deployment.source_config.repo_url}; of a branch the newest commit.`}
+              description={`In ${deployment.source_config.repo_url}. For a branch, its latest commit.`}
               value={ref}
               onChange={(event) => setRef(event.currentTarget.value.trim())}
               required
@@ -71,7 +71,7 @@ export function NewRevision({ deployment, onClose }: { deployment: Deployment; o
             />
           )}
           <Text size="sm" c="dimmed">
-            The revision that serves now goes on until the new one is healthy.
+            The active revision keeps serving until the new one is healthy.
           </Text>
           {deploy.error && (
             <Alert color="red" role="alert">

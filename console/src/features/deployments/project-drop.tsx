@@ -40,8 +40,8 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
     setOver(false);
     const entries = [...event.dataTransfer.items].flatMap((item) => item.webkitGetAsEntry() ?? []);
     const [file] = event.dataTransfer.files;
-    if (entries.length === 1 && file && isArchive(file.name)) void take(async () => ofArchive(file));
-    else if (entries.length > 0) void take(async () => ofFiles(entries[0]!.name, await filesOfDrop(entries)));
+    if (entries.length === 1 && file && isArchive(file.name)) void take(async () => readArchive(file));
+    else if (entries.length > 0) void take(async () => packFiles(entries[0]!.name, await filesOfDrop(entries)));
   };
   return (
     <Paper
@@ -57,7 +57,7 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
     >
       <Stack gap="xs" align="center" ta="center">
         <IconUpload size={22} aria-hidden />
-        <Text size="sm">Drop the project's folder here, or a .tar.gz of it</Text>
+        <Text size="sm">Drop the project's folder or a .tar.gz archive here</Text>
         <Group gap="xs" justify="center">
           <Button
             size="xs"
@@ -65,7 +65,7 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
             leftSection={<IconFolder size={14} aria-hidden />}
             onClick={() => folderInput.current?.click()}
           >
-            Choose a folder
+            Select folder
           </Button>
           <Button
             size="xs"
@@ -73,11 +73,11 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
             leftSection={<IconFileZip size={14} aria-hidden />}
             onClick={() => archiveInput.current?.click()}
           >
-            Choose an archive
+            Select archive
           </Button>
         </Group>
         <Text size="xs" c="dimmed">
-          Packed in this browser. node_modules, .git and build output stay out; a .env goes with it.
+          Packed in your browser without node_modules, .git and build output. A .env file is included.
         </Text>
         {isPacking && <Loader size="sm" aria-label="Packing" />}
         {packed && (
@@ -96,10 +96,10 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
         type="file"
         hidden
         accept=".gz,.tgz,application/gzip"
-        aria-label="Archive of the project"
+        aria-label="Project archive"
         onChange={(event) => {
           const [file] = event.currentTarget.files ?? [];
-          if (file) void take(async () => ofArchive(file));
+          if (file) void take(async () => readArchive(file));
         }}
       />
       <input
@@ -107,12 +107,12 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
         type="file"
         hidden
         multiple
-        aria-label="Folder of the project"
+        aria-label="Project folder"
         {...{ webkitdirectory: "" }}
         onChange={(event) => {
           const files = [...(event.currentTarget.files ?? [])];
           const name = files[0]?.webkitRelativePath.split("/")[0] ?? "The folder";
-          if (files.length > 0) void take(async () => ofFiles(name, filesOfFolder(files)));
+          if (files.length > 0) void take(async () => packFiles(name, filesOfFolder(files)));
         }}
       />
     </Paper>
@@ -121,14 +121,14 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
 
 const isArchive = (name: string): boolean => /\.(tar\.gz|tgz)$/i.test(name);
 
-function ofArchive(file: File): PackedProject {
-  if (!isArchive(file.name)) throw new Error(`${file.name} is no .tar.gz.`);
+function readArchive(file: File): PackedProject {
+  if (!isArchive(file.name)) throw new Error(`${file.name} is not a .tar.gz archive.`);
   return { archive: file, label: `${file.name}, ${bytes(file.size)}` };
 }
 
-async function ofFiles(name: string, files: PackedFile[]): Promise<PackedProject> {
+async function packFiles(name: string, files: PackedFile[]): Promise<PackedProject> {
   if (!files.some(({ path }) => path.endsWith(".json"))) {
-    throw new Error(`There is no langgraph.json in ${name}. Choose the folder of a graph project.`);
+    throw new Error(`${name} has no langgraph.json. Select the folder of a LangGraph project.`);
   }
   const archive = await packProject(files);
   return { archive, label: `${name}: ${count(files.length)} files, ${bytes(archive.size)} packed` };

@@ -10,8 +10,8 @@ export type Source = Deployment["source"];
 /** Placeholder that the platform shows for a secret's value; sending it back keeps the value. */
 export const MASK = "********";
 
-const MOVING = /^(CREATING|QUEUED|AWAITING_|BUILDING|DEPLOYING)/;
-export const isMoving = ({ status }: Pick<Revision, "status">): boolean => MOVING.test(status);
+const IN_PROGRESS = /^(CREATING|QUEUED|AWAITING_|BUILDING|DEPLOYING)/;
+export const isInProgress = ({ status }: Pick<Revision, "status">): boolean => IN_PROGRESS.test(status);
 
 const PAGE = 100;
 
@@ -39,7 +39,7 @@ export const revisionsQuery = (id: string) =>
       const params = { path: { deployment_id: id }, query: { limit: String(PAGE) } };
       return (await data(controlApi.GET("/v2/deployments/{deployment_id}/revisions", { params }))).resources;
     },
-    refetchInterval: ({ state }) => (state.data?.some(isMoving) ? 1_500 : 6_000),
+    refetchInterval: ({ state }) => (state.data?.some(isInProgress) ? 1_500 : 6_000),
   });
 
 export const instancesQuery = (id: string) =>
@@ -76,6 +76,6 @@ export const SOURCE_NAMES: Record<Source, string> = {
 };
 
 /** Returns the id that the console's own paths use for a server, from `/d/<slug>` or `<slug>.<domain>`. */
-export function serverOf({ source_config: { custom_url: url } }: Deployment): string | null {
+export function readServerId({ source_config: { custom_url: url } }: Deployment): string | null {
   return /\/d\/([^/?]+)/.exec(url ?? "")?.[1] ?? /^https?:\/\/([a-z0-9-]+)\.[a-z]/.exec(url ?? "")?.[1] ?? null;
 }

@@ -3,16 +3,16 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { controlApi } from "../../api/clients.ts";
-import { tellDone } from "../../ui/notify.ts";
+import { notifyDone } from "../../ui/notify.ts";
 import type { Deployment } from "./queries.ts";
 
 const FIELDS = [
-  { name: "min_scale", label: "Replicas at least", step: 1, min: 0, max: 100 },
-  { name: "max_scale", label: "Replicas at most", step: 1, min: 0, max: 100 },
-  { name: "cpu", label: "Cores", step: 0.5, min: 0.1, max: 8 },
-  { name: "cpu_limit", label: "Cores at most", step: 0.5, min: 0.1, max: 16 },
+  { name: "min_scale", label: "Min. replicas", step: 1, min: 0, max: 100 },
+  { name: "max_scale", label: "Max. replicas", step: 1, min: 0, max: 100 },
+  { name: "cpu", label: "CPU cores", step: 0.5, min: 0.1, max: 8 },
+  { name: "cpu_limit", label: "CPU limit, cores", step: 0.5, min: 0.1, max: 16 },
   { name: "memory_mb", label: "Memory, MB", step: 256, min: 128, max: 1_048_576 },
-  { name: "memory_limit_mb", label: "Memory at most, MB", step: 256, min: 128, max: 1_048_576 },
+  { name: "memory_limit_mb", label: "Memory limit, MB", step: 256, min: 128, max: 1_048_576 },
 ] as const;
 type Name = (typeof FIELDS)[number]["name"];
 
@@ -21,17 +21,18 @@ export function Resources({ deployment }: { deployment: Deployment }) {
   const queryClient = useQueryClient();
   const spec = deployment.source_config.resource_spec ?? {};
   const [changed, setChanged] = useState<Partial<Record<Name, number | string>>>({});
-  const valueOf = (name: Name): number | string => changed[name] ?? (typeof spec[name] === "number" ? spec[name] : "");
+  const fieldValue = (name: Name): number | string =>
+    changed[name] ?? (typeof spec[name] === "number" ? spec[name] : "");
   const save = useMutation({
     mutationFn() {
-      const given = Object.entries(changed).filter(([, value]) => typeof value === "number");
+      const numbers = Object.entries(changed).filter(([, value]) => typeof value === "number");
       return controlApi.PATCH("/v2/deployments/{deployment_id}", {
         params: { path: { deployment_id: deployment.id } },
-        body: { source_config: { resource_spec: { ...spec, ...Object.fromEntries(given) } } },
+        body: { source_config: { resource_spec: { ...spec, ...Object.fromEntries(numbers) } } },
       });
     },
     async onSuccess() {
-      tellDone("A new revision takes the new resources");
+      notifyDone("New revision created with these resources");
       await queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
     },
   });
@@ -42,14 +43,14 @@ export function Resources({ deployment }: { deployment: Deployment }) {
           <NumberInput
             key={name}
             label={label}
-            value={valueOf(name)}
+            value={fieldValue(name)}
             onChange={(value) => setChanged((before) => ({ ...before, [name]: value }))}
             {...limits}
           />
         ))}
       </SimpleGrid>
       <Text size="sm" c="dimmed">
-        Containers are held to them. Processes on this machine are counted, but not held.
+        Limits are enforced for containers. For local processes, usage is only measured.
       </Text>
       {save.error && (
         <Alert color="red" role="alert">
@@ -63,7 +64,7 @@ export function Resources({ deployment }: { deployment: Deployment }) {
           loading={save.isPending}
           onClick={() => save.mutate()}
         >
-          Save as a new revision
+          Save as new revision
         </Button>
       </Group>
     </Stack>

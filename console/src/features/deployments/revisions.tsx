@@ -8,12 +8,12 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { DeploymentLog } from "./deployment-log.tsx";
-import { type Deployment, isMoving, type Revision, revisionsQuery, SOURCE_NAMES } from "./queries.ts";
+import { type Deployment, isInProgress, type Revision, revisionsQuery, SOURCE_NAMES } from "./queries.ts";
 import classes from "./revisions.module.css";
 import type { LogKind } from "./tabs.ts";
 
@@ -21,47 +21,47 @@ const route = getRouteApi("/_shell/deployments/$deploymentId");
 
 /** All revisions, newest first, and the log of the chosen one beside them. */
 export function Revisions({ deployment }: { deployment: Deployment }) {
-  const { revision: asked } = route.useSearch();
+  const { revision: selectedId } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: revisions, error, refetch } = useQuery(revisionsQuery(deployment.id));
   if (error && !revisions) return <Problem error={error} onRetry={refetch} />;
   if (!revisions) return <Loading />;
-  const chosen = revisions.find(({ id }) => id === asked) ?? revisions[0];
+  const chosen = revisions.find(({ id }) => id === selectedId) ?? revisions[0];
   if (!chosen) {
     return (
-      <Empty title="Nothing was deployed yet">
-        <Text size="sm">“New revision” deploys a project here.</Text>
+      <Empty title="No revisions yet">
+        <Text size="sm">Deploy a project with “New revision”.</Text>
       </Empty>
     );
   }
   return (
     <div className={classes["columns"]}>
-      <nav aria-label="All revisions">
+      <nav aria-label="Revisions">
         <Timeline active={-1} bulletSize={14} lineWidth={2}>
-          {revisions.map((one) => (
-            <Timeline.Item key={one.id}>
+          {revisions.map((revision) => (
+            <Timeline.Item key={revision.id}>
               <UnstyledButton
-                onClick={() => void navigate({ search: (before) => ({ ...before, revision: one.id }) })}
-                aria-current={one === chosen || undefined}
+                onClick={() => void navigate({ search: (before) => ({ ...before, revision: revision.id }) })}
+                aria-current={revision === chosen || undefined}
                 p={6}
                 mt={-8}
                 w="100%"
                 style={{
                   borderRadius: 4,
-                  background: one === chosen ? "var(--mantine-color-default-hover)" : undefined,
+                  background: revision === chosen ? "var(--mantine-color-default-hover)" : undefined,
                 }}
               >
                 <Group gap="xs">
-                  <StatusBadge status={one.status} />
-                  {one.id === deployment.active_revision_id && (
+                  <StatusBadge status={revision.status} />
+                  {revision.id === deployment.active_revision_id && (
                     <Text size="xs" fw={700}>
-                      serves
+                      active
                     </Text>
                   )}
-                  <TimeText at={one.created_at} c="dimmed" />
+                  <TimeText at={revision.created_at} c="dimmed" />
                 </Group>
                 <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
-                  {describe(one)}
+                  {describe(revision)}
                 </Text>
               </UnstyledButton>
             </Timeline.Item>
@@ -75,15 +75,15 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
 
 function describe({ source, source_revision_config: config, id }: Revision): string {
   const commit = config.repo_commit_sha?.slice(0, 10);
-  const what =
+  const origin =
     config.image_uri ?? (config.repo_ref === null ? null : `${config.repo_ref}${commit ? ` at ${commit}` : ""}`);
-  return `${SOURCE_NAMES[source]}${what === null ? "" : ` ${what}`} · ${id.slice(-8)}`;
+  return `${SOURCE_NAMES[source]}${origin === null ? "" : ` ${origin}`} · ${id.slice(-8)}`;
 }
 
 function RevisionDetails({ deployment, revision }: { deployment: Deployment; revision: Revision }) {
   const { log } = route.useSearch();
   const navigate = route.useNavigate();
-  const moves = isMoving(revision);
+  const moves = isInProgress(revision);
   const kind: LogKind =
     log ?? (/^(DEPLOYED|DEPLOYING|DEPLOY_FAILED|UNKNOWN)$/.test(revision.status) ? "deploy" : "build");
   return (
@@ -95,7 +95,7 @@ function RevisionDetails({ deployment, revision }: { deployment: Deployment; rev
             <Text size="xs" ff="monospace" c="dimmed" style={{ overflowWrap: "anywhere" }}>
               {revision.id}
             </Text>
-            <CopyButton value={revision.id} label="Copy the id" />
+            <CopyButton value={revision.id} label="Copy ID" />
           </Group>
           <RevisionActions deployment={deployment} revision={revision} />
         </Group>
@@ -110,7 +110,7 @@ function RevisionDetails({ deployment, revision }: { deployment: Deployment; rev
         )}
         <SegmentedControl
           size="xs"
-          aria-label="Which log"
+          aria-label="Log"
           data={[
             { value: "build", label: "Build log" },
             { value: "deploy", label: "Server log" },
@@ -136,20 +136,22 @@ function RevisionDetails({ deployment, revision }: { deployment: Deployment; rev
 
 function RevisionActions({ deployment, revision }: { deployment: Deployment; revision: Revision }) {
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const params = { path: { deployment_id: deployment.id, revision_id: revision.id } };
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["control", "deployments", deployment.id] });
   const interrupt = useMutation({
     mutationFn: () =>
       controlApi.POST("/v2/deployments/{deployment_id}/revisions/{revision_id}/interruption", { params }),
-    onError: tellFailure("It was not interrupted"),
+    onError: notifyFailure("Could not interrupt the revision"),
     onSettled: refresh,
   });
-  const rollBack = () =>
-    ask({
-      title: "Deploy this revision again?",
-      body: "A new revision is made of its build and its environment. The one that serves now goes on until the new one is healthy.",
-      action: "Deploy it",
+  const isRollback = revision.status === "DEPLOYED" && revision.id !== deployment.active_revision_id;
+  const verb = isRollback ? "Roll back" : "Redeploy";
+  const redeploy = () =>
+    confirm({
+      title: `${verb} ${isRollback ? "to revision" : "revision"} ${revision.id.slice(-8)}?`,
+      body: "This creates a new revision from its build and environment. The active revision keeps serving until the new one is healthy.",
+      action: verb,
       async run() {
         await controlApi.POST("/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy", { params });
         await refresh();
@@ -157,7 +159,7 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
     });
   return (
     <Group gap="xs">
-      {isMoving(revision) && (
+      {isInProgress(revision) && (
         <Button
           size="xs"
           variant="default"
@@ -168,11 +170,9 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
           Interrupt
         </Button>
       )}
-      {!isMoving(revision) && (
-        <Button size="xs" variant="default" leftSection={<IconRotate size={14} aria-hidden />} onClick={rollBack}>
-          {revision.status === "DEPLOYED" && revision.id !== deployment.active_revision_id
-            ? "Roll back to it"
-            : "Deploy it again"}
+      {!isInProgress(revision) && (
+        <Button size="xs" variant="default" leftSection={<IconRotate size={14} aria-hidden />} onClick={redeploy}>
+          {verb}
         </Button>
       )}
       {dialog}

@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { list } from "tar";
 import { expect, test } from "vitest";
 
-import { isLeftOut, packProject } from "./tar.ts";
+import { isExcluded, packProject } from "./tar.ts";
 
 test("tar reads the archive of a project, including long paths and odd sizes", async () => {
   const long = `${"a-folder/".repeat(20)}über.txt`;
@@ -27,6 +27,6 @@ test("tar reads the archive of a project, including long paths and odd sizes", a
 });
 
 test("leaves out node_modules, .git and .heddle", () => {
-  expect(["node_modules/x.js", "a/node_modules/b", ".git/config", ".heddle/data"].every(isLeftOut)).toBe(true);
-  expect(["src/graph.ts", ".env", ".gitignore", "my.git.txt"].some(isLeftOut)).toBe(false);
+  expect(["node_modules/x.js", "a/node_modules/b", ".git/config", ".heddle/data"].every(isExcluded)).toBe(true);
+  expect(["src/graph.ts", ".env", ".gitignore", "my.git.txt"].some(isExcluded)).toBe(false);
 });

@@ -8,7 +8,7 @@ export interface PackedFile {
   content: Blob;
 }
 
-const LEFT_OUT = new Set([
+const EXCLUDED = new Set([
   "node_modules",
   ".git",
   ".heddle",
@@ -20,22 +20,22 @@ const LEFT_OUT = new Set([
   ".DS_Store",
 ]);
 
-export const isLeftOut = (path: string): boolean => path.split("/").some((part) => LEFT_OUT.has(part));
+export const isExcluded = (path: string): boolean => path.split("/").some((part) => EXCLUDED.has(part));
 
 const BLOCK = 512;
-const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 export function packProject(files: PackedFile[]): Promise<Blob> {
   const parts: BlobPart[] = files.flatMap(({ path, content }) => {
     const padding = new Uint8Array((BLOCK - (content.size % BLOCK)) % BLOCK);
-    return [...headersOf(path, content.size), content, padding];
+    return [...tarHeaders(path, content.size), content, padding];
   });
   const tar = new Blob([...parts, new Uint8Array(2 * BLOCK)]);
   return new Response(tar.stream().pipeThrough(new CompressionStream("gzip"))).blob();
 }
 
-function headersOf(path: string, size: number): BlobPart[] {
-  if (bytesOf(path).length <= 100) return [header(path, size, "0")];
+function tarHeaders(path: string, size: number): BlobPart[] {
+  if (encode(path).length <= 100) return [header(path, size, "0")];
   const record = paxRecord("path", path);
   const padding = new Uint8Array((BLOCK - (record.length % BLOCK)) % BLOCK);
   return [header("PaxHeader", record.length, "x"), record as BlobPart, padding, header("long-path", size, "0")];
@@ -43,15 +43,15 @@ function headersOf(path: string, size: number): BlobPart[] {
 
 /** Encodes `<length> <key>=<value>\n`, where the length counts its own digits. */
 function paxRecord(key: string, value: string): Uint8Array {
-  const rest = bytesOf(` ${key}=${value}\n`).length;
+  const rest = encode(` ${key}=${value}\n`).length;
   let length = rest + String(rest).length;
   if (rest + String(length).length !== length) length = rest + String(length).length;
-  return bytesOf(`${length} ${key}=${value}\n`);
+  return encode(`${length} ${key}=${value}\n`);
 }
 
 function header(path: string, size: number, type: "0" | "x"): ArrayBuffer {
   const block = new Uint8Array(BLOCK);
-  const write = (text: string, at: number) => block.set(bytesOf(text), at);
+  const write = (text: string, at: number) => block.set(encode(text), at);
   const octal = (value: number, digits: number) => `${value.toString(8).padStart(digits, "0")}\0`;
   write(path, 0);
   write(octal(0o644, 7), 100);
@@ -71,14 +71,14 @@ function header(path: string, size: number, type: "0" | "x"): ArrayBuffer {
 export function filesOfFolder(chosen: Iterable<File>): PackedFile[] {
   return [...chosen]
     .map((file) => ({ path: file.webkitRelativePath.split("/").slice(1).join("/"), content: file as Blob }))
-    .filter(({ path }) => path !== "" && !isLeftOut(path));
+    .filter(({ path }) => path !== "" && !isExcluded(path));
 }
 
 /** Returns dropped files, including those in folders. An archive is returned unchanged. */
 export async function filesOfDrop(entries: FileSystemEntry[]): Promise<PackedFile[]> {
   const found: PackedFile[] = [];
   const walk = async (entry: FileSystemEntry, path: string): Promise<void> => {
-    if (isLeftOut(path)) return;
+    if (isExcluded(path)) return;
     if (entry.isFile) {
       const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject));
       found.push({ path, content: file });
@@ -89,7 +89,7 @@ export async function filesOfDrop(entries: FileSystemEntry[]): Promise<PackedFil
     for (;;) {
       const batch = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
       if (batch.length === 0) return;
-      for (const one of batch) await walk(one, path === "" ? one.name : `${path}/${one.name}`);
+      for (const child of batch) await walk(child, path === "" ? child.name : `${path}/${child.name}`);
     }
   };
   // a single folder is the project itself; otherwise the items are its contents

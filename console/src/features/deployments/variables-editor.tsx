@@ -13,8 +13,8 @@ interface VariablesEditorProps {
  * Editor for environment variables: values are secrets, entered once and never shown again. Accepts a pasted .env file.
  */
 export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
-  const change = (index: number, one: Partial<Variable>) =>
-    onChange(variables.map((old, at) => (at === index ? { ...old, ...one } : old)));
+  const change = (index: number, changes: Partial<Variable>) =>
+    onChange(variables.map((old, at) => (at === index ? { ...old, ...changes } : old)));
   const paste = (index: number, text: string): boolean => {
     const pasted = readEnv(text);
     if (pasted.length < 2) return false;
@@ -26,7 +26,7 @@ export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
     <Stack gap={6}>
       {variables.length === 0 && (
         <Text size="sm" c="dimmed">
-          None.
+          No variables.
         </Text>
       )}
       {variables.map(({ name, value }, index) => (
@@ -45,7 +45,7 @@ export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
           />
           <PasswordInput
             aria-label={`Value of ${name || `variable ${index + 1}`}`}
-            placeholder={value === MASK ? "as it is" : "value"}
+            placeholder={value === MASK ? "unchanged" : "value"}
             size="xs"
             value={value === MASK ? "" : value}
             onChange={(event) => change(index, { value: event.currentTarget.value })}
@@ -70,10 +70,10 @@ export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
           leftSection={<IconPlus size={12} aria-hidden />}
           onClick={() => onChange([...variables, { name: "", value: "" }])}
         >
-          Add a variable
+          Add variable
         </Button>
         <Text size="xs" c="dimmed">
-          A .env pasted into a name fills in all of it.
+          Paste the contents of a .env file into a name to add all its variables.
         </Text>
       </Group>
     </Stack>

@@ -9,7 +9,7 @@ import {
   type Destination,
   type DestinationBody,
   rotateCredentials,
-} from "./exports-api.ts";
+} from "./queries.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 
 interface FormProps {
@@ -20,7 +20,7 @@ interface FormProps {
 const NO_CREDENTIALS = { access_key_id: "", secret_access_key: "", session_token: "" };
 const orNull = (text: string): string | null => (text.trim() === "" ? null : text.trim());
 
-const credentialsOf = (values: typeof NO_CREDENTIALS): Credentials => ({
+const readCredentials = (values: typeof NO_CREDENTIALS): Credentials => ({
   access_key_id: values.access_key_id.trim(),
   secret_access_key: values.secret_access_key.trim(),
   ...(orNull(values.session_token) !== null && { session_token: values.session_token.trim() }),
@@ -44,7 +44,7 @@ export function DestinationForm({ onClose, onSaved }: FormProps) {
           endpoint_url: orNull(values.endpoint),
           include_bucket_in_prefix: true,
         },
-        ...(orNull(values.access_key_id) !== null && { credentials: credentialsOf(values) }),
+        ...(orNull(values.access_key_id) !== null && { credentials: readCredentials(values) }),
       };
       return createDestination(body);
     },
@@ -57,24 +57,24 @@ export function DestinationForm({ onClose, onSaved }: FormProps) {
           <TextInput label="Name" required data-autofocus {...form.getInputProps("display_name")} />
           <Group grow align="start">
             <TextInput label="Bucket" required {...form.getInputProps("bucket")} />
-            <TextInput label="Folder" placeholder="heddle/traces" {...form.getInputProps("prefix")} />
+            <TextInput label="Prefix" placeholder="heddle/traces" {...form.getInputProps("prefix")} />
           </Group>
           <Group grow align="start">
             <TextInput
               label="Endpoint"
-              description="Empty for AWS"
+              description="Leave empty for AWS"
               placeholder="https://s3.example"
               {...form.getInputProps("endpoint")}
             />
             <TextInput
               label="Region"
-              description="Needed for AWS"
+              description="Required for AWS"
               placeholder="eu-central-1"
               {...form.getInputProps("region")}
             />
           </Group>
           <CredentialFields form={form} isRequired={false} />
-          <Failure error={save.error} what="The destination was not created" />
+          <Failure error={save.error} title="Could not create the destination" />
           <Buttons onClose={onClose} isBusy={save.isPending} action="Test and create" />
         </Stack>
       </form>
@@ -86,18 +86,18 @@ export function CredentialsForm({ destination, onClose, onSaved }: FormProps & {
   useFocusBack();
   const form = useForm({ initialValues: NO_CREDENTIALS });
   const save = useMutation({
-    mutationFn: (values: typeof NO_CREDENTIALS) => rotateCredentials(destination.id, credentialsOf(values)),
+    mutationFn: (values: typeof NO_CREDENTIALS) => rotateCredentials(destination.id, readCredentials(values)),
     onSuccess: onSaved,
   });
-  const title = `New credentials of ${destination.display_name}`;
+  const title = `Edit credentials of ${destination.display_name}`;
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ title: "Close" }}>
       <form onSubmit={form.onSubmit((values) => save.mutate(values))}>
         <Stack gap="sm">
-          <Text size="sm">They are tested first; when the test fails, the old ones stay.</Text>
+          <Text size="sm">The new credentials are tested first. If the test fails, the current ones are kept.</Text>
           <CredentialFields form={form} isRequired />
-          <Failure error={save.error} what="The credentials were not changed" />
-          <Buttons onClose={onClose} isBusy={save.isPending} action="Test and replace" />
+          <Failure error={save.error} title="Could not update the credentials" />
+          <Buttons onClose={onClose} isBusy={save.isPending} action="Test and save" />
         </Stack>
       </form>
     </Modal>
@@ -113,8 +113,10 @@ function CredentialFields({ form, isRequired }: { form: Fields; isRequired: bool
   return (
     <>
       <TextInput
-        label="Access key id"
-        {...(!isRequired && { description: "Empty: the installation's own credentials, where it lends them" })}
+        label="Access key ID"
+        {...(!isRequired && {
+          description: "Leave empty to use the installation's own credentials, if it allows this",
+        })}
         required={isRequired}
         autoComplete="off"
         {...input("access_key_id")}
@@ -130,9 +132,9 @@ function CredentialFields({ form, isRequired }: { form: Fields; isRequired: bool
   );
 }
 
-const Failure = ({ error, what }: { error: Error | null; what: string }): ReactNode =>
+const Failure = ({ error, title }: { error: Error | null; title: string }): ReactNode =>
   error && (
-    <Alert color="red" role="alert" title={what} style={{ overflowWrap: "anywhere" }}>
+    <Alert color="red" role="alert" title={title} style={{ overflowWrap: "anywhere" }}>
       {error.message}
     </Alert>
   );

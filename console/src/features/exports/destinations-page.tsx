@@ -8,13 +8,13 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { CredentialsForm, DestinationForm } from "./destination-form.tsx";
-import { deleteDestination, type Destination, destinationsQuery, testDestination } from "./exports-api.ts";
+import { deleteDestination, type Destination, destinationsQuery, testDestination } from "./queries.ts";
 
 const route = getRouteApi("/_shell/exports/destinations");
 
@@ -24,14 +24,14 @@ export function DestinationsPage() {
   const queryClient = useQueryClient();
   const { data: destinations, error, refetch } = useQuery(destinationsQuery);
   const [rotating, setRotating] = useState<Destination | null>(null);
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const test = useMutation({
     mutationFn: ({ id }: Destination) => testDestination(id),
-    onSuccess: (_, { display_name: name }) => tellDone(`${name} can be written to, by the API and by a worker.`),
-    onError: tellFailure("The test failed"),
+    onSuccess: (_, { display_name: name }) => notifyDone(`Test passed: the API and a worker can write to ${name}.`),
+    onError: notifyFailure("Test failed"),
   });
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["export-destinations"] });
-  if (error) return <Problem error={error} what="Destinations could not be read" onRetry={refetch} />;
+  if (error) return <Problem error={error} title="Could not load the destinations" onRetry={refetch} />;
   return (
     <Page
       title="Destinations"
@@ -67,15 +67,17 @@ export function DestinationsPage() {
           onSaved={async () => {
             await refresh();
             setRotating(null);
-            tellDone("Runs that begin from now on use the new credentials.");
+            notifyDone("New export runs use the new credentials.");
           }}
         />
       )}
       {!destinations ? (
         <Loading rows={3} />
       ) : destinations.length === 0 ? (
-        <Empty title="No destination yet">
-          <Text size="sm">A bucket of AWS or of any store that speaks S3. It is tested before it is kept.</Text>
+        <Empty title="No destinations yet">
+          <Text size="sm">
+            A destination is a bucket in AWS S3 or an S3-compatible store. It is tested before it is saved.
+          </Text>
           <Button onClick={() => void navigate({ search: { create: true } })}>New destination</Button>
         </Empty>
       ) : (
@@ -86,41 +88,41 @@ export function DestinationsPage() {
           rowKey={({ id }) => id}
           columns={[
             { title: "Name", width: "16%", cell: ({ display_name: name }) => name },
-            { title: "Bucket", cell: ({ config }) => placeOf(config) },
+            { title: "Bucket", cell: ({ config }) => bucketPath(config) },
             { title: "Store", cell: ({ config }) => config.endpoint_url ?? `AWS, ${config.region}` },
             {
               title: "Credentials",
               width: 130,
               cell: ({ credentials_keys: keys }) =>
-                keys.length === 0 ? "the installation's" : keys.length > 2 ? "key with session" : "key",
+                keys.length === 0 ? "installation" : keys.length > 2 ? "key with session" : "key",
             },
-            { title: "Changed", width: 100, cell: ({ updated_at: at }) => <TimeText at={at} /> },
+            { title: "Updated", width: 100, cell: ({ updated_at: at }) => <TimeText at={at} /> },
             {
               title: "",
               width: 300,
-              cell: (one) => (
+              cell: (destination) => (
                 <Group gap={6} wrap="nowrap" justify="flex-end">
                   <Button
                     size="compact-xs"
                     variant="default"
-                    loading={test.isPending && test.variables.id === one.id}
-                    onClick={() => test.mutate(one)}
+                    loading={test.isPending && test.variables.id === destination.id}
+                    onClick={() => test.mutate(destination)}
                   >
                     Test
                   </Button>
-                  <Button size="compact-xs" variant="default" onClick={() => setRotating(one)}>
-                    New credentials
+                  <Button size="compact-xs" variant="default" onClick={() => setRotating(destination)}>
+                    Edit credentials
                   </Button>
                   <Button
                     size="compact-xs"
                     variant="default"
                     onClick={() =>
-                      ask({
-                        title: `Delete ${one.display_name}?`,
-                        body: "Its credentials go with it. What is in the bucket stays.",
+                      confirm({
+                        title: `Delete ${destination.display_name}?`,
+                        body: "This deletes the stored credentials. Objects in the bucket are kept.",
                         action: "Delete",
                         run: async () => {
-                          await deleteDestination(one.id);
+                          await deleteDestination(destination.id);
                           await refresh();
                         },
                       })
@@ -138,5 +140,5 @@ export function DestinationsPage() {
   );
 }
 
-const placeOf = ({ bucket_name: bucket, prefix }: Destination["config"]): string =>
-  [bucket, prefix].filter((part) => part !== null && part !== "").join("/") || "its own root";
+const bucketPath = ({ bucket_name: bucket, prefix }: Destination["config"]): string =>
+  [bucket, prefix].filter((part) => part !== null && part !== "").join("/") || "bucket root";

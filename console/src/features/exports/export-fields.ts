@@ -1,4 +1,4 @@
-import type { ExportBody } from "./exports-api.ts";
+import type { ExportBody } from "./queries.ts";
 
 type Field = NonNullable<ExportBody["export_fields"]>[number];
 

@@ -20,7 +20,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
-import { countRows, createExport, destinationsQuery, type ExportBody, projectNamesQuery } from "./exports-api.ts";
+import { countRows, createExport, destinationsQuery, type ExportBody, projectNamesQuery } from "./queries.ts";
 import { EXPORT_FIELDS } from "./export-fields.ts";
 
 interface ExportFormProps {
@@ -50,8 +50,8 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
   const [filter, setFilter] = useState("");
   const [fields, setFields] = useState<string[]>([]);
   const [compression, setCompression] = useState<Compression>("zstandard");
-  const isExperiment = (one: (typeof projects)[number]) => one.reference_dataset_id !== null;
-  const session = project ?? (projects.find((one) => !isExperiment(one)) ?? projects[0])?.id ?? "";
+  const isExperiment = (candidate: (typeof projects)[number]) => candidate.reference_dataset_id !== null;
+  const session = project ?? (projects.find((candidate) => !isExperiment(candidate)) ?? projects[0])?.id ?? "";
   const options = (some: typeof projects) => some.map(({ id, name }) => ({ value: id, label: name }));
   const place = destination ?? destinations[0]?.id ?? "";
   const isDated = start !== "" && (repeats || (end !== "" && end > start));
@@ -84,7 +84,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
             <Select
               label="Project"
               data={[
-                { group: "Projects", items: options(projects.filter((one) => !isExperiment(one))) },
+                { group: "Projects", items: options(projects.filter((candidate) => !isExperiment(candidate))) },
                 { group: "Experiments", items: options(projects.filter(isExperiment)) },
               ].filter(({ items }) => items.length > 0)}
               value={session}
@@ -104,17 +104,17 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
           </Group>
           {destinations.length === 0 && (
             <Text size="sm">
-              There is no destination yet.{" "}
+              No destinations yet.{" "}
               <AnchorLink to="/exports/destinations" search={{ create: true }}>
-                Make one first
+                Create one
               </AnchorLink>
             </Text>
           )}
           <SegmentedControl
-            aria-label="How often"
+            aria-label="Frequency"
             data={[
               { value: "once", label: "Once" },
-              { value: "repeats", label: "Again and again" },
+              { value: "repeats", label: "Recurring" },
             ]}
             value={repeats ? "repeats" : "once"}
             onChange={(value) => setRepeats(value === "repeats")}
@@ -130,8 +130,8 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
             />
             {repeats ? (
               <NumberInput
-                label="Every so many hours"
-                description="Each window is exported when it is over"
+                label="Interval, hours"
+                description="Each window is exported when it ends"
                 value={hours}
                 onChange={setHours}
                 min={1}
@@ -142,17 +142,17 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
               <TextInput
                 type="datetime-local"
                 label="To"
-                description="UTC; not itself in it"
+                description="UTC, exclusive"
                 value={end}
                 onChange={(event) => setEnd(event.currentTarget.value)}
-                error={isDated ? undefined : "must be later than the beginning"}
+                error={isDated ? undefined : "Must be after the start"}
                 required
               />
             )}
           </SimpleGrid>
           <TextInput
             label="Filter"
-            description='Of runs, such as eq(run_type, "llm"); empty: all'
+            description='For example eq(run_type, "llm"). Leave empty to export all runs.'
             value={filter}
             onChange={(event) => setFilter(event.currentTarget.value)}
             styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
@@ -160,7 +160,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
           <Group grow align="start">
             <MultiSelect
               label="Columns"
-              description="None chosen: all"
+              description="Leave empty to export all columns"
               data={EXPORT_FIELDS}
               value={fields}
               onChange={setFields}
@@ -169,7 +169,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
             />
             <Select
               label="Compression"
-              description="Of the Parquet files"
+              description="Compression of the Parquet files"
               data={["zstandard", "snappy", "gzip", "none"]}
               value={compression}
               onChange={(value) => value !== null && setCompression(value as Compression)}
@@ -178,7 +178,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
           </Group>
           {isDated && session !== "" && <Preview body={body} />}
           {create.error && (
-            <Alert color="red" role="alert" title="The export was not created">
+            <Alert color="red" role="alert" title="Could not create the export">
               {create.error.message}
             </Alert>
           )}
@@ -187,7 +187,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
               Cancel
             </Button>
             <Button type="submit" loading={create.isPending} disabled={!isDated || session === "" || place === ""}>
-              Export
+              Create export
             </Button>
           </Group>
         </Stack>
@@ -199,10 +199,10 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
 /** Number of rows that the export would have, requested again when typing pauses. */
 function Preview({ body }: { body: ExportBody }) {
   const { session_id, start_time, end_time, filter } = body;
-  const [asked] = useDebouncedValue(JSON.stringify({ session_id, start_time, end_time, filter }), 400);
+  const [debouncedBody] = useDebouncedValue(JSON.stringify({ session_id, start_time, end_time, filter }), 400);
   const { data: rows, error } = useQuery({
-    queryKey: ["export-preview", asked],
-    queryFn: ({ signal }) => countRows(JSON.parse(asked) as ExportBody, signal),
+    queryKey: ["export-preview", debouncedBody],
+    queryFn: ({ signal }) => countRows(JSON.parse(debouncedBody) as ExportBody, signal),
     retry: false,
   });
   return (
@@ -215,8 +215,8 @@ function Preview({ body }: { body: ExportBody }) {
         <Loader size={14} aria-label="Counting" />
       ) : (
         <>
-          <b className="numbers">{count(rows)}</b> rows as of now{end_time == null && ", in all windows so far"}
-          {rows === 0 && ": no run that is wanted began in that time"}
+          <b className="numbers">{count(rows)}</b> matching rows{end_time == null && " in all windows so far"}
+          {rows === 0 && ". Choose a longer time range or another filter."}
         </>
       )}
     </Text>

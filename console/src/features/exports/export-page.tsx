@@ -7,7 +7,7 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { bytes, count, duration } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { Progress } from "../../ui/progress.tsx";
@@ -24,9 +24,9 @@ import {
   type ExportBody,
   exportQuery,
   exportsQuery,
-  isMoving,
+  isInProgress,
   projectNamesQuery,
-} from "./exports-api.ts";
+} from "./queries.ts";
 import { describeWindow, nextWindows, utcMoment } from "./windows.ts";
 
 const route = getRouteApi("/_shell/exports/$exportId");
@@ -34,16 +34,20 @@ const route = getRouteApi("/_shell/exports/$exportId");
 /** One export, or one schedule with its exports. */
 export function ExportPage() {
   const { exportId } = route.useParams();
-  const { data: one, error, refetch } = useQuery(exportQuery(exportId));
+  const { data: bulkExport, error, refetch } = useQuery(exportQuery(exportId));
   const { data: projects = [] } = useQuery(projectNamesQuery);
-  if (error) return <Problem error={error} what="The export could not be read" onRetry={refetch} />;
-  const name = projects.find(({ id }) => id === one?.session_id)?.name;
+  if (error) return <Problem error={error} title="Could not load the export" onRetry={refetch} />;
+  const name = projects.find(({ id }) => id === bulkExport?.session_id)?.name;
   return (
-    <Page title={`Export of ${name ?? "a project"}`} actions={one && <Actions of={one} />}>
-      {one ? (
+    <Page title={`Export of ${name ?? "project"}`} actions={bulkExport && <Actions bulkExport={bulkExport} />}>
+      {bulkExport ? (
         <Stack gap="lg">
-          <Summary of={one} />
-          {one.interval_hours === null ? <ExportRuns of={one} /> : <Schedule of={one} />}
+          <Summary bulkExport={bulkExport} />
+          {bulkExport.interval_hours === null ? (
+            <ExportRuns bulkExport={bulkExport} />
+          ) : (
+            <Schedule bulkExport={bulkExport} />
+          )}
         </Stack>
       ) : (
         <Loading />
@@ -52,15 +56,15 @@ export function ExportPage() {
   );
 }
 
-function Actions({ of }: { of: Export }) {
+function Actions({ bulkExport }: { bulkExport: Export }) {
   const navigate = route.useNavigate();
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["exports"] });
-  const isSchedule = of.interval_hours !== null;
+  const isSchedule = bulkExport.interval_hours !== null;
   const again = useMutation({
-    mutationFn: () => createExport(sameAgain(of)),
-    onError: tellFailure("The export was not created"),
+    mutationFn: () => createExport(copyExport(bulkExport)),
+    onError: notifyFailure("Could not create the export"),
     onSuccess: async ({ id }) => {
       await refresh();
       await navigate({ to: "/exports/$exportId", params: { exportId: id } });
@@ -69,112 +73,116 @@ function Actions({ of }: { of: Export }) {
   return (
     <>
       {dialog}
-      {isMoving(of) && (
+      {isInProgress(bulkExport) && (
         <Button
           size="xs"
           variant="default"
           onClick={() =>
-            ask({
-              title: isSchedule ? "End this schedule?" : "Cancel this export?",
+            confirm({
+              title: isSchedule ? "Stop this schedule?" : "Cancel this export?",
               body: isSchedule
-                ? "No further window is exported. What it has begun goes on, and files that are written stay."
-                : "Files that are written stay in the bucket, without the mark that they are complete.",
-              action: isSchedule ? "End it" : "Cancel it",
+                ? "No further windows are exported. Active exports finish, and written files are kept."
+                : "Written files stay in the bucket, without the _SUCCESS file.",
+              action: isSchedule ? "Stop schedule" : "Cancel export",
+              dismiss: "Go back",
               run: async () => {
-                await cancelExport(of.id);
+                await cancelExport(bulkExport.id);
                 await refresh();
               },
             })
           }
         >
-          {isSchedule ? "End the schedule" : "Cancel"}
+          {isSchedule ? "Stop schedule" : "Cancel export"}
         </Button>
       )}
-      {!isMoving(of) && !isSchedule && (
+      {!isInProgress(bulkExport) && !isSchedule && (
         <Button size="xs" variant="default" loading={again.isPending} onClick={() => again.mutate()}>
-          Export again
+          Rerun export
         </Button>
       )}
     </>
   );
 }
 
-const sameAgain = (of: Export): ExportBody =>
+const copyExport = (bulkExport: Export): ExportBody =>
   ({
-    session_id: of.session_id,
-    bulk_export_destination_id: of.bulk_export_destination_id,
-    start_time: of.start_time,
-    end_time: of.end_time,
-    filter: of.filter,
-    compression: of.compression,
-    format_version: of.format_version,
-    ...(of.export_fields !== null && { export_fields: of.export_fields }),
+    session_id: bulkExport.session_id,
+    bulk_export_destination_id: bulkExport.bulk_export_destination_id,
+    start_time: bulkExport.start_time,
+    end_time: bulkExport.end_time,
+    filter: bulkExport.filter,
+    compression: bulkExport.compression,
+    format_version: bulkExport.format_version,
+    ...(bulkExport.export_fields !== null && { export_fields: bulkExport.export_fields }),
   }) as ExportBody;
 
-function Summary({ of }: { of: Export }) {
+function Summary({ bulkExport }: { bulkExport: Export }) {
   const { data: destinations = [] } = useQuery(destinationsQuery);
-  const place = destinations.find(({ id }) => id === of.bulk_export_destination_id);
-  const { rows_total: total, rows_written: rows, bytes_written: size, files_written: files } = of.progress;
+  const place = destinations.find(({ id }) => id === bulkExport.bulk_export_destination_id);
+  const { rows_total: total, rows_written: rows, bytes_written: size, files_written: files } = bulkExport.progress;
   return (
     <Stack gap="sm">
       <Group gap="sm">
-        <StatusBadge status={of.status} />
-        <Text size="sm">{describeWindow(of)}</Text>
+        <StatusBadge status={bulkExport.status} />
+        <Text size="sm">{describeWindow(bulkExport)}</Text>
         {place && (
           <Text size="sm" c="dimmed">
             to {place.display_name}
           </Text>
         )}
-        {of.source_bulk_export_id !== null && (
-          <AnchorLink to="/exports/$exportId" params={{ exportId: of.source_bulk_export_id }} size="sm">
-            of a schedule
+        {bulkExport.source_bulk_export_id !== null && (
+          <AnchorLink to="/exports/$exportId" params={{ exportId: bulkExport.source_bulk_export_id }} size="sm">
+            from a schedule
           </AnchorLink>
         )}
       </Group>
-      {of.error !== null && (
-        <Alert color="red" title="It did not end well" role="alert">
-          {of.error}
+      {bulkExport.error !== null && (
+        <Alert color="red" title="Error" role="alert">
+          {bulkExport.error}
         </Alert>
       )}
-      {of.filter !== null && (
+      {bulkExport.filter !== null && (
         <Group gap={4}>
           <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
-            {of.filter}
+            {bulkExport.filter}
           </Text>
-          <CopyButton value={of.filter} label="Copy the filter" />
+          <CopyButton value={bulkExport.filter} label="Copy filter" />
         </Group>
       )}
-      {of.interval_hours === null && (
+      {bulkExport.interval_hours === null && (
         <Paper withBorder p="sm">
-          {isMoving(of) && (
+          {isInProgress(bulkExport) && (
             <Progress label="Rows written" done={rows} total={total}>
-              {count(rows)} of {count(total)} rows <Estimate of={of} />
+              {count(rows)} of {count(total)} rows <Estimate bulkExport={bulkExport} />
             </Progress>
           )}
-          <SimpleGrid cols={{ base: 2, sm: 4 }} mt={isMoving(of) ? "sm" : 0}>
+          <SimpleGrid cols={{ base: 2, sm: 4 }} mt={isInProgress(bulkExport) ? "sm" : 0}>
             <Fact label="Rows" value={count(rows)} />
             <Fact label="Size" value={bytes(size)} />
             <Fact label="Files" value={count(files)} />
             <Fact
-              label="Took"
+              label="Duration"
               value={
-                of.started_at && of.finished_at ? duration(Date.parse(of.finished_at) - Date.parse(of.started_at)) : "–"
+                bulkExport.started_at && bulkExport.finished_at
+                  ? duration(Date.parse(bulkExport.finished_at) - Date.parse(bulkExport.started_at))
+                  : "–"
               }
             />
           </SimpleGrid>
         </Paper>
       )}
       <Text size="xs" c="dimmed">
-        Created <TimeText at={of.created_at} size="xs" />, {of.compression}, format {of.format_version},{" "}
-        {of.export_fields === null ? "all columns" : `columns ${of.export_fields.join(", ")}`}
+        Created <TimeText at={bulkExport.created_at} size="xs" />, {bulkExport.compression}, format{" "}
+        {bulkExport.format_version},{" "}
+        {bulkExport.export_fields === null ? "all columns" : `columns ${bulkExport.export_fields.join(", ")}`}
       </Text>
     </Stack>
   );
 }
 
-function Estimate({ of }: { of: Export }) {
+function Estimate({ bulkExport }: { bulkExport: Export }) {
   const now = useNow();
-  const end = of.progress.estimated_end;
+  const end = bulkExport.progress.estimated_end;
   return end === null ? null : <>, about {duration(Math.max(0, Date.parse(end) - now))} left</>;
 }
 
@@ -191,35 +199,35 @@ export function Fact({ label, value }: { label: string; value: string }) {
   );
 }
 
-function Schedule({ of }: { of: Export }) {
+function Schedule({ bulkExport }: { bulkExport: Export }) {
   const now = useNow();
   const { data: exports = [] } = useQuery(exportsQuery);
-  const spawned = exports.filter(({ source_bulk_export_id: source }) => source === of.id);
+  const spawned = exports.filter(({ source_bulk_export_id: source }) => source === bulkExport.id);
   return (
     <>
-      {isMoving(of) && (
+      {isInProgress(bulkExport) && (
         <section aria-label="Next windows">
           <Title order={2} size="h5" mb="xs">
-            Next
+            Next windows
           </Title>
           <SimpleTable
             label="Next windows"
-            rows={nextWindows(of, now, 3)}
+            rows={nextWindows(bulkExport, now, 3)}
             rowKey={({ start }) => start}
             columns={[
               { title: "Window", cell: ({ start, end }) => `${utcMoment(start)} – ${utcMoment(end)}` },
-              { title: "Exported", width: 160, cell: ({ end }) => <TimeText at={end} /> },
+              { title: "Due", width: 160, cell: ({ end }) => <TimeText at={end} /> },
             ]}
           />
         </section>
       )}
       <section aria-label="Exports of this schedule">
         <Title order={2} size="h5" mb="xs">
-          So far
+          Exports
         </Title>
         {spawned.length === 0 ? (
           <Text size="sm" c="dimmed">
-            No window is over yet.
+            No window has ended yet.
           </Text>
         ) : (
           <SimpleTable
@@ -229,14 +237,14 @@ function Schedule({ of }: { of: Export }) {
             columns={[
               {
                 title: "Window",
-                cell: (one) => (
-                  <AnchorLink to="/exports/$exportId" params={{ exportId: one.id }} size="sm">
-                    {describeWindow(one)}
+                cell: (window) => (
+                  <AnchorLink to="/exports/$exportId" params={{ exportId: window.id }} size="sm">
+                    {describeWindow(window)}
                   </AnchorLink>
                 ),
               },
-              { title: "Status", width: 150, cell: (one) => <StatusBadge status={one.status} /> },
-              { title: "Rows", width: 120, align: "right", cell: (one) => count(one.progress.rows_written) },
+              { title: "Status", width: 150, cell: (window) => <StatusBadge status={window.status} /> },
+              { title: "Rows", width: 120, align: "right", cell: (window) => count(window.progress.rows_written) },
             ]}
           />
         )}

@@ -6,14 +6,14 @@ import { bytes, count } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
-import { type Export, type ExportRun, exportRunsQuery, isMoving } from "./exports-api.ts";
+import { type Export, type ExportRun, exportRunsQuery, isInProgress } from "./queries.ts";
 
 const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
 /** An export's runs, one per day of its window, each with its files. */
-export function ExportRuns({ of }: { of: Export }) {
-  const { data: runs, error, refetch } = useQuery(exportRunsQuery(of.id, isMoving(of)));
-  if (error) return <Problem error={error} what="The days of this export could not be read" onRetry={refetch} />;
+export function ExportRuns({ bulkExport }: { bulkExport: Export }) {
+  const { data: runs, error, refetch } = useQuery(exportRunsQuery(bulkExport.id, isInProgress(bulkExport)));
+  if (error) return <Problem error={error} title="Could not load the days of this export" onRetry={refetch} />;
   return (
     <section aria-label="Days">
       <Title order={2} size="h5" mb="xs">
@@ -23,7 +23,7 @@ export function ExportRuns({ of }: { of: Export }) {
         <Loading rows={3} />
       ) : runs.length === 0 ? (
         <Text size="sm" c="dimmed">
-          {isMoving(of) ? "They are made out when the export begins." : "There are none."}
+          {isInProgress(bulkExport) ? "Days are listed when the export starts." : "No days."}
         </Text>
       ) : (
         <Accordion variant="contained" multiple>
@@ -41,7 +41,7 @@ export function ExportRuns({ of }: { of: Export }) {
                   <Text size="sm" c="dimmed" className="numbers">
                     {bytes(run.progress.bytes_written)}
                   </Text>
-                  {run.retry_number > 0 && <Text size="sm">tried {run.retry_number + 1} times</Text>}
+                  {run.retry_number > 0 && <Text size="sm">{run.retry_number + 1} attempts</Text>}
                 </Group>
               </Accordion.Control>
               <Accordion.Panel>
@@ -70,8 +70,8 @@ function RunDetails({ run }: { run: ExportRun }) {
       ))}
       {result !== null && /^completed$/i.test(run.status) && (
         <Text size="xs" c="dimmed">
-          The folder of the export holds manifest.json, with each file's rows, size and checksum, and _SUCCESS, which is
-          written last.
+          The export's folder contains manifest.json, with the rows, size and checksum of each file, and _SUCCESS, which
+          is written last.
         </Text>
       )}
     </Stack>
@@ -86,6 +86,6 @@ const Place = ({ label, path }: { label: string; path: string }) => (
     <Text size="xs" ff="monospace" style={{ overflowWrap: "anywhere" }}>
       {path}
     </Text>
-    <CopyButton value={path} label={`Copy the path of the ${label.toLowerCase()}`} />
+    <CopyButton value={path} label={`Copy ${label.toLowerCase()} path`} />
   </Group>
 );

@@ -14,7 +14,7 @@ import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { ExportForm } from "./export-form.tsx";
-import { destinationsQuery, type Export, exportsQuery, isMoving, projectNamesQuery } from "./exports-api.ts";
+import { destinationsQuery, type Export, exportsQuery, isInProgress, projectNamesQuery } from "./queries.ts";
 import { describeWindow } from "./windows.ts";
 
 const route = getRouteApi("/_shell/exports/");
@@ -27,7 +27,7 @@ export function ExportsPage() {
   const { data: projects = [] } = useQuery(projectNamesQuery);
   const names = new Map(projects.map(({ id, name }) => [id, name]));
   const places = new Map(destinations.map(({ id, display_name: name }) => [id, name]));
-  if (error) return <Problem error={error} what="Exports could not be read" onRetry={refetch} />;
+  if (error) return <Problem error={error} title="Could not load the exports" onRetry={refetch} />;
   const open = () => void navigate({ search: { create: true } });
   return (
     <Page
@@ -53,14 +53,14 @@ export function ExportsPage() {
       {!exports ? (
         <Loading />
       ) : exports.length === 0 ? (
-        <Empty title="Nothing was exported yet">
+        <Empty title="No exports yet">
           <Text size="sm">
-            An export writes a project's runs as Parquet into a bucket of yours, once or on a schedule, and proves that
-            nothing is missing.
+            An export writes a project's runs as Parquet files to your bucket, once or on a schedule, and verifies that
+            no run is missing.
           </Text>
           {destinations.length === 0 ? (
             <ButtonLink to="/exports/destinations" search={{ create: true }}>
-              Say where to: new destination
+              New destination
             </ButtonLink>
           ) : (
             <Button onClick={open}>New export</Button>
@@ -75,16 +75,16 @@ export function ExportsPage() {
           columns={[
             {
               title: "Project",
-              cell: (one) => (
-                <AnchorLink to="/exports/$exportId" params={{ exportId: one.id }} size="sm">
-                  {names.get(one.session_id) ?? one.session_id}
+              cell: (bulkExport) => (
+                <AnchorLink to="/exports/$exportId" params={{ exportId: bulkExport.id }} size="sm">
+                  {names.get(bulkExport.session_id) ?? bulkExport.session_id}
                 </AnchorLink>
               ),
             },
-            { title: "Status", width: 140, cell: (one) => <StatusBadge status={one.status} /> },
-            { title: "Window", width: 340, cell: (one) => <Text size="sm">{describeWindow(one)}</Text> },
-            { title: "To", cell: ({ bulk_export_destination_id: id }) => places.get(id) ?? id },
-            { title: "Written", width: 170, cell: (one) => <Written of={one} /> },
+            { title: "Status", width: 140, cell: (bulkExport) => <StatusBadge status={bulkExport.status} /> },
+            { title: "Window", width: 340, cell: (bulkExport) => <Text size="sm">{describeWindow(bulkExport)}</Text> },
+            { title: "Destination", cell: ({ bulk_export_destination_id: id }) => places.get(id) ?? id },
+            { title: "Written", width: 170, cell: (bulkExport) => <Written bulkExport={bulkExport} /> },
             { title: "Created", width: 100, cell: ({ created_at: at }) => <TimeText at={at} /> },
           ]}
         />
@@ -93,10 +93,10 @@ export function ExportsPage() {
   );
 }
 
-function Written({ of }: { of: Export }) {
-  const { rows_written: rows, rows_total: total, bytes_written: size } = of.progress;
-  if (of.interval_hours !== null) return <Text size="sm">every {of.interval_hours} h</Text>;
-  if (isMoving(of)) {
+function Written({ bulkExport }: { bulkExport: Export }) {
+  const { rows_written: rows, rows_total: total, bytes_written: size } = bulkExport.progress;
+  if (bulkExport.interval_hours !== null) return <Text size="sm">every {bulkExport.interval_hours} h</Text>;
+  if (isInProgress(bulkExport)) {
     return (
       <Progress label="Rows written" done={rows} total={total}>
         {count(rows)} of {count(total)} rows

@@ -10,20 +10,20 @@ const moment = new Intl.DateTimeFormat("en-GB", {
 /** Formats in UTC, because an export's days are days of UTC. */
 export const utcMoment = (iso: string): string => `${moment.format(new Date(iso))} UTC`;
 
-export interface Windowed {
+export interface ExportWindow {
   start_time: string;
   end_time: string | null;
   interval_hours: number | null;
 }
 
-export function describeWindow({ start_time: start, end_time: end, interval_hours: hours }: Windowed): string {
+export function describeWindow({ start_time: start, end_time: end, interval_hours: hours }: ExportWindow): string {
   if (hours !== null) return `from ${utcMoment(start)} on, every ${hours} h`;
   return `${moment.format(new Date(start))} – ${end === null ? "" : utcMoment(end)}`;
 }
 
 /** Returns a schedule's next windows, each exported once it is over. */
 export function nextWindows(
-  { start_time: start, interval_hours: hours }: Windowed,
+  { start_time: start, interval_hours: hours }: ExportWindow,
   now: number,
   most: number,
 ): { start: string; end: string }[] {

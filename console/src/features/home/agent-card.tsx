@@ -37,7 +37,7 @@ export function AgentCard({ server: { id: server, name } }: { server: AgentServe
         <SimpleGrid cols={3} spacing="xs">
           <Figure label="Running" value={queue?.counts.running} />
           <Figure label="Waiting" value={queue?.counts.pending} />
-          <Figure label="For a human" value={waiting} />
+          <Figure label="Needs review" value={waiting} />
         </SimpleGrid>
       )}
       <Group gap="md" mt="sm">

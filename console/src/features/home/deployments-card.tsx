@@ -6,13 +6,13 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Card } from "./card.tsx";
 
-const MOST = 6;
+const LIMIT = 6;
 
 export function DeploymentsCard() {
   const query = useQuery({
     queryKey: ["control", "deployments", "newest"],
     queryFn: async ({ signal }) => {
-      const params = { query: { limit: String(MOST) } };
+      const params = { query: { limit: String(LIMIT) } };
       return (await data(controlApi.GET("/v2/deployments", { params, signal }))).resources;
     },
     refetchInterval: 10_000,
@@ -28,7 +28,7 @@ export function DeploymentsCard() {
       query={query}
       none={
         <Text size="sm">
-          None yet. <Code>heddle deploy</Code> in a project's directory makes one, and so does the list of deployments.
+          None yet. Run <Code>heddle deploy</Code> in a project's folder, or create one under “All deployments”.
         </Text>
       }
       line={({ id, name, status }) => (

@@ -22,7 +22,7 @@ export function Home() {
       {!about || isPending ? (
         <Loading rows={4} />
       ) : Object.values(about.spaces).every((isThere) => !isThere) ? (
-        <Empty title="Nothing runs behind this console">
+        <Empty title="No servers connected">
           <Text size="sm">
             Start <Code>heddle dev</Code> in a graph project, or <Code>heddle up</Code> for the whole platform.
           </Text>
@@ -35,7 +35,7 @@ export function Home() {
                 Agent servers
               </Title>
               <SimpleGrid cols={{ base: 1, md: 2, lg: 3 }} spacing="sm">
-                {servers.slice(0, MOST).map((server) => (
+                {servers.slice(0, LIMIT).map((server) => (
                   <AgentCard key={server.id} server={server} />
                 ))}
               </SimpleGrid>
@@ -54,4 +54,4 @@ export function Home() {
 }
 
 /** Limit, as each card queries its server; the list of deployments shows the rest. */
-const MOST = 12;
+const LIMIT = 12;

@@ -1,5 +1,5 @@
 import { count } from "../../ui/format.ts";
-import type { Hour } from "./last-day.ts";
+import type { Hour } from "./queries.ts";
 import styles from "./hours-chart.module.css";
 
 const BAR = 4;
@@ -9,7 +9,7 @@ const HEIGHT = 20;
 /** Bar per hour; its lower, red part counts failures. It fits into a line of text. */
 export function HoursChart({ hours }: { hours: Hour[] | undefined }) {
   const most = Math.max(1, ...(hours ?? []).map(({ traces }) => traces));
-  const heightOf = (traces: number) => (traces === 0 ? 0 : Math.max(1.5, (traces / most) * HEIGHT));
+  const barHeight = (traces: number) => (traces === 0 ? 0 : Math.max(1.5, (traces / most) * HEIGHT));
   const width = 24 * (BAR + GAP) - GAP;
   return (
     <svg
@@ -17,12 +17,12 @@ export function HoursChart({ hours }: { hours: Hour[] | undefined }) {
       height={HEIGHT}
       className={styles["chart"]}
       role="img"
-      aria-label={hours ? describe(hours) : "Traces by the hour"}
+      aria-label={hours ? describe(hours) : "Traces per hour"}
     >
       <line x1={0} x2={width} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} className={styles["ground"]} />
       {hours?.map(({ traces, failed }, index) => {
         const x = index * (BAR + GAP);
-        const [all, bad] = [heightOf(traces), heightOf(failed)];
+        const [all, bad] = [barHeight(traces), barHeight(failed)];
         return (
           <g key={x}>
             <rect x={x} y={HEIGHT - all} width={BAR} height={all} className={styles["bar"]} />
@@ -34,12 +34,12 @@ export function HoursChart({ hours }: { hours: Hour[] | undefined }) {
   );
 }
 
-export function totalOf(hours: Hour[]): Hour {
+export function sumHours(hours: Hour[]): Hour {
   const sum = (key: keyof Hour) => hours.reduce((total, hour) => total + hour[key], 0);
   return { traces: sum("traces"), failed: sum("failed") };
 }
 
 function describe(hours: Hour[]): string {
-  const { traces, failed } = totalOf(hours);
-  return `${count(traces)} traces in the last 24 hours, ${count(failed)} of them failed`;
+  const { traces, failed } = sumHours(hours);
+  return `${count(traces)} traces in the last 24 hours, ${count(failed)} failed`;
 }

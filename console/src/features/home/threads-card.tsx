@@ -4,27 +4,27 @@ import { useQuery } from "@tanstack/react-query";
 import { AnchorLink } from "../../ui/links.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { threadListQuery } from "../threads/thread-list-query.ts";
-import { previewOf } from "../threads/thread-preview.ts";
+import { threadListQuery } from "../threads/queries.ts";
+import { previewThread } from "../threads/thread-preview.ts";
 import { Card } from "./card.tsx";
 
-const MOST = 6;
+const LIMIT = 6;
 
 /** The most recently updated threads. */
 export function ThreadsCard({ server }: { server: string }) {
   const query = useQuery({ ...threadListQuery(server, {}), refetchInterval: 10_000 });
   return (
     <Card
-      title="Latest threads"
+      title="Recent threads"
       all={
         <AnchorLink to="/a/$server/threads" params={{ server }} size="sm">
           All threads
         </AnchorLink>
       }
-      query={{ ...query, data: query.data?.threads.slice(0, MOST) }}
+      query={{ ...query, data: query.data?.threads.slice(0, LIMIT) }}
       none={
         <Text size="sm">
-          None yet. Talk to an assistant in the{" "}
+          None yet. Start a conversation in the{" "}
           <AnchorLink to="/a/$server/playground" params={{ server }}>
             playground
           </AnchorLink>
@@ -40,7 +40,7 @@ export function ThreadsCard({ server }: { server: string }) {
             truncate
             style={{ flex: 1 }}
           >
-            {previewOf(thread) || thread.thread_id}
+            {previewThread(thread) || thread.thread_id}
           </AnchorLink>
           <StatusBadge status={thread.status} />
           <TimeText at={thread.updated_at} />

@@ -4,10 +4,10 @@ import { useQuery } from "@tanstack/react-query";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { metadataOf, utc } from "../runs/run-record.ts";
+import { readMetadata, utc } from "../runs/run-record.ts";
 import { Card } from "./card.tsx";
-import { HoursChart, totalOf } from "./hours-chart.tsx";
-import { failuresOf, hoursOf, newestProjects } from "./last-day.ts";
+import { HoursChart, sumHours } from "./hours-chart.tsx";
+import { failuresQuery, hoursQuery, recentProjectsQuery } from "./queries.ts";
 
 const AllProjects = () => (
   <AnchorLink to="/projects" size="sm">
@@ -19,18 +19,20 @@ const AllProjects = () => (
 export function ProjectsCard() {
   return (
     <Card
-      title="Traces of the last day"
+      title="Traces in the last 24 hours"
       all={<AllProjects />}
-      query={useQuery(newestProjects)}
-      none={<Text size="sm">None yet. Every run of a graph is traced; any LangSmith client can send others.</Text>}
+      query={useQuery(recentProjectsQuery)}
+      none={
+        <Text size="sm">None yet. Runs of graphs are traced automatically; any LangSmith client can send traces.</Text>
+      }
       line={({ id, name }) => <ProjectLine key={id} id={id} name={name ?? id} />}
     />
   );
 }
 
 function ProjectLine({ id, name }: { id: string; name: string }) {
-  const { data: hours } = useQuery(hoursOf(id));
-  const total = hours && totalOf(hours);
+  const { data: hours } = useQuery(hoursQuery(id));
+  const total = hours && sumHours(hours);
   return (
     <Group justify="space-between" wrap="nowrap" gap="sm" mih={24}>
       <AnchorLink to="/projects/$projectId" params={{ projectId: id }} size="sm" truncate style={{ flex: 1 }}>
@@ -51,16 +53,16 @@ function ProjectLine({ id, name }: { id: string; name: string }) {
 
 /** Recent failures that need attention. */
 export function FailuresCard() {
-  const { data: projects } = useQuery(newestProjects);
+  const { data: projects } = useQuery(recentProjectsQuery);
   const ids = projects?.map(({ id }) => id) ?? [];
-  const failures = useQuery({ ...failuresOf(ids), enabled: ids.length > 0 });
-  const nothing = { ...failures, data: projects && ids.length === 0 ? [] : failures.data };
+  const failures = useQuery({ ...failuresQuery(ids), enabled: ids.length > 0 });
+  const query = { ...failures, data: projects && ids.length === 0 ? [] : failures.data };
   return (
     <Card
-      title="Failed in the last day"
+      title="Failures in the last 24 hours"
       all={<AllProjects />}
-      query={nothing}
-      none={<Text size="sm">Nothing did, in the projects that were used last.</Text>}
+      query={query}
+      none={<Text size="sm">No failures in recently active projects.</Text>}
       line={(run) => (
         <Group key={run.id} wrap="nowrap" gap="sm" align="baseline">
           <AnchorLink
@@ -70,7 +72,7 @@ export function FailuresCard() {
             truncate
             style={{ flex: "none", maxWidth: "40%" }}
           >
-            {nameOf(run)}
+            {runName(run)}
           </AnchorLink>
           <Text size="sm" c="dimmed" truncate style={{ flex: 1 }}>
             {firstLine(run.error)}
@@ -83,8 +85,8 @@ export function FailuresCard() {
 }
 
 /** Returns a run's name. The library calls all unnamed graphs LangGraph; their ids are more informative. */
-function nameOf(run: { name?: string; extra?: unknown }): string {
-  const { graph_id: graph } = metadataOf(run);
+function runName(run: { name?: string; extra?: unknown }): string {
+  const { graph_id: graph } = readMetadata(run);
   return run.name === "LangGraph" && typeof graph === "string" ? graph : (run.name ?? "");
 }
 

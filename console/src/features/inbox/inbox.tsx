@@ -11,8 +11,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
-import { PAGE, type ThreadLine, threadListQuery } from "../threads/thread-list-query.ts";
-import { assistantsQuery } from "../threads/thread-queries.ts";
+import { PAGE, type ThreadLine, threadListQuery, assistantsQuery } from "../threads/queries.ts";
 
 const route = getRouteApi("/_shell/a/$server/inbox");
 
@@ -31,20 +30,18 @@ export function Inbox() {
       ) : !waiting.data ? (
         <Loading />
       ) : threads.length === 0 ? (
-        <Empty title="Nothing waits for you">
-          <Text size="sm">
-            Runs that stop and ask, as with LangGraph's interrupt(), are listed here to be answered.
-          </Text>
+        <Empty title="Nothing to review">
+          <Text size="sm">Runs that pause with LangGraph's interrupt() appear here for an answer.</Text>
         </Empty>
       ) : (
         <Stack gap="md">
           {typeof total === "number" && (
             <Text size="sm" c="dimmed">
-              {total === 1 ? "One thread waits for a human." : `${count(total)} threads wait for a human.`}
+              {total === 1 ? "1 thread needs review." : `${count(total)} threads need review.`}
             </Text>
           )}
           {threads.map((thread) => (
-            <WaitingThread key={thread.thread_id} server={server} thread={thread} names={names} />
+            <InterruptedThread key={thread.thread_id} server={server} thread={thread} names={names} />
           ))}
           {typeof total === "number" && total > PAGE && (
             <Pagination
@@ -61,13 +58,13 @@ export function Inbox() {
   );
 }
 
-interface WaitingThreadProps {
+interface InterruptedThreadProps {
   server: string;
   thread: ThreadLine;
   names: ReadonlyMap<string, string>;
 }
 
-function WaitingThread({ server, thread, names }: WaitingThreadProps) {
+function InterruptedThread({ server, thread, names }: InterruptedThreadProps) {
   const { assistant_id: id, graph_id: graph } = (thread.metadata ?? {}) as Record<string, string | undefined>;
   return (
     <Card withBorder padding="sm" component="article" aria-label={`Thread ${thread.thread_id}`}>
@@ -84,7 +81,7 @@ function WaitingThread({ server, thread, names }: WaitingThreadProps) {
           {thread.thread_id}
         </AnchorLink>
         <AnchorLink to="/a/$server/playground" params={{ server }} search={{ thread: thread.thread_id }} size="xs">
-          In the playground
+          Open in playground
         </AnchorLink>
         <TimeText at={thread.updated_at} size="xs" ml="auto" />
       </Group>

@@ -1,7 +1,7 @@
 import { Paper, Stack, Text } from "@mantine/core";
 
 import { LazyJson } from "../../ui/lazy-json.tsx";
-import { AnyAnswer } from "./any-answer.tsx";
+import { AnswerForm } from "./answer-form.tsx";
 import { readReview } from "./review.ts";
 import { ReviewForm } from "./review-form.tsx";
 
@@ -28,19 +28,19 @@ export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: 
       withBorder
       p="sm"
       component="section"
-      aria-label="Waits for an answer"
+      aria-label="Needs review"
       style={{ borderColor: "var(--mantine-color-orange-6)", borderLeftWidth: 3 }}
     >
       <Stack gap="xs">
         <Text size="xs" fw={600} c="dimmed">
-          Waits for a human{node !== undefined && ` in ${node}`}
+          Needs review{node !== undefined && ` · ${node}`}
         </Text>
         {review ? (
           <ReviewForm review={review} isBusy={isBusy} onAnswer={onAnswer} />
         ) : (
           <>
             <Question value={value} />
-            <AnyAnswer asked={value} isBusy={isBusy} onAnswer={onAnswer} />
+            <AnswerForm payload={value} isBusy={isBusy} onAnswer={onAnswer} />
           </>
         )}
       </Stack>
@@ -65,5 +65,5 @@ export function Question({ value }: { value: unknown }) {
       </Text>
     );
   }
-  return <LazyJson value={value} label="what it asks" maxHeight="16rem" />;
+  return <LazyJson value={value} label="payload" maxHeight="16rem" />;
 }

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Content } from "../../ui/messages/content.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
 import { ToolCallView } from "../../ui/messages/tool-call-view.tsx";
-import { looksBroken } from "../../ui/schema-form/schema.ts";
+import { isBrokenJson } from "../../ui/schema-form/schema.ts";
 import { type Action, type Choice, type Decision, type Review, writeAnswer } from "./review.ts";
 
 const LABELS: Record<Choice, string> = { approve: "Approve", edit: "Edit", reject: "Reject", respond: "Respond" };
@@ -23,15 +23,15 @@ interface ReviewFormProps {
 
 /** Form for tool calls that need approval, with a decision for each. */
 export function ReviewForm({ review, isBusy, onAnswer }: ReviewFormProps) {
-  const [drafts, setDrafts] = useState(() => review.actions.map(draftOf));
+  const [drafts, setDrafts] = useState(() => review.actions.map(initialDraft));
   const change = (index: number, next: Partial<Draft>) =>
     setDrafts(drafts.map((draft, at) => (at === index ? { ...draft, ...next } : draft)));
-  const isBroken = drafts.some(({ choice, args }) => choice === "edit" && (looksBroken(args) || args.trim() === ""));
+  const isBroken = drafts.some(({ choice, args }) => choice === "edit" && (isBrokenJson(args) || args.trim() === ""));
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        onAnswer(writeAnswer(review, drafts.map(decisionOf)));
+        onAnswer(writeAnswer(review, drafts.map(toDecision)));
       }}
     >
       <Stack gap="sm">
@@ -40,7 +40,7 @@ export function ReviewForm({ review, isBusy, onAnswer }: ReviewFormProps) {
         ))}
         <Group>
           <Button type="submit" size="xs" loading={isBusy} disabled={isBroken}>
-            {drafts.length > 1 ? "Send the decisions" : LABELS[drafts[0]!.choice]}
+            {drafts.length > 1 ? "Submit decisions" : LABELS[drafts[0]!.choice]}
           </Button>
         </Group>
       </Stack>
@@ -63,7 +63,7 @@ function ActionForm({
       <ToolCallView call={{ name: action.name, args: action.args }} />
       <SegmentedControl
         size="xs"
-        aria-label={`Decision on ${action.name}`}
+        aria-label={`Decision for ${action.name}`}
         data={action.choices.map((choice) => ({ value: choice, label: LABELS[choice] ?? choice }))}
         value={draft.choice}
         onChange={(choice) => onChange({ choice })}
@@ -71,15 +71,15 @@ function ActionForm({
       />
       {draft.choice === "edit" && (
         <JsonField
-          label={`New arguments of ${action.name}`}
+          label={`Edited arguments of ${action.name}`}
           value={draft.args}
-          error={looksBroken(draft.args) ? "This is not valid JSON yet." : null}
+          error={isBrokenJson(draft.args) ? "Invalid JSON" : null}
           onChange={(args) => onChange({ args })}
         />
       )}
       {(draft.choice === "reject" || draft.choice === "respond") && (
         <Textarea
-          label={draft.choice === "reject" ? "Why (told to the agent)" : "Response"}
+          label={draft.choice === "reject" ? "Reason (sent to the agent)" : "Response"}
           autosize
           minRows={1}
           value={draft.message}
@@ -88,20 +88,20 @@ function ActionForm({
       )}
       {action.choices.length === 0 && (
         <Text size="sm" c="dimmed">
-          The agent allows no decision here.
+          The agent allows no decisions for this action.
         </Text>
       )}
     </Stack>
   );
 }
 
-const draftOf = ({ choices, args }: Action): Draft => ({
+const initialDraft = ({ choices, args }: Action): Draft => ({
   choice: choices[0] ?? "approve",
   args: JSON.stringify(args, null, 2),
   message: "",
 });
 
-function decisionOf({ choice, args, message }: Draft): Decision {
+function toDecision({ choice, args, message }: Draft): Decision {
   if (choice === "approve") return { choice };
   if (choice === "edit") return { choice, args: JSON.parse(args) as unknown };
   return { choice, message };

@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 
-import { tellDone, tellFailure } from "../../ui/notify.ts";
-import { type Thread, threadKey } from "../threads/thread-queries.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
+import { type Thread, threadKey } from "../threads/queries.ts";
 import { answerThread } from "./answer-thread.ts";
 import { type Interrupt, InterruptCard } from "./interrupt-card.tsx";
 
@@ -17,17 +17,17 @@ export function ThreadInterrupts({ server, thread }: ThreadInterruptsProps) {
   const answer = useMutation({
     mutationFn: (resume: { value: unknown } | undefined) => answerThread(server, thread, resume),
     async onSuccess() {
-      tellDone("Answered. The run goes on.");
+      notifyDone("Run resumed");
       await queryClient.invalidateQueries({ queryKey: ["agent", server, "threads"] });
       await queryClient.invalidateQueries({ queryKey: threadKey(server, thread.thread_id) });
     },
-    onError: tellFailure("The answer was not accepted"),
+    onError: notifyFailure("Could not resume the run"),
   });
   const interrupts = Object.values(thread.interrupts ?? {}).flat() as Interrupt[];
   if (interrupts.length === 0) {
     return (
       <Group gap="xs">
-        <Text size="sm">It was stopped on its way and asks nothing.</Text>
+        <Text size="sm">The run was interrupted and has no open question.</Text>
         <Button size="compact-sm" loading={answer.isPending} onClick={() => answer.mutate(undefined)}>
           Continue
         </Button>

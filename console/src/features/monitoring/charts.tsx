@@ -8,8 +8,8 @@ import { type ChartProps, type ChartSeries } from "../../ui/chart-props.ts";
 import { compact, duration, money, percent } from "../../ui/format.ts";
 import { Problem } from "../../ui/problem.tsx";
 import type { TimeRange } from "../../ui/time-range.ts";
-import { type Group, type Point, type TimelineInRange, timelineQuery, type Which } from "./timeline-query.ts";
-import { feedbackOf, figuresOf, groupsOf } from "./values-of.ts";
+import { type Group, type Point, type TimelineInRange, timelineQuery, type TimelineSelection } from "./queries.ts";
+import { feedbackSeries, metricSeries, groupSeries } from "./series.ts";
 
 interface ChartsProps {
   projectId: string;
@@ -19,26 +19,26 @@ interface ChartsProps {
 }
 
 const seconds = (value: number) => duration(value * 1000);
-const whole = (value: number) => (Number.isInteger(value) ? compact(value) : "");
+const formatInteger = (value: number) => (Number.isInteger(value) ? compact(value) : "");
 
 /** Charts of one timeline; a click opens the runs of the selected moment. */
 function Charts({
   projectId,
   range,
-  which,
+  selection,
   isRoot,
   count,
   children,
 }: Pick<ChartsProps, "projectId" | "range"> & {
-  which: Which;
+  selection: TimelineSelection;
   isRoot: boolean;
   /** Number of charts, to reserve their space. */
   count: number;
-  children: (timeline: TimelineInRange, draw: (chart: Drawn) => ReactNode) => ReactNode;
+  children: (timeline: TimelineInRange, draw: (chart: ChartSpec) => ReactNode) => ReactNode;
 }) {
   const navigate = useNavigate();
-  const { data: timeline, error, refetch } = useQuery(timelineQuery(projectId, range, which));
-  if (error) return <Problem error={error} what="These figures could not be read" onRetry={refetch} />;
+  const { data: timeline, error, refetch } = useQuery(timelineQuery(projectId, range, selection));
+  if (error) return <Problem error={error} title="Could not load the metrics" onRetry={refetch} />;
   if (!timeline) return Array.from({ length: count }, (_, index) => <Skeleton key={index} h={262} />);
   const onPick = (index: number) => {
     const start = timeline.times[index]! * 1000;
@@ -50,66 +50,72 @@ function Charts({
         from: new Date(start).toISOString(),
         to: new Date(end).toISOString(),
         ...(isRoot ? {} : { tab: "all" }),
-        ...(which.filter !== undefined && { filter: which.filter }),
+        ...(selection.filter !== undefined && { filter: selection.filter }),
       } as never,
     });
   };
-  return children(timeline, (chart) => <Drawing key={chart.title} {...chart} timeline={timeline} onPick={onPick} />);
+  return children(timeline, (chart) => (
+    <TimelineChart key={chart.title} {...chart} timeline={timeline} onPick={onPick} />
+  ));
 }
 
-type Drawn = Pick<ChartProps, "title" | "format" | "kind" | "note"> & {
-  of: (timeline: TimelineInRange) => ChartSeries[];
+type ChartSpec = Pick<ChartProps, "title" | "format" | "kind" | "note"> & {
+  toSeries: (timeline: TimelineInRange) => ChartSeries[];
 };
 
-function Drawing({ of, timeline, ...chart }: Drawn & { timeline: TimelineInRange; onPick: (index: number) => void }) {
+function TimelineChart({
+  toSeries,
+  timeline,
+  ...chart
+}: ChartSpec & { timeline: TimelineInRange; onPick: (index: number) => void }) {
   // the function is new at each render but draws the same
   // oxlint-disable-next-line react-hooks/exhaustive-deps
-  const series = useMemo(() => of(timeline), [timeline]);
+  const series = useMemo(() => toSeries(timeline), [timeline]);
   return <Chart {...chart} times={timeline.times} series={series} />;
 }
 
 /** For all runs several figures, for groups only the first. */
-const either =
+const metricOrGroups =
   (
     group: Group | undefined,
-    figures: { label: string; of: (point: Point) => number | null | undefined }[],
+    figures: { label: string; value: (point: Point) => number | null | undefined }[],
     empty: number | null = null,
   ) =>
   (timeline: TimelineInRange) =>
-    group ? groupsOf(timeline, figures[0]!.of, empty) : figuresOf(timeline, figures, empty);
+    group ? groupSeries(timeline, figures[0]!.value, empty) : metricSeries(timeline, figures, empty);
 
 export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
-  const which: Which = {
+  const selection: TimelineSelection = {
     is_root: true,
     filter,
     group_by: group,
     select: ["run_count", "latency_p50", "latency_p99", "error_rate", "feedback_stats"],
   };
   return (
-    <Charts projectId={projectId} range={range} which={which} isRoot count={4}>
+    <Charts projectId={projectId} range={range} selection={selection} isRoot count={4}>
       {(_, draw) => (
         <>
           {draw({
             title: "Traces",
             kind: group ? "line" : "bars",
-            format: whole,
-            of: either(group, [{ label: "Traces", of: (point) => point.run_count }], 0),
+            format: formatInteger,
+            toSeries: metricOrGroups(group, [{ label: "Traces", value: (point) => point.run_count }], 0),
           })}
           {draw({
             title: "Latency",
             format: seconds,
-            note: group ? "median" : undefined,
-            of: either(group, [
-              { label: "Median", of: (point) => point.latency_p50 },
-              { label: "99th percentile", of: (point) => point.latency_p99 },
+            note: group ? "P50" : undefined,
+            toSeries: metricOrGroups(group, [
+              { label: "P50", value: (point) => point.latency_p50 },
+              { label: "P99", value: (point) => point.latency_p99 },
             ]),
           })}
           {draw({
             title: "Error rate",
             format: percent,
-            of: either(group, [{ label: "Failed", of: (point) => point.error_rate }]),
+            toSeries: metricOrGroups(group, [{ label: "Failed", value: (point) => point.error_rate }]),
           })}
-          {draw({ title: "Feedback", note: "average score", format: (value) => value.toFixed(2), of: feedbackOf })}
+          {draw({ title: "Feedback", note: "average", format: (value) => value.toFixed(2), toSeries: feedbackSeries })}
         </>
       )}
     </Charts>
@@ -117,7 +123,7 @@ export function TraceCharts({ projectId, range, group, filter }: ChartsProps) {
 }
 
 export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
-  const which: Which = {
+  const selection: TimelineSelection = {
     run_type: "llm",
     filter,
     group_by: group,
@@ -134,49 +140,49 @@ export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
     ],
   };
   return (
-    <Charts projectId={projectId} range={range} which={which} isRoot={false} count={5}>
+    <Charts projectId={projectId} range={range} selection={selection} isRoot={false} count={5}>
       {(_, draw) => (
         <>
           {draw({
-            title: "Calls",
+            title: "LLM calls",
             kind: group ? "line" : "bars",
-            format: whole,
-            of: either(group, [{ label: "Calls", of: (point) => point.run_count }], 0),
+            format: formatInteger,
+            toSeries: metricOrGroups(group, [{ label: "LLM calls", value: (point) => point.run_count }], 0),
           })}
           {draw({
-            title: "Latency of calls",
+            title: "LLM latency",
             format: seconds,
-            note: group ? "median" : undefined,
-            of: either(group, [
-              { label: "Median", of: (point) => point.latency_p50 },
-              { label: "99th percentile", of: (point) => point.latency_p99 },
+            note: group ? "P50" : undefined,
+            toSeries: metricOrGroups(group, [
+              { label: "P50", value: (point) => point.latency_p50 },
+              { label: "P99", value: (point) => point.latency_p99 },
             ]),
           })}
           {draw({
             title: "First token",
             format: seconds,
-            note: group ? "median" : undefined,
-            of: either(group, [
-              { label: "Median", of: (point) => point.first_token_p50 },
-              { label: "99th percentile", of: (point) => point.first_token_p99 },
+            note: group ? "P50" : undefined,
+            toSeries: metricOrGroups(group, [
+              { label: "P50", value: (point) => point.first_token_p50 },
+              { label: "P99", value: (point) => point.first_token_p99 },
             ]),
           })}
           {draw({
             title: "Tokens",
 
             format: compact,
-            of: group
-              ? either(group, [{ label: "Total", of: (point) => point.total_tokens }], 0)
-              : either(undefined, [
-                  { label: "Prompt", of: (point) => point.prompt_tokens },
-                  { label: "Completion", of: (point) => point.completion_tokens },
+            toSeries: group
+              ? metricOrGroups(group, [{ label: "Total", value: (point) => point.total_tokens }], 0)
+              : metricOrGroups(undefined, [
+                  { label: "Prompt", value: (point) => point.prompt_tokens },
+                  { label: "Completion", value: (point) => point.completion_tokens },
                 ]),
           })}
           {draw({
             title: "Cost",
             kind: group ? "line" : "bars",
             format: money,
-            of: either(group, [{ label: "Cost", of: (point) => point.total_cost }]),
+            toSeries: metricOrGroups(group, [{ label: "Cost", value: (point) => point.total_cost }]),
           })}
         </>
       )}
@@ -185,31 +191,31 @@ export function LlmCharts({ projectId, range, group, filter }: ChartsProps) {
 }
 
 export function ToolCharts({ projectId, range, filter }: ChartsProps) {
-  const which: Which = {
+  const selection: TimelineSelection = {
     run_type: "tool",
     filter,
     group_by: { attribute: "name", max_groups: 5 },
     select: ["run_count", "latency_p50", "error_rate"],
   };
   return (
-    <Charts projectId={projectId} range={range} which={which} isRoot={false} count={3}>
+    <Charts projectId={projectId} range={range} selection={selection} isRoot={false} count={3}>
       {(_, draw) => (
         <>
           {draw({
-            title: "Calls of tools",
-            format: whole,
-            of: (timeline) => groupsOf(timeline, (point) => point.run_count, 0),
+            title: "Tool calls",
+            format: formatInteger,
+            toSeries: (timeline) => groupSeries(timeline, (point) => point.run_count, 0),
           })}
           {draw({
-            title: "Latency of tools",
-            note: "median",
+            title: "Tool latency",
+            note: "P50",
             format: seconds,
-            of: (timeline) => groupsOf(timeline, (point) => point.latency_p50),
+            toSeries: (timeline) => groupSeries(timeline, (point) => point.latency_p50),
           })}
           {draw({
-            title: "Error rate of tools",
+            title: "Tool error rate",
             format: percent,
-            of: (timeline) => groupsOf(timeline, (point) => point.error_rate),
+            toSeries: (timeline) => groupSeries(timeline, (point) => point.error_rate),
           })}
         </>
       )}

@@ -6,9 +6,9 @@ import { useState } from "react";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Page } from "../../ui/page.tsx";
 import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
-import { projectQuery } from "../projects/projects-api.ts";
+import { projectQuery } from "../projects/queries.ts";
 import { LlmCharts, ToolCharts, TraceCharts } from "./charts.tsx";
-import { groupOf, type MonitoringSearch, rangeOf } from "./monitoring-search.ts";
+import { readGroup, type MonitoringSearch, monitoringRange } from "./monitoring-search.ts";
 
 const route = getRouteApi("/_shell/projects/$projectId/monitoring");
 
@@ -17,8 +17,8 @@ export function MonitoringPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const { data: project } = useQuery(projectQuery(projectId));
-  const range = rangeOf(search);
-  const group = groupOf(search);
+  const range = monitoringRange(search);
+  const group = readGroup(search);
   const change = (changes: MonitoringSearch) => void navigate({ search: { ...search, ...changes }, replace: true });
   const common = { projectId, range, group, filter: search.filter };
   return (
@@ -38,18 +38,18 @@ export function MonitoringPage() {
       }
     >
       <Stack gap="lg">
-        <Section title="Traces" note="of the root of each trace">
+        <Section title="Traces" note="Root runs">
           <TraceCharts {...common} />
         </Section>
-        <Section title="Calls of models">
+        <Section title="LLM calls">
           <LlmCharts {...common} />
         </Section>
-        <Section title="Tools" note="the five that were called most">
+        <Section title="Tools" note="Top 5 by calls">
           <ToolCharts {...common} />
         </Section>
         <Text size="xs" c="dimmed">
-          Times are those of your browser, {Intl.DateTimeFormat().resolvedOptions().timeZone}. A click on a chart leads
-          to the runs of that moment.
+          Times are in your time zone, {Intl.DateTimeFormat().resolvedOptions().timeZone}. Click a chart to view its
+          runs at that time.
         </Text>
       </Stack>
     </Page>
@@ -77,10 +77,10 @@ function Section({ title, note, children }: { title: string; note?: string; chil
 }
 
 const ATTRIBUTES = [
-  { value: "", label: "All together" },
-  { value: "name", label: "By name" },
-  { value: "tag", label: "By tag" },
-  { value: "metadata", label: "By metadata" },
+  { value: "", label: "Group by: none" },
+  { value: "name", label: "Group by: name" },
+  { value: "tag", label: "Group by: tag" },
+  { value: "metadata", label: "Group by: metadata" },
 ];
 
 function GroupPicker({
@@ -97,9 +97,9 @@ function GroupPicker({
   return (
     <>
       <Select
-        aria-label="Told apart by"
+        aria-label="Group by"
         size="xs"
-        w={132}
+        w={172}
         allowDeselect={false}
         data={ATTRIBUTES}
         value={isMetadata ? "metadata" : (value ?? "")}
@@ -110,7 +110,7 @@ function GroupPicker({
       />
       {isMetadata && (
         <Autocomplete
-          aria-label="Key of the metadata"
+          aria-label="Metadata key"
           placeholder="key"
           size="xs"
           w={140}

@@ -1,6 +1,6 @@
 import { optionalText } from "../../ui/search-params.ts";
 import { readTimeRange, type TimeRange } from "../../ui/time-range.ts";
-import type { Group } from "./timeline-query.ts";
+import type { Group } from "./queries.ts";
 
 /**
  * Search parameters of `/projects/$projectId/monitoring`: the range, and the key by which runs are grouped, such as
@@ -14,20 +14,20 @@ export interface MonitoringSearch {
   filter?: string | undefined;
 }
 
-export const readMonitoringSearch = (given: Record<string, unknown>): MonitoringSearch => ({
-  last: optionalText(given["last"]),
-  from: optionalText(given["from"]),
-  to: optionalText(given["to"]),
-  group: optionalText(given["group"]),
-  filter: optionalText(given["filter"]),
+export const readMonitoringSearch = (search: Record<string, unknown>): MonitoringSearch => ({
+  last: optionalText(search["last"]),
+  from: optionalText(search["from"]),
+  to: optionalText(search["to"]),
+  group: optionalText(search["group"]),
+  filter: optionalText(search["filter"]),
 });
 
-export const rangeOf = (search: MonitoringSearch): TimeRange => readTimeRange(search, { last: "24h" });
+export const monitoringRange = (search: MonitoringSearch): TimeRange => readTimeRange(search, { last: "24h" });
 
 /** Number of groups that a chart shows. */
 const MAX_GROUPS = 8;
 
-export function groupOf({ group }: MonitoringSearch): Group | undefined {
+export function readGroup({ group }: MonitoringSearch): Group | undefined {
   if (group === undefined) return undefined;
   if (group === "name" || group === "tag" || group === "run_type") return { attribute: group, max_groups: MAX_GROUPS };
   const path = /^metadata:(.+)$/.exec(group)?.[1];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
-import type { State } from "../threads/thread-queries.ts";
-import { branchOf } from "./branches.ts";
+import type { State } from "../threads/queries.ts";
+import { branchAt } from "./branches.ts";
 
 const state = (id: string, parent?: string) =>
   ({
@@ -13,12 +13,12 @@ test("finds the newest state's branch although the fork has a younger child", ()
   // a ─┬ b ── d (newest)
   //    └ c
   const states = [state("d", "b"), state("c", "a"), state("b", "a"), state("a")];
-  expect(branchOf(states, "d")).toBe("b");
-  expect(branchOf(states, "c")).toBe("c");
-  expect(branchOf(states, "a")).toBe("");
+  expect(branchAt(states, "d")).toBe("b");
+  expect(branchAt(states, "c")).toBe("c");
+  expect(branchAt(states, "a")).toBe("");
 });
 
 test("a thread without forks has one branch, and an unknown state none", () => {
-  expect(branchOf([state("b", "a"), state("a")], "b")).toBe("");
-  expect(branchOf([], "x")).toBe("");
+  expect(branchAt([state("b", "a"), state("a")], "b")).toBe("");
+  expect(branchAt([], "x")).toBe("");
 });

@@ -1,6 +1,6 @@
 import type { Assistant } from "@langchain/langgraph-sdk";
 
-import type { Thread } from "../threads/thread-queries.ts";
+import type { Thread } from "../threads/queries.ts";
 
 /** Returns the assistant in the address, else the one of the thread's last run, else the first. */
 export function chooseAssistant(
@@ -11,7 +11,7 @@ export function chooseAssistant(
   const { metadata } = thread ?? {};
   for (const name of [named, metadata?.["assistant_id"], metadata?.["graph_id"]]) {
     if (typeof name !== "string") continue;
-    const found = assistants.find((one) => one.assistant_id === name || one.graph_id === name);
+    const found = assistants.find((assistant) => assistant.assistant_id === name || assistant.graph_id === name);
     if (found) return found;
   }
   return assistants[0];

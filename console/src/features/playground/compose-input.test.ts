@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 
-import { hasFields, humanMessage, messagesKeyOf, newId } from "./compose-input.ts";
+import { hasFields, humanMessage, findMessagesKey, newId } from "./compose-input.ts";
 
 test("the conversation's key is the marked one, otherwise the usual name", () => {
-  expect(messagesKeyOf({ properties: { chat: { langgraph_type: "messages" }, x: {} } })).toBe("chat");
-  expect(messagesKeyOf({ properties: { messages: {} } })).toBe("messages");
-  expect(messagesKeyOf({ properties: { steps: {} } })).toBeNull();
-  expect(messagesKeyOf(null)).toBeNull();
+  expect(findMessagesKey({ properties: { chat: { langgraph_type: "messages" }, x: {} } })).toBe("chat");
+  expect(findMessagesKey({ properties: { messages: {} } })).toBe("messages");
+  expect(findMessagesKey({ properties: { steps: {} } })).toBeNull();
+  expect(findMessagesKey(null)).toBeNull();
 });
 
 test("a graph with only messages needs no form", () => {

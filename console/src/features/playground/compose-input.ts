@@ -3,7 +3,7 @@ import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 type Fields = Record<string, unknown>;
 
 /** Returns the key of a graph's conversation in its state; null when it has none. */
-export function messagesKeyOf(schema: JsonSchema | null | undefined): string | null {
+export function findMessagesKey(schema: JsonSchema | null | undefined): string | null {
   const properties = Object.entries(schema?.properties ?? {});
   const marked = properties.find(([, property]) => property["langgraph_type"] === "messages");
   if (marked) return marked[0];

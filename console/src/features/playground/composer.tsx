@@ -14,7 +14,7 @@ import { type KeyboardEvent, lazy, Suspense, useState } from "react";
 
 import { Loading } from "../../ui/loading.tsx";
 import { JsonField, readObject } from "../../ui/json-field.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 import { hasFields, humanMessage } from "./compose-input.ts";
 import classes from "./playground.module.css";
@@ -33,10 +33,10 @@ interface ComposerProps {
 }
 
 const STRATEGIES = [
-  { value: "enqueue", label: "Enqueue: after this run" },
-  { value: "reject", label: "Reject: not while one runs" },
-  { value: "interrupt", label: "Interrupt: stop it, keep its steps" },
-  { value: "rollback", label: "Roll back: stop it, undo it" },
+  { value: "enqueue", label: "Enqueue: run after this one" },
+  { value: "reject", label: "Reject: refuse during a run" },
+  { value: "interrupt", label: "Interrupt: stop the run, keep its steps" },
+  { value: "rollback", label: "Roll back: stop the run, delete its steps" },
 ];
 
 /** Editor for the next input: a message, a form of the graph's input, or JSON. */
@@ -54,7 +54,7 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
     try {
       if (mode === "json") return onSend(readObject(json, "The input"), []);
     } catch (error) {
-      return tellFailure("The input was not sent")(error as Error);
+      return notifyFailure("Could not send the input")(error as Error);
     }
     const messages = messagesKey !== null && hasMessage ? [humanMessage(text, pictures)] : [];
     onSend({ ...fields, ...(messages.length > 0 && { [messagesKey!]: messages }) }, messages);
@@ -68,7 +68,7 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
     if (hasMessage) send();
   };
   const attach = async (file: File | null) => {
-    if (file) setPictures([...pictures, await readPicture(file)]);
+    if (file) setPictures([...pictures, await readImage(file)]);
   };
   const maySend = mode === "json" || messagesKey === null || hasMessage || hasForm;
   return (
@@ -100,7 +100,7 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
               <Textarea
                 mt={hasForm ? "xs" : 0}
                 aria-label="Message"
-                placeholder="Write a message; Enter sends, Shift+Enter begins a line"
+                placeholder="Message the assistant. Enter to send, Shift+Enter for a new line"
                 autosize
                 minRows={2}
                 maxRows={10}
@@ -113,10 +113,10 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
               <Group gap="xs" mt="xs">
                 {pictures.map((url, index) => (
                   <Group key={index} gap={0}>
-                    <img src={url} alt={`Picture ${index + 1}`} height={48} />
+                    <img src={url} alt={`Image ${index + 1}`} height={48} />
                     <CloseButton
                       size="sm"
-                      aria-label={`Remove picture ${index + 1}`}
+                      aria-label={`Remove image ${index + 1}`}
                       onClick={() => setPictures(pictures.toSpliced(index, 1))}
                     />
                   </Group>
@@ -129,7 +129,7 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
       <Group gap="xs" mt="xs">
         <SegmentedControl
           size="xs"
-          aria-label="Kind of input"
+          aria-label="Input format"
           data={[
             { value: "fields", label: messagesKey !== null && !hasForm ? "Message" : "Form" },
             { value: "json", label: "JSON" },
@@ -138,10 +138,10 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
           onChange={(next) => setMode(next)}
         />
         {messagesKey !== null && mode === "fields" && (
-          <FileButton accept="image/*" onChange={(file) => void attach(file)} inputProps={{ "aria-label": "Picture" }}>
+          <FileButton accept="image/*" onChange={(file) => void attach(file)} inputProps={{ "aria-label": "Image" }}>
             {(props) => (
-              <Tooltip label="Attach a picture">
-                <ActionIcon {...props} variant="default" size="md" aria-label="Attach a picture">
+              <Tooltip label="Attach image">
+                <ActionIcon {...props} variant="default" size="md" aria-label="Attach image">
                   <IconPhoto size={16} />
                 </ActionIcon>
               </Tooltip>
@@ -153,7 +153,7 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
             <Select
               size="xs"
               w={210}
-              aria-label="While a run is under way"
+              aria-label="Multitask strategy"
               data={STRATEGIES}
               value={strategy}
               allowDeselect={false}
@@ -169,11 +169,11 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
   );
 }
 
-function readPicture(file: File): Promise<string> {
+function readImage(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener("load", () => resolve(reader.result as string));
-    reader.addEventListener("error", () => reject(reader.error ?? new Error(`${file.name} could not be read`)));
+    reader.addEventListener("error", () => reject(reader.error ?? new Error(`Could not read ${file.name}`)));
     reader.readAsDataURL(file);
   });
 }

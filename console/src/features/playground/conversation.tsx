@@ -15,12 +15,12 @@ export interface Alternatives {
 interface ConversationProps {
   messages: Message[];
   /** Undefined: read-only. */
-  alternativesOf?: (message: Message, index: number) => Alternatives | null;
+  getAlternatives?: (message: Message, index: number) => Alternatives | null;
   onBranch?: (branch: string) => void;
   /** Absent where the message's original state is not among the fetched ones. */
   canRedo?: (message: Message, index: number) => boolean;
   onEdit?: (message: Message, index: number, text: string) => void;
-  onAgain?: (message: Message, index: number) => void;
+  onRerun?: (message: Message, index: number) => void;
   isRunning: boolean;
   children?: ReactNode;
 }
@@ -28,19 +28,19 @@ interface ConversationProps {
 export function Conversation({ messages, isRunning, children, ...can }: ConversationProps) {
   const [edited, setEdited] = useState<{ index: number; text: string } | null>(null);
   const end = useScrollToEnd(messages, isRunning);
-  const actionsOf = (message: Message, index: number) => {
-    const alternatives = isRunning ? null : can.alternativesOf?.(message, index);
+  const renderActions = (message: Message, index: number) => {
+    const alternatives = isRunning ? null : can.getAlternatives?.(message, index);
     const canRedo = !isRunning && can.canRedo?.(message, index) === true;
     return (
       <>
         {alternatives && <BranchSwitch {...alternatives} onBranch={can.onBranch} />}
         {canRedo && message.role === "user" && can.onEdit && (
-          <Tool label="Edit and send again" onClick={() => setEdited({ index, text: messageText(message) })}>
+          <Tool label="Edit and resend" onClick={() => setEdited({ index, text: messageText(message) })}>
             <IconPencil size={14} />
           </Tool>
         )}
-        {canRedo && message.role === "assistant" && can.onAgain && (
-          <Tool label="Run again from here" onClick={() => can.onAgain!(message, index)}>
+        {canRedo && message.role === "assistant" && can.onRerun && (
+          <Tool label="Rerun from here" onClick={() => can.onRerun!(message, index)}>
             <IconRefresh size={14} />
           </Tool>
         )}
@@ -51,7 +51,7 @@ export function Conversation({ messages, isRunning, children, ...can }: Conversa
     <div className={classes.talk} ref={end} tabIndex={0} role="log" aria-label="Conversation" aria-live="off">
       <div>
         {edited === null ? (
-          <MessageList messages={messages} actionsOf={actionsOf} />
+          <MessageList messages={messages} renderActions={renderActions} />
         ) : (
           <Stack gap="xs">
             <MessageList messages={messages.slice(0, edited.index)} />
@@ -83,7 +83,7 @@ function EditMessage({
   const [text, setText] = useState(first);
   return (
     <form
-      aria-label="Edit the message"
+      aria-label="Edit message"
       onSubmit={(event) => {
         event.preventDefault();
         onSend(text);
@@ -91,7 +91,7 @@ function EditMessage({
     >
       <Textarea
         label="Edited message"
-        description="What followed stays as another branch."
+        description="The current replies are kept as another branch."
         autosize
         data-autofocus
         autoFocus
@@ -100,7 +100,7 @@ function EditMessage({
       />
       <Group gap="xs" mt="xs">
         <Button type="submit" size="xs" disabled={text.trim() === ""}>
-          Send again
+          Resend
         </Button>
         <Button size="xs" variant="default" onClick={onCancel}>
           Cancel

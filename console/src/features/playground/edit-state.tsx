@@ -4,7 +4,7 @@ import { useState } from "react";
 import { agentApi, data } from "../../api/clients.ts";
 import { JsonField, readObject, writeJson } from "../../ui/json-field.tsx";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
-import type { State } from "../threads/thread-queries.ts";
+import type { State } from "../threads/queries.ts";
 
 interface EditStateProps {
   server: string;
@@ -14,7 +14,7 @@ interface EditStateProps {
   nodes: readonly string[];
   onClose: () => void;
   /** Called with the new checkpoint, and whether the run should resume from it. */
-  onDone: (checkpointId: string, goesOn: boolean) => Promise<unknown>;
+  onDone: (checkpointId: string, resumes: boolean) => Promise<unknown>;
 }
 
 /** Updates a state, which creates a new checkpoint below it: a fork, unless it is the newest. */
@@ -24,12 +24,12 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
   const [asNode, setAsNode] = useState<string | null>(null);
   const [error, setError] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const save = async (goesOn: boolean) => {
+  const save = async (resumes: boolean) => {
     setError(null);
     setBusy(true);
     try {
-      const values = changedOnly(readObject(text, "The state"), state.values);
-      if (Object.keys(values).length === 0 && asNode === null) throw new Error("Nothing was changed.");
+      const values = pickChanged(readObject(text, "The state"), state.values);
+      if (Object.keys(values).length === 0 && asNode === null) throw new Error("No changes to save.");
       const params = { path: { thread_id: threadId } };
       const body = {
         values,
@@ -37,24 +37,24 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
         ...(asNode !== null && { as_node: asNode }),
       };
       const answer = await data(agentApi(server).POST("/threads/{thread_id}/state", { params, body }));
-      await onDone((answer as unknown as { checkpoint: { checkpoint_id: string } }).checkpoint.checkpoint_id, goesOn);
+      await onDone((answer as unknown as { checkpoint: { checkpoint_id: string } }).checkpoint.checkpoint_id, resumes);
     } catch (problem) {
       setError((problem as Error).message);
     }
     setBusy(false);
   };
   return (
-    <Modal opened onClose={onClose} title="Edit the state" size="xl" closeButtonProps={{ title: "Close" }}>
+    <Modal opened onClose={onClose} title="Edit state" size="xl" closeButtonProps={{ title: "Close" }}>
       <Stack gap="sm">
         <Text size="sm">
-          Changed members are written through the graph's reducers: what you add to a list that grows is appended, and
-          messages with the same id are replaced. The state as it was stays.
+          Changed keys are written through the graph's reducers: an appending reducer appends new entries, and messages
+          with the same ID are replaced. The current checkpoint is kept.
         </Text>
         <JsonField label="State" value={text} onChange={setText} error={error} minHeight="16rem" />
         <Select
-          label="As if written by"
-          description="Which node's edges are followed afterwards"
-          placeholder="the node that wrote last"
+          label="As node"
+          description="The run resumes along the edges of this node"
+          placeholder="Last node"
           clearable
           data={[...nodes]}
           value={asNode}
@@ -62,7 +62,7 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
         />
         <Group gap="xs">
           <Button loading={isBusy} onClick={() => void save(true)}>
-            Save and run on
+            Save and resume
           </Button>
           <Button variant="default" disabled={isBusy} onClick={() => void save(false)}>
             Save
@@ -74,13 +74,13 @@ export function EditState({ server, threadId, state, nodes, onClose, onDone }: E
 }
 
 /** Returns only changed members: untouched ones would pass through their reducers a second time. */
-function changedOnly(now: Record<string, unknown>, before: Record<string, unknown>): Record<string, unknown> {
+function pickChanged(now: Record<string, unknown>, before: Record<string, unknown>): Record<string, unknown> {
   const changed = Object.entries(now).filter(([key, value]) => JSON.stringify(value) !== JSON.stringify(before[key]));
-  return Object.fromEntries(changed.map(([key, value]) => [key, onlyNew(value, before[key])]));
+  return Object.fromEntries(changed.map(([key, value]) => [key, pickNew(value, before[key])]));
 }
 
 /** Returns the new or changed messages of a list: reducers of messages match them by id. */
-function onlyNew(now: unknown, before: unknown): unknown {
+function pickNew(now: unknown, before: unknown): unknown {
   if (!Array.isArray(now) || !Array.isArray(before)) return now;
   const hasIds = [...now, ...before].every((entry) => typeof (entry as { id?: unknown } | null)?.id === "string");
   if (!hasIds) return now;

@@ -9,7 +9,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { useLoaded } from "../../ui/use-loaded.ts";
-import { assistantsQuery, threadQuery } from "../threads/thread-queries.ts";
+import { assistantsQuery, threadQuery } from "../threads/queries.ts";
 import { chooseAssistant } from "./choose-assistant.ts";
 import { EMPTY_SETUP } from "./read-setup.ts";
 import { loadWorkbench } from "./prefetch.ts";
@@ -44,7 +44,7 @@ export function Playground() {
         title="Playground"
         actions={<NewThread onClick={() => void navigate({ search: { panel: search.panel } })} />}
       >
-        <Problem error={lost} onRetry={thread.refetch} what="The thread cannot be shown" />
+        <Problem error={lost} onRetry={thread.refetch} title="Could not load the thread" />
       </Page>
     );
   }
@@ -60,8 +60,8 @@ export function Playground() {
   if (!assistant) {
     return (
       <Page title="Playground">
-        <Empty title="No graph is served here">
-          <Text size="sm">Name one in langgraph.json, and start the server again.</Text>
+        <Empty title="No graphs on this server">
+          <Text size="sm">Add a graph to langgraph.json and restart the server.</Text>
         </Empty>
       </Page>
     );
@@ -74,7 +74,7 @@ export function Playground() {
     setRound(round + 1);
     void navigate({ search: { assistant: assistantId, panel: search.panel } });
   };
-  const sameName = (name: string) => assistants.data.filter((one) => one.name === name).length > 1;
+  const sameName = (name: string) => assistants.data.filter((candidate) => candidate.name === name).length > 1;
   return (
     <Page
       title="Playground"
@@ -116,7 +116,7 @@ export function Playground() {
         server={server}
         assistant={assistant}
         place={search}
-        onGo={go}
+        onNavigate={go}
         watcher={watcher}
         draft={draft}
         onDraft={setDraft}

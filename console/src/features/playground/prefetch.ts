@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 
-import { assistantsQuery, drawingQuery, historyQuery, schemasQuery, threadQuery } from "../threads/thread-queries.ts";
+import { assistantsQuery, drawingQuery, historyQuery, schemasQuery, threadQuery } from "../threads/queries.ts";
 import { chooseAssistant } from "./choose-assistant.ts";
 import type { PlaygroundSearch } from "./read-place.ts";
 
@@ -11,10 +11,14 @@ export const loadWorkbench = () => import("./workbench.tsx");
  */
 export function prefetchPlayground(queryClient: QueryClient, server: string, place: PlaygroundSearch): void {
   void loadWorkbench().catch(() => {});
-  void ask(queryClient, server, place).catch(() => {});
+  void prefetchData(queryClient, server, place).catch(() => {});
 }
 
-async function ask(queryClient: QueryClient, server: string, { assistant: named, thread: id }: PlaygroundSearch) {
+async function prefetchData(
+  queryClient: QueryClient,
+  server: string,
+  { assistant: named, thread: id }: PlaygroundSearch,
+) {
   if (id !== undefined) void queryClient.prefetchQuery(historyQuery(server, id));
   const [assistants, thread] = await Promise.all([
     queryClient.fetchQuery(assistantsQuery(server)),

@@ -6,8 +6,8 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { threadListQuery } from "../threads/thread-list-query.ts";
-import { previewOf } from "../threads/thread-preview.ts";
+import { threadListQuery } from "../threads/queries.ts";
+import { previewThread } from "../threads/thread-preview.ts";
 import classes from "./playground.module.css";
 
 interface RecentThreadsListProps {
@@ -24,7 +24,7 @@ export function RecentThreadsList({ server, current, onChoose }: RecentThreadsLi
   if (data.threads.length === 0) {
     return (
       <Text size="sm" p="xs">
-        No threads yet. Send something, and it begins one.
+        No threads yet. Send a message to start one.
       </Text>
     );
   }
@@ -43,7 +43,7 @@ export function RecentThreadsList({ server, current, onChoose }: RecentThreadsLi
               onClick={() => onChoose(id)}
             >
               <Text size="sm" truncate>
-                {previewOf(thread) || id}
+                {previewThread(thread) || id}
               </Text>
               <Group gap={6} wrap="nowrap">
                 <StatusBadge status={status} />

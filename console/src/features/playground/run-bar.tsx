@@ -6,7 +6,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { TraceLink } from "../threads/trace-link.tsx";
-import type { Run } from "../threads/thread-queries.ts";
+import type { Run } from "../threads/queries.ts";
 import classes from "./playground.module.css";
 
 interface RunBarProps {
@@ -18,7 +18,7 @@ interface RunBarProps {
   /** Runs queued behind the active one. */
   waiting: Run[];
   isRunning: boolean;
-  isLost: boolean;
+  isDisconnected: boolean;
   attempt: number;
   onCancel: (runId: string) => void;
 }
@@ -31,7 +31,7 @@ export function RunBar({
   run,
   waiting,
   isRunning,
-  isLost,
+  isDisconnected,
   attempt,
   onCancel,
 }: RunBarProps) {
@@ -39,16 +39,16 @@ export function RunBar({
     <Group className={classes.bar} gap="xs" role="group" aria-label="Run">
       {run === undefined ? (
         <Text size="sm" c="dimmed">
-          {isRunning ? "Starting …" : "No run yet"}
+          {isRunning ? "Starting…" : "No run yet"}
         </Text>
       ) : (
         <>
-          <StatusBadge status={isRunning ? "running" : isAsking ? "waits for a human" : run.status} />
+          <StatusBadge status={isRunning ? "running" : isAsking ? "needs review" : run.status} />
           {attempt > 1 && <Text size="xs">attempt {attempt}</Text>}
           <Text size="xs" c="dimmed" ff="monospace" title={run.run_id} visibleFrom="xs">
             run {run.run_id.slice(-8)}
           </Text>
-          <CopyButton value={run.run_id} label="Copy the run's id" />
+          <CopyButton value={run.run_id} label="Copy run ID" />
           <TimeText at={run.created_at} size="xs" />
           <TraceLink runId={run.run_id} />
         </>
@@ -58,21 +58,21 @@ export function RunBar({
           Thread
         </AnchorLink>
       )}
-      {isLost && (
+      {isDisconnected && (
         <Text size="sm" role="status" c="var(--mantine-color-error)">
-          The connection was lost; it is taken up again as soon as the server answers.
+          Connection lost. Reconnecting when the server responds…
         </Text>
       )}
       <Group gap="xs" ml="auto">
-        {waiting.map((one, index) => (
+        {waiting.map((queued, index) => (
           <Button
-            key={one.run_id}
+            key={queued.run_id}
             size="compact-xs"
             variant="default"
-            onClick={() => onCancel(one.run_id)}
-            aria-label={`Take back waiting run ${index + 1}`}
+            onClick={() => onCancel(queued.run_id)}
+            aria-label={`Cancel queued run ${index + 1}`}
           >
-            Waiting {index + 1}: take back
+            Cancel queued run {index + 1}
           </Button>
         ))}
         {isRunning && run && (

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 
-import { applyFrame, atRest, type Frame, NOTHING } from "./run-watch.ts";
+import { applyFrame, settleWatch, type Frame, EMPTY_WATCH } from "./run-watch.ts";
 
-const after = (...frames: Frame[]) => frames.reduce(applyFrame, NOTHING);
+const after = (...frames: Frame[]) => frames.reduce(applyFrame, EMPTY_WATCH);
 const begin: Frame = { id: "0", event: "metadata", data: { run_id: "r", attempt: 1 } };
 
 test("a node is active from its task's start to its end", () => {
@@ -16,9 +16,9 @@ test("a node is active from its task's start to its end", () => {
 
 test("a node with two tasks is active until both have ended", () => {
   const task = (id: string, end: object) => ({ event: "tasks", data: { id, name: "work", ...end } });
-  const one = after(begin, task("a", {}), task("b", {}), task("a", { result: 1 }));
-  expect(one.nodes.get("work")).toBe("active");
-  expect(applyFrame(one, task("b", { result: 1 })).nodes.get("work")).toBe("done");
+  const watch = after(begin, task("a", {}), task("b", {}), task("a", { result: 1 }));
+  expect(watch.nodes.get("work")).toBe("active");
+  expect(applyFrame(watch, task("b", { result: 1 })).nodes.get("work")).toBe("done");
 });
 
 test("subgraph nodes have the drawing's names; waiting and failed nodes have different states", () => {
@@ -40,6 +40,6 @@ test("another run resets the nodes, and a new attempt of the same run keeps them
 
 test("no node is active after the stream ends, and active nodes of a failed run are failed", () => {
   const watch = after(begin, { event: "tasks", data: { id: "t", name: "model", input: {} } });
-  expect(atRest(watch, false).nodes.size).toBe(0);
-  expect(atRest(watch, true).nodes.get("model")).toBe("failed");
+  expect(settleWatch(watch, false).nodes.size).toBe(0);
+  expect(settleWatch(watch, true).nodes.get("model")).toBe("failed");
 });

@@ -29,7 +29,7 @@ export interface RunWatch {
   custom: readonly unknown[];
 }
 
-export const NOTHING: RunWatch = {
+export const EMPTY_WATCH: RunWatch = {
   runId: null,
   lastEventId: undefined,
   attempt: 1,
@@ -39,7 +39,7 @@ export const NOTHING: RunWatch = {
 };
 
 /** Limit on retained steps and custom events; the checkpoints contain the others. */
-const KEPT = 200;
+const HISTORY_LIMIT = 200;
 
 interface TaskFrame {
   id: string;
@@ -56,7 +56,7 @@ export function applyFrame(before: RunWatch, { id, event, data }: Frame): RunWat
   if (mode === "metadata") {
     const { run_id: runId, attempt = 1 } = data as { run_id: string; attempt?: number };
     if (runId === watch.runId) return { ...watch, attempt };
-    return { ...NOTHING, runId, attempt, lastEventId: watch.lastEventId };
+    return { ...EMPTY_WATCH, runId, attempt, lastEventId: watch.lastEventId };
   }
   if (mode === "tasks") return applyTask(watch, data as TaskFrame, path);
   if (mode === "updates") {
@@ -67,7 +67,7 @@ export function applyFrame(before: RunWatch, { id, event, data }: Frame): RunWat
     }
     return { ...watch, nodes };
   }
-  if (mode === "custom") return { ...watch, custom: [...watch.custom, data].slice(-KEPT) };
+  if (mode === "custom") return { ...watch, custom: [...watch.custom, data].slice(-HISTORY_LIMIT) };
   return watch;
 }
 
@@ -78,7 +78,7 @@ function applyTask(watch: RunWatch, task: TaskFrame, path: string[]): RunWatch {
   const state: NodeState = !isEnd ? "active" : waits ? "waiting" : (task.error ?? null) !== null ? "failed" : "done";
   const step: Step = { id: task.id, node, state, result: task.result, error: task.error ?? undefined };
   const at = watch.steps.findIndex((known) => known.id === task.id);
-  const steps = at === -1 ? [...watch.steps, step].slice(-KEPT) : watch.steps.with(at, step);
+  const steps = at === -1 ? [...watch.steps, step].slice(-HISTORY_LIMIT) : watch.steps.with(at, step);
   const nodes = new Map(watch.nodes);
   // several tasks of one node may run concurrently
   const isStillActive = steps.some((other) => other.node === node && other.state === "active");
@@ -89,12 +89,12 @@ function applyTask(watch: RunWatch, task: TaskFrame, path: string[]): RunWatch {
 const nodeId = (path: string[], name: string): string => [...path, name].join(":");
 
 /** Ends all activity when the stream is over; in a failed run the active nodes become the failed ones. */
-export function atRest(watch: RunWatch, hasFailed: boolean): RunWatch {
-  const over = ([node, state]: [string, NodeState]): [string, NodeState][] =>
+export function settleWatch(watch: RunWatch, hasFailed: boolean): RunWatch {
+  const settle = ([node, state]: [string, NodeState]): [string, NodeState][] =>
     state !== "active" ? [[node, state]] : hasFailed ? [[node, "failed"]] : [];
   return {
     ...watch,
-    nodes: new Map([...watch.nodes].flatMap(over)),
+    nodes: new Map([...watch.nodes].flatMap(settle)),
     steps: watch.steps.filter(({ state }) => state !== "active"),
   };
 }

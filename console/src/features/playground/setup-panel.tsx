@@ -21,7 +21,7 @@ export function SetupPanel({ schema, kind, nodes, draft, error, onChange }: Setu
   return (
     <Stack gap="sm">
       <Text size="sm" c="dimmed">
-        Goes with each run from this page.
+        Applied to each run from this page.
       </Text>
       {hasForm && (
         <Stack gap="xs" role="group" aria-label={kind === "context" ? "Context" : "Config"}>
@@ -33,14 +33,14 @@ export function SetupPanel({ schema, kind, nodes, draft, error, onChange }: Setu
       )}
       <MultiSelect
         label="Stop before"
-        placeholder={draft.before.length === 0 ? "no node" : ""}
+        placeholder={draft.before.length === 0 ? "none" : ""}
         data={[...nodes]}
         value={draft.before}
         onChange={(before) => onChange({ ...draft, before })}
       />
       <MultiSelect
         label="Stop after"
-        placeholder={draft.after.length === 0 ? "no node" : ""}
+        placeholder={draft.after.length === 0 ? "none" : ""}
         data={[...nodes]}
         value={draft.after}
         onChange={(after) => onChange({ ...draft, after })}

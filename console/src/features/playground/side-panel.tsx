@@ -41,7 +41,7 @@ export function SidePanel({ panel, onPanel, drawing, drawingError, nodeStates, s
       </TabList>
       <Tabs.Panel value="graph" className={classes.panel} data-fill="true">
         {drawingError ? (
-          <Problem error={drawingError} what="The graph cannot be drawn" />
+          <Problem error={drawingError} title="Could not load the graph" />
         ) : drawing === undefined ? (
           <Skeleton h="100%" />
         ) : (

@@ -5,8 +5,8 @@ import { Empty } from "../../ui/empty.tsx";
 import { JsonView } from "../../ui/json-view.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import type { State } from "../threads/thread-queries.ts";
-import { stepOf } from "../threads/steps.ts";
+import type { State } from "../threads/queries.ts";
+import { describeStep } from "../threads/steps.ts";
 import classes from "./playground.module.css";
 import type { Step } from "./run-watch.ts";
 
@@ -27,7 +27,9 @@ interface StepsPanelProps {
 export function StepsPanel({ states, live, custom, viewed, isRunning, ...on }: StepsPanelProps) {
   if (states.length === 0 && live.length === 0) {
     return (
-      <Empty title="No steps yet">{<Text size="sm">Each step of a run is listed here with its state.</Text>}</Empty>
+      <Empty title="No steps yet">
+        {<Text size="sm">Send an input: each step of the run appears here with its state.</Text>}
+      </Empty>
     );
   }
   const byId = new Map(states.map((state) => [state.checkpoint?.checkpoint_id, state]));
@@ -42,10 +44,10 @@ export function StepsPanel({ states, live, custom, viewed, isRunning, ...on }: S
               </Text>
               <StatusBadge status={step.state === "active" ? "running" : step.state} />
             </Group>
-            {step.result !== undefined && <Unfolded label={`Result of ${step.node}`} value={step.result} />}
+            {step.result !== undefined && <LazyDetails label={`Result of ${step.node}`} value={step.result} />}
           </div>
         ))}
-      {custom.length > 0 && <Unfolded label={`Custom events (${custom.length})`} value={custom} />}
+      {custom.length > 0 && <LazyDetails label={`Custom events (${custom.length})`} value={custom} />}
       {!isRunning &&
         states.map((state) => (
           <StateCard
@@ -67,7 +69,7 @@ interface StateCardProps extends Pick<StepsPanelProps, "onView" | "onRunFrom" | 
 }
 
 function StateCard({ state, parent, isViewed, onView, onRunFrom, onEdit }: StateCardProps) {
-  const { number, title, updates, next } = stepOf(state, parent);
+  const { number, title, updates, next } = describeStep(state, parent);
   const id = state.checkpoint?.checkpoint_id ?? null;
   return (
     <section className={classes.step} data-viewed={isViewed} aria-label={`Step ${number}: ${title}`}>
@@ -85,11 +87,11 @@ function StateCard({ state, parent, isViewed, onView, onRunFrom, onEdit }: State
           next: {next.join(", ")}
         </Text>
       )}
-      {updates !== null && <Unfolded label="What it wrote" value={updates} />}
-      <Unfolded label="State after it" value={state.values} />
+      {updates !== null && <LazyDetails label="Writes" value={updates} />}
+      <LazyDetails label="State" value={state.values} />
       <Group gap={4} mt={4}>
         <Button size="compact-xs" variant={isViewed ? "light" : "default"} onClick={() => onView(isViewed ? null : id)}>
-          {isViewed ? "Back to the newest" : "Look at it"}
+          {isViewed ? "Back to latest" : "View"}
         </Button>
         <Button size="compact-xs" variant="default" onClick={() => onRunFrom(state)}>
           Run from here
@@ -103,7 +105,7 @@ function StateCard({ state, parent, isViewed, onView, onRunFrom, onEdit }: State
 }
 
 /** Rendered only when opened: a state may be large, and there are many. */
-function Unfolded({ label, value }: { label: string; value: unknown }) {
+function LazyDetails({ label, value }: { label: string; value: unknown }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>

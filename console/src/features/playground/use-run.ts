@@ -7,15 +7,8 @@ import { useStream } from "@langchain/langgraph-sdk/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 
-import { tellFailure } from "../../ui/notify.ts";
-import {
-  type Checkpoint,
-  historyQuery,
-  runsQuery,
-  type State,
-  threadKey,
-  threadQuery,
-} from "../threads/thread-queries.ts";
+import { notifyFailure } from "../../ui/notify.ts";
+import { type Checkpoint, historyQuery, runsQuery, type State, threadKey, threadQuery } from "../threads/queries.ts";
 import { observedClient } from "./observed-client.ts";
 import type { Watcher } from "./watcher.ts";
 
@@ -48,7 +41,7 @@ interface Options {
   messagesKey: string;
   onThread: (threadId: string) => void;
   /** Called when the run failed or was rejected: the hook's values are stale. */
-  onBroken: (error: Error) => void;
+  onFailure: (error: Error) => void;
 }
 
 const POLL_MS = 2_000;
@@ -63,7 +56,7 @@ export function useRun({
   watcher,
   messagesKey,
   onThread,
-  onBroken,
+  onFailure,
 }: Options) {
   const queryClient = useQueryClient();
   const client = useMemo(() => observedClient(server, watcher.take), [server, watcher]);
@@ -98,7 +91,7 @@ export function useRun({
       setLost(null);
       if (runId !== null && hasFailed) watcher.ended.add(runId);
       watcher.rest();
-      onBroken(error as Error);
+      onFailure(error as Error);
     },
   });
   const { isLoading } = stream;
@@ -155,7 +148,7 @@ export function useRun({
       const payload = { ...shared, input: input ?? null, ...(command && { command }) };
       await client.runs
         .create(threadId, assistantId, { ...payload, ...(from?.checkpoint_id && { checkpointId: from.checkpoint_id }) })
-        .catch(tellFailure("The run was not accepted"));
+        .catch(notifyFailure("Could not start the run"));
       await runs.refetch();
       return;
     }
@@ -172,7 +165,7 @@ export function useRun({
   /** Cancels a run, active or queued. */
   const cancel = async (runId: string) => {
     if (threadId === null) return;
-    await client.runs.cancel(threadId, runId, true).catch(tellFailure("The run was not cancelled"));
+    await client.runs.cancel(threadId, runId, true).catch(notifyFailure("Could not cancel the run"));
     if (runId === watcher.runId) await stream.stop();
     await runs.refetch();
   };
@@ -181,7 +174,7 @@ export function useRun({
     stream,
     send,
     cancel,
-    isLost: lost !== null,
+    isDisconnected: lost !== null,
     thread: row.data,
     threadError: row.error,
     runs: runs.data ?? [],
@@ -191,4 +184,4 @@ export function useRun({
   };
 }
 
-export type Conduct = ReturnType<typeof useRun>;
+export type RunControls = ReturnType<typeof useRun>;

@@ -1,9 +1,9 @@
-import { applyFrame, atRest, type Frame, NOTHING, type RunWatch } from "./run-watch.ts";
+import { applyFrame, settleWatch, type Frame, EMPTY_WATCH, type RunWatch } from "./run-watch.ts";
 
 /** Store of a run's progress for React, which it notifies at most once per animation frame. */
 export class Watcher {
-  #now: RunWatch = NOTHING;
-  #shown: RunWatch = NOTHING;
+  #now: RunWatch = EMPTY_WATCH;
+  #shown: RunWatch = EMPTY_WATCH;
   #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #listeners = new Set<() => void>();
   /** Runs whose streams have ended: a poll may still report them as running. */
@@ -17,8 +17,8 @@ export class Watcher {
     this.#set(applyFrame(this.#now, frame));
   };
 
-  readonly rest = (): void => this.#set(atRest(this.#now, this.hasFailed));
-  readonly clear = (): void => this.#set(NOTHING);
+  readonly rest = (): void => this.#set(settleWatch(this.#now, this.hasFailed));
+  readonly clear = (): void => this.#set(EMPTY_WATCH);
   readonly read = (): RunWatch => this.#shown;
 
   readonly subscribe = (listener: () => void): (() => void) => {

@@ -3,18 +3,18 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useEffect, useMemo, useState, useSyncExternalStore } from "react";
 
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
-import { drawingQuery, type Run, type State, stateQuery, schemasQuery } from "../threads/thread-queries.ts";
-import { branchOf } from "./branches.ts";
-import { messagesKeyOf } from "./compose-input.ts";
+import { drawingQuery, type Run, type State, stateQuery, schemasQuery } from "../threads/queries.ts";
+import { branchAt } from "./branches.ts";
+import { findMessagesKey } from "./compose-input.ts";
 import { Composer } from "./composer.tsx";
 import classes from "./playground.module.css";
 import { readSetup, type SetupDraft } from "./read-setup.ts";
 import { RunBar } from "./run-bar.tsx";
 import { type Panel, SidePanel } from "./side-panel.tsx";
-import { Talk } from "./talk.tsx";
+import { ThreadView } from "./thread-view.tsx";
 import { type Send, type Setup, type Strategy, useRun } from "./use-run.ts";
 import type { Watcher } from "./watcher.ts";
 
@@ -30,7 +30,7 @@ interface WorkbenchProps {
   server: string;
   assistant: Assistant;
   place: Place;
-  onGo: (to: Place, replace?: boolean) => void;
+  onNavigate: (to: Place, replace?: boolean) => void;
   watcher: Watcher;
   draft: SetupDraft;
   onDraft: (draft: SetupDraft) => void;
@@ -43,7 +43,7 @@ interface WorkbenchProps {
 
 /** One assistant and one thread: conversation, graph, steps. */
 export function Workbench(props: WorkbenchProps) {
-  const { server, assistant, place, onGo, watcher, draft, strategy, problem, onProblem } = props;
+  const { server, assistant, place, onNavigate, watcher, draft, strategy, problem, onProblem } = props;
   const { assistant_id: assistantId } = assistant;
   const threadId = place.thread ?? null;
   const schemas = useQuery(schemasQuery(server, assistantId));
@@ -52,7 +52,7 @@ export function Workbench(props: WorkbenchProps) {
   const [edited, setEdited] = useState<State | null>(null);
 
   const inputSchema = (schemas.data?.input_schema ?? {}) as JsonSchema;
-  const messagesKey = messagesKeyOf(inputSchema);
+  const messagesKey = findMessagesKey(inputSchema);
   const context = schemas.data?.context_schema as JsonSchema | null | undefined;
   const kind = Object.keys(context?.properties ?? {}).length > 0 ? "context" : "config";
   const { setup, setupError } = useMemo(() => trySetup(draft, kind), [draft, kind]);
@@ -64,40 +64,43 @@ export function Workbench(props: WorkbenchProps) {
     strategy,
     watcher,
     messagesKey: messagesKey ?? "messages",
-    onThread: (thread) => onGo({ ...place, thread, checkpoint: undefined }, true),
-    onBroken: onProblem,
+    onThread: (thread) => onNavigate({ ...place, thread, checkpoint: undefined }, true),
+    onFailure: onProblem,
   });
   const { stream, states, runs } = run;
 
   // the newest state's branch is shown until the user selects another
   const newest = states[0]?.checkpoint?.checkpoint_id ?? undefined;
   useEffect(() => {
-    if (newest !== undefined) stream.setBranch(branchOf(states, newest));
+    if (newest !== undefined) stream.setBranch(branchAt(states, newest));
   }, [newest]);
 
-  const asked = place.checkpoint;
-  const known = states.find(({ checkpoint }) => checkpoint?.checkpoint_id === asked);
-  const isElsewhere = asked !== undefined && threadId !== null && !known && !stream.isThreadLoading;
-  const fetched = useQuery({ ...stateQuery(server, threadId ?? "", asked ?? ""), enabled: isElsewhere });
-  const viewed = asked === undefined ? undefined : (known ?? fetched.data);
+  const checkpointId = place.checkpoint;
+  const loaded = states.find(({ checkpoint }) => checkpoint?.checkpoint_id === checkpointId);
+  const isUnloaded = checkpointId !== undefined && threadId !== null && !loaded && !stream.isThreadLoading;
+  const fetched = useQuery({ ...stateQuery(server, threadId ?? "", checkpointId ?? ""), enabled: isUnloaded });
+  const viewed = checkpointId === undefined ? undefined : (loaded ?? fetched.data);
 
   const head = viewed ?? stream.history.at(-1);
   const from = head && (viewed || head.checkpoint?.checkpoint_id !== newest) ? (head.checkpoint ?? null) : null;
-  const send = async (what: Omit<Send, "from">, origin: Send["from"] = from) => {
-    if (setupError !== null) return tellFailure("The run was not sent")(new Error(setupError));
+  const send = async (request: Omit<Send, "from">, origin: Send["from"] = from) => {
+    if (setupError !== null) return notifyFailure("Could not send the run")(new Error(setupError));
     onProblem(null);
-    if (asked !== undefined) onGo({ ...place, checkpoint: undefined });
-    await run.send({ ...what, from: origin });
+    if (checkpointId !== undefined) onNavigate({ ...place, checkpoint: undefined });
+    await run.send({ ...request, from: origin });
   };
 
-  if (schemas.error) return <Problem error={schemas.error} onRetry={schemas.refetch} what="The graph did not load" />;
+  if (schemas.error)
+    return <Problem error={schemas.error} onRetry={schemas.refetch} title="Could not load the graph" />;
   if (!schemas.data) return <Loading />;
   const isRunning = stream.isLoading;
   const listed = runs.find(({ run_id: id }) => id === watch.runId);
   // its stream reports it before the list of runs does
-  const begun = watch.runId === null ? undefined : ({ run_id: watch.runId, status: "running" } as Run);
-  const current = listed ?? (isRunning ? begun : runs.find(({ status }) => status !== "pending"));
-  const waiting = runs.filter((one) => one.status === "pending" && one.run_id !== watch.runId).toReversed();
+  const startedRun = watch.runId === null ? undefined : ({ run_id: watch.runId, status: "running" } as Run);
+  const current = listed ?? (isRunning ? startedRun : runs.find(({ status }) => status !== "pending"));
+  const waiting = runs
+    .filter((candidate) => candidate.status === "pending" && candidate.run_id !== watch.runId)
+    .toReversed();
   const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
   const nodeStates = new Map(watch.nodes);
   if (!isRunning) {
@@ -116,19 +119,19 @@ export function Workbench(props: WorkbenchProps) {
           run={current}
           waiting={waiting}
           isRunning={isRunning}
-          isLost={run.isLost}
+          isDisconnected={run.isDisconnected}
           attempt={isRunning ? watch.attempt : 1}
           onCancel={(runId) => void run.cancel(runId)}
         />
-        <Talk
+        <ThreadView
           run={run}
           messagesKey={messagesKey}
           viewed={viewed}
-          isViewing={asked !== undefined}
+          isViewing={checkpointId !== undefined}
           head={head}
           problem={problem}
           onProblem={onProblem}
-          onNewest={() => onGo({ ...place, checkpoint: undefined })}
+          onLatest={() => onNavigate({ ...place, checkpoint: undefined })}
           send={send}
         />
         <Composer
@@ -147,7 +150,7 @@ export function Workbench(props: WorkbenchProps) {
       </section>
       <SidePanel
         panel={place.panel ?? "graph"}
-        onPanel={(panel) => onGo({ ...place, panel }, true)}
+        onPanel={(panel) => onNavigate({ ...place, panel }, true)}
         drawing={drawing.data as never}
         drawingError={drawing.error}
         nodeStates={nodeStates}
@@ -155,9 +158,9 @@ export function Workbench(props: WorkbenchProps) {
           states,
           live: watch.steps,
           custom: watch.custom,
-          viewed: asked ?? null,
+          viewed: checkpointId ?? null,
           isRunning,
-          onView: (checkpoint) => onGo({ ...place, checkpoint: checkpoint ?? undefined }),
+          onView: (checkpoint) => onNavigate({ ...place, checkpoint: checkpoint ?? undefined }),
           onRunFrom: ({ checkpoint }) => void send({ input: null }, checkpoint ?? null),
           onEdit: setEdited,
         }}
@@ -178,10 +181,10 @@ export function Workbench(props: WorkbenchProps) {
             state={edited}
             nodes={nodes}
             onClose={() => setEdited(null)}
-            onDone={async (checkpointId, goesOn) => {
+            onDone={async (checkpointId, resumes) => {
               setEdited(null);
               await run.refresh();
-              if (!goesOn) return onGo({ ...place, checkpoint: undefined });
+              if (!resumes) return onNavigate({ ...place, checkpoint: undefined });
               await send({ input: null }, { checkpoint_id: checkpointId, checkpoint_ns: "", checkpoint_map: null });
             }}
           />

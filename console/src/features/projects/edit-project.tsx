@@ -2,7 +2,7 @@ import { Alert, Button, Group, Modal, Stack, Textarea, TextInput } from "@mantin
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { changeProject, createProject, type Project } from "./projects-api.ts";
+import { updateProject, createProject, type Project } from "./queries.ts";
 
 /** `new` creates a project; null hides the dialog. */
 export function EditProject({
@@ -16,7 +16,7 @@ export function EditProject({
     <Modal
       opened={project !== null}
       onClose={onClose}
-      title={project === "new" ? "New project" : "Project"}
+      title={project === "new" ? "New project" : "Edit project"}
       closeButtonProps={{ title: "Close" }}
     >
       {project !== null && <Form project={project === "new" ? null : project} onDone={onClose} />}
@@ -37,7 +37,7 @@ function Form({
   const save = useMutation({
     mutationFn: async () => {
       const body = { name: name.trim(), description: description.trim() || null };
-      await (project ? changeProject(project.id, body) : createProject(body));
+      await (project ? updateProject(project.id, body) : createProject(body));
       await Promise.all([
         client.invalidateQueries({ queryKey: ["projects"] }),
         client.invalidateQueries({ queryKey: ["project"] }),

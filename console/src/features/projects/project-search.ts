@@ -1,4 +1,4 @@
-import type { ProjectSearch, ProjectSort } from "./projects-api.ts";
+import type { ProjectSearch, ProjectSort } from "./queries.ts";
 
 const SORTS: ProjectSort[] = ["name", "last_run_start_time", "latency_p50", "latency_p99", "error_rate", "runs_count"];
 
@@ -6,8 +6,8 @@ const SORTS: ProjectSort[] = ["name", "last_run_start_time", "latency_p50", "lat
 export const PROJECT_SEARCH: ProjectSearch = { text: "", sort: "last_run_start_time", desc: true, experiments: false };
 
 /** Reads the list's search parameters; invalid values are ignored. */
-export function readProjectSearch(given: Partial<Record<keyof ProjectSearch, unknown>>): Partial<ProjectSearch> {
-  const { text, sort, desc, experiments } = given;
+export function readProjectSearch(search: Partial<Record<keyof ProjectSearch, unknown>>): Partial<ProjectSearch> {
+  const { text, sort, desc, experiments } = search;
   return {
     text: typeof text === "string" ? text : "",
     sort: SORTS.includes(sort as ProjectSort) ? (sort as ProjectSort) : "last_run_start_time",

@@ -18,12 +18,12 @@ import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { utc } from "../runs/run-record.ts";
 import { PROJECT_SEARCH } from "./project-search.ts";
 import { EditProject } from "./edit-project.tsx";
-import { deleteProject, type Project, type ProjectSort, projectsQuery } from "./projects-api.ts";
+import { deleteProject, type Project, type ProjectSort, projectsQuery } from "./queries.ts";
 
 const seconds = (value: number | null | undefined): string =>
   duration(value == null ? null : Math.max(0, value) * 1000);
 
-function columnsOf(actions: (project: Project) => ReactNode): Column<Project>[] {
+function projectColumns(actions: (project: Project) => ReactNode): Column<Project>[] {
   return [
     {
       id: "name",
@@ -92,7 +92,7 @@ export function ProjectsPage() {
   const search = { ...PROJECT_SEARCH, ...useSearch({ from: "/_shell/projects/" }) };
   const navigate = useNavigate({ from: "/projects/" });
   const client = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<Project | "new" | null>(null);
   const found = useInfiniteQuery(projectsQuery(search));
   const projects = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
@@ -103,21 +103,21 @@ export function ProjectsPage() {
 
   const columns = useMemo(
     () =>
-      columnsOf((project) => (
+      projectColumns((project) => (
         <Menu position="bottom-end">
           <Menu.Target>
-            <ActionIcon variant="subtle" color="gray" aria-label={`Actions of ${project.name}`}>
+            <ActionIcon variant="subtle" color="gray" aria-label={`Actions for ${project.name}`}>
               <IconDots size={16} />
             </ActionIcon>
           </Menu.Target>
           <Menu.Dropdown>
-            <Menu.Item onClick={() => setEdited(project)}>Rename or describe</Menu.Item>
+            <Menu.Item onClick={() => setEdited(project)}>Edit</Menu.Item>
             <Menu.Item
               color="red"
               onClick={() =>
-                ask({
+                confirm({
                   title: `Delete ${project.name}?`,
-                  body: `Its ${count(project.run_count)} traces and their feedback go with it and cannot be brought back.`,
+                  body: `This permanently deletes its ${count(project.run_count)} traces and their feedback.`,
                   action: "Delete",
                   typed: project.name,
                   run: async () => {
@@ -132,7 +132,7 @@ export function ProjectsPage() {
           </Menu.Dropdown>
         </Menu>
       )),
-    // `ask` only opens a dialog
+    // `confirm` only opens a dialog
     [client],
   );
 
@@ -157,7 +157,7 @@ export function ProjectsPage() {
         />
         <Switch
           size="xs"
-          label="Experiments too"
+          label="Include experiments"
           checked={search.experiments}
           onChange={({ currentTarget: { checked } }) =>
             void navigate({ search: { ...search, experiments: checked }, replace: true })
@@ -172,8 +172,8 @@ export function ProjectsPage() {
         search.text === "" ? (
           <NoProjects />
         ) : (
-          <Empty title="No project has that in its name">
-            <Text size="sm">Search for another part of the name.</Text>
+          <Empty title="No matching projects">
+            <Text size="sm">Try another search.</Text>
           </Empty>
         )
       ) : (
@@ -200,9 +200,9 @@ function NoProjects() {
   return (
     <Empty title="No traces yet">
       <Text size="sm" maw={560}>
-        Runs of the agents that are served here appear by themselves. Other applications send theirs with{" "}
-        <Code>LANGSMITH_TRACING=true</Code> and <Code>LANGSMITH_ENDPOINT</Code> set to the address of this
-        installation&apos;s trace platform.
+        Runs of agents on this platform are traced automatically. For other applications, set{" "}
+        <Code>LANGSMITH_TRACING=true</Code> and <Code>LANGSMITH_ENDPOINT</Code> to the URL of this installation&apos;s
+        trace platform.
       </Text>
     </Empty>
   );

@@ -7,14 +7,14 @@ import { Empty } from "../../ui/empty.tsx";
 import { count, duration } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { cancelRun, type Queue, queueQuery } from "./queue-query.ts";
-import { whyItWaits } from "./why-it-waits.ts";
+import { cancelRun, type Queue, queueQuery } from "./queries.ts";
+import { describeWaitReason } from "./wait-reason.ts";
 
 const route = getRouteApi("/_shell/a/$server/queue");
 
@@ -22,7 +22,7 @@ const route = getRouteApi("/_shell/a/$server/queue");
 export function QueuePage() {
   const { server } = route.useParams();
   const { data: queue, error, refetch } = useQuery(queueQuery(server));
-  if (error) return <Problem error={error} what="The queue could not be read" onRetry={refetch} />;
+  if (error) return <Problem error={error} title="Could not load the queue" onRetry={refetch} />;
   return (
     <Page title="Queue">
       {queue ? (
@@ -47,8 +47,8 @@ function Figures({ queue }: { queue: Queue }) {
     <SimpleGrid cols={{ base: 2, sm: 4 }} spacing="sm">
       <Figure label="Waiting" value={count(queue.counts.pending)} />
       <Figure label="Running" value={count(queue.counts.running)} />
-      <Figure label="Waits longest" value={oldest === null ? "–" : duration(oldest)} />
-      <Figure label="Servers alive" value={`${alive} of ${queue.servers.length}`} />
+      <Figure label="Longest wait" value={oldest === null ? "–" : duration(oldest)} />
+      <Figure label="Healthy servers" value={`${alive} of ${queue.servers.length}`} />
     </SimpleGrid>
   );
 }
@@ -78,18 +78,18 @@ function Servers({ queue }: { queue: Queue }) {
         rowKey={({ server_id: id }) => id}
         columns={[
           {
-            title: "Machine",
+            title: "Host",
             cell: ({ host_name: host, is_this: isThis }) => (
               <Group gap={6}>
                 <Text size="sm">{host}</Text>
-                {isThis && <Badge variant="default">answers you</Badge>}
+                {isThis && <Badge variant="default">This server</Badge>}
               </Group>
             ),
           },
           {
             title: "State",
             width: 120,
-            cell: ({ is_alive: isAlive }) => <Text size="sm">{isAlive ? "alive" : "silent"}</Text>,
+            cell: ({ is_alive: isAlive }) => <Text size="sm">{isAlive ? "Healthy" : "Unresponsive"}</Text>,
           },
           {
             title: "Running",
@@ -101,13 +101,13 @@ function Servers({ queue }: { queue: Queue }) {
               </Text>
             ),
           },
-          { title: "Last heard", width: 120, cell: ({ heartbeat_at: at }) => <TimeText at={at} /> },
+          { title: "Last heartbeat", width: 120, cell: ({ heartbeat_at: at }) => <TimeText at={at} /> },
           { title: "Started", width: 120, cell: ({ started_at: at }) => <TimeText at={at} /> },
           {
             title: "Graphs",
             cell: ({ graphs }) => (
               <Text size="sm" lineClamp={1} title={graphs?.join(", ")}>
-                {graphs === null ? "not told" : graphs.join(", ") || "none"}
+                {graphs === null ? "unknown" : graphs.join(", ") || "none"}
               </Text>
             ),
           },
@@ -118,7 +118,7 @@ function Servers({ queue }: { queue: Queue }) {
 }
 
 function Waiting({ queue, server }: { queue: Queue; server: string }) {
-  const { ask, dialog } = useCancelling(server);
+  const { confirm, dialog } = useCancelRun(server);
   const hidden = queue.counts.pending - queue.waiting.length;
   return (
     <section aria-label="Waiting runs">
@@ -127,8 +127,8 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
         Waiting
       </Title>
       {queue.waiting.length === 0 ? (
-        <Empty title="Nothing waits">
-          <Text size="sm">Runs that cannot start at once stand here, with the reason.</Text>
+        <Empty title="No waiting runs">
+          <Text size="sm">Runs that cannot start immediately appear here with the reason.</Text>
         </Empty>
       ) : (
         <SimpleTable
@@ -139,9 +139,9 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
           columns={[
             { title: "Run", width: 340, cell: (run) => <RunLink server={server} run={run} /> },
             { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
-            { title: "Why it waits", cell: (run) => <Why run={run} server={server} /> },
-            { title: "Since", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
-            { title: "", width: 90, cell: (run) => <CancelButton onClick={() => ask(run)} /> },
+            { title: "Reason", cell: (run) => <WaitReason run={run} server={server} /> },
+            { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
+            { title: "", width: 90, cell: (run) => <CancelButton onClick={() => confirm(run)} /> },
           ]}
         />
       )}
@@ -155,7 +155,7 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
 }
 
 function Running({ queue, server }: { queue: Queue; server: string }) {
-  const { ask, dialog } = useCancelling(server);
+  const { confirm, dialog } = useCancelRun(server);
   const hosts = new Map(queue.servers.map(({ server_id: id, host_name: name }) => [id, name]));
   if (queue.running.length === 0) return null;
   return (
@@ -173,20 +173,20 @@ function Running({ queue, server }: { queue: Queue; server: string }) {
           { title: "Run", width: 340, cell: (run) => <RunLink server={server} run={run} /> },
           { title: "Graph", width: 130, cell: ({ graph_id: graph }) => graph ?? "–" },
           {
-            title: "On",
-            cell: ({ server_id: id }) => (id === null ? "–" : (hosts.get(id) ?? "a server that is gone")),
+            title: "Server",
+            cell: ({ server_id: id }) => (id === null ? "–" : (hosts.get(id) ?? "stopped server")),
           },
           {
             title: "Attempt",
             width: 90,
             align: "right",
-            cell: ({ attempt, failures }) => (failures > 0 ? `${attempt}, ${failures} lost` : attempt),
+            cell: ({ attempt, failures }) => (failures > 0 ? `${attempt} (${failures} lost)` : attempt),
           },
-          { title: "Since", width: 110, cell: ({ started_at: at }) => <TimeText at={at} /> },
+          { title: "Started", width: 110, cell: ({ started_at: at }) => <TimeText at={at} /> },
           {
             title: "",
             width: 90,
-            cell: (run) => (run.cancelling ? "ending" : <CancelButton onClick={() => ask(run)} />),
+            cell: (run) => (run.cancelling ? "Cancelling" : <CancelButton onClick={() => confirm(run)} />),
           },
         ]}
       />
@@ -211,10 +211,10 @@ const RunLink = ({ server, run }: { server: string; run: RunRef }) => (
   </AnchorLink>
 );
 
-function Why({ run, server }: { run: Queue["waiting"][number]; server: string }) {
+function WaitReason({ run, server }: { run: Queue["waiting"][number]; server: string }) {
   return (
     <Text size="sm">
-      {whyItWaits(run)}
+      {describeWaitReason(run)}
       {run.reason === "starts_later" && (
         <>
           {" "}
@@ -231,21 +231,22 @@ function Why({ run, server }: { run: Queue["waiting"][number]; server: string })
   );
 }
 
-function useCancelling(server: string) {
+function useCancelRun(server: string) {
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const cancel = useMutation({
     mutationFn: ({ thread_id: threadId, run_id: runId }: RunRef) => cancelRun(server, threadId, runId),
-    onError: tellFailure("The run was not cancelled"),
+    onError: notifyFailure("Could not cancel the run"),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ["queue", server] }),
   });
   return {
     dialog,
-    ask: (run: RunRef) =>
-      ask({
+    confirm: (run: RunRef) =>
+      confirm({
         title: "Cancel this run?",
-        body: "It ends as interrupted. What its steps have written so far stays with the thread.",
-        action: "Cancel the run",
+        body: "The run ends as interrupted. State written by finished steps is kept.",
+        action: "Cancel run",
+        dismiss: "Go back",
         run: () => cancel.mutateAsync(run),
       }),
   };

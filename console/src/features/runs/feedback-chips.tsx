@@ -17,7 +17,7 @@ export function FeedbackChips({ stats, wrap = "nowrap" }: { stats: unknown; wrap
           size="sm"
           tt="none"
           fw={500}
-          title={`${describeFeedback(key, figures)}, ${figures.n ?? 0} given`}
+          title={`${describeFeedback(key, figures)}, ${figures.n ?? 0} in total`}
           // in a narrow cell the first is whole, and the others are truncated with an ellipsis
           style={{ flexShrink: wrap === "nowrap" && index > 0 ? 1 : 0, minWidth: 0 }}
         >

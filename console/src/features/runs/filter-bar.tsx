@@ -10,8 +10,8 @@ import { useCopy } from "../../ui/use-copy.ts";
 import { FilterField } from "./filter-field.tsx";
 import { conjoin } from "./filter-language.ts";
 import { QuickFilters } from "./quick-filters.tsx";
-import { rangeOf, type RunSearch } from "./run-search.ts";
-import { facetsQuery } from "./runs-api.ts";
+import { searchRange, type RunSearch } from "./run-search.ts";
+import { facetsQuery } from "./queries.ts";
 import { SavedFilters } from "./saved-filters.tsx";
 
 /** Additional filters: on the root of the trace, or on any run of it. */
@@ -28,15 +28,15 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
   const { data: facets = [] } = useQuery(facetsQuery(projectId, search));
   const [added, setAdded] = useState<readonly More[]>([]);
   const hasMore = search.tab !== "threads";
-  const shown = (Object.keys(MORE) as More[]).filter((one) => hasMore && (search[one] !== "" || added.includes(one)));
-  const addable = (Object.keys(MORE) as More[]).filter((one) => hasMore && !shown.includes(one));
+  const shown = (Object.keys(MORE) as More[]).filter((key) => hasMore && (search[key] !== "" || added.includes(key)));
+  const addable = (Object.keys(MORE) as More[]).filter((key) => hasMore && !shown.includes(key));
   const noun = search.tab === "threads" ? "Turns where" : search.tab === "traces" ? "Traces where" : "Runs where";
   return (
     <Stack gap="xs" my="sm">
       <Group gap="xs">
         <TextSearch value={search.text} onChange={(text) => onChange({ text })} />
         <TimeRangePicker
-          value={rangeOf(search)}
+          value={searchRange(search)}
           onChange={(range) => onChange("last" in range ? { last: range.last, from: "", to: "" } : range)}
         />
         <QuickFilters facets={facets} onPick={(filter) => onChange({ filter: conjoin(search.filter, filter) })} />
@@ -49,9 +49,9 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
               </Button>
             </Menu.Target>
             <Menu.Dropdown>
-              {addable.map((one) => (
-                <Menu.Item key={one} onClick={() => setAdded([...added, one])}>
-                  {MORE[one]} …
+              {addable.map((key) => (
+                <Menu.Item key={key} onClick={() => setAdded([...added, key])}>
+                  {MORE[key]} …
                 </Menu.Item>
               ))}
             </Menu.Dropdown>
@@ -60,17 +60,17 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
         <CopyLink />
       </Group>
       <FilterField label={noun} value={search.filter} onApply={(filter) => onChange({ filter })} facts={facets}>
-        {search.filter !== "" && <CopyButton value={search.filter} label="Copy the filter" />}
+        {search.filter !== "" && <CopyButton value={search.filter} label="Copy filter" />}
       </FilterField>
-      {shown.map((one) => (
+      {shown.map((key) => (
         <FilterField
-          key={one}
-          label={MORE[one]}
-          value={search[one]}
+          key={key}
+          label={MORE[key]}
+          value={search[key]}
           facts={facets}
           onApply={(filter) => {
-            if (filter === "") setAdded(added.filter((other) => other !== one));
-            onChange({ [one]: filter });
+            if (filter === "") setAdded(added.filter((other) => other !== key));
+            onChange({ [key]: filter });
           }}
         />
       ))}
@@ -87,7 +87,7 @@ function CopyLink() {
       variant="subtle"
       color="gray"
       size="xs"
-      title="Copy the address of this view"
+      title="Copy a link to this view"
       leftSection={<Icon size={14} aria-hidden />}
       onClick={() => copy(location.href)}
     >
@@ -98,20 +98,20 @@ function CopyLink() {
 
 function TextSearch({ value, onChange }: { value: string; onChange: (text: string) => void }) {
   const [text, setText] = useState(value);
-  const told = useRef(value);
+  const reported = useRef(value);
   useEffect(() => {
     // the address was changed elsewhere
-    if (value !== told.current) setText(value);
-    told.current = value;
+    if (value !== reported.current) setText(value);
+    reported.current = value;
   }, [value]);
   const tell = useDebouncedCallback((next: string) => {
-    told.current = next;
+    reported.current = next;
     onChange(next);
   }, 350);
   return (
     <TextInput
-      aria-label="Search the text of runs"
-      placeholder="Search inputs, outputs, errors …"
+      aria-label="Search runs"
+      placeholder="Search inputs, outputs, errors…"
       leftSection={<IconSearch size={14} aria-hidden />}
       size="xs"
       w={{ base: "100%", xs: 280 }}

@@ -43,7 +43,7 @@ export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, desc
     () => [
       language,
       EditorView.lineWrapping,
-      look,
+      editorTheme,
       autocompletion({ override: [(context) => complete(context, now.current.facts)], icons: false }),
       Prec.high(
         keymap.of([
@@ -67,7 +67,7 @@ export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, desc
     return EditorView.decorations.of((view) => {
       const end = view.state.doc.length;
       if (from >= end) return Decoration.none;
-      return Decoration.set([mistake.range(from, Math.min(from + length, end))]);
+      return Decoration.set([errorMark.range(from, Math.min(from + length, end))]);
     });
   }, [mistakeAt, value]);
   return (
@@ -75,7 +75,7 @@ export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, desc
       value={value}
       onChange={onChange}
       theme={theme}
-      placeholder={'such as gt(latency, "2s")'}
+      placeholder={'Filter, for example gt(latency, "2s")'}
       extensions={[...extensions, mark]}
       basicSetup={{
         lineNumbers: false,
@@ -89,8 +89,8 @@ export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, desc
   );
 }
 
-const mistake = Decoration.mark({ class: "cm-filter-mistake" });
-const look = EditorView.theme({
+const errorMark = Decoration.mark({ class: "cm-filter-mistake" });
+const editorTheme = EditorView.theme({
   "&": { fontSize: "13px", backgroundColor: "transparent !important" },
   "&.cm-focused": { outline: "none" },
   ".cm-content": { padding: "5px 0", fontFamily: "var(--mantine-font-family-monospace)" },

@@ -4,8 +4,8 @@ import { useQuery } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useEffect, useId, useState } from "react";
 
 import classes from "./filter-field.module.css";
-import { type Fact, readComplaint } from "./filter-language.ts";
-import { complaintAbout } from "./runs-api.ts";
+import { type Fact, parseFilterError } from "./filter-language.ts";
+import { validateFilter } from "./queries.ts";
 
 const FilterEditor = lazy(async () => ({ default: (await import("./filter-editor.tsx")).FilterEditor }));
 
@@ -27,20 +27,20 @@ export function FilterField({ label, value, onApply, facts, children }: FilterFi
   const [settled] = useDebouncedValue(draft, 350);
   const check = useQuery({
     queryKey: ["filter-check", settled],
-    queryFn: () => complaintAbout(settled),
+    queryFn: () => validateFilter(settled),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
   });
   const id = useId();
   const isChecked = settled === draft && check.isSuccess;
-  const complaint = isChecked && check.data !== null ? readComplaint(check.data) : null;
+  const filterError = isChecked && check.data !== null ? parseFilterError(check.data) : null;
   const isChanged = draft.trim() !== value.trim();
   const apply = async () => {
-    if ((await complaintAbout(draft).catch(() => null)) === null) onApply(draft.trim());
+    if ((await validateFilter(draft).catch(() => null)) === null) onApply(draft.trim());
   };
   return (
     <Box>
-      <div className={classes.field} data-invalid={complaint !== null || undefined}>
+      <div className={classes.field} data-invalid={filterError !== null || undefined}>
         <Text size="xs" c="dimmed" className={classes.label}>
           {label}
         </Text>
@@ -51,7 +51,7 @@ export function FilterField({ label, value, onApply, facts, children }: FilterFi
               onChange={setDraft}
               onSubmit={() => void apply()}
               facts={facts}
-              mistakeAt={complaint?.at ?? null}
+              mistakeAt={filterError?.at ?? null}
               describedBy={id}
             />
           </Suspense>
@@ -59,7 +59,7 @@ export function FilterField({ label, value, onApply, facts, children }: FilterFi
         <Group gap={4} wrap="nowrap" className={classes.buttons}>
           {check.isFetching && <Loader size={12} aria-label="Checking" />}
           {isChanged && (
-            <Button size="compact-xs" disabled={complaint !== null} onClick={() => void apply()}>
+            <Button size="compact-xs" disabled={filterError !== null} onClick={() => void apply()}>
               Apply
             </Button>
           )}
@@ -72,7 +72,7 @@ export function FilterField({ label, value, onApply, facts, children }: FilterFi
         </Group>
       </div>
       <Text id={id} size="xs" c="var(--mantine-color-error)" role="status" style={{ overflowWrap: "anywhere" }}>
-        {complaint && `At character ${complaint.at + 1}: ${complaint.reason}`}
+        {filterError && `At character ${filterError.at + 1}: ${filterError.reason}`}
       </Text>
     </Box>
   );

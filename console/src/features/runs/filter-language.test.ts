@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { conjoin, placeIn, readComplaint, wordsAt } from "./filter-language.ts";
+import { conjoin, placeIn, parseFilterError, wordsAt } from "./filter-language.ts";
 
 const facts = [
   { key: "name", value: 'the "agent"', n: 3 },
@@ -50,7 +50,7 @@ test("joins filters without deeper nesting", () => {
 });
 
 test("parses the server's filter error into position and reason", () => {
-  expect(readComplaint('Invalid filter at character 3: there is no field "nme"; there are name')).toEqual({
+  expect(parseFilterError('Invalid filter at character 3: there is no field "nme"; there are name')).toEqual({
     at: 3,
     reason: 'there is no field "nme"; there are name',
   });

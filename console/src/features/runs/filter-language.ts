@@ -19,9 +19,9 @@ export interface Fact {
 }
 
 const FUNCTIONS: [string, string, string][] = [
-  ["and", "all of them", "and(|)"],
-  ["or", "one of them", "or(|)"],
-  ["not", "not this", "not(|)"],
+  ["and", "all conditions", "and(|)"],
+  ["or", "any condition", "or(|)"],
+  ["not", "not this condition", "not(|)"],
   ["eq", "equal", "eq(|, )"],
   ["neq", "not equal", "neq(|, )"],
   ["gt", "greater than", "gt(|, )"],
@@ -39,7 +39,7 @@ const FIELDS: [string, string][] = [
   ["name", "of the run"],
   ["run_type", "chain, llm, tool …"],
   ["status", "success, error or pending"],
-  ["error", "text of the error, or null"],
+  ["error", "error message, or null"],
   ["latency", 'seconds, or "5s"'],
   ["start_time", "ISO 8601"],
   ["end_time", "ISO 8601"],
@@ -116,7 +116,7 @@ export function placeIn(text: string, at: number): Place {
       while (end < at && text[end] !== char) end += text[end] === "\\" ? 2 : 1;
       const top = calls.at(-1);
       if (end >= at) {
-        return { ...placeOf(calls), from: i + 1, quote: char };
+        return { ...completionContext(calls), from: i + 1, quote: char };
       }
       if (top?.field?.endsWith("_key") && top.argument === 1 && calls.at(-2)) {
         calls.at(-2)!.pairKey = text.slice(i + 1, end);
@@ -138,10 +138,10 @@ export function placeIn(text: string, at: number): Place {
       word = "";
     }
   }
-  return { ...placeOf(calls), from: word === "" ? at : from, quote: null };
+  return { ...completionContext(calls), from: word === "" ? at : from, quote: null };
 }
 
-function placeOf(calls: { name: string; argument: number; field: string | null; pairKey: string | null }[]) {
+function completionContext(calls: { name: string; argument: number; field: string | null; pairKey: string | null }[]) {
   const top = calls.at(-1);
   const pairKey = calls.at(-2)?.pairKey ?? null;
   return { call: top?.name ?? null, argument: top?.argument ?? 0, field: top?.field ?? null, pairKey };
@@ -157,7 +157,7 @@ export function wordsAt(place: Place, facts: readonly Fact[]): Word[] {
   const { call, argument, field, quote, pairKey } = place;
   if (call !== null && !LOGICAL.has(call)) {
     if (argument === 0) return quote === null ? fieldsFor(call) : [];
-    return valuesOf(field, pairKey, facts, quote);
+    return completeValues(field, pairKey, facts, quote);
   }
   if (quote !== null) return [];
   return FUNCTIONS.map(([label, detail, insert]) => ({ label, detail, insert, kind: "function" }));
@@ -172,7 +172,12 @@ function fieldsFor(call: string): Word[] {
   }));
 }
 
-function valuesOf(field: string | null, pairKey: string | null, facts: readonly Fact[], quote: string | null): Word[] {
+function completeValues(
+  field: string | null,
+  pairKey: string | null,
+  facts: readonly Fact[],
+  quote: string | null,
+): Word[] {
   if (field === null) return [];
   const texts = new Map<string, string>();
   for (const value of KNOWN_VALUES[field] ?? []) texts.set(value, "");
@@ -218,7 +223,7 @@ function isBalanced(text: string): boolean {
 }
 
 /** Returns the position of the error in the server's message: "Invalid filter at character 12: …". */
-export function readComplaint(message: string): { at: number; reason: string } {
+export function parseFilterError(message: string): { at: number; reason: string } {
   const match = /at character (\d+): ([\s\S]*)$/.exec(message);
   return match ? { at: Number(match[1]), reason: match[2]! } : { at: 0, reason: message };
 }

@@ -23,7 +23,7 @@ export function mergeNewest(known: Pages, newest: Pick<RunPage, "runs" | "cursor
       const now = fresh.get(run.id);
       if (!now) return run;
       fresh.delete(run.id);
-      if (isAlike(run, now)) return run;
+      if (isSameRun(run, now)) return run;
       isChanged = true;
       return now;
     }),
@@ -35,7 +35,7 @@ export function mergeNewest(known: Pages, newest: Pick<RunPage, "runs" | "cursor
 }
 
 /** Whether two versions of an active run agree in the fields that a row shows. */
-function isAlike(a: RunPage["runs"][number], b: RunPage["runs"][number]): boolean {
+function isSameRun(a: RunPage["runs"][number], b: RunPage["runs"][number]): boolean {
   return (
     a.status === b.status &&
     a.end_time === b.end_time &&

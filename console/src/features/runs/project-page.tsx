@@ -11,7 +11,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { EditProject } from "../projects/edit-project.tsx";
-import { deleteProject, projectQuery } from "../projects/projects-api.ts";
+import { deleteProject, projectQuery } from "../projects/queries.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { RUN_SEARCH, type RunSearch, type Tab } from "./run-search.ts";
 import { RunsTable } from "./runs-table.tsx";
@@ -69,7 +69,7 @@ function Actions({ projectId }: { projectId: string }) {
   const navigate = useNavigate();
   const client = useQueryClient();
   const { data: project } = useQuery(projectQuery(projectId));
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [isEdited, setEdited] = useState(false);
   return (
     <>
@@ -84,19 +84,19 @@ function Actions({ projectId }: { projectId: string }) {
       </ButtonLink>
       <Menu position="bottom-end">
         <Menu.Target>
-          <ActionIcon variant="default" size={30} aria-label="Actions of the project">
+          <ActionIcon variant="default" size={30} aria-label="Project actions">
             <IconDots size={16} />
           </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
-          <Menu.Item onClick={() => setEdited(true)}>Rename or describe</Menu.Item>
+          <Menu.Item onClick={() => setEdited(true)}>Edit</Menu.Item>
           <Menu.Item
             color="red"
             disabled={!project}
             onClick={() =>
-              ask({
+              confirm({
                 title: `Delete ${project!.name}?`,
-                body: "All its traces and their feedback go with it and cannot be brought back.",
+                body: "This permanently deletes its traces and their feedback.",
                 action: "Delete",
                 typed: project!.name,
                 run: async () => {

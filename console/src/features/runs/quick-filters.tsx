@@ -4,7 +4,7 @@ import { useState } from "react";
 
 import { count } from "../../ui/format.ts";
 import classes from "./quick-filters.module.css";
-import type { Facet } from "./runs-api.ts";
+import type { Facet } from "./queries.ts";
 
 const NAMES: Record<string, string> = { name: "Name", run_type: "Type", status: "Status", tags: "Tags" };
 
@@ -54,7 +54,7 @@ export function QuickFilters({ facets, onPick }: { facets: Facet[]; onPick: (fil
             ))}
             {byKey.size === 0 && (
               <Text size="sm" c="dimmed">
-                {facets.length === 0 ? "No runs in this time." : "None has that in it."}
+                {facets.length === 0 ? "No runs in this time range." : "No matching filters."}
               </Text>
             )}
           </Stack>

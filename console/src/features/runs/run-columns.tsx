@@ -6,7 +6,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { RunIcon } from "./run-icon.tsx";
-import { firstTokenOf, latencyOf, metadataOf, type Run, utc } from "./run-record.ts";
+import { timeToFirstToken, runLatency, readMetadata, type Run, utc } from "./run-record.ts";
 import { StatusDot } from "./status-dot.tsx";
 
 /** Columns by id, with their labels in the column picker. */
@@ -26,7 +26,7 @@ export const RUN_COLUMNS: [id: string, label: string][] = [
   ["thread", "Thread"],
   ["dataset", "Dataset"],
 ];
-export const HIDDEN_AT_FIRST = ["error", "first_token", "metadata", "thread", "dataset"];
+export const HIDDEN_BY_DEFAULT = ["error", "first_token", "metadata", "thread", "dataset"];
 
 const brief = (text: string | null | undefined, c?: string) =>
   text == null || text === "" ? (
@@ -51,7 +51,7 @@ export function runColumns(projectId: string): Column<Run>[] {
           <StatusDot status={status} />
           <RunIcon type={run_type} />
           <AnchorLink to="/projects/$projectId/r/$runId" params={{ projectId, runId: id }} size="sm" truncate>
-            {name || "(no name)"}
+            {name || "Unnamed"}
           </AnchorLink>
         </>
       ),
@@ -64,8 +64,8 @@ export function runColumns(projectId: string): Column<Run>[] {
     },
     error: { width: "minmax(160px, 1fr)", cell: ({ error }) => brief(firstLine(error), "var(--mantine-color-error)") },
     start_time: { width: "104px", sortable: true, cell: ({ start_time }) => <TimeText at={utc(start_time)} /> },
-    latency: { width: "84px", align: "right", cell: (run) => duration(latencyOf(run)) },
-    first_token: { width: "96px", align: "right", cell: (run) => duration(firstTokenOf(run)) },
+    latency: { width: "84px", align: "right", cell: (run) => duration(runLatency(run)) },
+    first_token: { width: "96px", align: "right", cell: (run) => duration(timeToFirstToken(run)) },
     tokens: {
       width: "70px",
       align: "right",
@@ -79,14 +79,17 @@ export function runColumns(projectId: string): Column<Run>[] {
       width: "minmax(160px, 1fr)",
       cell: (run) =>
         brief(
-          Object.entries(metadataOf(run))
+          Object.entries(readMetadata(run))
             .map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`)
             .join(", "),
         ),
     },
     feedback: { width: "minmax(120px, 0.8fr)", cell: ({ feedback_stats: stats }) => <FeedbackChips stats={stats} /> },
     thread: { width: "minmax(120px, 0.6fr)", cell: ({ thread_id: thread }) => brief(thread) },
-    dataset: { width: "86px", cell: ({ in_dataset: isIn, reference_example_id: of }) => (of || isIn ? "yes" : "–") },
+    dataset: {
+      width: "86px",
+      cell: ({ in_dataset: isIn, reference_example_id: exampleId }) => (exampleId || isIn ? "yes" : "–"),
+    },
   };
   return RUN_COLUMNS.map(([id, header]) => ({ id, header, ...cells[id]! }));
 }

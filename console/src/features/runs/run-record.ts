@@ -17,23 +17,23 @@ export function utc(naive: string | null | undefined): string | null {
 }
 
 /** Returns milliseconds since 1970 with fractions: microseconds matter for short runs. */
-export function timeOf(naive: string): number {
-  const whole = Date.parse(utc(naive));
+export function parseTime(naive: string): number {
+  const milliseconds = Date.parse(utc(naive));
   const micros = /\.\d{3}(\d{3})/.exec(naive)?.[1];
-  return micros === undefined ? whole : whole + Number(micros) / 1000;
+  return micros === undefined ? milliseconds : milliseconds + Number(micros) / 1000;
 }
 
 type Timed = { start_time: string; end_time?: string | null };
 
 /** Returns milliseconds; null while it runs. */
-export const latencyOf = ({ start_time, end_time }: Timed): number | null =>
-  end_time == null ? null : Math.max(0, timeOf(end_time) - timeOf(start_time));
+export const runLatency = ({ start_time, end_time }: Timed): number | null =>
+  end_time == null ? null : Math.max(0, parseTime(end_time) - parseTime(start_time));
 
 /** Returns milliseconds until the first token. */
-export const firstTokenOf = ({ start_time, first_token_time }: Pick<Run, "start_time" | "first_token_time">) =>
-  first_token_time == null ? null : timeOf(first_token_time) - timeOf(start_time);
+export const timeToFirstToken = ({ start_time, first_token_time }: Pick<Run, "start_time" | "first_token_time">) =>
+  first_token_time == null ? null : parseTime(first_token_time) - parseTime(start_time);
 
-export function metadataOf({ extra }: { extra?: unknown }): Record<string, unknown> {
+export function readMetadata({ extra }: { extra?: unknown }): Record<string, unknown> {
   const { metadata } = (extra ?? {}) as { metadata?: unknown };
   return metadata !== null && typeof metadata === "object" ? (metadata as Record<string, unknown>) : {};
 }

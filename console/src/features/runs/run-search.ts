@@ -1,4 +1,4 @@
-import { boundsOf, isPreset, type PRESETS, type TimeRange } from "../../ui/time-range.ts";
+import { rangeBounds, isPreset, type PRESETS, type TimeRange } from "../../ui/time-range.ts";
 
 /** Search parameters of a project's page. */
 export const TABS = ["traces", "llm", "all", "threads"] as const;
@@ -36,26 +36,26 @@ export const RUN_SEARCH: RunSearch = {
 };
 
 /** Reads the search parameters; invalid values are ignored. */
-export function readRunSearch(given: Partial<Record<keyof RunSearch, unknown>>): Partial<RunSearch> {
+export function readRunSearch(search: Partial<Record<keyof RunSearch, unknown>>): Partial<RunSearch> {
   const text = (value: unknown): string =>
     typeof value === "string" || typeof value === "number" ? String(value).slice(0, 65_536) : "";
   const time = (value: unknown): string => (typeof value === "string" && !Number.isNaN(Date.parse(value)) ? value : "");
-  const { tab, last } = given;
+  const { tab, last } = search;
   return {
     tab: TABS.includes(tab as Tab) ? (tab as Tab) : RUN_SEARCH.tab,
-    filter: text(given.filter),
-    trace_filter: text(given.trace_filter),
-    tree_filter: text(given.tree_filter),
-    text: text(given.text),
+    filter: text(search.filter),
+    trace_filter: text(search.trace_filter),
+    tree_filter: text(search.tree_filter),
+    text: text(search.text),
     last: isPreset(last) ? last : RUN_SEARCH.last,
-    from: time(given.from),
-    to: time(given.to),
-    desc: given.desc !== false,
-    live: given.live !== false,
+    from: time(search.from),
+    to: time(search.to),
+    desc: search.desc !== false,
+    live: search.live !== false,
   };
 }
 
-export const rangeOf = ({ last, from, to }: RunSearch): TimeRange =>
+export const searchRange = ({ last, from, to }: RunSearch): TimeRange =>
   from !== "" && to !== "" ? { from, to } : { last };
 
 /**
@@ -63,7 +63,7 @@ export const rangeOf = ({ last, from, to }: RunSearch): TimeRange =>
  * too.
  */
 export function boundsAt(search: RunSearch, now: number): { start_time: string; end_time?: string } {
-  const range = rangeOf(search);
-  const { from, to } = boundsOf(range, now);
+  const range = searchRange(search);
+  const { from, to } = rangeBounds(range, now);
   return { start_time: new Date(from).toISOString(), ...("to" in range && { end_time: new Date(to).toISOString() }) };
 }

@@ -10,9 +10,9 @@ import { Empty } from "../../ui/empty.tsx";
 import { compact, count, duration, money, percent } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { HIDDEN_AT_FIRST, RUN_COLUMNS, runColumns } from "./run-columns.tsx";
+import { HIDDEN_BY_DEFAULT, RUN_COLUMNS, runColumns } from "./run-columns.tsx";
 import { RUN_SEARCH, type RunSearch } from "./run-search.ts";
-import { LIVE_MS, runStatsQuery } from "./runs-api.ts";
+import { LIVE_MS, runStatsQuery } from "./queries.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
 
 const CHOOSABLE = RUN_COLUMNS.filter(([id]) => id !== "name").map(([id, label]) => ({ id, label }));
@@ -28,7 +28,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
   const { found, runs, isLive, liveError } = useLiveRuns(projectId, search);
   const [hidden, setHidden] = useLocalStorage({
     key: "heddle.runs.hidden",
-    defaultValue: HIDDEN_AT_FIRST,
+    defaultValue: HIDDEN_BY_DEFAULT,
     getInitialValueInEffect: false,
   });
   const columns = useMemo(() => runColumns(projectId), [projectId]);
@@ -49,7 +49,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
       </Group>
       {liveError && (
         <Text size="xs" c="var(--mantine-color-error)" role="status">
-          New runs could not be asked for: {liveError.message}
+          Could not load new runs: {liveError.message}
         </Text>
       )}
       {found.error ? (
@@ -98,7 +98,7 @@ function Figures({ projectId, search, isLive }: { projectId: string; search: Run
     ["cost", money(data?.total_cost)],
   ];
   return (
-    <Group gap="md" aria-label="Figures">
+    <Group gap="md" aria-label="Metrics">
       {figures.map(([name, value]) => (
         <Text key={name} size="sm" className="numbers">
           {value}{" "}
@@ -113,26 +113,27 @@ function Figures({ projectId, search, isLive }: { projectId: string; search: Run
 
 function NoRuns({ search, onChange }: { search: RunSearch; onChange: (changes: Partial<RunSearch>) => void }) {
   const { filter, trace_filter, tree_filter, text } = search;
-  const isFiltered = [filter, trace_filter, tree_filter, text].some((one) => one.trim() !== "");
+  const isFiltered = [filter, trace_filter, tree_filter, text].some((value) => value.trim() !== "");
   const { filter: none } = RUN_SEARCH;
   if (isFiltered) {
     return (
-      <Empty title="No run passes these filters in this time">
+      <Empty title="No runs match these filters">
         <Anchor
           component="button"
           size="sm"
           onClick={() => onChange({ filter: none, trace_filter: none, tree_filter: none, text: none })}
         >
-          Look without filters
+          Clear filters
         </Anchor>
       </Empty>
     );
   }
   return (
-    <Empty title="No runs in this time">
+    <Empty title="No runs in this time range">
       <Text size="sm" maw={560}>
-        Look further back, or send some: with <Code>LANGSMITH_TRACING=true</Code>, <Code>LANGSMITH_ENDPOINT</Code> set
-        to the address of the trace platform and <Code>LANGSMITH_PROJECT</Code> to the name of this project.
+        Choose a longer time range, or send runs: set <Code>LANGSMITH_TRACING=true</Code>,{" "}
+        <Code>LANGSMITH_ENDPOINT</Code> to the URL of the trace platform and <Code>LANGSMITH_PROJECT</Code> to the name
+        of this project.
       </Text>
     </Empty>
   );

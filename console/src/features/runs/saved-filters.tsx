@@ -7,14 +7,14 @@ import type { RunSearch } from "./run-search.ts";
 import classes from "./quick-filters.module.css";
 
 /** Parameters that a saved filter restores. */
-const KEPT = ["tab", "filter", "trace_filter", "tree_filter", "text"] as const;
-type Kept = Pick<RunSearch, (typeof KEPT)[number]>;
-interface Saved extends Kept {
+const SAVED_KEYS = ["tab", "filter", "trace_filter", "tree_filter", "text"] as const;
+type FilterValues = Pick<RunSearch, (typeof SAVED_KEYS)[number]>;
+interface SavedFilter extends FilterValues {
   name: string;
 }
 
-const keep = (search: RunSearch): Kept =>
-  Object.fromEntries(KEPT.map((name) => [name, search[name]])) as unknown as Kept;
+const pickFilterValues = (search: RunSearch): FilterValues =>
+  Object.fromEntries(SAVED_KEYS.map((name) => [name, search[name]])) as unknown as FilterValues;
 
 /** Named filters, stored in this browser for each project. */
 export function SavedFilters({
@@ -24,14 +24,17 @@ export function SavedFilters({
 }: {
   projectId: string;
   search: RunSearch;
-  onUse: (kept: Kept) => void;
+  onUse: (values: FilterValues) => void;
 }) {
-  const [saved, setSaved] = useLocalStorage<Saved[]>({ key: `heddle.filters.${projectId}`, defaultValue: [] });
+  const [saved, setSaved] = useLocalStorage<SavedFilter[]>({ key: `heddle.filters.${projectId}`, defaultValue: [] });
   const [name, setName] = useState("");
   const [isOpen, setOpen] = useState(false);
-  const isEmpty = KEPT.every((key) => key === "tab" || search[key].trim() === "");
+  const isEmpty = SAVED_KEYS.every((key) => key === "tab" || search[key].trim() === "");
   const save = () => {
-    setSaved([...saved.filter((one) => one.name !== name.trim()), { name: name.trim(), ...keep(search) }]);
+    setSaved([
+      ...saved.filter((savedFilter) => savedFilter.name !== name.trim()),
+      { name: name.trim(), ...pickFilterValues(search) },
+    ]);
     setName("");
   };
   return (
@@ -49,25 +52,25 @@ export function SavedFilters({
       </Popover.Target>
       <Popover.Dropdown p="xs">
         <Stack gap={4}>
-          {saved.map((one) => (
-            <Group key={one.name} gap={4} wrap="nowrap">
+          {saved.map((savedFilter) => (
+            <Group key={savedFilter.name} gap={4} wrap="nowrap">
               <UnstyledButton
                 className={classes.value}
                 onClick={() => {
-                  onUse(keep(one as unknown as RunSearch));
+                  onUse(pickFilterValues(savedFilter as unknown as RunSearch));
                   setOpen(false);
                 }}
               >
-                <Text size="sm" truncate title={one.filter}>
-                  {one.name}
+                <Text size="sm" truncate title={savedFilter.filter}>
+                  {savedFilter.name}
                 </Text>
               </UnstyledButton>
               <ActionIcon
                 variant="subtle"
                 color="gray"
                 size="sm"
-                aria-label={`Forget ${one.name}`}
-                onClick={() => setSaved(saved.filter((other) => other !== one))}
+                aria-label={`Delete filter ${savedFilter.name}`}
+                onClick={() => setSaved(saved.filter((other) => other !== savedFilter))}
               >
                 <IconTrash size={14} />
               </ActionIcon>
@@ -75,7 +78,7 @@ export function SavedFilters({
           ))}
           {saved.length === 0 && (
             <Text size="sm" c="dimmed">
-              None yet.
+              No saved filters yet.
             </Text>
           )}
           <form
@@ -88,8 +91,8 @@ export function SavedFilters({
               <TextInput
                 size="xs"
                 style={{ flex: 1 }}
-                aria-label="Name of the filter"
-                placeholder={isEmpty ? "Filter first, then save it here" : "Save this filter as"}
+                aria-label="Filter name"
+                placeholder={isEmpty ? "Apply a filter to save it" : "Save this filter as"}
                 disabled={isEmpty}
                 value={name}
                 onChange={({ currentTarget: { value } }) => setName(value)}
@@ -100,7 +103,7 @@ export function SavedFilters({
             </Group>
           </form>
           <Text size="xs" c="dimmed" mt={4}>
-            Saved in this browser, for this project. For somebody else, copy the link of the view.
+            Saved in this browser, for this project. To share a filter, use “Copy link”.
           </Text>
         </Stack>
       </Popover.Dropdown>

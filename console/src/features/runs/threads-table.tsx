@@ -11,7 +11,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
 import { utc } from "./run-record.ts";
 import type { RunSearch } from "./run-search.ts";
-import { LIVE_MS, type Thread, threadsQuery } from "./runs-api.ts";
+import { LIVE_MS, type Thread, threadsQuery } from "./queries.ts";
 
 const brief = (text: string | null) => (
   <Text size="sm" truncate title={text?.slice(0, 600)}>
@@ -37,8 +37,13 @@ const COLUMNS: Column<Thread>[] = [
         brief(outputs)
       ),
   },
-  { id: "began", header: "Began", width: "104px", cell: (thread) => <TimeText at={utc(thread.min_start_time)} /> },
-  { id: "latest", header: "Latest", width: "104px", cell: (thread) => <TimeText at={utc(thread.max_start_time)} /> },
+  { id: "began", header: "Started", width: "104px", cell: (thread) => <TimeText at={utc(thread.min_start_time)} /> },
+  {
+    id: "latest",
+    header: "Last active",
+    width: "104px",
+    cell: (thread) => <TimeText at={utc(thread.max_start_time)} />,
+  },
   { id: "p50", header: "p50", width: "88px", align: "right", cell: (thread) => seconds(thread.latency_p50) },
   { id: "tokens", header: "Tokens", width: "84px", align: "right", cell: (thread) => compact(thread.total_tokens) },
   { id: "cost", header: "Cost", width: "84px", align: "right", cell: (thread) => money(thread.total_cost) },
@@ -67,10 +72,10 @@ export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps)
   if (found.isPending) return <Loading rows={12} />;
   if (threads.length === 0) {
     return (
-      <Empty title="No threads in this time">
+      <Empty title="No threads in this time range">
         <Text size="sm" maw={560}>
-          Traces belong to a thread by <Code>thread_id</Code>, <Code>session_id</Code> or <Code>conversation_id</Code>{" "}
-          in their metadata.
+          To group traces into a thread, set <Code>thread_id</Code>, <Code>session_id</Code> or{" "}
+          <Code>conversation_id</Code> in their metadata.
         </Text>
       </Empty>
     );

@@ -5,7 +5,7 @@ import { data, traceApi } from "../../api/clients.ts";
 import { mergeNewest, type RunPage } from "./merge-newest.ts";
 import type { Run } from "./run-record.ts";
 import { boundsAt, type RunSearch } from "./run-search.ts";
-import { LIVE_MS, runsQuery, selectionOf, SELECTED } from "./runs-api.ts";
+import { LIVE_MS, runsQuery, runQueryBody, SELECTED } from "./queries.ts";
 
 /**
  * Loads the runs of a project page by page. In live mode only the newest are refetched, and merged on top of the loaded
@@ -20,7 +20,7 @@ export function useLiveRuns(projectId: string, search: RunSearch) {
     queryKey: ["runs-live", ...query.queryKey.slice(1)],
     queryFn: async ({ signal }) => {
       const body = {
-        ...selectionOf(projectId, search),
+        ...runQueryBody(projectId, search),
         ...boundsAt(search, Date.now()),
         select: SELECTED,
         limit: 50,

@@ -4,41 +4,41 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
-import { keepCsrfToken, keepKey, keepWorkspace, readKey } from "../../api/credentials.ts";
+import { storeCsrfToken, storeKey, storeWorkspace, readKey } from "../../api/credentials.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone } from "../../ui/notify.ts";
+import { notifyDone } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
-import { whoQuery } from "./queries.ts";
+import { identityQuery } from "./queries.ts";
 
 export function Account() {
-  const { data: who, error, refetch } = useQuery(whoQuery);
+  const { data: identity, error, refetch } = useQuery(identityQuery);
   const { data: methods } = useQuery({
     queryKey: ["sign-in-methods"],
     queryFn: () => data(traceApi.GET("/api/v1/auth/sign-in-methods", {})),
   });
   if (error) return <Problem error={error} onRetry={refetch} />;
-  if (!who) return <Loading rows={3} />;
-  if (who.user_id === "") {
+  if (!identity) return <Loading rows={3} />;
+  if (identity.user_id === "") {
     return (
       <Text size="sm">
         {readKey() === null
-          ? "This server is open on this machine: nobody is signed in, and everything is allowed."
-          : "You use a key that belongs to no person. Sign in to change a password."}
+          ? "Local access without sign-in: all actions are allowed."
+          : "You are using a service key. Sign in to change a password."}
       </Text>
     );
   }
   return (
     <Stack maw={460} gap="lg">
       <Text size="sm">
-        You are{" "}
+        Signed in as{" "}
         <Text span fw={600}>
-          {who.user_email}
+          {identity.user_email}
         </Text>
         .
       </Text>
       {readKey() === null && methods?.password && <PasswordForm />}
-      {readKey() === null && <Everywhere />}
+      {readKey() === null && <Sessions />}
     </Stack>
   );
 }
@@ -51,7 +51,7 @@ function PasswordForm() {
     mutationFn: () =>
       traceApi.POST("/api/v1/auth/password", { body: { current_password: current, new_password: next } }),
     onSuccess() {
-      tellDone("The password is changed; your other sessions have ended");
+      notifyDone("Password changed. Your other sessions were signed out.");
       setCurrent("");
       setNext("");
       setAgain("");
@@ -83,11 +83,11 @@ function PasswordForm() {
           required
         />
         <PasswordInput
-          label="New password again"
+          label="Confirm password"
           autoComplete="new-password"
           value={again}
           onChange={(event) => setAgain(event.currentTarget.value)}
-          error={again !== "" && again !== next ? "The two differ" : null}
+          error={again !== "" && again !== next ? "The passwords do not match" : null}
           required
         />
         {change.error && (
@@ -102,7 +102,7 @@ function PasswordForm() {
             disabled={current === "" || next === "" || next !== again}
             loading={change.isPending}
           >
-            Change the password
+            Change password
           </Button>
         </Group>
       </Stack>
@@ -110,20 +110,20 @@ function PasswordForm() {
   );
 }
 
-function Everywhere() {
+function Sessions() {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const signOut = () =>
-    ask({
+    confirm({
       title: "Sign out everywhere?",
-      body: "All of your sessions end, this one too. Keys stay.",
+      body: "This ends all your sessions, including this one. API keys stay valid.",
       action: "Sign out everywhere",
       async run() {
         await traceApi.POST("/api/v1/logout", { body: { everywhere: true } });
-        keepKey(null);
-        keepCsrfToken(null);
-        keepWorkspace(null);
+        storeKey(null);
+        storeCsrfToken(null);
+        storeWorkspace(null);
         queryClient.clear();
         await navigate({ to: "/sign-in" });
       },

@@ -7,7 +7,7 @@ import { useMemo, useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { saveFile } from "../../ui/save-file.ts";
 import { SimpleTable } from "../../ui/simple-table.tsx";
@@ -46,7 +46,7 @@ export function AuditLog() {
     <>
       <Group gap="xs" mb="sm" align="end">
         <Select
-          label="When"
+          label="Time range"
           size="xs"
           data={SPANS}
           value={String(days)}
@@ -54,16 +54,16 @@ export function AuditLog() {
           onChange={(value) => set({ days: Number(value) })}
           w={150}
         />
-        <FilterText label="What" hint="create_api_key" value={operation} onSet={(text) => set({ operation: text })} />
-        <FilterText label="Who" hint="Id of a key or person" value={actor} onSet={(text) => set({ actor: text })} />
-        <FilterText label="On what" hint="Id of an object" value={target} onSet={(text) => set({ target: text })} />
+        <FilterText label="Action" hint="create_api_key" value={operation} onSet={(text) => set({ operation: text })} />
+        <FilterText label="Actor" hint="Key or user ID" value={actor} onSet={(text) => set({ actor: text })} />
+        <FilterText label="Resource" hint="Resource ID" value={target} onSet={(text) => set({ target: text })} />
         <ExportButtons filter={filter} />
       </Group>
       {log.error && <Problem error={log.error} onRetry={log.refetch} />}
       {log.isPending && <Loading />}
       {log.isSuccess && rows.length === 0 && (
-        <Empty title="Nothing was changed">
-          <Text size="sm">Choose a longer time, or take a filter away.</Text>
+        <Empty title="No matching events">
+          <Text size="sm">Choose a longer time range or clear a filter.</Text>
         </Empty>
       )}
       {rows.length > 0 && (
@@ -116,7 +116,7 @@ function ExportButtons({ filter }: { filter: AuditFilter }) {
       const content = await data(traceApi.GET("/api/v1/audit-logs/export", { params, parseAs: "blob" }));
       saveFile(content as unknown as Blob, `audit-log.${format}`);
     },
-    onError: tellFailure("The log was not exported"),
+    onError: notifyFailure("Could not export the audit log"),
   });
   return (
     <Group gap={4} ml="auto">
@@ -129,7 +129,7 @@ function ExportButtons({ filter }: { filter: AuditFilter }) {
           loading={save.isPending && save.variables === format}
           onClick={() => save.mutate(format)}
         >
-          {format === "csv" ? "CSV" : "JSON lines"}
+          {format === "csv" ? "CSV" : "JSONL"}
         </Button>
       ))}
     </Group>
@@ -138,12 +138,12 @@ function ExportButtons({ filter }: { filter: AuditFilter }) {
 
 const COLUMNS = [
   {
-    title: "When",
+    title: "Time",
     cell: ({ time }: Activity) => <TimeText at={new Date(time).toISOString()} />,
     width: 100,
   },
   {
-    title: "Who",
+    title: "Actor",
     cell: ({ unmapped, actor }: Activity) => (
       <>
         <Text size="sm">{unmapped.actor_name === "" ? unmapped.actor_kind : unmapped.actor_name}</Text>
@@ -155,7 +155,7 @@ const COLUMNS = [
     width: "18%",
   },
   {
-    title: "What",
+    title: "Action",
     cell: ({ api, http_request: request }: Activity) => (
       <>
         <Text size="sm">{api.operation}</Text>
@@ -166,7 +166,7 @@ const COLUMNS = [
     ),
   },
   {
-    title: "On what",
+    title: "Resource",
     cell: ({ unmapped }: Activity) =>
       Object.entries(unmapped.target).map(([name, value]) => (
         <Text key={name} size="xs" ff="monospace">
@@ -175,7 +175,11 @@ const COLUMNS = [
       )),
     width: "26%",
   },
-  { title: "From", cell: ({ src_endpoint: from }: Activity) => <Text size="sm">{from.ip ?? "–"}</Text>, width: 120 },
+  {
+    title: "IP address",
+    cell: ({ src_endpoint: from }: Activity) => <Text size="sm">{from.ip ?? "–"}</Text>,
+    width: 120,
+  },
   {
     title: "Result",
     cell: ({ status, http_response: { code } }: Activity) => (

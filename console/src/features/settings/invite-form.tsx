@@ -5,7 +5,7 @@ import { useState } from "react";
 import { traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { rolesQuery, workspacesQuery } from "./queries.ts";
-import { titleOf } from "./workspaces.tsx";
+import { formatRole } from "./workspaces.tsx";
 
 /** Form that invites a user by e-mail address; one with an account becomes a member at once. */
 export function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvited: () => Promise<void> }) {
@@ -17,8 +17,8 @@ export function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvi
   const [workspaceRole, setWorkspaceRole] = useState<string | null>(null);
   const choices = (scope: "organization" | "workspace") =>
     roles
-      .filter(({ access_scope: of }) => of === scope)
-      .map(({ id, display_name: label }) => ({ value: id, label: titleOf(label) }));
+      .filter(({ access_scope: accessScope }) => accessScope === scope)
+      .map(({ id, display_name: label }) => ({ value: id, label: formatRole(label) }));
   const invite = async () => {
     await traceApi.POST("/api/v1/orgs/current/members", {
       body: {
@@ -32,14 +32,14 @@ export function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvi
   };
   return (
     <FormModal
-      title="Invite somebody"
-      action="Invite"
+      title="Invite member"
+      action="Invite member"
       isReady={email.includes("@")}
       onSubmit={invite}
       onClose={onClose}
     >
       <TextInput
-        label="E-mail"
+        label="Email"
         type="email"
         value={email}
         onChange={(event) => setEmail(event.currentTarget.value)}

@@ -5,52 +5,52 @@ import { useState } from "react";
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { rolesQuery } from "./queries.ts";
-import { titleOf } from "./workspaces.tsx";
+import { formatRole } from "./workspaces.tsx";
 
 interface KeyFormProps {
   kind: "service" | "personal";
   onClose: () => void;
-  onMade: (key: string) => Promise<void>;
+  onCreated: (key: string) => Promise<void>;
 }
 
 const DAY_MS = 86_400_000;
-const LIVES = [
-  { value: "7", label: "in 7 days" },
-  { value: "30", label: "in 30 days" },
-  { value: "90", label: "in 90 days" },
-  { value: "365", label: "in a year" },
+const LIFETIMES = [
+  { value: "7", label: "7 days" },
+  { value: "30", label: "30 days" },
+  { value: "90", label: "90 days" },
+  { value: "365", label: "1 year" },
   { value: "", label: "never" },
 ];
 
-export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
+export function KeyForm({ kind, onClose, onCreated }: KeyFormProps) {
   const { data: roles = [] } = useQuery(rolesQuery);
   const [description, setDescription] = useState("");
   const [days, setDays] = useState("90");
-  const [onlyReads, setOnlyReads] = useState(false);
+  const [isReadOnly, setOnlyReads] = useState(false);
   const [role, setRole] = useState<string | null>(null);
   const make = async () => {
     const body = {
       description: description.trim(),
-      read_only: onlyReads,
+      read_only: isReadOnly,
       ...(days !== "" && { expires_at: new Date(Date.now() + Number(days) * DAY_MS).toISOString() }),
       ...(role !== null && { role_id: role }),
     };
-    const made =
+    const created =
       kind === "service"
         ? await data(traceApi.POST("/api/v1/api-key", { body }))
         : await data(traceApi.POST("/api/v1/api-key/current", { body }));
-    await onMade(made.key);
+    await onCreated(created.key);
   };
   return (
     <FormModal
       title={kind === "service" ? "New service key" : "New personal key"}
-      action="Make the key"
+      action="Create key"
       isReady={description.trim() !== ""}
       onSubmit={make}
       onClose={onClose}
     >
       <TextInput
-        label="What it is for"
+        label="Description"
         value={description}
         onChange={(event) => setDescription(event.currentTarget.value)}
         required
@@ -58,7 +58,7 @@ export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
       />
       <Select
         label="Expires"
-        data={LIVES}
+        data={LIFETIMES}
         value={days}
         onChange={(value) => setDays(value ?? "")}
         allowDeselect={false}
@@ -69,15 +69,15 @@ export function KeyForm({ kind, onClose, onMade }: KeyFormProps) {
           placeholder="Workspace admin"
           data={roles
             .filter(({ access_scope: scope }) => scope === "workspace")
-            .map(({ id, display_name: label }) => ({ value: id, label: titleOf(label) }))}
+            .map(({ id, display_name: label }) => ({ value: id, label: formatRole(label) }))}
           value={role}
           onChange={setRole}
           clearable
         />
       )}
       <Checkbox
-        label="Only reads"
-        checked={onlyReads}
+        label="Read-only"
+        checked={isReadOnly}
         onChange={(event) => setOnlyReads(event.currentTarget.checked)}
       />
     </FormModal>

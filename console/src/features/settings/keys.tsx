@@ -19,7 +19,7 @@ import {
   organizationKeysQuery,
   organizationQuery,
   personalKeysQuery,
-  whoQuery,
+  identityQuery,
 } from "./queries.ts";
 
 type Kind = "service" | "organization" | "personal";
@@ -28,28 +28,26 @@ const QUERIES = { service: keysQuery, organization: organizationKeysQuery, perso
 
 /** Service keys to this and other workspaces, and the user's personal keys. */
 export function Keys() {
-  const { data: who } = useQuery(whoQuery);
+  const { data: identity } = useQuery(identityQuery);
   const { data: organization } = useQuery(organizationQuery);
   const permissions: readonly string[] = organization?.permissions ?? [];
-  const isPerson = who !== undefined && who.user_id !== "";
+  const isPerson = identity !== undefined && identity.user_id !== "";
   return (
     <Stack gap="lg">
       <KeyList
         kind="service"
         title="Service keys"
-        about="For programs. They belong to the workspace, not to a person."
+        about="For applications. They belong to the workspace, not to a user."
       />
       {permissions.includes("organization:read") && (
         <KeyList
           kind="organization"
-          title="Keys beyond this workspace"
-          about="To all workspaces, or to others. The first start makes one, and so does heddle keys create --organization."
+          title="Organization keys"
+          about="With access to all or other workspaces. Created at the first start and by heddle keys create --organization."
           isReadOnly={!permissions.includes("organization:manage")}
         />
       )}
-      {isPerson && (
-        <KeyList kind="personal" title="Your personal keys" about="They may do what you may, as long as you may." />
-      )}
+      {isPerson && <KeyList kind="personal" title="Your personal keys" about="They have your permissions." />}
     </Stack>
   );
 }
@@ -66,15 +64,18 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
   const { data: found, error, refetch } = useQuery(QUERIES[kind]);
   const { data: here } = useQuery({ ...keysQuery, enabled: kind === "organization" });
   // keys of the workspace are in a separate list
-  const keys = kind === "organization" ? here && found?.filter(({ id }) => here.every((one) => one.id !== id)) : found;
-  const { ask, dialog } = useConfirm();
+  const keys =
+    kind === "organization"
+      ? here && found?.filter(({ id }) => here.every((workspaceKey) => workspaceKey.id !== id))
+      : found;
+  const { confirm, dialog } = useConfirm();
   const [isMaking, setMaking] = useState(false);
-  const [made, setMade] = useState<string | null>(null);
+  const [created, setCreated] = useState<string | null>(null);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
   const revoke = ({ id, description, short_key: short }: ApiKey) =>
-    ask({
+    confirm({
       title: `Revoke ${description}?`,
-      body: `Whoever uses ${short} is refused at once. It cannot be brought back.`,
+      body: `Requests with ${short} are rejected immediately. This cannot be undone.`,
       action: "Revoke",
       async run() {
         if (kind === "organization") {
@@ -112,7 +113,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
       {keys?.length === 0 && (
         <Empty title="No keys yet">
           <Text size="sm">
-            “New key” makes one; SDKs take it from <Code>LANGSMITH_API_KEY</Code>.
+            Create one with “New key”. SDKs read it from <Code>LANGSMITH_API_KEY</Code>.
           </Text>
         </Empty>
       )}
@@ -124,7 +125,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
           minWidth={820}
           columns={[
             {
-              title: "For",
+              title: "Description",
               cell: (key) => (
                 <Group gap={6}>
                   <Text size="sm" fw={500}>
@@ -132,7 +133,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
                   </Text>
                   {key.read_only && (
                     <Badge size="sm" variant="default">
-                      only reads
+                      read-only
                     </Badge>
                   )}
                 </Group>
@@ -150,7 +151,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
                   },
                 ]
               : []),
-            { title: "Made", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
+            { title: "Created", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
             {
               title: "Last used",
               cell: ({ last_used_at: at }) => (at === null ? <Text size="sm">never</Text> : <TimeText at={at} />),
@@ -185,40 +186,40 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
         <KeyForm
           kind={kind}
           onClose={() => setMaking(false)}
-          onMade={async (key) => {
+          onCreated={async (key) => {
             setMaking(false);
-            setMade(key);
+            setCreated(key);
             await refresh();
           }}
         />
       )}
-      {made !== null && <ShownOnce value={made} onClose={() => setMade(null)} />}
+      {created !== null && <NewKeyModal value={created} onClose={() => setCreated(null)} />}
       {dialog}
     </section>
   );
 }
 
-function ShownOnce({ value, onClose }: { value: string; onClose: () => void }) {
+function NewKeyModal({ value, onClose }: { value: string; onClose: () => void }) {
   useFocusBack();
   return (
     <Modal
       opened
       onClose={onClose}
-      title="The new key"
+      title="Key created"
       size="lg"
       closeOnClickOutside={false}
       closeButtonProps={{ title: "Close" }}
     >
       <Stack gap="sm">
-        <Alert color="yellow">It is shown this once. Copy it now; it is not stored in clear.</Alert>
+        <Alert color="yellow">Copy the key now. It is not shown again.</Alert>
         <Group gap="xs" wrap="nowrap">
           <Code block style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap", flex: 1 }} aria-label="Key">
             {value}
           </Code>
-          <CopyButton value={value} label="Copy the key" />
+          <CopyButton value={value} label="Copy key" />
         </Group>
         <Group justify="flex-end">
-          <Button onClick={onClose}>I have it</Button>
+          <Button onClick={onClose}>Done</Button>
         </Group>
       </Stack>
     </Modal>

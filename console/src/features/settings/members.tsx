@@ -7,13 +7,13 @@ import { traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { InviteForm } from "./invite-form.tsx";
 import { membersQuery, organizationQuery, rolesQuery } from "./queries.ts";
-import { titleOf } from "./workspaces.tsx";
+import { formatRole } from "./workspaces.tsx";
 
 /** Row for a member or an invitation. */
 interface Person {
@@ -31,7 +31,7 @@ export function Members() {
   const { data: all, error, refetch } = useQuery(membersQuery);
   const { data: organization } = useQuery(organizationQuery);
   const { data: roles = [] } = useQuery(rolesQuery);
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [isInviting, setInviting] = useState(false);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
   const changeRole = useMutation({
@@ -40,7 +40,7 @@ export function Members() {
         params: { path: { identity_id: id } },
         body: { role_id: roleId },
       }),
-    onError: tellFailure("The role was not changed"),
+    onError: notifyFailure("Could not change the role"),
     onSettled: refresh,
   });
   if (error) return <Problem error={error} onRetry={refetch} />;
@@ -48,32 +48,34 @@ export function Members() {
   const manages = organization?.permissions.includes("organization:manage") === true;
   const choices = roles
     .filter(({ access_scope: scope }) => scope === "organization")
-    .map(({ id, display_name: label }) => ({ value: id, label: titleOf(label) }));
+    .map(({ id, display_name: label }) => ({ value: id, label: formatRole(label) }));
   const people: Person[] = [
-    ...all.members.map((one) => ({
-      id: one.id,
-      email: one.email,
-      name: one.full_name,
-      roleId: one.org_role_id,
-      roleName: one.org_role_name,
-      since: one.created_at,
+    ...all.members.map((member) => ({
+      id: member.id,
+      email: member.email,
+      name: member.full_name,
+      roleId: member.org_role_id,
+      roleName: member.org_role_name,
+      since: member.created_at,
       isInvited: false,
     })),
-    ...all.pending.map((one) => ({
-      id: one.id,
-      email: one.email,
-      name: one.full_name,
-      roleId: one.org_role_id ?? one.role_id,
-      roleName: one.org_role_name ?? one.role_name,
-      since: one.created_at,
+    ...all.pending.map((invitation) => ({
+      id: invitation.id,
+      email: invitation.email,
+      name: invitation.full_name,
+      roleId: invitation.org_role_id ?? invitation.role_id,
+      roleName: invitation.org_role_name ?? invitation.role_name,
+      since: invitation.created_at,
       isInvited: true,
     })),
   ];
   const remove = ({ id, email, isInvited }: Person) =>
-    ask({
-      title: isInvited ? `Take back the invitation of ${email}?` : `Remove ${email}?`,
-      body: isInvited ? "It can be sent again." : "Their sessions and personal keys end at once. What they made stays.",
-      action: isInvited ? "Take it back" : "Remove",
+    confirm({
+      title: isInvited ? `Revoke the invite of ${email}?` : `Remove ${email}?`,
+      body: isInvited
+        ? "You can invite this address again."
+        : "Their sessions and personal keys end immediately. What they created is kept.",
+      action: isInvited ? "Revoke invite" : "Remove",
       async run() {
         const params = { path: { identity_id: id } };
         if (isInvited) await traceApi.DELETE("/api/v1/orgs/current/members/{identity_id}/pending", { params });
@@ -85,20 +87,20 @@ export function Members() {
     <>
       <Group justify="space-between" mb="xs">
         <Text size="sm" c="dimmed">
-          People of the organization, and what they may do in it.
+          Members of the organization and their roles.
         </Text>
         {manages && (
           <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setInviting(true)}>
-            Invite
+            Invite member
           </Button>
         )}
       </Group>
       {people.length === 0 ? (
-        <Empty title="Nobody yet">
+        <Empty title="No members yet">
           <Text size="sm">
             {manages
-              ? "Invite people by their e-mail address; they come in by the identity provider or with a password."
-              : "Who manages the organization invites people."}
+              ? "Invite members by email. They sign in with the identity provider or a password."
+              : "Ask an organization admin to invite members."}
           </Text>
         </Empty>
       ) : (
@@ -108,7 +110,7 @@ export function Members() {
           rowKey={({ id }) => id}
           columns={[
             {
-              title: "Person",
+              title: "Member",
               cell: ({ email, name, isInvited }) => (
                 <Group gap={6}>
                   <Text size="sm" fw={500}>
@@ -141,27 +143,27 @@ export function Members() {
                     onChange={(next) => next !== null && changeRole.mutate({ id, roleId: next })}
                   />
                 ) : (
-                  <Text size="sm">{titleOf(roleName)}</Text>
+                  <Text size="sm">{formatRole(roleName)}</Text>
                 ),
               width: 230,
             },
-            { title: "Since", cell: ({ since }) => <TimeText at={since} />, width: 110 },
+            { title: "Added", cell: ({ since }) => <TimeText at={since} />, width: 110 },
             {
               title: "",
-              cell: (one) =>
+              cell: (person) =>
                 manages && (
                   <Group justify="flex-end">
                     <Button
                       size="compact-xs"
                       variant="default"
                       leftSection={<IconTrash size={12} aria-hidden />}
-                      onClick={() => remove(one)}
+                      onClick={() => remove(person)}
                     >
-                      {one.isInvited ? "Take back" : "Remove"}
+                      {person.isInvited ? "Revoke invite" : "Remove"}
                     </Button>
                   </Group>
                 ),
-              width: 130,
+              width: 150,
             },
           ]}
         />

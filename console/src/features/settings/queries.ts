@@ -9,12 +9,12 @@ export type ApiKey = components["schemas"]["ApiKey"];
 export type Activity = components["schemas"]["OCSFApiActivity"];
 
 /** Time limit of the identity request, on which the first page waits, for servers that hang. */
-const WHO_MS = 10_000;
+const IDENTITY_STALE_MS = 10_000;
 
 /** Query for the caller's identity; a service key and an open server have no user. */
-export const whoQuery = queryOptions({
+export const identityQuery = queryOptions({
   queryKey: ["identity", "who"],
-  queryFn: () => data(traceApi.GET("/auth/public", { signal: AbortSignal.timeout(WHO_MS) })),
+  queryFn: () => data(traceApi.GET("/auth/public", { signal: AbortSignal.timeout(IDENTITY_STALE_MS) })),
 });
 
 export const organizationQuery = queryOptions({

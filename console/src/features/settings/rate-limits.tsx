@@ -9,7 +9,7 @@ import { Progress } from "../../ui/progress.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { rateLimitsQuery } from "./queries.ts";
 
-const WHOSE = { key: "API key", user: "User", ip: "Address" };
+const SCOPES = { key: "API key", user: "User", ip: "IP address" };
 
 /** Table of rate limits, with the caller's own usage in the current window. */
 export function RateLimits() {
@@ -23,20 +23,20 @@ export function RateLimits() {
       {limits.mode !== "on" && (
         <Alert color="gray" mb="sm">
           {limits.mode === "off"
-            ? "Rate limits are off here: nothing is counted or refused. HEDDLE_RATE_LIMITS=on switches them on."
-            : "A dry run: requests are counted, and none is refused."}
+            ? "Rate limits are off. Set HEDDLE_RATE_LIMITS=on to enforce them."
+            : "Dry run: requests are counted but not rejected."}
         </Alert>
       )}
       <Switch
         size="sm"
         mb="xs"
-        label="Only what you have used just now"
+        label="Only limits in use"
         checked={onlyUsed}
         onChange={(event) => setOnlyUsed(event.currentTarget.checked)}
       />
       {rows.length === 0 ? (
         <Text size="sm" c="dimmed">
-          Nothing is used in the windows that run.
+          No limits are in use.
         </Text>
       ) : (
         <SimpleTable
@@ -55,7 +55,7 @@ export function RateLimits() {
                 </>
               ),
             },
-            { title: "Counted by", cell: ({ identity }) => <Text size="sm">{WHOSE[identity]}</Text>, width: 120 },
+            { title: "Counted by", cell: ({ identity }) => <Text size="sm">{SCOPES[identity]}</Text>, width: 120 },
             {
               title: "Quota",
               cell: ({ count: quota, seconds }) => (
@@ -66,21 +66,21 @@ export function RateLimits() {
               width: 170,
             },
             {
-              title: "Your use now",
+              title: "Your usage",
               cell: ({ row, used, count: quota, reset_seconds: reset }) =>
                 used === null ? (
                   <Text size="sm" c="dimmed">
-                    not counted for you
+                    not applicable
                   </Text>
                 ) : (
                   <Progress
-                    label={`Use of ${row}`}
+                    label={`Usage of ${row}`}
                     done={used}
                     total={quota}
                     color={used / quota > 0.9 ? "red" : used / quota > 0.6 ? "yellow" : "teal"}
                   >
                     {count(used)}
-                    {used > 0 && `, begins anew in ${reset} s`}
+                    {used > 0 && `, resets in ${reset} s`}
                   </Progress>
                 ),
               width: "32%",

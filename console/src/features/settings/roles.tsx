@@ -9,7 +9,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { organizationQuery, permissionsQuery, type Role, rolesQuery } from "./queries.ts";
-import { titleOf } from "./workspaces.tsx";
+import { formatRole } from "./workspaces.tsx";
 
 type Permission = "workspaces:read";
 
@@ -18,16 +18,16 @@ export function Roles() {
   const queryClient = useQueryClient();
   const { data: roles, error, refetch } = useQuery(rolesQuery);
   const { data: organization } = useQuery(organizationQuery);
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [edited, setEdited] = useState<Role | "new" | null>(null);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!roles) return <Loading rows={6} />;
   const manages = organization?.permissions.includes("organization:manage") === true;
   const remove = ({ id, display_name: name }: Role) =>
-    ask({
+    confirm({
       title: `Delete the role ${name}?`,
-      body: "It has to be nobody's: members and keys that have it keep it from being deleted.",
+      body: "A role can only be deleted when no member or key has it.",
       action: "Delete",
       async run() {
         await traceApi.DELETE("/api/v1/orgs/current/roles/{role_id}", { params: { path: { role_id: id } } });
@@ -38,7 +38,7 @@ export function Roles() {
     <>
       <Group justify="space-between" mb="xs">
         <Text size="sm" c="dimmed">
-          What a role permits holds for members and for keys.
+          Roles apply to members and keys.
         </Text>
         {manages && (
           <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setEdited("new")}>
@@ -52,14 +52,14 @@ export function Roles() {
             <Accordion.Control>
               <Group gap="xs">
                 <Text size="sm" fw={500}>
-                  {titleOf(role.display_name)}
+                  {formatRole(role.display_name)}
                 </Text>
                 <Badge size="sm" variant="default">
                   {role.access_scope}
                 </Badge>
                 {role.organization_id !== null && (
                   <Badge size="sm" variant="default">
-                    your own
+                    custom
                   </Badge>
                 )}
                 <Text size="xs" c="dimmed">
@@ -155,7 +155,7 @@ function RoleForm({ role, onClose, onSaved }: RoleFormProps) {
         onChange={(event) => setDescription(event.currentTarget.value)}
         autosize
       />
-      <Checkbox.Group label="What it permits" value={chosen} onChange={setChosen}>
+      <Checkbox.Group label="Permissions" value={chosen} onChange={setChosen}>
         <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" spacing="xs">
           {permissions.map(({ name: permission, description: about }) => (
             <Checkbox key={permission} value={permission} label={permission} description={about} />

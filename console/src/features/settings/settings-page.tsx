@@ -22,7 +22,7 @@ const TABS: Record<SettingsTab, { title: string; content: ComponentType }> = {
   keys: { title: "API keys", content: Keys },
   limits: { title: "Rate limits", content: RateLimits },
   audit: { title: "Audit log", content: AuditLog },
-  account: { title: "Your account", content: Account },
+  account: { title: "Account", content: Account },
 };
 
 export function SettingsPage() {

@@ -11,14 +11,14 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FormModal } from "../../ui/form-modal.tsx";
-import { organizationQuery, whoQuery, type Workspace, workspacesQuery } from "./queries.ts";
+import { organizationQuery, identityQuery, type Workspace, workspacesQuery } from "./queries.ts";
 
 export function Workspaces() {
   const queryClient = useQueryClient();
   const { data: workspaces, error, refetch } = useQuery(workspacesQuery);
   const { data: organization } = useQuery(organizationQuery);
-  const { data: who } = useQuery(whoQuery);
-  const { ask, dialog } = useConfirm();
+  const { data: identity } = useQuery(identityQuery);
+  const { confirm, dialog } = useConfirm();
   const [named, setNamed] = useState<Workspace | "new" | null>(null);
   const refresh = async () => {
     await queryClient.invalidateQueries({ queryKey: ["identity"] });
@@ -27,11 +27,11 @@ export function Workspaces() {
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!workspaces) return <Loading rows={3} />;
   const manages = organization?.permissions.includes("organization:manage") === true;
-  const current = readWorkspace() ?? who?.tenant_id;
+  const current = readWorkspace() ?? identity?.tenant_id;
   const remove = ({ id, display_name: name }: Workspace) =>
-    ask({
-      title: `Delete the workspace ${name}?`,
-      body: "Nobody gets in any more, with any key. An operator can still reach its data.",
+    confirm({
+      title: `Delete workspace ${name}?`,
+      body: "All users and keys lose access. Operators can still access its data.",
       action: "Delete",
       typed: name,
       async run() {
@@ -45,7 +45,7 @@ export function Workspaces() {
         <Text size="sm" c="dimmed">
           {organization === undefined
             ? " "
-            : `Of ${organization.display_name}. Each has its own traces, deployments and keys.`}
+            : `Workspaces of ${organization.display_name}. Each has its own traces, deployments and keys.`}
         </Text>
         {manages && (
           <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setNamed("new")}>
@@ -66,24 +66,24 @@ export function Workspaces() {
                 {id === current && (
                   <Text span size="xs" c="dimmed">
                     {" "}
-                    · the one you are in
+                    · current
                   </Text>
                 )}
               </Text>
             ),
           },
-          { title: "Your role", cell: ({ role_name: role }) => <Text size="sm">{titleOf(role)}</Text>, width: 200 },
-          { title: "Made", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
+          { title: "Your role", cell: ({ role_name: role }) => <Text size="sm">{formatRole(role)}</Text>, width: 200 },
+          { title: "Created", cell: ({ created_at: at }) => <TimeText at={at} />, width: 110 },
           {
             title: "",
-            cell: (one) => (
+            cell: (workspace) => (
               <Group gap="xs" justify="flex-end">
-                {one.permissions.includes("workspaces:manage") && (
+                {workspace.permissions.includes("workspaces:manage") && (
                   <Button
                     size="compact-xs"
                     variant="default"
                     leftSection={<IconPencil size={12} aria-hidden />}
-                    onClick={() => setNamed(one)}
+                    onClick={() => setNamed(workspace)}
                   >
                     Rename
                   </Button>
@@ -93,7 +93,7 @@ export function Workspaces() {
                     size="compact-xs"
                     variant="default"
                     leftSection={<IconTrash size={12} aria-hidden />}
-                    onClick={() => remove(one)}
+                    onClick={() => remove(workspace)}
                   >
                     Delete
                   </Button>
@@ -156,7 +156,7 @@ function NameForm({ workspace, onClose, onSaved }: NameFormProps) {
 }
 
 /** Formats a role's name; built-in ones are named WORKSPACE_ADMIN and so on. */
-export const titleOf = (role: string | null): string =>
+export const formatRole = (role: string | null): string =>
   role === null
     ? "–"
     : /^[A-Z_]+$/.test(role)

@@ -35,16 +35,16 @@ export function ShareLink({ queryKey, noun, covers, kind, ...calls }: ShareLinkP
       )}
       {link === null ? (
         <>
-          <Text size="sm">Whoever has the link may read {covers}, without signing in, until you stop sharing.</Text>
+          <Text size="sm">Anyone with the link can view {covers} without signing in, until you stop sharing.</Text>
           <Button size="xs" loading={share.isPending || begin.isPending} onClick={() => begin.mutate()}>
-            Make a link
+            Create link
           </Button>
         </>
       ) : (
         <>
           <Group gap={4} wrap="nowrap">
             <TextInput size="xs" readOnly value={link} aria-label={`Link to the shared ${noun}`} style={{ flex: 1 }} />
-            <CopyButton value={link} label="Copy the link" />
+            <CopyButton value={link} label="Copy link" />
           </Group>
           <Button size="xs" variant="default" loading={end.isPending} onClick={() => end.mutate()}>
             Stop sharing

@@ -8,7 +8,7 @@ import { count } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ExamplesTable } from "../datasets/examples-table.tsx";
-import { PAGE_SIZE } from "../datasets/datasets-api.ts";
+import { PAGE_SIZE } from "../datasets/queries.ts";
 import { SharedFrame } from "./shared-frame.tsx";
 import { NotShared } from "./shared-trace-page.tsx";
 
@@ -33,7 +33,7 @@ export function SharedDatasetPage() {
   const examples = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
   const error = dataset.error ?? found.error;
   return (
-    <SharedFrame what="A shared dataset">
+    <SharedFrame title="A shared dataset">
       <Page title={dataset.data?.name ?? "Shared dataset"}>
         {error ? (
           <NotShared error={error} onRetry={dataset.error ? dataset.refetch : found.refetch} />

@@ -2,7 +2,7 @@ import { Box, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 
 /** Frame of a public page: no navigation, because its readers have access to nothing else. */
-export function SharedFrame({ what, children }: { what: string; children: ReactNode }) {
+export function SharedFrame({ title, children }: { title: string; children: ReactNode }) {
   return (
     <>
       <Box
@@ -15,7 +15,7 @@ export function SharedFrame({ what, children }: { what: string; children: ReactN
           <img src="/favicon.svg" width={22} height={22} alt="" />
           <Text fw={700}>Heddle</Text>
           <Text size="sm" c="dimmed" ml="auto">
-            {what}, to read only
+            {title}, read-only
           </Text>
         </Group>
       </Box>

@@ -1,7 +1,7 @@
 import { readTraceSearch, type View } from "../traces/trace-search.ts";
 
 /** Reads the selected run; without one the root is shown. */
-export const readSharedSearch = (given: { run?: unknown; view?: unknown }): { run?: string; view?: View } => ({
-  ...(typeof given.run === "string" && { run: given.run }),
-  ...(given.view !== undefined && readTraceSearch(given)),
+export const readSharedSearch = (search: { run?: unknown; view?: unknown }): { run?: string; view?: View } => ({
+  ...(typeof search.run === "string" && { run: search.run }),
+  ...(search.view !== undefined && readTraceSearch(search)),
 });

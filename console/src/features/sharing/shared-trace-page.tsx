@@ -10,7 +10,7 @@ import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { type Feedback, FeedbackList } from "../traces/run-feedback.tsx";
 import { RunPane } from "../traces/run-pane.tsx";
-import { sharedRunQuery, sharedTraceQuery } from "../traces/trace-api.ts";
+import { sharedRunQuery, sharedTraceQuery } from "../traces/queries.ts";
 import classes from "../traces/trace-page.module.css";
 import { type View } from "../traces/trace-search.ts";
 import { TraceTreeView } from "../traces/trace-tree-view.tsx";
@@ -25,7 +25,7 @@ export function SharedTracePage() {
   const root = trace.data?.roots[0];
   const runId = chosen ?? root?.id;
   return (
-    <SharedFrame what="A shared trace">
+    <SharedFrame title="A shared trace">
       <Page title={root?.name || "Shared trace"}>
         {trace.error ? (
           <NotShared error={trace.error} onRetry={trace.refetch} />
@@ -97,8 +97,8 @@ export function NotShared({ error, onRetry }: { error: Error; onRetry: () => unk
     return <Problem error={error} onRetry={onRetry} />;
   }
   return (
-    <Empty title="Nothing is shared by this link">
-      <Text size="sm">It may have ended. Ask whoever gave it to you for a new one.</Text>
+    <Empty title="Link not found">
+      <Text size="sm">Sharing may have been stopped. Ask the owner for a new link.</Text>
     </Empty>
   );
 }

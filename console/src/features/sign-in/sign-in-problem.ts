@@ -6,6 +6,6 @@ export function readProblem(): string | null {
   return value ? decodeURIComponent(value) : null;
 }
 
-export function forgetProblem(): void {
+export function clearProblem(): void {
   document.cookie = `${COOKIE}=; Max-Age=0; Path=/; SameSite=Lax`;
 }

@@ -5,13 +5,13 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
-import { keepCsrfToken, keepKey, leaveForProvider } from "../../api/credentials.ts";
-import { forgetProblem, readProblem } from "./sign-in-problem.ts";
+import { storeCsrfToken, storeKey, redirectToProvider } from "../../api/credentials.ts";
+import { clearProblem, readProblem } from "./sign-in-problem.ts";
 
 const route = getRouteApi("/sign-in");
 
 /** Builds the query parameters with the redirect targets after success and failure. */
-const ways = (next: string) =>
+const loginParams = (next: string) =>
   new URLSearchParams({ return_to: next, error_to: `/sign-in?${new URLSearchParams({ next })}` }).toString();
 
 /** Sign-in with a password, at the identity provider, or with a key that lives as long as the tab. */
@@ -21,7 +21,7 @@ export function SignIn() {
   const queryClient = useQueryClient();
   const [error, setError] = useState<string | null>(readProblem);
   // shown once: a reload starts over
-  useEffect(forgetProblem, []);
+  useEffect(clearProblem, []);
   const { data: methods } = useQuery({
     queryKey: ["sign-in-methods"],
     queryFn: () => data(traceApi.GET("/api/v1/auth/sign-in-methods", {})),
@@ -58,16 +58,16 @@ export function SignIn() {
               onSubmit={byPassword.onSubmit(({ email, password }) =>
                 attempt(async () => {
                   // a stored key, even a revoked one, would take precedence over the session in this tab
-                  keepKey(null);
+                  storeKey(null);
                   const body = { email, password, cookie: true };
                   const { csrf_token: token } = await data(traceApi.POST("/api/v1/login", { body }));
-                  keepCsrfToken(token ?? null);
+                  storeCsrfToken(token ?? null);
                 })(),
               )}
             >
               <Stack gap="sm">
                 <TextInput
-                  label="E-mail"
+                  label="Email"
                   type="email"
                   autoComplete="username"
                   required
@@ -87,22 +87,22 @@ export function SignIn() {
             <Button
               component="a"
               variant="default"
-              href={`/api/trace${methods.oidc.path}?${ways(next)}`}
+              href={`/api/trace${methods.oidc.path}?${loginParams(next)}`}
               onClick={() => {
-                keepKey(null);
-                leaveForProvider();
+                storeKey(null);
+                redirectToProvider();
               }}
             >
-              Sign in at {new URL(methods.oidc.issuer).host}
+              Sign in with {new URL(methods.oidc.issuer).host}
             </Button>
           )}
-          <Divider label="or with a key" />
+          <Divider label="or with an API key" />
           <form
             onSubmit={byKey.onSubmit(({ key }) =>
               attempt(async () => {
-                keepKey(key.trim());
+                storeKey(key.trim());
                 await traceApi.GET("/api/v1/workspaces", {}).catch((problem: unknown) => {
-                  keepKey(null);
+                  storeKey(null);
                   throw problem;
                 });
               })(),
@@ -111,13 +111,13 @@ export function SignIn() {
             <Stack gap="sm">
               <PasswordInput
                 label="API key"
-                description="Kept by this tab only, until it is closed."
+                description="Stored in this tab until you close it."
                 placeholder="lsv2_…"
                 required
                 {...byKey.getInputProps("key")}
               />
               <Button type="submit" variant="default">
-                Use this key
+                Continue with key
               </Button>
             </Stack>
           </form>

@@ -25,12 +25,12 @@ export function ItemDetails({ server, namespace, itemKey: key, onClose }: ItemDe
   useFocusBack();
   const { data: item, error, refetch, isPending } = useQuery(itemQuery(server, namespace, key));
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const [isEditing, setEditing] = useState(false);
   const remove = () =>
-    ask({
+    confirm({
       title: `Delete ${key}?`,
-      body: "Graphs that look for it find nothing from then on.",
+      body: "Graphs can no longer read it.",
       action: "Delete",
       async run() {
         await agentApi(server).DELETE("/store/items", { body: { namespace, key } });
@@ -49,7 +49,7 @@ export function ItemDetails({ server, namespace, itemKey: key, onClose }: ItemDe
               <Text size="sm" c="dimmed">
                 {namespace.join(" › ")}
               </Text>
-              <CopyButton value={JSON.stringify(namespace)} label="Copy the namespace" />
+              <CopyButton value={JSON.stringify(namespace)} label="Copy namespace" />
             </Group>
             <Group gap="xs">
               <Button
@@ -66,7 +66,7 @@ export function ItemDetails({ server, namespace, itemKey: key, onClose }: ItemDe
             </Group>
           </Group>
           <Text size="sm" c="dimmed">
-            Made <TimeText at={item.created_at} />, changed <TimeText at={item.updated_at} />
+            Created <TimeText at={item.created_at} />, updated <TimeText at={item.updated_at} />
           </Text>
           <JsonView value={item.value} label="Value" maxHeight="70vh" />
         </Stack>

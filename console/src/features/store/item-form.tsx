@@ -54,7 +54,7 @@ export function ItemForm({ server, namespace, item, onClose, onSaved }: ItemForm
             <>
               <TextInput
                 label="Namespace"
-                description="Labels from the outermost on, with dots between: memories.user-1"
+                description="Labels separated by dots: memories.user-1"
                 value={path}
                 onChange={(event) => setPath(event.currentTarget.value)}
                 required
@@ -62,7 +62,7 @@ export function ItemForm({ server, namespace, item, onClose, onSaved }: ItemForm
               />
               <TextInput
                 label="Key"
-                description="One that is there already gets the new value."
+                description="An existing item with this key is overwritten."
                 value={key}
                 onChange={(event) => setKey(event.currentTarget.value)}
                 required
@@ -71,8 +71,8 @@ export function ItemForm({ server, namespace, item, onClose, onSaved }: ItemForm
           )}
           <JsonField label="Value" value={value} onChange={setValue} minHeight="10rem" />
           <NumberInput
-            label="Minutes until it goes"
-            description="Empty: as the project's store.ttl says, or never."
+            label="TTL, minutes"
+            description="Leave empty for the project's store.ttl, if it is set."
             value={ttl}
             onChange={setTtl}
             min={0.1}

@@ -33,7 +33,7 @@ function Level({ prefix, ...props }: TreeProps & { prefix: string[] }) {
       ))}
       {labels.length >= LEVEL_LIMIT && (
         <Text size="xs" c="dimmed" p={4}>
-          Only the first {LEVEL_LIMIT} are shown.
+          Only the first {LEVEL_LIMIT} shown.
         </Text>
       )}
     </ul>
@@ -67,7 +67,7 @@ interface RowProps extends TreeProps {
 }
 
 function Row({ namespace, label, chosen, onChoose, isOpen, onToggle }: RowProps) {
-  const isChosen = chosen.length === namespace.length && namespace.every((one, at) => chosen[at] === one);
+  const isChosen = chosen.length === namespace.length && namespace.every((part, at) => chosen[at] === part);
   return (
     <Group gap={2} wrap="nowrap" mih={30}>
       {onToggle ? (
@@ -76,7 +76,7 @@ function Row({ namespace, label, chosen, onChoose, isOpen, onToggle }: RowProps)
           variant="subtle"
           color="gray"
           onClick={onToggle}
-          aria-label={`${isOpen ? "Close" : "Open"} ${label}`}
+          aria-label={`${isOpen ? "Collapse" : "Expand"} ${label}`}
           aria-expanded={isOpen}
         >
           {isOpen ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}

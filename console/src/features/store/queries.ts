@@ -16,8 +16,8 @@ export const childrenQuery = (server: string, prefix: string[]) =>
       const body = { prefix, max_depth: prefix.length + 1, limit: LEVEL_LIMIT };
       const { namespaces } = await data(agentApi(server).POST("/store/namespaces", { body }));
       return namespaces
-        .filter((one) => one.length > prefix.length)
-        .map((one) => one[prefix.length]!)
+        .filter((path) => path.length > prefix.length)
+        .map((path) => path[prefix.length]!)
         .toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }));
     },
   });

@@ -78,13 +78,13 @@ function Items({ server, search }: { server: string; search: ItemSearch }) {
       {list.error && <Problem error={list.error} onRetry={list.refetch} />}
       {list.isPending && <Loading />}
       {list.isSuccess && rows.length === 0 && (
-        <Empty title={isFiltered ? "Nothing is found" : "Nothing is remembered here"}>
+        <Empty title={isFiltered ? "No matching items" : "No items yet"}>
           <Text size="sm">
             {isFiltered ? (
-              "Search with other words, or in all namespaces."
+              "Try another search, or search all namespaces."
             ) : (
               <>
-                Graphs put items here through <Code>config.store</Code>; “New item” puts one by hand.
+                Graphs write items through <Code>config.store</Code>. Add one yourself with “New item”.
               </>
             )}
           </Text>
@@ -121,8 +121,8 @@ function Search({ search }: { search: ItemSearch }) {
   return (
     <Group gap="xs" mb="sm" align="start">
       <TextInput
-        aria-label="Search by meaning"
-        placeholder="Search by meaning"
+        aria-label="Semantic search"
+        placeholder="Semantic search"
         size="xs"
         leftSection={<IconSearch size={14} aria-hidden />}
         value={query}
@@ -198,7 +198,7 @@ const columns = (server: string, hasScores: boolean) => [
   ...(hasScores
     ? [
         {
-          title: "Likeness",
+          title: "Similarity",
           cell: ({ score }: Item) => (
             <Text size="sm" className="numbers">
               {score?.toFixed(3)}
@@ -209,5 +209,5 @@ const columns = (server: string, hasScores: boolean) => [
         },
       ]
     : []),
-  { title: "Changed", cell: ({ updated_at: at }: Item) => <TimeText at={at} />, width: 100 },
+  { title: "Updated", cell: ({ updated_at: at }: Item) => <TimeText at={at} />, width: 100 },
 ];

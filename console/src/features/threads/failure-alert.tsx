@@ -25,7 +25,7 @@ export function FailureAlert({ failure: { name, message, stack }, title, onRetry
         <details>
           <summary style={{ cursor: "pointer" }}>
             <Text span size="xs">
-              Stack
+              Stack trace
             </Text>
           </summary>
           <Text
@@ -42,7 +42,7 @@ export function FailureAlert({ failure: { name, message, stack }, title, onRetry
       )}
       {onRetry && (
         <Button size="xs" mt="xs" variant="default" onClick={() => void onRetry()}>
-          Try again
+          Retry
         </Button>
       )}
     </Alert>

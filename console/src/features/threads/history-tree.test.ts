@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { treeRows } from "./history-tree.ts";
-import type { State } from "./thread-queries.ts";
+import type { State } from "./queries.ts";
 
 const state = (id: string, parent?: string) =>
   ({

@@ -22,28 +22,29 @@ export interface ThreadSearch {
 }
 
 const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-const oneOf = <T extends string>(all: readonly T[], value: unknown) => all.find((one) => one === value);
-const given = <T extends object>(fields: T): T =>
+const pickAllowed = <T extends string>(all: readonly T[], value: unknown) =>
+  all.find((candidate) => candidate === value);
+const omitUndefined = <T extends object>(fields: T): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
 export function readThreadListSearch(search: Record<string, unknown>): ThreadListSearch {
   const page = Number(search["page"]);
-  return given({
-    status: oneOf(STATUSES, search["status"]),
+  return omitUndefined({
+    status: pickAllowed(STATUSES, search["status"]),
     assistant: text(search["assistant"]),
     meta: text(search["meta"]),
     // the router parses text that looks like a number
     id: text(search["id"]) ?? (typeof search["id"] === "number" ? String(search["id"]) : undefined),
-    sort: oneOf(SORTS, search["sort"]),
-    order: oneOf(["asc", "desc"] as const, search["order"]),
+    sort: pickAllowed(SORTS, search["sort"]),
+    order: pickAllowed(["asc", "desc"] as const, search["order"]),
     page: Number.isSafeInteger(page) && page > 1 ? page : undefined,
   });
 }
 
 export function readThreadSearch(search: Record<string, unknown>): ThreadSearch {
   const checkpoint = text(search["checkpoint"]);
-  return given({
-    tab: oneOf(TABS, search["tab"]) ?? (checkpoint === undefined ? undefined : "history"),
+  return omitUndefined({
+    tab: pickAllowed(TABS, search["tab"]) ?? (checkpoint === undefined ? undefined : "history"),
     checkpoint,
     with: text(search["with"]),
   });

@@ -3,10 +3,10 @@ import { expect, test } from "vitest";
 import { readFailure } from "./run-failure.ts";
 
 test("reads a failure from an object, its JSON and bare text", () => {
-  const told = { error: "GraphRecursionError", message: "Recursion limit reached\n", stack: "at loop" };
+  const reported = { error: "GraphRecursionError", message: "Recursion limit reached\n", stack: "at loop" };
   const read = { name: "GraphRecursionError", message: "Recursion limit reached", stack: "at loop" };
-  expect(readFailure(told)).toEqual(read);
-  expect(readFailure(JSON.stringify(told))).toEqual(read);
+  expect(readFailure(reported)).toEqual(read);
+  expect(readFailure(JSON.stringify(reported))).toEqual(read);
   expect(readFailure('{"message":"no bread","name":"CustomError"}')).toEqual({
     name: "CustomError",
     message: "no bread",

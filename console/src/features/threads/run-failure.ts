@@ -6,17 +6,19 @@ export interface RunFailure {
 }
 
 /** Parses a failure; null when there is none. */
-export function readFailure(told: unknown): RunFailure | null {
-  if (told === null || told === undefined || told === "") return null;
-  if (typeof told === "string") return readFailure(asObject(told)) ?? { name: null, message: told, stack: null };
+export function readFailure(value: unknown): RunFailure | null {
+  if (value === null || value === undefined || value === "") return null;
+  if (typeof value === "string") return readFailure(asObject(value)) ?? { name: null, message: value, stack: null };
   // raised in the console, so the stack is that of this page
-  if (told instanceof Error) return { name: null, message: told.message, stack: null };
-  if (typeof told !== "object") return { name: null, message: JSON.stringify(told), stack: null };
-  const { name, error, message, stack } = told as Record<string, unknown>;
-  const called = [name, error].find((one) => typeof one === "string" && one !== "" && one !== "Error");
+  if (value instanceof Error) return { name: null, message: value.message, stack: null };
+  if (typeof value !== "object") return { name: null, message: JSON.stringify(value), stack: null };
+  const { name, error, message, stack } = value as Record<string, unknown>;
+  const called = [name, error].find(
+    (candidate) => typeof candidate === "string" && candidate !== "" && candidate !== "Error",
+  );
   return {
     name: (called as string | undefined) ?? null,
-    message: typeof message === "string" && message !== "" ? message.trim() : JSON.stringify(told),
+    message: typeof message === "string" && message !== "" ? message.trim() : JSON.stringify(value),
     stack: typeof stack === "string" && stack !== "" ? stack : null,
   };
 }

@@ -1,4 +1,4 @@
-import type { State } from "./thread-queries.ts";
+import type { State } from "./queries.ts";
 
 export interface StepText {
   number: number;
@@ -9,11 +9,11 @@ export interface StepText {
 }
 
 /** Describes the origin of a state: the tasks of the state before it, the input, or a manual update. */
-export function stepOf({ metadata, next, values }: State, parent: State | undefined): StepText {
+export function describeStep({ metadata, next, values }: State, parent: State | undefined): StepText {
   const { source, step } = (metadata ?? {}) as { source?: string; step?: number };
   const number = step ?? 0;
   if (source === "input") return { number, title: "input", updates: null, next: [] };
-  if (source === "update") return { number, title: "edited by hand", updates: null, next };
+  if (source === "update") return { number, title: "edited manually", updates: null, next };
   if (source === "fork") return { number, title: "fork", updates: null, next };
   const tasks = (parent?.tasks ?? []) as { name: string; result?: unknown }[];
   const wrote = tasks.filter(({ result }) => result !== null && result !== undefined);

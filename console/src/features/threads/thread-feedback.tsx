@@ -7,13 +7,13 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { runsQuery } from "./thread-queries.ts";
+import { runsQuery } from "./queries.ts";
 import { TraceLink } from "./trace-link.tsx";
 
 /** Number of the thread's newest runs whose feedback is shown; traces have their runs' ids. */
 const RUNS = 100;
 
-interface Given {
+interface GivenFeedback {
   id: string;
   run_id?: string | null;
   key: string;
@@ -30,7 +30,7 @@ export function ThreadFeedback({ server, threadId }: { server: string; threadId:
     queryKey: ["trace", "feedback", "of-runs", ids],
     queryFn: async () => {
       const query = { run: ids, limit: "100" };
-      return (await data(traceApi.GET("/api/v1/feedback", { params: { query } }))) as unknown as Given[];
+      return (await data(traceApi.GET("/api/v1/feedback", { params: { query } }))) as unknown as GivenFeedback[];
     },
     enabled: ids.length > 0,
     refetchInterval: 5_000,
@@ -40,21 +40,21 @@ export function ThreadFeedback({ server, threadId }: { server: string; threadId:
   if (!runs.data || (ids.length > 0 && !feedback.data)) return <Loading />;
   if (!feedback.data || feedback.data.length === 0) {
     return (
-      <Empty title="No feedback on these runs">
-        <Text size="sm">It is given on a run's trace, or sent by your application.</Text>
+      <Empty title="No feedback yet">
+        <Text size="sm">Add feedback on a run's trace, or send it from your application.</Text>
       </Empty>
     );
   }
   return (
-    <SimpleTable<Given>
+    <SimpleTable<GivenFeedback>
       label="Feedback"
       rows={feedback.data}
-      rowKey={(one) => one.id}
+      rowKey={(entry) => entry.id}
       columns={[
         { title: "Key", width: 160, cell: ({ key }) => <Text size="sm">{key}</Text> },
         { title: "Score", width: 120, cell: ({ score, value }) => <Text size="sm">{shown(score ?? value)}</Text> },
         { title: "Comment", cell: ({ comment }) => <Text size="sm">{comment ?? "–"}</Text> },
-        { title: "Given", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
+        { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
         {
           title: "Run",
           width: 140,

@@ -10,12 +10,12 @@ import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { type TreeRow, treeRows } from "./history-tree.ts";
-import { stepOf } from "./steps.ts";
-import { HISTORY, historyQuery, type State, stateQuery } from "./thread-queries.ts";
+import { describeStep } from "./steps.ts";
+import { HISTORY_LIMIT, historyQuery, type State, stateQuery } from "./queries.ts";
 import { TraceLink } from "./trace-link.tsx";
 
 const DiffView = lazy(async () => ({ default: (await import("../../ui/diff-view.tsx")).DiffView }));
-const MOST = 1000;
+const MAX_LIMIT = 1000;
 
 interface ThreadHistoryProps {
   server: string;
@@ -30,7 +30,7 @@ interface ThreadHistoryProps {
 
 /** All checkpoints as a tree; shows one, or compares two. */
 export function ThreadHistory({ server, threadId, version, checkpoint, other, onChoose }: ThreadHistoryProps) {
-  const [limit, setLimit] = useState(HISTORY);
+  const [limit, setLimit] = useState(HISTORY_LIMIT);
   const base = historyQuery(server, threadId, limit);
   const history = useQuery({ ...base, queryKey: [...base.queryKey, version], placeholderData: keepPreviousData });
   if (history.error && !history.data) return <Problem error={history.error} onRetry={history.refetch} />;
@@ -38,14 +38,14 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
   if (history.data.length === 0) {
     return (
       <Empty title="No checkpoints yet">
-        <Text size="sm">Each step of a run leaves one here.</Text>
+        <Text size="sm">Each step of a run creates one.</Text>
       </Empty>
     );
   }
   const rows = treeRows(history.data);
   const chosen = [checkpoint, other].filter((id) => id !== undefined);
   const toggle = (id: string) => {
-    const left = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id].slice(-2);
+    const left = chosen.includes(id) ? chosen.filter((chosenId) => chosenId !== id) : [...chosen, id].slice(-2);
     onChoose(left[0], left[1]);
   };
   return (
@@ -61,23 +61,23 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
             />
           ))}
         </Stack>
-        {history.data.length >= limit && limit < MOST && (
+        {history.data.length >= limit && limit < MAX_LIMIT && (
           <Button
             mt="sm"
             size="xs"
             variant="default"
             loading={history.isFetching}
-            onClick={() => setLimit(Math.min(limit * 2, MOST))}
+            onClick={() => setLimit(Math.min(limit * 2, MAX_LIMIT))}
           >
-            Show older ones
+            Show older checkpoints
           </Button>
         )}
       </Grid.Col>
       <Grid.Col span={{ base: 12, md: 7 }}>
         {chosen.length === 0 ? (
-          <Alert variant="default" title="Choose a checkpoint to see its state, or two to compare them" />
+          <Alert variant="default" title="Select a checkpoint to view its state, or two to compare them" />
         ) : (
-          <Chosen server={server} threadId={threadId} ids={chosen} states={history.data} />
+          <SelectedCheckpoints server={server} threadId={threadId} ids={chosen} states={history.data} />
         )}
       </Grid.Col>
     </Grid>
@@ -86,7 +86,7 @@ export function ThreadHistory({ server, threadId, version, checkpoint, other, on
 
 function Checkpoint({ row, isChosen, onToggle }: { row: TreeRow; isChosen: boolean; onToggle: (id: string) => void }) {
   const { state, parent, depth, isFork } = row;
-  const { number, title, next } = stepOf(state, parent);
+  const { number, title, next } = describeStep(state, parent);
   const id = state.checkpoint?.checkpoint_id ?? "";
   return (
     <Box
@@ -128,14 +128,14 @@ function Checkpoint({ row, isChosen, onToggle }: { row: TreeRow; isChosen: boole
   );
 }
 
-interface ChosenProps {
+interface SelectedCheckpointsProps {
   server: string;
   threadId: string;
   ids: string[];
   states: readonly State[];
 }
 
-function Chosen({ server, threadId, ids, states }: ChosenProps) {
+function SelectedCheckpoints({ server, threadId, ids, states }: SelectedCheckpointsProps) {
   const find = (id: string | undefined) => states.find(({ checkpoint }) => checkpoint?.checkpoint_id === id);
   const [a, b] = ids;
   const first = useQuery({ ...stateQuery(server, threadId, a!), enabled: find(a) === undefined });
@@ -144,16 +144,16 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
     enabled: b !== undefined && find(b) === undefined,
   });
   const error = first.error ?? second.error;
-  if (error) return <Problem error={error} what="The checkpoint cannot be read" />;
-  const [one, two] = [find(a) ?? first.data, b === undefined ? undefined : (find(b) ?? second.data)];
-  if (!one || (b !== undefined && !two)) return <Loading />;
-  if (two) {
+  if (error) return <Problem error={error} title="Could not load the checkpoint" />;
+  const [stateA, stateB] = [find(a) ?? first.data, b === undefined ? undefined : (find(b) ?? second.data)];
+  if (!stateA || (b !== undefined && !stateB)) return <Loading />;
+  if (stateB) {
     // the older one is the baseline
-    const [before, after] = a! < b! ? [one, two] : [two, one];
+    const [before, after] = a! < b! ? [stateA, stateB] : [stateB, stateA];
     return (
       <Stack gap="xs">
         <Title order={2} size="h5">
-          What changed from the older to the newer
+          Changes from older to newer
         </Title>
         <Suspense fallback={<Loading />}>
           <DiffView before={before.values} after={after.values} names={["older", "newer"]} />
@@ -161,7 +161,7 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
       </Stack>
     );
   }
-  const runId = (one.metadata as { run_id?: string } | null)?.run_id;
+  const runId = (stateA.metadata as { run_id?: string } | null)?.run_id;
   return (
     <Stack gap="xs">
       <Group gap="xs">
@@ -171,7 +171,7 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
         <Text size="xs" ff="monospace" style={{ overflowWrap: "anywhere" }}>
           {a}
         </Text>
-        <CopyButton value={a!} label="Copy the checkpoint's id" />
+        <CopyButton value={a!} label="Copy checkpoint ID" />
         <ButtonLink
           to="/a/$server/playground"
           params={{ server }}
@@ -179,7 +179,7 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
           size="compact-sm"
           variant="default"
         >
-          Fork in the playground
+          Fork in playground
         </ButtonLink>
       </Group>
       {runId && (
@@ -189,16 +189,16 @@ function Chosen({ server, threadId, ids, states }: ChosenProps) {
             run {runId.slice(-8)}
           </AnchorLink>
           {" · "}
-          <TraceLink runId={runId} label="its trace" />
+          <TraceLink runId={runId} label="View trace" />
         </Text>
       )}
-      <JsonView key={a} value={one.values} label="values" maxHeight="32rem" />
+      <JsonView key={a} value={stateA.values} label="values" maxHeight="32rem" />
       <Title order={3} size="h6">
         Metadata and tasks
       </Title>
       <JsonView
         key={`${a} rest`}
-        value={{ metadata: one.metadata, next: one.next, tasks: one.tasks }}
+        value={{ metadata: stateA.metadata, next: stateA.next, tasks: stateA.tasks }}
         label="metadata and tasks"
       />
     </Stack>

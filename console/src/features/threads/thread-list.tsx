@@ -16,14 +16,13 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { isUuid, readMetadata, STATUSES, type ThreadListSearch } from "./read-thread-search.ts";
 import { StatusFilter } from "./status-filter.tsx";
-import { PAGE, threadCountsQuery, type ThreadLine, threadListQuery } from "./thread-list-query.ts";
-import { previewOf } from "./thread-preview.ts";
-import { assistantsQuery } from "./thread-queries.ts";
+import { PAGE, threadCountsQuery, type ThreadLine, threadListQuery, assistantsQuery } from "./queries.ts";
+import { previewThread } from "./thread-preview.ts";
 
 const route = getRouteApi("/_shell/a/$server/threads/");
 const SORTS = [
-  { value: "updated_at desc", label: "Newest activity" },
-  { value: "updated_at asc", label: "Oldest activity" },
+  { value: "updated_at desc", label: "Recently active" },
+  { value: "updated_at asc", label: "Least recently active" },
   { value: "created_at desc", label: "Newest" },
   { value: "created_at asc", label: "Oldest" },
   { value: "status asc", label: "Status" },
@@ -41,7 +40,7 @@ export function ThreadList() {
   const goLater = useDebouncedCallback(go, 300);
   const { sort = "updated_at", order = "desc", page = 1 } = search;
   const isFiltered = Object.keys(search).some((key) => !["sort", "order", "page"].includes(key));
-  const graphs = new Map((assistants.data ?? []).map((one) => [one.assistant_id, one.name]));
+  const graphs = new Map((assistants.data ?? []).map((assistant) => [assistant.assistant_id, assistant.name]));
   return (
     <Page
       title="Threads"
@@ -75,24 +74,24 @@ export function ThreadList() {
             value={search.assistant ?? null}
             onChange={(assistant) => go({ assistant: assistant ?? undefined })}
           />
-          <Typed
+          <FilterInput
             label="Metadata"
             placeholder="Metadata: key=value"
             value={search.meta}
-            problemOf={(text) => (readMetadata(text) ? null : "Write key=value")}
+            validate={(text) => (readMetadata(text) ? null : "Use key=value")}
             onChange={(meta) => goLater({ meta })}
           />
-          <Typed
-            label="Thread id"
-            placeholder="Id of a thread"
+          <FilterInput
+            label="Thread ID"
+            placeholder="Thread ID"
             value={search.id}
-            problemOf={(text) => (isUuid(text) ? null : "Not a whole id yet")}
+            validate={(text) => (isUuid(text) ? null : "Enter a full thread ID")}
             onChange={(id) => goLater({ id })}
           />
           <Select
             size="xs"
             w={{ base: "100%", xs: 160 }}
-            aria-label="Order"
+            aria-label="Sort by"
             allowDeselect={false}
             data={SORTS}
             value={`${sort} ${order}`}
@@ -107,7 +106,7 @@ export function ThreadList() {
         ) : !list.data ? (
           <Loading rows={10} />
         ) : list.data.threads.length === 0 ? (
-          <Empty title={isFiltered ? "No thread is like that" : "No threads yet"}>
+          <Empty title={isFiltered ? "No matching threads" : "No threads yet"}>
             <Text size="sm">
               {isFiltered ? (
                 <AnchorLink to="." search={{}}>
@@ -115,7 +114,7 @@ export function ThreadList() {
                 </AnchorLink>
               ) : (
                 <>
-                  Talk to an assistant in the{" "}
+                  Start one in the{" "}
                   <AnchorLink to="/a/$server/playground" params={{ server }}>
                     playground
                   </AnchorLink>
@@ -168,7 +167,7 @@ function columns(server: string, graphs: ReadonlyMap<string, string>): SimpleCol
             {thread.thread_id}
           </AnchorLink>
           <Text size="xs" c="dimmed" truncate>
-            {previewOf(thread)}
+            {previewThread(thread)}
           </Text>
         </>
       ),
@@ -186,17 +185,17 @@ function columns(server: string, graphs: ReadonlyMap<string, string>): SimpleCol
   ];
 }
 
-interface TypedProps {
+interface FilterInputProps {
   label: string;
   placeholder: string;
   value: string | undefined;
-  problemOf: (text: string) => string | null;
+  validate: (text: string) => string | null;
   onChange: (value: string | undefined) => void;
 }
 
-function Typed({ label, placeholder, value, problemOf, onChange }: TypedProps) {
+function FilterInput({ label, placeholder, value, validate, onChange }: FilterInputProps) {
   const [text, setText] = useState(value ?? "");
-  const problem = text.trim() === "" ? null : problemOf(text);
+  const problem = text.trim() === "" ? null : validate(text);
   return (
     <TextInput
       size="xs"
@@ -208,7 +207,7 @@ function Typed({ label, placeholder, value, problemOf, onChange }: TypedProps) {
       onChange={({ currentTarget: { value: next } }) => {
         setText(next);
         if (next.trim() === "") onChange(undefined);
-        else if (problemOf(next) === null) onChange(next.trim());
+        else if (validate(next) === null) onChange(next.trim());
       }}
     />
   );

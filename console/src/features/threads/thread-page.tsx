@@ -8,7 +8,7 @@ import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
@@ -17,7 +17,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import type { ThreadSearch } from "./read-thread-search.ts";
 import { ThreadFeedback } from "./thread-feedback.tsx";
 import { ThreadHistory } from "./thread-history.tsx";
-import { threadKey, threadQuery } from "./thread-queries.ts";
+import { threadKey, threadQuery } from "./queries.ts";
 import { ThreadRuns } from "./thread-runs.tsx";
 import { ThreadStatePanel } from "./thread-state.tsx";
 
@@ -28,27 +28,27 @@ export function ThreadPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const queryClient = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const { data: about } = useQuery(spacesQuery);
   const thread = useQuery({ ...threadQuery(server, threadId), refetchInterval: 3_000 });
   const params = { path: { thread_id: threadId } };
   const copy = useMutation({
     mutationFn: () => data(agentApi(server).POST("/threads/{thread_id}/copy", { params })),
     async onSuccess({ thread_id: id }) {
-      tellDone("Copied with its history. This is the copy.");
+      notifyDone("Thread duplicated with its history");
       await navigate({ to: "/a/$server/threads/$threadId", params: { server, threadId: id }, search: {} });
     },
-    onError: tellFailure("The thread was not copied"),
+    onError: notifyFailure("Could not duplicate the thread"),
   });
   const remove = () =>
-    ask({
+    confirm({
       title: "Delete this thread?",
-      body: "Its state, all checkpoints and its runs go with it; runs that are under way are cancelled. Traces stay.",
+      body: "This deletes its state, checkpoints and runs, and cancels active runs. Traces are kept.",
       action: "Delete",
       async run() {
         await agentApi(server).DELETE("/threads/{thread_id}", { params });
         queryClient.removeQueries({ queryKey: threadKey(server, threadId) });
-        tellDone("The thread is deleted.");
+        notifyDone("Thread deleted");
         await navigate({ to: "/a/$server/threads", params: { server }, search: {} });
         await queryClient.invalidateQueries({ queryKey: ["agent", server, "threads"] });
       },
@@ -78,10 +78,10 @@ export function ThreadPage() {
       actions={
         <>
           <ButtonLink to="/a/$server/playground" params={{ server }} search={{ thread: threadId }} size="xs">
-            Open in the playground
+            Open in playground
           </ButtonLink>
           <Button size="xs" variant="default" loading={copy.isPending} onClick={() => copy.mutate()}>
-            Make a copy
+            Duplicate
           </Button>
           <Button size="xs" variant="outline" color="red" onClick={remove}>
             Delete
@@ -95,9 +95,9 @@ export function ThreadPage() {
           <Text size="xs" ff="monospace" style={{ overflowWrap: "anywhere" }}>
             {threadId}
           </Text>
-          <CopyButton value={threadId} label="Copy the thread's id" />
+          <CopyButton value={threadId} label="Copy thread ID" />
         </Group>
-        <Text size="sm">{String((metadata as { graph_id?: string } | null)?.graph_id ?? "no graph yet")}</Text>
+        <Text size="sm">{String((metadata as { graph_id?: string } | null)?.graph_id ?? "No graph yet")}</Text>
         <Text size="sm" c="dimmed">
           created <TimeText at={createdAt} inherit />, active <TimeText at={updatedAt} inherit />
         </Text>

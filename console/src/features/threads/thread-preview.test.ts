@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 
-import type { ThreadLine } from "./thread-list-query.ts";
-import { previewOf } from "./thread-preview.ts";
+import type { ThreadLine } from "./queries.ts";
+import { previewThread } from "./thread-preview.ts";
 
-const line = (fields: object) => previewOf({ interrupts: {}, error: null, ...fields } as unknown as ThreadLine);
+const line = (fields: object) => previewThread({ interrupts: {}, error: null, ...fields } as unknown as ThreadLine);
 
 test("previews a thread by its error, its interrupt or its last message", () => {
   const error = { error: "CustomError", message: "no bread", stack: "at oven" };

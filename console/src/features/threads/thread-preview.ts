@@ -1,30 +1,30 @@
 import { readFailure } from "./run-failure.ts";
-import type { ThreadLine } from "./thread-list-query.ts";
+import type { ThreadLine } from "./queries.ts";
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 
 /** Summarises a thread in a line: its error, its pending question, or its last message. */
-export function previewOf({ extracted, error, interrupts }: ThreadLine): string {
+export function previewThread({ extracted, error, interrupts }: ThreadLine): string {
   const failure = readFailure(error);
-  if (failure) return failure.message.slice(0, LONGEST);
-  const asked = Object.values(interrupts ?? {}).flat()[0]?.value;
-  if (asked !== undefined && asked !== null) return textOf(questionOf(asked));
-  return textOf(extracted?.last ?? extracted?.first);
+  if (failure) return failure.message.slice(0, MAX_LENGTH);
+  const payload = Object.values(interrupts ?? {}).flat()[0]?.value;
+  if (payload !== undefined && payload !== null) return toText(findQuestion(payload));
+  return toText(extracted?.last ?? extracted?.first);
 }
 
 /** Returns the question in an interrupt's value, where it has one. */
-function questionOf(asked: unknown): unknown {
-  const { question, message, description, action_requests: requests } = asked as Record<string, unknown>;
+function findQuestion(payload: unknown): unknown {
+  const { question, message, description, action_requests: requests } = payload as Record<string, unknown>;
   const [request] = Array.isArray(requests) ? (requests as { name?: string; description?: string }[]) : [];
-  return question ?? message ?? description ?? request?.description ?? request?.name ?? asked;
+  return question ?? message ?? description ?? request?.description ?? request?.name ?? payload;
 }
 
-function textOf(value: unknown): string {
+function toText(value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (typeof value === "string") return value.slice(0, LONGEST);
+  if (typeof value === "string") return value.slice(0, MAX_LENGTH);
   if (Array.isArray(value)) {
     const texts = value.map((part: { text?: unknown } | null) => part?.text).filter((text) => typeof text === "string");
-    if (texts.length > 0) return texts.join(" ").slice(0, LONGEST);
+    if (texts.length > 0) return texts.join(" ").slice(0, MAX_LENGTH);
   }
-  return JSON.stringify(value).slice(0, LONGEST);
+  return JSON.stringify(value).slice(0, MAX_LENGTH);
 }

@@ -7,17 +7,17 @@ import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { duration } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { assistantsQuery, type Run, runsQuery, threadKey } from "./thread-queries.ts";
+import { assistantsQuery, type Run, runsQuery, threadKey } from "./queries.ts";
 import { TraceLink } from "./trace-link.tsx";
 
 const STEP = 20;
 /** Limit on listed runs; the API pages further. */
-const MOST = 1000;
+const MAX_LIMIT = 1000;
 
 export function ThreadRuns({ server, threadId, isBusy }: { server: string; threadId: string; isBusy: boolean }) {
   const queryClient = useQueryClient();
@@ -30,20 +30,26 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
       const params = { path: { thread_id: threadId, run_id: runId }, query: { wait: "true" } };
       return agentApi(server).POST("/threads/{thread_id}/runs/{run_id}/cancel", { params: params as never });
     },
-    onSuccess: () => tellDone("The run is cancelled; what it has done stays."),
-    onError: tellFailure("The run was not cancelled"),
+    onSuccess: () => notifyDone("Run cancelled. Its finished steps are kept."),
+    onError: notifyFailure("Could not cancel the run"),
     onSettled: () => queryClient.invalidateQueries({ queryKey: threadKey(server, threadId) }),
   });
   if (runs.error && !runs.data) return <Problem error={runs.error} onRetry={runs.refetch} />;
   if (!runs.data) return <Loading />;
-  if (runs.data.length === 0) return <Empty title="No run on this thread yet" />;
+  if (runs.data.length === 0) {
+    return (
+      <Empty title="No runs yet">
+        <Text size="sm">Start one in the playground or with an SDK.</Text>
+      </Empty>
+    );
+  }
   return (
     <SimpleTable<Run>
       label="Runs"
       rows={runs.data}
       rowKey={(run) => run.run_id}
       minWidth={760}
-      onMore={runs.data.length >= limit && limit < MOST && (() => setLimit(limit + STEP))}
+      onMore={runs.data.length >= limit && limit < MAX_LIMIT && (() => setLimit(limit + STEP))}
       isLoadingMore={runs.isFetching && runs.isPlaceholderData}
       columns={[
         { title: "Status", width: 130, cell: ({ status }) => <StatusBadge status={status} /> },
@@ -54,19 +60,19 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
               <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
                 {id}
               </Text>
-              <CopyButton value={id} label="Copy the run's id" />
+              <CopyButton value={id} label="Copy run ID" />
             </Group>
           ),
         },
         { title: "Assistant", width: 140, cell: (run) => <Text size="sm">{names.get(run.assistant_id) ?? "–"}</Text> },
         { title: "Created", width: 110, cell: (run) => <TimeText at={run.created_at} /> },
         {
-          title: "Took",
+          title: "Duration",
           width: 90,
           align: "right",
           cell: (run) => (
             <Text size="sm" className="numbers">
-              {isOver(run) ? duration(lasted(run)) : "–"}
+              {isOver(run) ? duration(runDuration(run)) : "–"}
             </Text>
           ),
         },
@@ -97,4 +103,4 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
 
 const isOver = ({ status }: Run) => status !== "pending" && status !== "running";
 /** Returns the time from a run's creation to its end, including its wait. */
-const lasted = ({ created_at: from, updated_at: to }: Run) => new Date(to).getTime() - new Date(from).getTime();
+const runDuration = ({ created_at: from, updated_at: to }: Run) => new Date(to).getTime() - new Date(from).getTime();

@@ -7,14 +7,14 @@ import { JsonView } from "../../ui/json-view.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { asMessages } from "../../ui/messages/message.ts";
 import { MessageList } from "../../ui/messages/message-list.tsx";
-import { tellDone } from "../../ui/notify.ts";
+import { notifyDone } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
-import { goOnFrom } from "../interrupts/answer-thread.ts";
+import { resumeFrom } from "../interrupts/answer-thread.ts";
 import { ThreadInterrupts } from "../interrupts/thread-interrupts.tsx";
 import { EditState } from "../playground/edit-state.tsx";
 import { FailureAlert } from "./failure-alert.tsx";
 import { readFailure, type RunFailure } from "./run-failure.ts";
-import { drawingQuery, historyQuery, type State, type Thread, threadKey } from "./thread-queries.ts";
+import { drawingQuery, historyQuery, type State, type Thread, threadKey } from "./queries.ts";
 
 /** Current state of the thread: messages, interrupts, all values, and a form to update them. */
 export function ThreadStatePanel({ server, thread }: { server: string; thread: Thread }) {
@@ -30,13 +30,13 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
   });
   const drawing = useQuery({ ...drawingQuery(server, graph ?? ""), enabled: graph !== undefined && isEditing });
   if (state.error && !state.data)
-    return <Problem error={state.error} onRetry={state.refetch} what="The state cannot be read" />;
+    return <Problem error={state.error} onRetry={state.refetch} title="Could not load the state" />;
   if (!state.data) return <Loading />;
   const [now] = state.data;
   if (!now) {
     return (
       <Empty title="No state yet">
-        <Text size="sm">The first run on this thread makes one.</Text>
+        <Text size="sm">Start a run on this thread to create it.</Text>
       </Empty>
     );
   }
@@ -45,7 +45,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
     const messages = asMessages(value);
     return messages ? [{ key, messages }] : [];
   });
-  const failures = failuresOf(now, thread);
+  const failures = listFailures(now, thread);
   const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
   return (
     <Stack gap="sm">
@@ -76,7 +76,7 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
           </Group>
           <JsonView value={values} label="values" maxHeight="40rem" />
           <Title order={2} size="h5" mt="md" mb="xs">
-            Metadata of the thread
+            Thread metadata
           </Title>
           <JsonView value={metadata} label="metadata" />
         </Grid.Col>
@@ -88,10 +88,10 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
           state={now}
           nodes={nodes}
           onClose={() => setEditing(false)}
-          onDone={async (checkpointId, goesOn) => {
-            if (goesOn) await goOnFrom(server, thread, checkpointId);
+          onDone={async (checkpointId, resumes) => {
+            if (resumes) await resumeFrom(server, thread, checkpointId);
             setEditing(false);
-            tellDone(goesOn ? "Saved. The run goes on." : "Saved.");
+            notifyDone(resumes ? "State saved, run resumed" : "State saved");
             await queryClient.invalidateQueries({ queryKey: threadKey(server, threadId) });
           }}
         />
@@ -101,14 +101,14 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
 }
 
 /** Returns the thread's own error where it has one, as when a limit was reached, else the failures of tasks. */
-function failuresOf({ tasks }: State, thread: Thread): { title: string; failure: RunFailure }[] {
+function listFailures({ tasks }: State, thread: Thread): { title: string; failure: RunFailure }[] {
   const ofTasks = tasks.flatMap(({ name, error }) => {
     const failure = readFailure(error);
     return failure ? [{ title: `${name} failed`, failure }] : [];
   });
-  const whole = thread.status === "error" ? readFailure((thread as { error?: unknown }).error) : null;
-  if (!whole) return ofTasks;
+  const runFailure = thread.status === "error" ? readFailure((thread as { error?: unknown }).error) : null;
+  if (!runFailure) return ofTasks;
   // a single failed task has the same error, without its stack
-  const [one] = ofTasks;
-  return [{ title: one && ofTasks.length === 1 ? one.title : "The run failed", failure: whole }];
+  const [firstFailure] = ofTasks;
+  return [{ title: firstFailure && ofTasks.length === 1 ? firstFailure.title : "Run failed", failure: runFailure }];
 }

@@ -5,7 +5,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { ApiError } from "../../api/api-error.ts";
 import { data, traceApi } from "../../api/clients.ts";
 import { spacesQuery } from "../../app/spaces.ts";
-import { tellFailure } from "../../ui/notify.ts";
+import { notifyFailure } from "../../ui/notify.ts";
 
 /** Link from a run of an agent server to its trace, which has the same id; its project is looked up on demand. */
 export function TraceLink({ runId, label = "Trace" }: { runId: string; label?: string }) {
@@ -18,11 +18,9 @@ export function TraceLink({ runId, label = "Trace" }: { runId: string; label?: s
       await navigate({ to: "/projects/$projectId/r/$runId", params: { projectId: String(projectId), runId } });
     },
     onError: (error) =>
-      tellFailure("The trace cannot be shown")(
+      notifyFailure("Could not open the trace")(
         error instanceof ApiError && error.status === 404
-          ? new Error(
-              "No trace of this run has arrived. A run's trace is sent within seconds of its steps, where tracing is on.",
-            )
+          ? new Error("No trace of this run has arrived yet. If tracing is on, it arrives within seconds.")
           : error,
       ),
   });

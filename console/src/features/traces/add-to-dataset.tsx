@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
-import { tellDone } from "../../ui/notify.ts";
+import { notifyDone } from "../../ui/notify.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import type { Run } from "../runs/run-record.ts";
 
@@ -42,7 +42,7 @@ export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }
     },
     onSuccess: async (id) => {
       onClose();
-      tellDone("The run is an example now.");
+      notifyDone("Example added");
       await Promise.all([
         client.invalidateQueries({ queryKey: ["datasets"] }),
         client.invalidateQueries({ queryKey: ["dataset", id] }),
@@ -53,7 +53,7 @@ export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }
   });
   const isReady = mode === "known" ? datasetId !== null : name.trim() !== "";
   return (
-    <Modal opened onClose={onClose} title="Add to a dataset" closeButtonProps={{ title: "Close" }}>
+    <Modal opened onClose={onClose} title="Add to dataset" closeButtonProps={{ title: "Close" }}>
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -63,21 +63,21 @@ export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }
         <Stack gap="sm">
           <SegmentedControl
             size="xs"
-            aria-label="Which dataset"
+            aria-label="Existing or new dataset"
             value={mode}
             onChange={(next) => setMode(next as "known" | "new")}
             data={[
-              { value: "known", label: "One that exists" },
-              { value: "new", label: "A new one" },
+              { value: "known", label: "Existing" },
+              { value: "new", label: "New" },
             ]}
           />
           {mode === "known" ? (
             <Select
               label="Dataset"
               searchable
-              placeholder={datasets.isPending ? "Loading …" : "Choose one"}
-              nothingFoundMessage="There is no such dataset"
-              data={(datasets.data ?? []).map((one) => ({ value: one.id, label: one.name }))}
+              placeholder={datasets.isPending ? "Loading…" : "Select a dataset"}
+              nothingFoundMessage="No matching datasets"
+              data={(datasets.data ?? []).map((dataset) => ({ value: dataset.id, label: dataset.name }))}
               value={datasetId}
               onChange={setDatasetId}
               error={datasets.error?.message}
@@ -92,10 +92,10 @@ export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }
             onChange={({ currentTarget: { value } }) => setSplit(value)}
           />
           <Text size="xs" c="dimmed">
-            Its input becomes the example&apos;s input, its output the reference.
+            The run&apos;s input becomes the example&apos;s input, its output the reference output.
           </Text>
           {add.error && (
-            <Alert color="red" role="alert" title="The example was not made">
+            <Alert color="red" role="alert" title="Could not add the example">
               {add.error.message}
             </Alert>
           )}

@@ -5,7 +5,7 @@ import { ApiError } from "../../api/api-error.ts";
 import { AWAIT_RUN } from "./await-run.ts";
 import { readTraceSearch } from "./trace-search.ts";
 
-const asked = async (answers: (ApiError | string)[]) => {
+const request = async (answers: (ApiError | string)[]) => {
   let asks = 0;
   const queryFn = () => {
     const answer = answers[Math.min(asks++, answers.length - 1)]!;
@@ -17,9 +17,9 @@ const asked = async (answers: (ApiError | string)[]) => {
 
 test("polls an unknown run until it exists, and stops at any other error", async () => {
   const unknown = new ApiError(404, "no such run");
-  expect(await asked([unknown, unknown, "there"])).toEqual({ found: "there", asks: 3 });
-  expect(await asked([unknown, new ApiError(403, "not yours"), "there"])).toEqual({ found: 403, asks: 2 });
-  expect(await asked([unknown])).toEqual({ found: 404, asks: 121 });
+  expect(await request([unknown, unknown, "there"])).toEqual({ found: "there", asks: 3 });
+  expect(await request([unknown, new ApiError(403, "not yours"), "there"])).toEqual({ found: 403, asks: 2 });
+  expect(await request([unknown])).toEqual({ found: 404, asks: 121 });
 });
 
 test("the address decides whether to wait for a run", () => {

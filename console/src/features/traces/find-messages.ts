@@ -6,13 +6,13 @@ import { asMessage, asMessages, type Message } from "../../ui/messages/message.t
  */
 export function findMessages(value: unknown): Message[] | null {
   if (value === null || typeof value !== "object") return null;
-  const list = listOf(value);
+  const list = toMessages(value);
   if (list) return list;
   const fields = value as Record<string, unknown>;
   const generated = fields["generations"];
   if (Array.isArray(generated)) {
-    const found = generated.flat(1).flatMap((one: unknown) => {
-      const { message, text } = (one ?? {}) as { message?: unknown; text?: unknown };
+    const found = generated.flat(1).flatMap((generation: unknown) => {
+      const { message, text } = (generation ?? {}) as { message?: unknown; text?: unknown };
       const read =
         asMessage(message) ?? (typeof text === "string" ? asMessage({ role: "assistant", content: text }) : null);
       return read ? [read] : [];
@@ -22,8 +22,8 @@ export function findMessages(value: unknown): Message[] | null {
   const single = asMessage(value) ?? asMessage(fields["message"]) ?? asMessage(fields["output"]);
   if (single) return [single];
   for (const name of ["messages", "input", "output", "chat_history", "choices"]) {
-    const one = fields[name];
-    const found = listOf(one) ?? (name === "choices" ? choices(one) : null) ?? inner(one);
+    const field = fields[name];
+    const found = toMessages(field) ?? (name === "choices" ? choices(field) : null) ?? inner(field);
     if (found) return found;
   }
   return null;
@@ -32,10 +32,10 @@ export function findMessages(value: unknown): Message[] | null {
 /** Unwraps a state that is nested once: `{input: {messages: […]}}`. */
 function inner(value: unknown): Message[] | null {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
-  return listOf((value as Record<string, unknown>)["messages"]);
+  return toMessages((value as Record<string, unknown>)["messages"]);
 }
 
-function listOf(value: unknown): Message[] | null {
+function toMessages(value: unknown): Message[] | null {
   if (!Array.isArray(value)) return null;
   const plain = asMessages(value);
   if (plain) return plain;
@@ -45,7 +45,7 @@ function listOf(value: unknown): Message[] | null {
 /** Reads responses in OpenAI's format. */
 function choices(value: unknown): Message[] | null {
   if (!Array.isArray(value)) return null;
-  return asMessages(value.map((one: unknown) => (one as { message?: unknown } | null)?.message));
+  return asMessages(value.map((entry: unknown) => (entry as { message?: unknown } | null)?.message));
 }
 
 /** Returns the text when it is the only content: `{input: "…"}`, `{output: "…"}`. */

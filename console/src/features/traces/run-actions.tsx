@@ -22,7 +22,7 @@ export function RunActions({ run }: { run: Run }) {
         </Menu.Target>
         <Menu.Dropdown>
           <Menu.Item leftSection={<IconDatabasePlus size={14} aria-hidden />} onClick={() => setAdding(true)}>
-            Add to a dataset
+            Add to dataset
           </Menu.Item>
           <Menu.Item
             leftSection={<IconArrowsDiff size={14} aria-hidden />}

@@ -10,7 +10,7 @@ export interface Attachment {
 }
 
 /** Returns attachments. Their signed links point to the trace platform, which a browser reaches through this origin. */
-export function attachmentsOf({ s3_urls: urls }: { s3_urls?: AnyRun["s3_urls"] }): Attachment[] {
+export function listAttachments({ s3_urls: urls }: { s3_urls?: AnyRun["s3_urls"] }): Attachment[] {
   return Object.entries((urls ?? {}) as Record<string, { presigned_url?: string; mime_type?: string }>).flatMap(
     ([key, { presigned_url: link, mime_type: type }]) => {
       const path = /\/attachments\/[^/]+$/.exec(link ?? "")?.[0];

@@ -2,7 +2,7 @@ import { Table, Text } from "@mantine/core";
 
 import { duration } from "../../ui/format.ts";
 import { JsonView } from "../../ui/json-view.tsx";
-import { timeOf } from "../runs/run-record.ts";
+import { parseTime } from "../runs/run-record.ts";
 
 /** Limit on individually listed events; streams have one per token. */
 const SHOWN = 50;
@@ -15,7 +15,7 @@ interface RunEvent {
 
 export function RunEvents({ events, start }: { events: unknown; start: string }) {
   if (!Array.isArray(events)) return <JsonView value={events} label="events" />;
-  const begin = timeOf(start);
+  const begin = parseTime(start);
   return (
     <>
       <Table verticalSpacing={3} withRowBorders={false} aria-label="Events" layout="fixed">
@@ -23,7 +23,7 @@ export function RunEvents({ events, start }: { events: unknown; start: string })
           {(events as RunEvent[]).slice(0, SHOWN).map((event, at) => (
             <Table.Tr key={at}>
               <Table.Td w={90} ta="right" className="numbers">
-                {typeof event?.time === "string" ? `+${duration(Math.max(0, timeOf(event.time) - begin))}` : "–"}
+                {typeof event?.time === "string" ? `+${duration(Math.max(0, parseTime(event.time) - begin))}` : "–"}
               </Table.Td>
               <Table.Td style={{ overflowWrap: "anywhere" }}>
                 <Text size="sm" span>
@@ -42,7 +42,7 @@ export function RunEvents({ events, start }: { events: unknown; start: string })
       {events.length > SHOWN && (
         <>
           <Text size="xs" c="dimmed" mb={4}>
-            The first {SHOWN} of {events.length}; all of them:
+            First {SHOWN} of {events.length} events. All events:
           </Text>
           <JsonView value={events} label="events" />
         </>

@@ -24,11 +24,11 @@ export const feedbackQuery = (runId: string) => ({
 export function RunFeedback({ run }: { run: Run }) {
   const found = useQuery(feedbackQuery(run.id));
   const client = useQueryClient();
-  const { ask, dialog } = useConfirm();
+  const { confirm, dialog } = useConfirm();
   const remove = ({ id, key }: Feedback) =>
-    ask({
+    confirm({
       title: "Delete this feedback?",
-      body: `It is taken out of the averages of ${key}, and cannot be brought back.`,
+      body: `It is removed from the averages of ${key}. This cannot be undone.`,
       action: "Delete",
       run: async () => {
         await traceApi.DELETE("/api/v1/feedback/{feedback_id}", { params: { path: { feedback_id: id } } });
@@ -40,7 +40,7 @@ export function RunFeedback({ run }: { run: Run }) {
     });
   return (
     <Stack gap="md">
-      <GiveFeedback run={run} />
+      <FeedbackForm run={run} />
       {found.error ? (
         <Problem error={found.error} onRetry={found.refetch} />
       ) : found.isPending ? (
@@ -53,58 +53,58 @@ export function RunFeedback({ run }: { run: Run }) {
   );
 }
 
-export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onRemove?: (one: Feedback) => void }) {
+export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onRemove?: (entry: Feedback) => void }) {
   if (feedback.length === 0) {
     return (
       <Text size="sm" c="dimmed">
-        Nobody has said anything of this run yet.
+        No feedback yet.
       </Text>
     );
   }
   return (
     <Stack gap="xs">
-      {feedback.map((one) => (
-        <Paper key={one.id} withBorder p="xs">
+      {feedback.map((entry) => (
+        <Paper key={entry.id} withBorder p="xs">
           <Group gap="xs" wrap="nowrap" align="flex-start">
             <Text size="sm" fw={600} style={{ overflowWrap: "anywhere" }}>
-              {one.key}
+              {entry.key}
             </Text>
-            {one.score !== null && (
+            {entry.score !== null && (
               <Text size="sm" className="numbers">
-                {one.score}
+                {entry.score}
               </Text>
             )}
-            {one.value != null && (
+            {entry.value != null && (
               <Text size="sm" style={{ overflowWrap: "anywhere" }}>
-                {typeof one.value === "string" ? one.value : JSON.stringify(one.value)}
+                {typeof entry.value === "string" ? entry.value : JSON.stringify(entry.value)}
               </Text>
             )}
             <Group gap={6} ml="auto" wrap="nowrap">
               <Text size="xs" c="dimmed">
-                {one.feedback_source?.user_name ?? one.feedback_source?.type}
+                {entry.feedback_source?.user_name ?? entry.feedback_source?.type}
               </Text>
-              <TimeText at={one.created_at} size="xs" c="dimmed" />
+              <TimeText at={entry.created_at} size="xs" c="dimmed" />
               {onRemove && (
                 <ActionIcon
                   variant="subtle"
                   color="gray"
                   size="sm"
-                  aria-label={`Delete the feedback ${one.key}`}
-                  onClick={() => onRemove(one)}
+                  aria-label={`Delete feedback ${entry.key}`}
+                  onClick={() => onRemove(entry)}
                 >
                   <IconTrash size={14} />
                 </ActionIcon>
               )}
             </Group>
           </Group>
-          {one.comment && (
+          {entry.comment && (
             <Text size="sm" mt={4} style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
-              {one.comment}
+              {entry.comment}
             </Text>
           )}
-          {one.correction != null && (
+          {entry.correction != null && (
             <Text size="xs" mt={4} c="dimmed" ff="monospace" style={{ overflowWrap: "anywhere" }}>
-              should be {typeof one.correction === "string" ? one.correction : JSON.stringify(one.correction)}
+              Correction: {typeof entry.correction === "string" ? entry.correction : JSON.stringify(entry.correction)}
             </Text>
           )}
         </Paper>
@@ -113,14 +113,14 @@ export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onR
   );
 }
 
-function GiveFeedback({ run }: { run: Run }) {
+function FeedbackForm({ run }: { run: Run }) {
   const client = useQueryClient();
   const [key, setKey] = useState("user_score");
   const [score, setScore] = useState<number | string>("");
   const [value, setValue] = useState("");
   const [comment, setComment] = useState("");
-  const give = useMutation({
-    mutationFn: (given: { score: number | null }) =>
+  const submit = useMutation({
+    mutationFn: (request: { score: number | null }) =>
       data(
         traceApi.POST("/api/v1/feedback", {
           body: {
@@ -128,7 +128,7 @@ function GiveFeedback({ run }: { run: Run }) {
             run_id: run.id,
             trace_id: run.trace_id,
             session_id: run.session_id,
-            score: given.score,
+            score: request.score,
             value: value.trim() || null,
             comment: comment.trim() || null,
             correction: null,
@@ -150,10 +150,10 @@ function GiveFeedback({ run }: { run: Run }) {
   const isEmpty = typed === null && value.trim() === "" && comment.trim() === "";
   return (
     <form
-      aria-label="Give feedback"
+      aria-label="Add feedback"
       onSubmit={(event) => {
         event.preventDefault();
-        give.mutate({ score: typed });
+        submit.mutate({ score: typed });
       }}
     >
       <Stack gap="xs">
@@ -178,18 +178,18 @@ function GiveFeedback({ run }: { run: Run }) {
           <ActionIcon
             variant="default"
             size={30}
-            aria-label="Good: a score of 1"
-            disabled={key.trim() === "" || give.isPending}
-            onClick={() => give.mutate({ score: 1 })}
+            aria-label="Thumbs up, score 1"
+            disabled={key.trim() === "" || submit.isPending}
+            onClick={() => submit.mutate({ score: 1 })}
           >
             <IconThumbUp size={16} />
           </ActionIcon>
           <ActionIcon
             variant="default"
             size={30}
-            aria-label="Bad: a score of 0"
-            disabled={key.trim() === "" || give.isPending}
-            onClick={() => give.mutate({ score: 0 })}
+            aria-label="Thumbs down, score 0"
+            disabled={key.trim() === "" || submit.isPending}
+            onClick={() => submit.mutate({ score: 0 })}
           >
             <IconThumbDown size={16} />
           </ActionIcon>
@@ -203,14 +203,14 @@ function GiveFeedback({ run }: { run: Run }) {
           value={comment}
           onChange={({ currentTarget: { value: text } }) => setComment(text)}
         />
-        {give.error && (
-          <Alert color="red" role="alert" title="The feedback was not kept">
-            {give.error.message}
+        {submit.error && (
+          <Alert color="red" role="alert" title="Could not save the feedback">
+            {submit.error.message}
           </Alert>
         )}
         <Group>
-          <Button type="submit" size="xs" disabled={isEmpty || key.trim() === ""} loading={give.isPending}>
-            Give feedback
+          <Button type="submit" size="xs" disabled={isEmpty || key.trim() === ""} loading={submit.isPending}>
+            Add feedback
           </Button>
         </Group>
       </Stack>

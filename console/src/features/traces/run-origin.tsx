@@ -4,10 +4,10 @@ import { useQuery } from "@tanstack/react-query";
 import { agentApi, data } from "../../api/clients.ts";
 import { useAgentServers } from "../../app/spaces.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { metadataOf, type Run } from "../runs/run-record.ts";
+import { readMetadata, type Run } from "../runs/run-record.ts";
 
 /** Limit on servers that are queried for a thread. */
-const MOST = 8;
+const SERVER_LIMIT = 8;
 
 interface Origin {
   threadId: string;
@@ -17,8 +17,8 @@ interface Origin {
 }
 
 /** Reads the metadata that LangGraph records with each run of a graph. */
-export function originOf(run: Run): Origin | null {
-  const { thread_id: thread, run_id: runId, langgraph_step: step, graph_id: graph } = metadataOf(run);
+export function readOrigin(run: Run): Origin | null {
+  const { thread_id: thread, run_id: runId, langgraph_step: step, graph_id: graph } = readMetadata(run);
   if (typeof thread !== "string" || typeof graph !== "string") return null;
   return {
     threadId: thread,
@@ -34,9 +34,9 @@ interface State {
 
 /** Links to the thread that an agent's run belongs to, and to the state that its step produced. */
 export function RunOrigin({ run }: { run: Run }) {
-  const origin = originOf(run);
+  const origin = readOrigin(run);
   const { servers } = useAgentServers();
-  const ids = servers.slice(0, MOST).map(({ id }) => id);
+  const ids = servers.slice(0, SERVER_LIMIT).map(({ id }) => id);
   const found = useQuery({
     queryKey: ["run-origin", origin, ids],
     queryFn: async () => {
@@ -64,7 +64,7 @@ export function RunOrigin({ run }: { run: Run }) {
   return (
     <Group gap="sm" mt={4}>
       <Text size="xs" c="dimmed">
-        From
+        Source
       </Text>
       <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="xs">
         thread {threadId.slice(0, 8)}
@@ -76,7 +76,7 @@ export function RunOrigin({ run }: { run: Run }) {
           search={{ checkpoint } as never}
           size="xs"
         >
-          the checkpoint it left
+          Last checkpoint
         </AnchorLink>
       )}
     </Group>

@@ -8,8 +8,8 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { Tags } from "../runs/run-columns.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
-import { type AnyRun, firstTokenOf, latencyOf, utc } from "../runs/run-record.ts";
-import { attachmentsOf, RunAttachments } from "./run-attachments.tsx";
+import { type AnyRun, timeToFirstToken, runLatency, utc } from "../runs/run-record.ts";
+import { listAttachments, RunAttachments } from "./run-attachments.tsx";
 import { RunError } from "./run-error.tsx";
 import { RunEvents } from "./run-events.tsx";
 import type { View } from "./trace-search.ts";
@@ -29,7 +29,7 @@ interface RunPaneProps {
 
 /** Details of one run. */
 export function RunPane({ run, view, onView, actions, origin, feedback, feedbackCount }: RunPaneProps) {
-  const attachments = attachmentsOf(run);
+  const attachments = listAttachments(run);
   const { metadata, runtime, ...extra } = (run.extra ?? {}) as Record<string, unknown>;
   return (
     <article aria-label={`Run ${run.name}`}>
@@ -37,12 +37,12 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
         <Group gap={8} style={{ flex: 1, minWidth: 0 }}>
           <RunIcon type={run.run_type} size={18} />
           <Title order={2} size="h5" style={{ overflowWrap: "anywhere" }}>
-            {run.name || "(no name)"}
+            {run.name || "Unnamed"}
           </Title>
           <StatusBadge status={run.status} />
         </Group>
         <Group gap={4} wrap="nowrap">
-          <CopyButton value={run.id} label="Copy the run's id" />
+          <CopyButton value={run.id} label="Copy run ID" />
           {actions}
         </Group>
       </Group>
@@ -61,7 +61,7 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
             <RunValue key={`in ${run.id}`} title="Input" value={run.inputs} />
             {run.status === "pending" && run.outputs == null ? (
               <Alert color="blue" variant="light">
-                It still runs. Its output appears here.
+                The run is in progress. Its output appears here when it ends.
               </Alert>
             ) : (
               <RunValue key={`out ${run.id}`} title="Output" value={run.outputs} />
@@ -104,17 +104,17 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
 
 function Figures({ run }: { run: AnyRun }) {
   const figures: [string, string, string?][] = [
-    ["latency", duration(latencyOf(run)), run.end_time == null ? undefined : fullTime(utc(run.end_time))],
+    ["latency", duration(runLatency(run)), run.end_time == null ? undefined : fullTime(utc(run.end_time))],
     ["tokens", count(run.total_tokens), `${run.prompt_tokens ?? 0} in, ${run.completion_tokens ?? 0} out`],
   ];
   // most runs have neither, and a dash is not informative
-  const firstToken = firstTokenOf(run);
+  const firstToken = timeToFirstToken(run);
   if (firstToken !== null) figures.splice(1, 0, ["first token", duration(firstToken)]);
   if (run.total_cost != null) {
     figures.push(["cost", money(run.total_cost), `${money(run.prompt_cost)} in, ${money(run.completion_cost)} out`]);
   }
   return (
-    <Group gap="md" aria-label="Figures" style={{ rowGap: 2 }}>
+    <Group gap="md" aria-label="Metrics" style={{ rowGap: 2 }}>
       {figures.map(([name, value, title]) => (
         <Text key={name} size="sm" className="numbers" title={title}>
           {value}{" "}
@@ -152,9 +152,9 @@ function Ids({ run }: { run: AnyRun }) {
     ["Example", run.reference_example_id],
   ] as const;
   return (
-    <section aria-label="Ids">
+    <section aria-label="IDs">
       <Title order={2} size="h6" mb={4}>
-        Ids
+        IDs
       </Title>
       <ScrollArea>
         {ids.map(
@@ -165,7 +165,7 @@ function Ids({ run }: { run: AnyRun }) {
                   {name}
                 </Text>
                 <Code>{id}</Code>
-                <CopyButton value={id} label={`Copy the id: ${name}`} />
+                <CopyButton value={id} label={`Copy ID: ${name}`} />
               </Group>
             ),
         )}

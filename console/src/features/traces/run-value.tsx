@@ -7,7 +7,7 @@ import { MessageList } from "../../ui/messages/message-list.tsx";
 import { findMessages, onlyText } from "./find-messages.ts";
 
 /** Limit on rendered messages; longer conversations are shown as JSON until requested. */
-const MANY = 200;
+const MESSAGE_LIMIT = 200;
 
 /** Inputs or outputs: a conversation as messages, text as text, anything else as JSON. */
 export function RunValue({ title, value }: { title: string; value: unknown }) {
@@ -17,7 +17,7 @@ export function RunValue({ title, value }: { title: string; value: unknown }) {
   const [mode, setMode] = useState<"readable" | "json">("readable");
   const [isWhole, setWhole] = useState(false);
   const isEmpty = value == null || (typeof value === "object" && Object.keys(value).length === 0);
-  const shown = isWhole ? messages : messages?.slice(-MANY);
+  const shown = isWhole ? messages : messages?.slice(-MESSAGE_LIMIT);
   return (
     <section aria-label={title}>
       <Group justify="space-between" mb={4} mih={26}>
@@ -27,7 +27,7 @@ export function RunValue({ title, value }: { title: string; value: unknown }) {
         {isReadable && (
           <SegmentedControl
             size="xs"
-            aria-label={`How ${title.toLowerCase()} is shown`}
+            aria-label={`Format of ${title.toLowerCase()}`}
             value={mode}
             onChange={(next) => setMode(next as "readable" | "json")}
             data={[
@@ -39,7 +39,7 @@ export function RunValue({ title, value }: { title: string; value: unknown }) {
       </Group>
       {isEmpty ? (
         <Text size="sm" c="dimmed">
-          Nothing.
+          Empty
         </Text>
       ) : !isReadable || mode === "json" ? (
         <JsonView key={title} value={value} label={title.toLowerCase()} />
@@ -47,7 +47,7 @@ export function RunValue({ title, value }: { title: string; value: unknown }) {
         <>
           {shown!.length < messages.length && (
             <Text size="xs" mb={4}>
-              The last {MANY} of {messages.length} messages.{" "}
+              Last {MESSAGE_LIMIT} of {messages.length} messages.{" "}
               <Text component="button" type="button" span inherit td="underline" onClick={() => setWhole(true)}>
                 Show all
               </Text>

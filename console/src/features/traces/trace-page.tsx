@@ -7,14 +7,14 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { projectQuery } from "../projects/projects-api.ts";
+import { projectQuery } from "../projects/queries.ts";
 import type { Run } from "../runs/run-record.ts";
 import { AWAIT_RUN } from "./await-run.ts";
 import { RunActions } from "./run-actions.tsx";
 import { feedbackQuery, RunFeedback } from "./run-feedback.tsx";
 import { RunOrigin } from "./run-origin.tsx";
 import { RunPane } from "./run-pane.tsx";
-import { placeKey, runQuery, traceQuery } from "./trace-api.ts";
+import { runPlaceKey, runQuery, traceQuery } from "./queries.ts";
 import classes from "./trace-page.module.css";
 import { TraceTreeView } from "./trace-tree-view.tsx";
 
@@ -26,7 +26,7 @@ export function TracePage() {
   const client = useQueryClient();
   const project = useQuery(projectQuery(projectId));
   const place = useQuery({
-    queryKey: placeKey(runId),
+    queryKey: runPlaceKey(runId),
     queryFn: async () => (await client.fetchQuery(runQuery(runId))).trace_id,
     staleTime: Number.POSITIVE_INFINITY,
     ...(poll && AWAIT_RUN),
@@ -38,7 +38,7 @@ export function TracePage() {
     placeholderData: keepPreviousData,
   });
   const select = (id: string) => {
-    if (place.data !== undefined) client.setQueryData(placeKey(id), place.data);
+    if (place.data !== undefined) client.setQueryData(runPlaceKey(id), place.data);
     void navigate({ params: { projectId, runId: id }, search: (before) => before, replace: true });
   };
   const error = place.error ?? trace.error;
@@ -58,7 +58,7 @@ export function TracePage() {
       </Breadcrumbs>
       {isAwaited && place.failureCount > 0 && (
         <Text size="sm" c="dimmed" role="status" mb="sm">
-          This run has not arrived yet. It is shown as soon as it does.
+          This run has not arrived yet. The page updates when it does.
         </Text>
       )}
       {error && !trace.data ? (

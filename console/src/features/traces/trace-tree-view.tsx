@@ -7,7 +7,14 @@ import { flushSync } from "react-dom";
 import { count, duration } from "../../ui/format.ts";
 import { useNow } from "../../ui/use-now.ts";
 import { TreeRow } from "./tree-row.tsx";
-import { ancestorsOf, firstClosed, matchesIn, type TraceNode, type TraceTree, visibleNodes } from "./trace-tree.ts";
+import {
+  listAncestors,
+  initiallyCollapsed,
+  findMatches,
+  type TraceNode,
+  type TraceTree,
+  visibleNodes,
+} from "./trace-tree.ts";
 import classes from "./trace-tree-view.module.css";
 
 const ROW = 28;
@@ -22,22 +29,22 @@ interface TraceTreeViewProps {
  * The runs of a trace, each with a bar on the trace's time axis. Up and Down select runs, Left and Right collapse and
  * expand them, as in every tree.
  */
-export function TraceTreeView({ tree, selectedId: told, onSelect: tell }: TraceTreeViewProps) {
-  const [selectedId, onSelect] = useQuickSelection(told, tell);
+export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo }: TraceTreeViewProps) {
+  const [selectedId, onSelect] = useQuickSelection(routeId, navigateTo);
   const scroller = useRef<HTMLDivElement>(null);
   const id = useId();
   const now = useNow();
   const [closed, setClosed] = useState<ReadonlySet<string>>(() => {
-    const first = firstClosed(tree);
-    for (const one of ancestorsOf(tree, [selectedId])) first.delete(one);
+    const first = initiallyCollapsed(tree);
+    for (const runId of listAncestors(tree, [selectedId])) first.delete(runId);
     return first;
   });
   const [text, setText] = useState("");
   const wanted = useDeferredValue(text.trim());
-  const matches = useMemo(() => matchesIn(tree, wanted), [tree, wanted]);
+  const matches = useMemo(() => findMatches(tree, wanted), [tree, wanted]);
   const nodes = useMemo(() => {
     if (wanted === "") return visibleNodes(tree, closed);
-    const above = ancestorsOf(tree, matches);
+    const above = listAncestors(tree, matches);
     return visibleNodes(tree, new Set()).filter((node) => matches.has(node.id) || above.has(node.id));
   }, [tree, closed, wanted, matches]);
   const selectedAt = useMemo(() => nodes.findIndex((node) => node.id === selectedId), [nodes, selectedId]);
@@ -107,16 +114,16 @@ export function TraceTreeView({ tree, selectedId: told, onSelect: tell }: TraceT
         <Text size="xs" c="dimmed" className="numbers" role="status" style={{ whiteSpace: "nowrap" }}>
           {wanted === "" ? `${count(tree.byId.size)} runs` : `${count(matches.size)} found`}
         </Text>
-        <Tooltip label="Open all">
-          <ActionIcon variant="subtle" color="gray" aria-label="Open all" onClick={() => setClosed(new Set())}>
+        <Tooltip label="Expand all runs">
+          <ActionIcon variant="subtle" color="gray" aria-label="Expand all runs" onClick={() => setClosed(new Set())}>
             <IconFoldDown size={15} />
           </ActionIcon>
         </Tooltip>
-        <Tooltip label="Close all">
+        <Tooltip label="Collapse all runs">
           <ActionIcon
             variant="subtle"
             color="gray"
-            aria-label="Close all"
+            aria-label="Collapse all runs"
             onClick={() =>
               setClosed(new Set([...tree.byId.values()].filter(({ size }) => size > 0).map((node) => node.id)))
             }
@@ -172,24 +179,24 @@ export function TraceTreeView({ tree, selectedId: told, onSelect: tell }: TraceT
  * Shows the selection at once and updates the address afterwards: addresses change later than keys are pressed, and a
  * late update must not revert the selection.
  */
-function useQuickSelection(told: string, tell: (id: string) => void): [string, (id: string) => void] {
-  const [selected, setSelected] = useState(told);
-  const under = useRef({ way: new Set<string>(), last: told, tell });
-  under.current.tell = tell;
+function useQuickSelection(routeId: string, navigateTo: (id: string) => void): [string, (id: string) => void] {
+  const [selected, setSelected] = useState(routeId);
+  const pending = useRef({ inFlight: new Set<string>(), last: routeId, tell: navigateTo });
+  pending.current.tell = navigateTo;
   useEffect(() => {
-    const { way, last } = under.current;
-    if (told === last) way.clear();
-    else if (!way.has(told)) {
-      under.current.last = told;
-      setSelected(told);
+    const { inFlight, last } = pending.current;
+    if (routeId === last) inFlight.clear();
+    else if (!inFlight.has(routeId)) {
+      pending.current.last = routeId;
+      setSelected(routeId);
     }
-  }, [told]);
+  }, [routeId]);
   const select = useCallback((id: string) => {
-    under.current.way.add(id);
-    under.current.last = id;
+    pending.current.inFlight.add(id);
+    pending.current.last = id;
     // keys pressed meanwhile start from here
     flushSync(() => setSelected(id));
-    under.current.tell(id);
+    pending.current.tell(id);
   }, []);
   return [selected, select];
 }

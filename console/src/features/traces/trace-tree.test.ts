@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 
 import {
-  ancestorsOf,
-  barOf,
-  firstClosed,
-  matchesIn,
+  listAncestors,
+  barPosition,
+  initiallyCollapsed,
+  findMatches,
   treeInSlices,
-  treeOf,
+  buildTree,
   type TreeRun,
   visibleNodes,
 } from "./trace-tree.ts";
@@ -24,7 +24,7 @@ const run = (id: string, start: number, end: number | null, parentId: string | n
   ...more,
 });
 
-const tree = treeOf([
+const tree = buildTree([
   run("b2", 30, 40, "b", { status: "error", error: "Boom" }),
   run("root", 0, 100),
   run("b", 20, 60, "root"),
@@ -51,21 +51,24 @@ test("collapsed branches hide their descendants", () => {
 });
 
 test("search matches name, type, status and error, and expands the branches of its hits", () => {
-  expect(matchesIn(tree, "boom error")).toEqual(new Set(["b2"]));
-  expect(matchesIn(tree, " ")).toEqual(new Set());
-  expect(ancestorsOf(tree, ["b2"])).toEqual(new Set(["b", "root"]));
+  expect(findMatches(tree, "boom error")).toEqual(new Set(["b2"]));
+  expect(findMatches(tree, " ")).toEqual(new Set());
+  expect(listAncestors(tree, ["b2"])).toEqual(new Set(["b", "root"]));
 });
 
 test("bars are shares of the whole duration, and unfinished runs extend to now", () => {
   const bars = { start: 0, end: 100 };
-  expect(barOf(tree.byId.get("b")!, bars, 100)).toEqual({ left: 0.2, width: expect.closeTo(0.4) });
-  expect(barOf(tree.byId.get("b1")!, bars, 75)).toEqual({ left: 0.25, width: 0.5 });
-  expect(barOf({ ...tree.byId.get("a")!, start: 0, end: 0 }, { start: 0, end: 0 }, 0)).toEqual({ left: 0, width: 0 });
+  expect(barPosition(tree.byId.get("b")!, bars, 100)).toEqual({ left: 0.2, width: expect.closeTo(0.4) });
+  expect(barPosition(tree.byId.get("b1")!, bars, 75)).toEqual({ left: 0.25, width: 0.5 });
+  expect(barPosition({ ...tree.byId.get("a")!, start: 0, end: 0 }, { start: 0, end: 0 }, 0)).toEqual({
+    left: 0,
+    width: 0,
+  });
 });
 
 test("building in slices produces the same tree and can be aborted in between", async () => {
   const many = Array.from({ length: 5000 }, (_, n) => run(`r${n}`, n, n + 1, n === 0 ? null : `r${n >> 2}`));
-  expect(visibleNodes(await treeInSlices(many), new Set())).toEqual(visibleNodes(treeOf(many), new Set()));
+  expect(visibleNodes(await treeInSlices(many), new Set())).toEqual(visibleNodes(buildTree(many), new Set()));
   const stop = new AbortController();
   const laid = treeInSlices(
     Array.from({ length: 100_000 }, (_, n) => run(`x${n}`, n, n)),
@@ -78,13 +81,15 @@ test("building in slices produces the same tree and can be aborted in between", 
 test("lays out 20,000 runs and an equally deep chain at once", () => {
   const many = Array.from({ length: 20_000 }, (_, n) => run(`r${n}`, n, n + 1, n === 0 ? null : `r${n >> 3}`));
   const began = performance.now();
-  const large = treeOf(many);
+  const large = buildTree(many);
   const shown = visibleNodes(large, new Set());
   const took = performance.now() - began;
   console.log(`layout of 20,000 runs: ${took.toFixed(0)} ms`);
   expect(shown.length).toBe(20_000);
   expect(took).toBeLessThan(15_000);
-  expect(visibleNodes(large, firstClosed(large)).length).toBeLessThan(1000);
-  const chain = treeOf(Array.from({ length: 20_000 }, (_, n) => run(`c${n}`, n, null, n === 0 ? null : `c${n - 1}`)));
+  expect(visibleNodes(large, initiallyCollapsed(large)).length).toBeLessThan(1000);
+  const chain = buildTree(
+    Array.from({ length: 20_000 }, (_, n) => run(`c${n}`, n, null, n === 0 ? null : `c${n - 1}`)),
+  );
   expect(chain.roots[0]!.size).toBe(19_999);
 });

@@ -40,7 +40,7 @@ const SLICE = 500;
 const PATIENCE = 12;
 
 /** Builds the tree. A run whose parent has not arrived becomes a root. */
-export function treeOf(runs: Iterable<TreeRun>): TraceTree {
+export function buildTree(runs: Iterable<TreeRun>): TraceTree {
   const work = plant(runs);
   for (;;) {
     const { done, value } = work.next();
@@ -124,7 +124,7 @@ export function visibleNodes({ roots }: TraceTree, closed: ReadonlySet<string>):
 }
 
 /** Returns the runs whose name, type, status or error contains the words. */
-export function matchesIn(tree: TraceTree, text: string): Set<string> {
+export function findMatches(tree: TraceTree, text: string): Set<string> {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   const found = new Set<string>();
   if (words.length === 0) return found;
@@ -137,7 +137,7 @@ export function matchesIn(tree: TraceTree, text: string): Set<string> {
 }
 
 /** Returns the branches above these, which must be expanded to show them. */
-export function ancestorsOf({ byId }: TraceTree, ids: Iterable<string>): Set<string> {
+export function listAncestors({ byId }: TraceTree, ids: Iterable<string>): Set<string> {
   const found = new Set<string>();
   for (const id of ids) {
     let parent = byId.get(id)?.parentId;
@@ -150,17 +150,17 @@ export function ancestorsOf({ byId }: TraceTree, ids: Iterable<string>): Set<str
 }
 
 /** Returns the initially collapsed branches: in a large trace all below the second level. */
-export function firstClosed({ byId }: TraceTree, most = 2000): Set<string> {
+export function initiallyCollapsed({ byId }: TraceTree, most = 2000): Set<string> {
   if (byId.size <= most) return new Set();
   return new Set([...byId.values()].filter(({ depth, size }) => depth >= 1 && size > 0).map(({ id }) => id));
 }
 
 /** Returns the position of a run's bar, as fractions of the whole. */
-export function barOf({ start, end }: TraceNode, tree: Pick<TraceTree, "start" | "end">, now: number) {
+export function barPosition({ start, end }: TraceNode, tree: Pick<TraceTree, "start" | "end">, now: number) {
   const last = Math.max(tree.end, tree.start + 1e-3);
-  const whole = last - tree.start;
-  const left = (start - tree.start) / whole;
-  const right = ((end ?? Math.max(now, start)) - tree.start) / whole;
+  const total = last - tree.start;
+  const left = (start - tree.start) / total;
+  const right = ((end ?? Math.max(now, start)) - tree.start) / total;
   return { left: clamp(left), width: clamp(right - left, 1 - clamp(left)) };
 }
 

@@ -3,7 +3,7 @@ import { memo } from "react";
 import { duration } from "../../ui/format.ts";
 import { colorOfType, RunIcon } from "../runs/run-icon.tsx";
 import { StatusDot } from "../runs/status-dot.tsx";
-import { barOf, type TraceNode, type TraceTree } from "./trace-tree.ts";
+import { barPosition, type TraceNode, type TraceTree } from "./trace-tree.ts";
 import classes from "./trace-tree-view.module.css";
 
 interface TreeRowProps {
@@ -36,7 +36,7 @@ export const TreeRow = memo(function TreeRow({
   onSelect,
   onToggle,
 }: TreeRowProps) {
-  const { left, width } = barOf(node, tree, now);
+  const { left, width } = barPosition(node, tree, now);
   const color = node.status === "error" ? "var(--mantine-color-red-6)" : colorOfType(node.run_type);
   return (
     <div
@@ -70,7 +70,7 @@ export const TreeRow = memo(function TreeRow({
         <RunIcon type={node.run_type} size={15} />
         {node.status !== "success" && <StatusDot status={node.status} size={13} />}
         <span className={classes.text} title={node.error ?? node.name}>
-          {node.name || "(no name)"}
+          {node.name || "Unnamed"}
         </span>
         {isOpen === false && (
           <span className={classes.below} data-failed={node.failures > 0 || undefined}>

@@ -7,7 +7,7 @@ import { duration } from "../../ui/format.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
-import { tellDone, tellFailure } from "../../ui/notify.ts";
+import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -22,8 +22,8 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
   const replay = useMutation({
     mutationFn: () =>
       agentApi(server).POST("/webhooks/deliveries/{delivery_id}/replay", { params: { path: { delivery_id: id } } }),
-    onSuccess: () => tellDone("It is sent once more"),
-    onError: tellFailure("It was not sent again"),
+    onSuccess: () => notifyDone("Delivery queued"),
+    onError: notifyFailure("Could not resend the delivery"),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ["agent", server, "deliveries"] }),
   });
   return (
@@ -52,7 +52,7 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
               disabled={delivery.status === "pending"}
               onClick={() => replay.mutate()}
             >
-              Send again
+              Resend
             </Button>
           </Group>
           <Text size="sm" style={{ overflowWrap: "anywhere" }}>
@@ -60,10 +60,10 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
           </Text>
           <Group gap="xs">
             <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: delivery.thread_id }} size="sm">
-              The run's thread
+              Thread of the run
             </AnchorLink>
             <Text size="sm" c="dimmed">
-              The run ended as
+              Run status
             </Text>
             <StatusBadge status={delivery.run_status} />
           </Group>
@@ -73,7 +73,7 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
             </Text>
             {delivery.log.length === 0 && (
               <Text size="sm" c="dimmed">
-                None was made yet.
+                No attempts yet.
               </Text>
             )}
             {delivery.log.length > 0 && (
@@ -82,25 +82,27 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
                   <Table.Thead>
                     <Table.Tr>
                       <Table.Th>No.</Table.Th>
-                      <Table.Th>When</Table.Th>
-                      <Table.Th>Took</Table.Th>
-                      <Table.Th>Answer</Table.Th>
+                      <Table.Th>Time</Table.Th>
+                      <Table.Th>Duration</Table.Th>
+                      <Table.Th>Response</Table.Th>
                     </Table.Tr>
                   </Table.Thead>
                   <Table.Tbody>
-                    {delivery.log.map(({ attempt, started_at: at, duration_ms: ms, status_code: code, error: why }) => (
-                      <Table.Tr key={`${attempt} ${at}`}>
-                        <Table.Td>{attempt}</Table.Td>
-                        <Table.Td>
-                          <TimeText at={at} />
-                        </Table.Td>
-                        <Table.Td>{duration(ms)}</Table.Td>
-                        <Table.Td style={{ overflowWrap: "anywhere" }}>
-                          {code !== null && `HTTP ${code} `}
-                          {why ?? ""}
-                        </Table.Td>
-                      </Table.Tr>
-                    ))}
+                    {delivery.log.map(
+                      ({ attempt, started_at: at, duration_ms: ms, status_code: code, error: reason }) => (
+                        <Table.Tr key={`${attempt} ${at}`}>
+                          <Table.Td>{attempt}</Table.Td>
+                          <Table.Td>
+                            <TimeText at={at} />
+                          </Table.Td>
+                          <Table.Td>{duration(ms)}</Table.Td>
+                          <Table.Td style={{ overflowWrap: "anywhere" }}>
+                            {code !== null && `HTTP ${code} `}
+                            {reason ?? ""}
+                          </Table.Td>
+                        </Table.Tr>
+                      ),
+                    )}
                   </Table.Tbody>
                 </Table>
               </Table.ScrollContainer>
@@ -108,9 +110,9 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
           </section>
           <section>
             <Text component="h3" size="sm" fw={600} mb={4}>
-              What is sent
+              Payload
             </Text>
-            <JsonView value={delivery.payload} label="What is sent" />
+            <JsonView value={delivery.payload} label="Payload" />
           </section>
         </Stack>
       )}

@@ -31,7 +31,7 @@ export function WebhooksPage() {
       <Group gap="xs" mb="sm" align="start">
         <SegmentedControl
           size="xs"
-          aria-label="Which deliveries"
+          aria-label="Filter by status"
           data={[
             { value: "all", label: "All" },
             { value: "pending", label: "Pending" },
@@ -46,11 +46,11 @@ export function WebhooksPage() {
           }
         />
         <TextInput
-          aria-label="Id of a run"
-          placeholder="Id of a run"
+          aria-label="Run ID"
+          placeholder="Run ID"
           size="xs"
           value={runText}
-          error={runText !== "" && !UUID.test(runText.trim()) ? "An id of a run is a UUID" : null}
+          error={runText !== "" && !UUID.test(runText.trim()) ? "Enter a full run ID" : null}
           onChange={(event) => {
             const text = event.currentTarget.value.trim();
             setRunText(event.currentTarget.value);
@@ -68,14 +68,14 @@ export function WebhooksPage() {
       {list.error && <Problem error={list.error} onRetry={list.refetch} />}
       {list.isPending && <Loading />}
       {list.isSuccess && rows.length === 0 && (
-        <Empty title={isFiltered ? "No delivery matches" : "No deliveries yet"}>
+        <Empty title={isFiltered ? "No matching deliveries" : "No deliveries yet"}>
           <Text size="sm">
             {isFiltered ? (
-              "Take a filter away to see the others."
+              "Clear the filters to see all deliveries."
             ) : (
               <>
-                Give a run or a cron a <Code>webhook</Code>: when it ends, that address gets a POST, and it is listed
-                here.
+                Set <Code>webhook</Code> on a run or a cron. When a run ends, its URL receives a POST request that is
+                listed here.
               </>
             )}
           </Text>
@@ -106,19 +106,19 @@ export function WebhooksPage() {
 const columns = (server: string) => [
   { title: "Status", cell: ({ status }: Delivery) => <StatusBadge status={status} />, width: 130 },
   {
-    title: "To",
-    cell: (one: Delivery) => (
+    title: "URL",
+    cell: (delivery: Delivery) => (
       <AnchorLink
         to="/a/$server/webhooks"
         params={{ server }}
-        search={(before: object) => ({ ...before, delivery: one.delivery_id })}
+        search={(before: object) => ({ ...before, delivery: delivery.delivery_id })}
         size="sm"
       >
-        {one.url}
+        {delivery.url}
       </AnchorLink>
     ),
   },
-  { title: "Run ended as", cell: ({ run_status: status }: Delivery) => <StatusBadge status={status} />, width: 130 },
+  { title: "Run status", cell: ({ run_status: status }: Delivery) => <StatusBadge status={status} />, width: 130 },
   {
     title: "Attempts",
     cell: ({ attempts }: Delivery) => (
@@ -134,5 +134,5 @@ const columns = (server: string) => [
     cell: ({ next_attempt_at: at }: Delivery) => (at === null ? "" : <TimeText at={at} />),
     width: 120,
   },
-  { title: "Made", cell: ({ created_at: at }: Delivery) => <TimeText at={at} />, width: 100 },
+  { title: "Created", cell: ({ created_at: at }: Delivery) => <TimeText at={at} />, width: 100 },
 ];

@@ -2,7 +2,7 @@ import { createFileRoute } from "@tanstack/react-router";
 
 import { type DeliveryStatus, STATUSES } from "../../features/webhooks/queries.ts";
 import { WebhooksPage } from "../../features/webhooks/webhooks-page.tsx";
-import { oneOf, optionalText } from "../../ui/search-params.ts";
+import { pickAllowed, optionalText } from "../../ui/search-params.ts";
 
 interface WebhookSearch {
   status?: DeliveryStatus | undefined;
@@ -13,7 +13,7 @@ interface WebhookSearch {
 export const Route = createFileRoute("/_shell/a/$server/webhooks")({
   component: WebhooksPage,
   validateSearch: (search: Record<string, unknown>): WebhookSearch => ({
-    status: oneOf(STATUSES, search["status"]),
+    status: pickAllowed(STATUSES, search["status"]),
     run: optionalText(search["run"]),
     delivery: optionalText(search["delivery"]),
   }),

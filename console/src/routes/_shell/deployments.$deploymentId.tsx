@@ -2,7 +2,7 @@ import { createFileRoute } from "@tanstack/react-router";
 
 import { DeploymentPage } from "../../features/deployments/deployment-page.tsx";
 import { DEPLOYMENT_TABS, type DeploymentTab, LOG_KINDS, type LogKind } from "../../features/deployments/tabs.ts";
-import { oneOf, optionalText } from "../../ui/search-params.ts";
+import { pickAllowed, optionalText } from "../../ui/search-params.ts";
 
 interface DeploymentSearch {
   tab?: DeploymentTab | undefined;
@@ -13,8 +13,8 @@ interface DeploymentSearch {
 export const Route = createFileRoute("/_shell/deployments/$deploymentId")({
   component: DeploymentPage,
   validateSearch: (search: Record<string, unknown>): DeploymentSearch => ({
-    tab: oneOf(DEPLOYMENT_TABS, search["tab"]),
+    tab: pickAllowed(DEPLOYMENT_TABS, search["tab"]),
     revision: optionalText(search["revision"]),
-    log: oneOf(LOG_KINDS, search["log"]),
+    log: pickAllowed(LOG_KINDS, search["log"]),
   }),
 });

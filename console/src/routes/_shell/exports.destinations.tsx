@@ -4,6 +4,6 @@ import { DestinationsPage } from "../../features/exports/destinations-page.tsx";
 
 export const Route = createFileRoute("/_shell/exports/destinations")({
   component: DestinationsPage,
-  validateSearch: (given: Record<string, unknown>): { create?: true } =>
-    given["create"] === true ? { create: true } : {},
+  validateSearch: (search: Record<string, unknown>): { create?: true } =>
+    search["create"] === true ? { create: true } : {},
 });

@@ -5,8 +5,8 @@ import { optionalText } from "../../ui/search-params.ts";
 
 export const Route = createFileRoute("/_shell/exports/")({
   component: ExportsPage,
-  validateSearch: (given: Record<string, unknown>): { create?: true; project?: string | undefined } => ({
-    ...(given["create"] === true && { create: true }),
-    ...(given["project"] !== undefined && { project: optionalText(given["project"]) }),
+  validateSearch: (search: Record<string, unknown>): { create?: true; project?: string | undefined } => ({
+    ...(search["create"] === true && { create: true }),
+    ...(search["project"] !== undefined && { project: optionalText(search["project"]) }),
   }),
 });

@@ -2,7 +2,7 @@ import { createFileRoute } from "@tanstack/react-router";
 
 import { SettingsPage } from "../../features/settings/settings-page.tsx";
 import { SETTINGS_TABS, type SettingsTab } from "../../features/settings/tabs.ts";
-import { oneOf, optionalText, wholeNumber } from "../../ui/search-params.ts";
+import { pickAllowed, optionalText, wholeNumber } from "../../ui/search-params.ts";
 
 interface SettingsSearch {
   tab?: SettingsTab | undefined;
@@ -18,7 +18,7 @@ export const Route = createFileRoute("/_shell/settings")({
   validateSearch: (search: Record<string, unknown>): SettingsSearch => {
     const days = wholeNumber(search["days"]);
     return {
-      tab: oneOf(SETTINGS_TABS, search["tab"]),
+      tab: pickAllowed(SETTINGS_TABS, search["tab"]),
       days: days !== undefined && days > 0 && days <= 3650 ? days : undefined,
       operation: optionalText(search["operation"]),
       actor: optionalText(search["actor"]),

@@ -38,7 +38,7 @@ const EDGE_TYPES = { loop: LoopEdge };
 export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
   const places = useMemo(() => placeNodes(drawing), [drawing]);
-  const edges = useMemo(() => edgesOf(drawing, places), [drawing, places]);
+  const edges = useMemo(() => layoutEdges(drawing, places), [drawing, places]);
   const [isMoved, setMoved] = useState(false);
   const nodes = places.map((place): GraphNode => ({
     id: place.id,
@@ -78,14 +78,14 @@ export function GraphView({ drawing, states, onNodeClick }: GraphViewProps) {
           onZoomOut={() => setMoved(true)}
           onFitView={() => setMoved(false)}
         />
-        {!isMoved && <FitAgain />}
+        {!isMoved && <RefitOnChange />}
       </ReactFlow>
     </div>
   );
 }
 
 /** Refits the drawing when its frame is resized: a narrower window, a rotated phone. */
-function FitAgain() {
+function RefitOnChange() {
   const { fitView } = useReactFlow();
   const width = useStore((state) => state.width);
   const height = useStore((state) => state.height);
@@ -113,7 +113,7 @@ function LoopEdge({ id, sourceX: x, sourceY: y, style, markerEnd }: EdgeProps) {
   return <BaseEdge id={id} path={path} {...(style && { style })} {...(markerEnd && { markerEnd })} />;
 }
 
-function edgesOf({ edges }: Drawing, places: readonly Place[]): Edge[] {
+function layoutEdges({ edges }: Drawing, places: readonly Place[]): Edge[] {
   const height = new Map(places.map(({ id, y }) => [id, y]));
   return edges.map(({ source, target, data, conditional }, index) => {
     // backward edges are routed on the right, where they are visible

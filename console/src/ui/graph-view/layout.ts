@@ -27,7 +27,7 @@ export function placeNodes({ nodes, edges }: Drawing): Place[] {
   graph.setDefaultEdgeLabel(() => ({}));
   const known = new Set(nodes.map(({ id }) => id));
   for (const { id } of nodes) {
-    const width = Math.max(72, labelOf(id).length * CHARACTER + 28);
+    const width = Math.max(72, nodeLabel(id).length * CHARACTER + 28);
     graph.setNode(id, { width, height: NODE_HEIGHT });
   }
   for (const [index, { source, target }] of edges.entries()) {
@@ -37,11 +37,11 @@ export function placeNodes({ nodes, edges }: Drawing): Place[] {
   return nodes.map(({ id }) => {
     const { x, y, width, height } = graph.node(id) as { x: number; y: number; width: number; height: number };
     const isEnd = id === "__start__" || id === "__end__";
-    return { id, label: labelOf(id), isEnd, x: x - width / 2, y: y - height / 2, width, height };
+    return { id, label: nodeLabel(id), isEnd, x: x - width / 2, y: y - height / 2, width, height };
   });
 }
 
-export function labelOf(id: string): string {
+export function nodeLabel(id: string): string {
   if (id === "__start__") return "start";
   if (id === "__end__") return "end";
   return id.replaceAll(":", " › ");

@@ -2,7 +2,7 @@ import { Anchor, Stack, Text } from "@mantine/core";
 import { lazy, Suspense } from "react";
 
 import { LazyJson } from "../lazy-json.tsx";
-import { mediaOf } from "./media.ts";
+import { readMedia } from "./media.ts";
 import classes from "./messages.module.css";
 
 const Markdown = lazy(async () => ({ default: (await import("./markdown.tsx")).Markdown }));
@@ -34,7 +34,7 @@ function ContentPart({ part, isPlain }: { part: unknown; isPlain: boolean }) {
   if (typeof thought === "string") return <Reasoning text={thought} />;
   // tool calls are shown below the content
   if (/^(tool_use|tool_call|tool_call_chunk|input_json_delta|function_call)$/.test(type)) return null;
-  const media = mediaOf(fields);
+  const media = readMedia(fields);
   if (media) return <Media {...media} />;
   return <LazyJson value={part} label="content part" />;
 }

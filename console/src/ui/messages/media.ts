@@ -8,7 +8,7 @@ export interface Media {
 }
 
 /** Returns images, audio and files in the formats of OpenAI, Anthropic, Google and LangChain's standard blocks. */
-export function mediaOf(part: Part): Media | null {
+export function readMedia(part: Part): Media | null {
   const kind = /image/.test(text(part["type"]) ?? "")
     ? "image"
     : /audio/.test(text(part["type"]) ?? "")
@@ -24,8 +24,8 @@ export function mediaOf(part: Part): Media | null {
   const bytes = text(fields["data"]) ?? text(fields["base64"]) ?? text(fields["file_data"]);
   if (bytes === undefined) return null;
   if (bytes.startsWith("data:")) return { url: bytes, type: kind, name };
-  const given = text(fields["media_type"]) ?? text(fields["mime_type"]) ?? text(fields["mimeType"]);
-  const type = given ?? defaultType(kind, text(fields["format"]));
+  const mediaType = text(fields["media_type"]) ?? text(fields["mime_type"]) ?? text(fields["mimeType"]);
+  const type = mediaType ?? defaultType(kind, text(fields["format"]));
   return { url: `data:${type};base64,${bytes}`, type, name };
 }
 

@@ -7,10 +7,10 @@ import { MessageView } from "./message-view.tsx";
 /** Conversation. A tool's result is shown with its call, and separately only where the call is missing. */
 export function MessageList({
   messages,
-  actionsOf,
+  renderActions,
 }: {
   messages: Message[];
-  actionsOf?: (message: Message, index: number) => ReactNode;
+  renderActions?: (message: Message, index: number) => ReactNode;
 }) {
   const results = useMemo(() => answersByCall(messages), [messages]);
   return (
@@ -21,7 +21,7 @@ export function MessageList({
             key={message.id ?? index}
             message={message}
             results={results}
-            actions={actionsOf?.(message, index)}
+            actions={renderActions?.(message, index)}
           />
         ),
       )}

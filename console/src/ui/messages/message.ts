@@ -54,8 +54,8 @@ export function asMessage(value: unknown): Message | null {
   }
   if (!isObject(value)) return null;
   if (value["lc"] === 1 && isObject(value["kwargs"]) && Array.isArray(value["id"])) {
-    const made = CLASSES.exec(String(value["id"].at(-1)))?.[1];
-    return made === undefined ? null : asMessage({ ...value["kwargs"], type: made.toLowerCase() });
+    const messageClass = CLASSES.exec(String(value["id"].at(-1)))?.[1];
+    return messageClass === undefined ? null : asMessage({ ...value["kwargs"], type: messageClass.toLowerCase() });
   }
   if (isObject(value["data"]) && typeof value["type"] === "string" && "content" in value["data"]) {
     return asMessage({ ...value["data"], type: value["type"] });
@@ -90,10 +90,10 @@ export function asMessages(value: unknown): Message[] | null {
 
 function readToolCalls(value: Fields, extra: Fields): ToolCall[] {
   const calls = [value["tool_calls"], value["invalid_tool_calls"], extra["tool_calls"]];
-  const [valid, invalid, legacy] = calls.map((given) => (Array.isArray(given) ? given.filter(isObject) : []));
-  const given = valid!.length > 0 || invalid!.length > 0 ? [...valid!, ...invalid!] : legacy!;
+  const [valid, invalid, legacy] = calls.map((list) => (Array.isArray(list) ? list.filter(isObject) : []));
+  const entries = valid!.length > 0 || invalid!.length > 0 ? [...valid!, ...invalid!] : legacy!;
   // a partially streamed call is an invalid one without a name
-  return given.flatMap((call) => {
+  return entries.flatMap((call) => {
     const inner = isObject(call["function"]) ? call["function"] : call;
     const name = text(inner["name"]);
     if (name === undefined) return [];

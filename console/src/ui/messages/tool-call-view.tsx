@@ -9,7 +9,7 @@ import classes from "./messages.module.css";
 /** Tool call with its arguments and, when available, its result. */
 export function ToolCallView({ call, result }: { call: ToolCall; result?: Message | undefined }) {
   return (
-    <section className={classes.call} aria-label={`Call of ${call.name}`}>
+    <section className={classes.call} aria-label={`Tool call ${call.name}`}>
       <Group className={classes.callHead} gap={6} wrap="nowrap">
         <IconTool size={14} aria-hidden />
         <Text size="sm" fw={600} ff="monospace" style={{ overflowWrap: "anywhere" }}>
@@ -73,7 +73,7 @@ export function ToolResult({ message }: { message: Message }) {
   const { content } = message;
   if (typeof content === "string" && /^\s*[[{]/.test(content)) {
     try {
-      return <LazyJson value={JSON.parse(content)} label="answer of the tool" maxHeight="16rem" />;
+      return <LazyJson value={JSON.parse(content)} label="tool result" maxHeight="16rem" />;
     } catch {
       // text that only starts like JSON
     }

@@ -12,7 +12,7 @@ import {
 } from "@mantine/core";
 import { useState } from "react";
 
-import { emptyOf, type JsonSchema, looksBroken, readAny, readField, withProperty } from "./schema.ts";
+import { emptyValue, type JsonSchema, isBrokenJson, readAny, readField, withProperty } from "./schema.ts";
 
 interface SchemaFieldProps {
   name: string;
@@ -24,8 +24,8 @@ interface SchemaFieldProps {
   onChange: (value: unknown) => void;
 }
 
-export function SchemaField({ name, schema: given, root, isRequired, value, onChange }: SchemaFieldProps) {
-  const { kind, schema } = readField(given, root);
+export function SchemaField({ name, schema: rawSchema, root, isRequired, value, onChange }: SchemaFieldProps) {
+  const { kind, schema } = readField(rawSchema, root);
   const common = { label: schema.title ?? name, description: schema.description, withAsterisk: isRequired };
   const placeholder = schema.default === undefined ? undefined : String(JSON.stringify(schema.default));
   switch (kind) {
@@ -78,7 +78,7 @@ export function SchemaField({ name, schema: given, root, isRequired, value, onCh
       return (
         <TagsInput
           {...common}
-          placeholder="Enter adds one"
+          placeholder="Press Enter to add"
           allowDuplicates
           value={Array.isArray(value) ? value.map(String) : []}
           onChange={(next) => onChange(next.length === 0 ? undefined : next)}
@@ -143,7 +143,7 @@ function ListField({ name, schema, root, value, onChange }: SchemaFieldProps) {
                 root={root}
                 isRequired={false}
                 value={entry}
-                onChange={(next) => onChange(entries.with(index, next ?? emptyOf(items, root)))}
+                onChange={(next) => onChange(entries.with(index, next ?? emptyValue(items, root)))}
               />
             </div>
             <CloseButton
@@ -152,8 +152,8 @@ function ListField({ name, schema, root, value, onChange }: SchemaFieldProps) {
             />
           </Group>
         ))}
-        <Button size="compact-xs" variant="default" onClick={() => onChange([...entries, emptyOf(items, root)])}>
-          Add one
+        <Button size="compact-xs" variant="default" onClick={() => onChange([...entries, emptyValue(items, root)])}>
+          Add item
         </Button>
       </Stack>
     </Fieldset>
@@ -184,7 +184,7 @@ function AnyField({ value, onChange, placeholder, ...common }: AnyFieldProps) {
       styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
       placeholder={placeholder ?? "text or JSON"}
       value={shown}
-      error={looksBroken(text) ? "This is no JSON yet; it would be sent as text." : undefined}
+      error={isBrokenJson(text) ? "Invalid JSON; it would be sent as text." : undefined}
       onChange={({ currentTarget }) => {
         setText(currentTarget.value);
         onChange(readAny(currentTarget.value));

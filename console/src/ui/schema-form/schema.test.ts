@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { emptyOf, type JsonSchema, looksBroken, readAny, readField } from "./schema.ts";
+import { emptyValue, type JsonSchema, isBrokenJson, readAny, readField } from "./schema.ts";
 
 const kind = (schema: JsonSchema, root: JsonSchema = schema) => readField(schema, root).kind;
 
@@ -42,10 +42,10 @@ test("resolves references, and stops at a recursive one", () => {
 
 test("reads valid JSON as JSON and other text as text, and detects broken JSON", () => {
   expect([readAny("3"), readAny("true"), readAny("hello"), readAny(" ")]).toEqual([3, true, "hello", undefined]);
-  expect([looksBroken('{"a":'), looksBroken('{"a":1}'), looksBroken("hello")]).toEqual([true, false, false]);
+  expect([isBrokenJson('{"a":'), isBrokenJson('{"a":1}'), isBrokenJson("hello")]).toEqual([true, false, false]);
 });
 
 test("a new entry starts with its schema's default", () => {
-  expect(emptyOf({ type: "string", default: "x" }, {})).toBe("x");
-  expect(emptyOf({ type: "object", properties: { a: {} } }, {})).toEqual({});
+  expect(emptyValue({ type: "string", default: "x" }, {})).toBe("x");
+  expect(emptyValue({ type: "object", properties: { a: {} } }, {})).toEqual({});
 });

@@ -30,8 +30,8 @@ export interface Field {
 }
 
 /** Follows references and removes `null` from alternatives. Objects and lists below level 4 are treated as any JSON. */
-export function readField(given: JsonSchema, root: JsonSchema, depth = 0): Field {
-  const schema = resolve(given, root);
+export function readField(unresolved: JsonSchema, root: JsonSchema, depth = 0): Field {
+  const schema = resolve(unresolved, root);
   const options = schema.anyOf ?? schema.oneOf;
   if (options) {
     const others = options.filter(({ type }) => type !== "null");
@@ -48,11 +48,11 @@ export function readField(given: JsonSchema, root: JsonSchema, depth = 0): Field
   const types = [schema.type ?? []].flat();
   const isNullable = types.includes("null");
   const known = types.filter((type) => type !== "null");
-  const kind = schema.enum ? "choice" : known.length === 1 ? kindOf(known[0]!, schema, root, depth) : "any";
+  const kind = schema.enum ? "choice" : known.length === 1 ? readKind(known[0]!, schema, root, depth) : "any";
   return { kind, schema, isNullable };
 }
 
-function kindOf(type: string, schema: JsonSchema, root: JsonSchema, depth: number): Kind {
+function readKind(type: string, schema: JsonSchema, root: JsonSchema, depth: number): Kind {
   if (type === "string") return "text";
   if (type === "number" || type === "integer" || type === "boolean") return type;
   if (depth > 4) return "any";
@@ -73,8 +73,8 @@ function resolve(schema: JsonSchema, root: JsonSchema, seen = 0): JsonSchema {
 }
 
 /** Returns the initial value of a new list entry. */
-export function emptyOf(given: JsonSchema, root: JsonSchema): unknown {
-  const { kind, schema } = readField(given, root);
+export function emptyValue(unresolved: JsonSchema, root: JsonSchema): unknown {
+  const { kind, schema } = readField(unresolved, root);
   if (schema.default !== undefined) return schema.default;
   const empty: Partial<Record<Kind, unknown>> = {
     text: "",
@@ -100,7 +100,7 @@ export function readAny(text: string): unknown {
 }
 
 /** True for text that starts like JSON but is invalid: most likely a typo, which the form reports. */
-export function looksBroken(text: string): boolean {
+export function isBrokenJson(text: string): boolean {
   return /^\s*[[{"]/.test(text) && typeof readAny(text) === "string" && readAny(text) === text;
 }
 

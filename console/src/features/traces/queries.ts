@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
-import { type AnyRun, timeOf } from "../runs/run-record.ts";
+import { type AnyRun, parseTime } from "../runs/run-record.ts";
 import { type TraceTree, treeInSlices, type TreeRun } from "./trace-tree.ts";
 
 type TraceRuns =
@@ -33,8 +33,8 @@ export function asTreeRun(run: V2Run): TreeRun {
     name: name ?? "",
     run_type: (run_type ?? "CHAIN").toLowerCase(),
     status: (status ?? "PENDING").toLowerCase(),
-    start: timeOf(start_time!),
-    end: end_time == null ? null : timeOf(end_time),
+    start: parseTime(start_time!),
+    end: end_time == null ? null : parseTime(end_time),
     tokens: total_tokens ?? null,
     error: typeof error_preview === "string" ? error_preview : null,
     // the path consists of times and UUIDs
@@ -106,4 +106,4 @@ export const sharedRunQuery = (token: string, runId: string) =>
   });
 
 /** Cache key of the trace that a run belongs to; set in advance when the user comes from the trace itself. */
-export const placeKey = (runId: string) => ["run-place", runId] as const;
+export const runPlaceKey = (runId: string) => ["run-place", runId] as const;

@@ -10,12 +10,13 @@ import type {
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import { agentApi, data } from "../../api/clients.ts";
+import { isUuid, readMetadata, STATUSES, type ThreadListSearch } from "./read-thread-search.ts";
 
 export type State = ThreadState<Record<string, unknown>>;
 export type { Checkpoint, Run, Thread };
 
 /** Number of newest states fetched at once; each contains all values. */
-export const HISTORY = 50;
+export const HISTORY_LIMIT = 50;
 
 /** Key prefix of all cached data of a thread. */
 export const threadKey = (server: string, threadId: string) => ["agent", server, "thread", threadId] as const;
@@ -29,7 +30,7 @@ export const threadQuery = (server: string, threadId: string) =>
     },
   });
 
-export const historyQuery = (server: string, threadId: string, limit = HISTORY) =>
+export const historyQuery = (server: string, threadId: string, limit = HISTORY_LIMIT) =>
   queryOptions({
     queryKey: [...threadKey(server, threadId), "history", limit],
     queryFn: async () => {
@@ -62,13 +63,13 @@ export const stateQuery = (server: string, threadId: string, checkpointId: strin
   });
 
 /** Limit on listed assistants; their own page has a search. */
-const ASSISTANTS = 500;
+const ASSISTANT_LIMIT = 500;
 
 export const assistantsQuery = (server: string) =>
   queryOptions({
     queryKey: ["agent", server, "assistants", "all"],
     queryFn: async () => {
-      const body = { limit: ASSISTANTS, sort_by: "name", sort_order: "asc" } as const;
+      const body = { limit: ASSISTANT_LIMIT, sort_by: "name", sort_order: "asc" } as const;
       return (await data(agentApi(server).POST("/assistants/search", { body }))) as unknown as Assistant[];
     },
     staleTime: 30_000,
@@ -95,4 +96,56 @@ export const drawingQuery = (server: string, assistantId: string) =>
       return drawing as unknown as AssistantGraph;
     },
     staleTime: 60_000,
+  });
+
+export const PAGE = 25;
+
+export interface ThreadLine extends Omit<Thread, "values"> {
+  extracted?: { last?: unknown; first?: unknown };
+}
+
+function searchFilter({ assistant, meta }: ThreadListSearch) {
+  const metadata = { ...(assistant !== undefined && { assistant_id: assistant }), ...readMetadata(meta) };
+  return Object.keys(metadata).length > 0 ? { metadata } : {};
+}
+
+/** Query for a page of threads, without their values, which may be large. */
+export const threadListQuery = (server: string, search: ThreadListSearch) =>
+  queryOptions({
+    queryKey: ["agent", server, "threads", search],
+    async queryFn() {
+      const { status, id, sort = "updated_at", order = "desc", page = 1 } = search;
+      if (id !== undefined && !isUuid(id)) return { threads: [], total: 0 };
+      const body = {
+        ...searchFilter(search),
+        ...(status && { status }),
+        ...(id !== undefined && { ids: [id.trim()] }),
+        sort_by: sort,
+        sort_order: order,
+        limit: PAGE,
+        offset: (page - 1) * PAGE,
+        select: ["thread_id", "status", "metadata", "created_at", "updated_at", "interrupts", "error"] as const,
+        extract: { last: "values.messages[-1].content", first: "values.messages[0].content" },
+      };
+      const { data: threads, response } = await agentApi(server).POST("/threads/search", { body: body as never });
+      const total = Number(response.headers.get("x-pagination-total") ?? Number.NaN);
+      return { threads: (threads ?? []) as unknown as ThreadLine[], total: Number.isFinite(total) ? total : null };
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: 3_000,
+  });
+
+/** Query for the number of threads by status, regardless of the selected status. */
+export const threadCountsQuery = (server: string, { assistant, meta }: ThreadListSearch) =>
+  queryOptions({
+    queryKey: ["agent", server, "threads", "counts", assistant, meta],
+    async queryFn() {
+      const filter = searchFilter({ ...(assistant && { assistant }), ...(meta && { meta }) });
+      const count = (status?: string) =>
+        data(agentApi(server).POST("/threads/count", { body: { ...filter, ...(status && { status }) } as never }));
+      const [all, ...each] = await Promise.all([count(), ...STATUSES.map(count)]);
+      return { all: Number(all), ...Object.fromEntries(STATUSES.map((status, at) => [status, Number(each[at])])) };
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: 5_000,
   });

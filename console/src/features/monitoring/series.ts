@@ -1,10 +1,10 @@
 import type { ChartSeries } from "../../ui/chart-props.ts";
-import type { Point, TimelineInRange } from "./timeline-query.ts";
+import type { Point, TimelineInRange } from "./queries.ts";
 
 type Figure = (point: Point) => number | null | undefined;
 
 /** Returns a point's figure at each moment of the timeline; `empty` where no run started. */
-export function valuesOf(
+export function seriesValues(
   { times }: Pick<TimelineInRange, "times">,
   points: readonly { start: string }[],
   figure: (point: never) => number | null | undefined,
@@ -18,24 +18,24 @@ export function valuesOf(
 }
 
 /** Returns several figures of all runs, each as a series. */
-export function figuresOf(
+export function metricSeries(
   timeline: TimelineInRange,
-  figures: { label: string; of: Figure }[],
+  figures: { label: string; value: Figure }[],
   empty: number | null = null,
 ): ChartSeries[] {
   const points = timeline.series[0]?.points ?? [];
-  return figures.map(({ label, of }) => ({ label, values: valuesOf(timeline, points, of as never, empty) }));
+  return figures.map(({ label, value }) => ({ label, values: seriesValues(timeline, points, value as never, empty) }));
 }
 
 /** Returns one figure of each group, each as a series. */
-export const groupsOf = (timeline: TimelineInRange, of: Figure, empty: number | null = null): ChartSeries[] =>
+export const groupSeries = (timeline: TimelineInRange, value: Figure, empty: number | null = null): ChartSeries[] =>
   timeline.series.map(({ group, points }) => ({
     label: group === "" ? "(none)" : group,
-    values: valuesOf(timeline, points, of as never, empty),
+    values: seriesValues(timeline, points, value as never, empty),
   }));
 
 /** Returns average scores by feedback key; the most frequent keys come first. */
-export function feedbackOf(timeline: TimelineInRange, most = 5): ChartSeries[] {
+export function feedbackSeries(timeline: TimelineInRange, most = 5): ChartSeries[] {
   const size = ({ points }: TimelineInRange["feedback"][number]) => points.reduce((sum, { n }) => sum + n, 0);
   return timeline.feedback
     .filter(({ points }) => points.some(({ avg }) => avg !== null))
@@ -43,6 +43,6 @@ export function feedbackOf(timeline: TimelineInRange, most = 5): ChartSeries[] {
     .slice(0, most)
     .map(({ key, group, points }) => ({
       label: group === "" ? key : `${key}, ${group}`,
-      values: valuesOf(timeline, points, ((point: { avg: number | null }) => point.avg) as never, null),
+      values: seriesValues(timeline, points, ((point: { avg: number | null }) => point.avg) as never, null),
     }));
 }

@@ -9,14 +9,14 @@ import { Problem } from "../../ui/problem.tsx";
 import { type Interrupt, InterruptCard } from "../interrupts/interrupt-card.tsx";
 import { FailureAlert } from "../threads/failure-alert.tsx";
 import { readFailure } from "../threads/run-failure.ts";
-import { HISTORY, type State } from "../threads/thread-queries.ts";
+import { HISTORY_LIMIT, type State } from "../threads/queries.ts";
 import { humanMessage } from "./compose-input.ts";
 import { Conversation } from "./conversation.tsx";
 import classes from "./playground.module.css";
-import type { Conduct, Send } from "./use-run.ts";
+import type { RunControls, Send } from "./use-run.ts";
 
-interface TalkProps {
-  run: Conduct;
+interface ThreadViewProps {
+  run: RunControls;
   messagesKey: string | null;
   /** State selected instead of the newest. */
   viewed: State | undefined;
@@ -24,37 +24,47 @@ interface TalkProps {
   head: State | undefined;
   problem: Error | null;
   onProblem: (problem: Error | null) => void;
-  onNewest: () => void;
-  send: (what: Omit<Send, "from">, from?: Send["from"]) => Promise<unknown>;
+  onLatest: () => void;
+  send: (request: Omit<Send, "from">, from?: Send["from"]) => Promise<unknown>;
 }
 
 /** The conversation or the state, with errors and interrupts. */
-export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onProblem, onNewest, send }: TalkProps) {
+export function ThreadView({
+  run,
+  messagesKey,
+  viewed,
+  isViewing,
+  head,
+  problem,
+  onProblem,
+  onLatest,
+  send,
+}: ThreadViewProps) {
   const { stream, states } = run;
   const isRunning = stream.isLoading;
   const values = (isViewing ? viewed?.values : stream.values) as Record<string, unknown> | undefined;
   const list = messagesKey === null ? undefined : values?.[messagesKey];
   const messages = useMemo(() => asMessages(list) ?? [], [list]);
 
-  const originOf = (message: Message, index: number) => {
+  const findOrigin = (message: Message, index: number) => {
     const first = stream.getMessagesMetadata(message.raw as never, index)?.firstSeenState as State | undefined;
     // the oldest of the fetched states contains all earlier messages
-    const isCut = states.length >= HISTORY && first === states.at(-1);
+    const isCut = states.length >= HISTORY_LIMIT && first === states.at(-1);
     return isCut ? null : (first?.parent_checkpoint ?? null);
   };
-  const alternativesOf = (message: Message, index: number) => {
+  const getAlternatives = (message: Message, index: number) => {
     const { branch, branchOptions } = stream.getMessagesMetadata(message.raw as never, index) ?? {};
     return branch && branchOptions && branchOptions.length > 1 ? { now: branch, all: branchOptions } : null;
   };
   // only the thread reports that a limit was reached; once a later run has succeeded, no nodes are left to run
   const isStuck = run.thread?.status === "error" && (head === undefined || head.next.length > 0);
-  const told = (isStuck ? (run.thread as { error?: unknown }).error : null) ?? stream.error;
-  const failure = problem || isRunning || isViewing ? null : readFailure(told);
+  const reported = (isStuck ? (run.thread as { error?: unknown }).error : null) ?? stream.error;
+  const failure = problem || isRunning || isViewing ? null : readFailure(reported);
   const again = () => {
     onProblem(null);
     return head === undefined ? undefined : send({ input: null });
   };
-  const all = isRunning ? [] : isViewing ? interruptsOf(viewed) : (stream.interrupts as Interrupt[]);
+  const all = isRunning ? [] : isViewing ? listInterrupts(viewed) : (stream.interrupts as Interrupt[]);
   // pending tasks of a failed run are not breakpoints
   const interrupts = all.filter(({ when, value }) => !(failure && when === "breakpoint" && value === undefined));
   const below = (
@@ -70,11 +80,11 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
       {problem && (
         <Problem
           error={problem}
-          what={typeof (problem as { status?: unknown }).status === "number" ? "The run was refused" : "The run failed"}
+          title={typeof (problem as { status?: unknown }).status === "number" ? "Run rejected" : "Run failed"}
           onRetry={again}
         />
       )}
-      {failure && <FailureAlert failure={failure} title="The run failed" onRetry={again} />}
+      {failure && <FailureAlert failure={failure} title="Run failed" onRetry={again} />}
       {interrupts.map((interrupt, index) =>
         interrupt.when === "breakpoint" && interrupt.value === undefined ? (
           <Alert key={index} color="orange" title={`Stopped before ${(head?.next ?? []).join(", ")}`}>
@@ -86,7 +96,7 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
           <InterruptCard
             key={interrupt.id ?? index}
             interrupt={interrupt}
-            node={nodeOf(head, interrupt)}
+            node={interruptedNode(head, interrupt)}
             isBusy={isRunning}
             onAnswer={(value) => {
               const isOneOfMany = interrupts.length > 1 && interrupt.id !== undefined;
@@ -96,11 +106,11 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
         ),
       )}
       {isViewing && (
-        <Alert color="blue" title="You are looking at an earlier state">
+        <Alert color="blue" title="Viewing an earlier state">
           <Group gap="xs">
-            <Text size="sm">What you send goes on from here, as another branch.</Text>
-            <Button size="compact-sm" variant="default" onClick={onNewest}>
-              Back to the newest
+            <Text size="sm">Sending a message here creates another branch.</Text>
+            <Button size="compact-sm" variant="default" onClick={onLatest}>
+              Back to latest
             </Button>
           </Group>
         </Alert>
@@ -110,7 +120,7 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
   if (run.threadError && !run.thread) {
     return (
       <div className={classes.talk}>
-        <Problem error={run.threadError} what="The thread cannot be shown" />
+        <Problem error={run.threadError} title="Could not load the thread" />
       </div>
     );
   }
@@ -128,27 +138,27 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
       messages={messages}
       isRunning={isRunning}
       {...(!isViewing && {
-        alternativesOf,
+        getAlternatives,
         onBranch: stream.setBranch,
-        canRedo: (message: Message, index: number) => originOf(message, index) !== null,
+        canRedo: (message: Message, index: number) => findOrigin(message, index) !== null,
         onEdit: (message: Message, index: number, text: string) => {
           const edited = humanMessage(text, []);
           const earlier = (list as unknown[]).slice(0, index);
           const input = { [messagesKey!]: [edited] };
-          void send({ input, optimistic: { [messagesKey!]: [...earlier, edited] } }, originOf(message, index));
+          void send({ input, optimistic: { [messagesKey!]: [...earlier, edited] } }, findOrigin(message, index));
         },
-        onAgain: (message: Message, index: number) => {
+        onRerun: (message: Message, index: number) => {
           const earlier = (list as unknown[]).slice(0, index);
-          void send({ input: null, optimistic: { [messagesKey!]: earlier } }, originOf(message, index));
+          void send({ input: null, optimistic: { [messagesKey!]: earlier } }, findOrigin(message, index));
         },
       })}
     >
       {isEmpty && (
-        <Empty title={messagesKey === null ? "Run the graph" : "Say something"}>
+        <Empty title={messagesKey === null ? "Run the graph" : "Start a conversation"}>
           <Text size="sm" c="dimmed" maw={420}>
             {messagesKey === null
-              ? "Fill in the input below and press Run. The graph lights up as it works, and each step's state is kept."
-              : "Messages stream in as they are written. Each step is kept: edit a message, go back to any step, fork it."}
+              ? "Fill in the input below and press Run. The graph highlights active nodes, and each step's state is saved."
+              : "Replies are streamed and each step is saved: edit a message, go back to a step, or fork from it."}
           </Text>
         </Empty>
       )}
@@ -157,12 +167,13 @@ export function Talk({ run, messagesKey, viewed, isViewing, head, problem, onPro
   );
 }
 
-function interruptsOf(state: State | undefined): Interrupt[] {
+function listInterrupts(state: State | undefined): Interrupt[] {
   const all = (state?.tasks ?? []).flatMap((task) => (task.interrupts ?? []) as Interrupt[]);
   if (all.length > 0 || (state?.next ?? []).length === 0) return all;
   return [];
 }
 
-function nodeOf(state: State | undefined, { id }: Interrupt): string | undefined {
-  return state?.tasks.find(({ interrupts }) => interrupts?.some((one) => (one as Interrupt).id === id))?.name;
+function interruptedNode(state: State | undefined, { id }: Interrupt): string | undefined {
+  return state?.tasks.find(({ interrupts }) => interrupts?.some((candidate) => (candidate as Interrupt).id === id))
+    ?.name;
 }

@@ -20,7 +20,7 @@ export interface DatasetSearch {
   desc: boolean;
 }
 
-const nextOf = (page: unknown[], pages: unknown[][]) =>
+const nextOffset = (page: unknown[], pages: unknown[][]) =>
   page.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE;
 
 export const datasetsQuery = ({ text, sort, desc }: DatasetSearch) =>
@@ -37,7 +37,7 @@ export const datasetsQuery = ({ text, sort, desc }: DatasetSearch) =>
       return data(traceApi.GET("/api/v1/datasets", { params: { query }, signal }));
     },
     initialPageParam: 0,
-    getNextPageParam: nextOf,
+    getNextPageParam: nextOffset,
     placeholderData: keepPreviousData,
   });
 
@@ -49,12 +49,12 @@ export const datasetQuery = (id: string) =>
   });
 
 /** Returns an example's splits, which are stored in its metadata, as clients read them. */
-export const splitsOf = ({ metadata }: Example): string[] => {
+export const readSplits = ({ metadata }: Example): string[] => {
   const split = (metadata as { dataset_split?: unknown } | null | undefined)?.dataset_split;
   return Array.isArray(split) ? split.map(String) : [];
 };
 
-export interface ExamplesAsked {
+export interface ExampleFilter {
   text: string;
   /** Empty: all splits. */
   split: string;
@@ -62,7 +62,7 @@ export interface ExamplesAsked {
   version: string;
 }
 
-export const examplesQuery = (id: string, { text, split, version }: ExamplesAsked) =>
+export const examplesQuery = (id: string, { text, split, version }: ExampleFilter) =>
   infiniteQueryOptions({
     queryKey: ["dataset", id, "examples", { text, split, version }],
     queryFn: ({ pageParam, signal }) => {
@@ -77,7 +77,7 @@ export const examplesQuery = (id: string, { text, split, version }: ExamplesAske
       return data(traceApi.GET("/api/v1/examples", { params: { query }, signal }));
     },
     initialPageParam: 0,
-    getNextPageParam: nextOf,
+    getNextPageParam: nextOffset,
     placeholderData: keepPreviousData,
   });
 
@@ -99,7 +99,7 @@ export const versionsQuery = (id: string) =>
       return data(traceApi.GET("/api/v1/datasets/{dataset_id}/versions", { params, signal }));
     },
     initialPageParam: 0,
-    getNextPageParam: nextOf,
+    getNextPageParam: nextOffset,
   });
 
 export const versionDiffQuery = (id: string, from: string, to: string) =>
@@ -118,9 +118,9 @@ export const exampleAtQuery = (datasetId: string, exampleId: string, version: st
     queryKey: ["dataset", datasetId, "example", exampleId, version],
     async queryFn({ signal }) {
       const query = { dataset: datasetId, id: [exampleId], as_of: version, limit: "1" };
-      const [one] = await data(traceApi.GET("/api/v1/examples", { params: { query }, signal }));
-      if (!one) throw new Error(`The version of ${version} has no example ${exampleId}.`);
-      return one;
+      const [example] = await data(traceApi.GET("/api/v1/examples", { params: { query }, signal }));
+      if (!example) throw new Error(`Example ${exampleId} does not exist in version ${version}.`);
+      return example;
     },
     staleTime: Infinity,
   });

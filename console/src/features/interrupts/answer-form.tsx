@@ -1,18 +1,18 @@
 import { Button, Group, Textarea } from "@mantine/core";
 import { useState } from "react";
 
-import { looksBroken, readAny } from "../../ui/schema-form/schema.ts";
+import { isBrokenJson, readAny } from "../../ui/schema-form/schema.ts";
 
-interface AnyAnswerProps {
-  asked: unknown;
+interface AnswerFormProps {
+  payload: unknown;
   isBusy: boolean;
   onAnswer: (value: unknown) => void;
 }
 
 /** Form for yes, no, text, or any JSON; the interrupt's value can be used as a draft. */
-export function AnyAnswer({ asked, isBusy, onAnswer }: AnyAnswerProps) {
+export function AnswerForm({ payload, isBusy, onAnswer }: AnswerFormProps) {
   const [text, setText] = useState("");
-  const isBroken = looksBroken(text);
+  const isBroken = isBrokenJson(text);
   return (
     <form
       onSubmit={(event) => {
@@ -27,7 +27,7 @@ export function AnyAnswer({ asked, isBusy, onAnswer }: AnyAnswerProps) {
         minRows={1}
         maxRows={14}
         value={text}
-        error={isBroken ? "This is not valid JSON yet." : undefined}
+        error={isBroken ? "Invalid JSON" : undefined}
         onChange={({ currentTarget }) => setText(currentTarget.value)}
       />
       <Group gap="xs" mt="xs">
@@ -44,9 +44,9 @@ export function AnyAnswer({ asked, isBusy, onAnswer }: AnyAnswerProps) {
           size="xs"
           variant="subtle"
           disabled={isBusy}
-          onClick={() => setText(typeof asked === "string" ? asked : JSON.stringify(asked, null, 2))}
+          onClick={() => setText(typeof payload === "string" ? payload : JSON.stringify(payload, null, 2))}
         >
-          Edit what it asks
+          Edit payload
         </Button>
       </Group>
     </form>

@@ -2,13 +2,13 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
-import { boundsOf, bucketSeconds, type TimeRange } from "../../ui/time-range.ts";
+import { rangeBounds, bucketSeconds, type TimeRange } from "../../ui/time-range.ts";
 
 type Body = NonNullable<operations["post_api_v1_runs_stats_timeline"]["requestBody"]>["content"]["application/json"];
 export type Timeline = operations["post_api_v1_runs_stats_timeline"]["responses"][200]["content"]["application/json"];
 export type Point = Timeline["series"][number]["points"][number];
 export type Group = NonNullable<Body["group_by"]>;
-export type Which = Pick<Body, "is_root" | "run_type" | "filter" | "select" | "group_by">;
+export type TimelineSelection = Pick<Body, "is_root" | "run_type" | "filter" | "select" | "group_by">;
 
 export interface TimelineInRange extends Timeline {
   /** Times of all buckets in the range, including empty ones; seconds since 1970. */
@@ -16,18 +16,18 @@ export interface TimelineInRange extends Timeline {
 }
 
 /** Query for figures of a project's runs over the range, which advances with the clock if it ends now. */
-export const timelineQuery = (projectId: string, range: TimeRange, which: Which) =>
+export const timelineQuery = (projectId: string, range: TimeRange, selection: TimelineSelection) =>
   queryOptions({
-    queryKey: ["timeline", projectId, range, which],
+    queryKey: ["timeline", projectId, range, selection],
     async queryFn({ signal }): Promise<TimelineInRange> {
-      const { from, to } = boundsOf(range, Date.now());
+      const { from, to } = rangeBounds(range, Date.now());
       const seconds = bucketSeconds(range, to);
       const body = {
         session: [projectId],
         start_time: new Date(from).toISOString(),
         end_time: new Date(to).toISOString(),
         bucket_seconds: seconds,
-        ...which,
+        ...selection,
       };
       const timeline = await data(traceApi.POST("/api/v1/runs/stats/timeline", { body, signal }));
       const first = Math.floor(from / 1000 / seconds) * seconds;

@@ -59,7 +59,7 @@ export const projectQuery = (id: string) =>
 export const createProject = (body: { name: string; description: string | null }) =>
   data(traceApi.POST("/api/v1/sessions", { body }));
 
-export const changeProject = (id: string, body: { name: string; description: string | null }) =>
+export const updateProject = (id: string, body: { name: string; description: string | null }) =>
   data(traceApi.PATCH("/api/v1/sessions/{session_id}", { params: { path: { session_id: id } }, body }));
 
 export const deleteProject = (id: string) =>

@@ -16,7 +16,7 @@ export interface Hour {
 
 const since = (now: number): string => new Date(now - HOURS * HOUR_MS).toISOString();
 
-export const newestProjects = queryOptions({
+export const recentProjectsQuery = queryOptions({
   queryKey: ["projects", "newest"],
   queryFn: ({ signal }) => {
     const query = { limit: String(PROJECTS), sort_by: "last_run_start_time", sort_by_desc: "true" } as const;
@@ -26,7 +26,7 @@ export const newestProjects = queryOptions({
 });
 
 /** Query for figures by hour, oldest first. */
-export const hoursOf = (projectId: string) =>
+export const hoursQuery = (projectId: string) =>
   queryOptions({
     queryKey: ["projects", "hours", projectId],
     async queryFn({ signal }): Promise<Hour[]> {
@@ -51,7 +51,7 @@ export const hoursOf = (projectId: string) =>
   });
 
 /** Query for the newest failed traces of these projects. */
-export const failuresOf = (projectIds: string[]) =>
+export const failuresQuery = (projectIds: string[]) =>
   queryOptions({
     queryKey: ["projects", "failures", projectIds],
     async queryFn({ signal }) {

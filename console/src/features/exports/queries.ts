@@ -3,20 +3,20 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
 
-type Answer<Name extends keyof operations> = operations[Name] extends {
+type ResponseBody<Name extends keyof operations> = operations[Name] extends {
   responses: { 200: { content: { "application/json": infer Body } } };
 }
   ? Body
   : never;
-type Sent<Name extends keyof operations> = operations[Name] extends {
+type RequestBody<Name extends keyof operations> = operations[Name] extends {
   requestBody?: { content: { "application/json": infer Body } };
 }
   ? Body
   : never;
 
-export type Export = Answer<"get_api_v1_bulk_exports">[number];
-export type Destination = Answer<"get_api_v1_bulk_exports_destinations">[number];
-export type ExportBody = Sent<"post_api_v1_bulk_exports">;
+export type Export = ResponseBody<"get_api_v1_bulk_exports">[number];
+export type Destination = ResponseBody<"get_api_v1_bulk_exports_destinations">[number];
+export type ExportBody = RequestBody<"post_api_v1_bulk_exports">;
 /** Body that the form produces; the API accepts more fields. */
 export interface DestinationBody {
   destination_type: "s3";
@@ -30,21 +30,21 @@ export interface DestinationBody {
   };
   credentials?: Credentials;
 }
-export type Credentials = Sent<"patch_api_v1_bulk_exports_destinations_destination_id">["credentials"];
+export type Credentials = RequestBody<"patch_api_v1_bulk_exports_destinations_destination_id">["credentials"];
 
 /**
  * Whether an export is in progress. Statuses are upper case by default, title case where the installation configures
  * it.
  */
-export const isMoving = ({ status }: { status: string }): boolean =>
+export const isInProgress = ({ status }: { status: string }): boolean =>
   /^(created|running|intervalscheduled)$/i.test(status);
 
-const often = (moves: boolean) => (moves ? 2_000 : 15_000);
+const pollInterval = (isActive: boolean) => (isActive ? 2_000 : 15_000);
 
 export const exportsQuery = queryOptions({
   queryKey: ["exports"],
   queryFn: ({ signal }) => data(traceApi.GET("/api/v1/bulk-exports", { signal })),
-  refetchInterval: ({ state }) => often(state.data?.some(isMoving) ?? false),
+  refetchInterval: ({ state }) => pollInterval(state.data?.some(isInProgress) ?? false),
 });
 
 export const exportQuery = (id: string) =>
@@ -52,7 +52,7 @@ export const exportQuery = (id: string) =>
     queryKey: ["exports", id],
     queryFn: ({ signal }) =>
       data(traceApi.GET("/api/v1/bulk-exports/{bulk_export_id}", { params: { path: { bulk_export_id: id } }, signal })),
-    refetchInterval: ({ state }) => often(state.data === undefined || isMoving(state.data)),
+    refetchInterval: ({ state }) => pollInterval(state.data === undefined || isInProgress(state.data)),
   });
 
 const readRuns = (id: string, signal: AbortSignal) =>
@@ -60,13 +60,13 @@ const readRuns = (id: string, signal: AbortSignal) =>
     traceApi.GET("/api/v1/bulk-exports/{bulk_export_id}/runs", { params: { path: { bulk_export_id: id } }, signal }),
   );
 
-export const exportRunsQuery = (id: string, moves: boolean) =>
+export const exportRunsQuery = (id: string, isActive: boolean) =>
   queryOptions({
     // refetched at once when the export has ended
-    queryKey: ["exports", id, "runs", moves],
+    queryKey: ["exports", id, "runs", isActive],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => readRuns(id, signal),
-    refetchInterval: often(moves),
+    refetchInterval: pollInterval(isActive),
   });
 export type ExportRun = Awaited<ReturnType<typeof readRuns>>[number];
 

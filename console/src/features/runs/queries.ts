@@ -37,7 +37,7 @@ const PAGE_SIZE = 50;
 export const LIVE_MS = 3000;
 
 /** Returns the part of a query that does not depend on the current time. */
-export function selectionOf(projectId: string, search: RunSearch): RunQuery {
+export function runQueryBody(projectId: string, search: RunSearch): RunQuery {
   const { tab, filter, trace_filter, tree_filter, text } = search;
   return {
     session: projectId,
@@ -56,7 +56,7 @@ export const runsQuery = (projectId: string, search: RunSearch) =>
     queryFn: ({ pageParam, signal }) => {
       // later pages keep the bounds of the first through their cursor's start time
       const body: RunQuery = {
-        ...selectionOf(projectId, search),
+        ...runQueryBody(projectId, search),
         ...boundsAt(search, Date.now()),
         order: search.desc ? "desc" : "asc",
         select: SELECTED,
@@ -78,7 +78,7 @@ export const runStatsQuery = (projectId: string, search: RunSearch) =>
       data(
         traceApi.POST("/api/v1/runs/stats", {
           body: {
-            ...selectionOf(projectId, search),
+            ...runQueryBody(projectId, search),
             ...boundsAt(search, Date.now()),
             select: ["run_count", "error_rate", "latency_p50", "latency_p99", "total_tokens", "total_cost"],
           },
@@ -108,7 +108,7 @@ export const facetsQuery = (projectId: string, search: RunSearch) => {
   return queryOptions({
     queryKey: ["run-facets", projectId, { tab: search.tab, last: search.last, from: search.from, to: search.to }],
     queryFn: async ({ signal }): Promise<Facet[]> => {
-      const body = { ...selectionOf(projectId, unfiltered), ...boundsAt(search, Date.now()) };
+      const body = { ...runQueryBody(projectId, unfiltered), ...boundsAt(search, Date.now()) };
       const stats = await data(
         traceApi.POST("/api/v1/runs/stats", { body: { ...body, select: ["run_facets" as const] }, signal }),
       );
@@ -124,7 +124,7 @@ export const facetsQuery = (projectId: string, search: RunSearch) => {
 };
 
 /** Validates an expression; null when it is valid. */
-export async function complaintAbout(filter: string): Promise<string | null> {
+export async function validateFilter(filter: string): Promise<string | null> {
   if (filter.trim() === "") return null;
   const { errors } = await data(traceApi.POST("/api/v1/runs/query/validate", { body: { filter } }));
   return errors[0]?.message ?? null;
