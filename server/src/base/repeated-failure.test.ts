@@ -32,7 +32,7 @@ test("logs the recovery once, with the duration of the failure", () => {
   failure.succeeded();
   failure.succeeded();
   const over = lines.filter(([level]) => level === "warn");
-  expect(over).toEqual([["warn", { failures: 2, seconds: 3 }, "over: runs could not be claimed"]]);
+  expect(over).toEqual([["warn", { failures: 2, seconds: 3 }, "recovered: runs could not be claimed"]]);
   failure.failed(new Error("away"));
   expect(lines.at(-1)![0]).toBe("error");
 });

@@ -123,7 +123,7 @@ test("an unavailable bucket makes the platform not ready, but alive", async () =
   expect((await attach(away, "lost")).status).toBe(503);
   await expect
     .poll(async () => (await away.call("GET", "/ready")).json, { interval: 500 })
-    .toMatchObject({ ok: false, detail: expect.stringContaining('blobs: The bucket "files"') });
+    .toMatchObject({ ok: false, detail: expect.stringContaining('blobs: The attachment bucket "files"') });
   expect((await away.call("GET", "/ok")).status).toBe(200);
   proxy.setRule(undefined);
   await expect.poll(async () => (await away.call("GET", "/ready")).status, { interval: 500 }).toBe(200);
