@@ -189,7 +189,7 @@ test("heddle deploy, revisions, rollback and logs work like the official command
   expect((await heddle(projects[0]!, ["logs", "my-agent", "--query", "line of fourth"], env)).output).toContain("INFO");
   const failed = await heddle(project("x", { "langgraph.json": '{"graphs":{}}' }), ["deploy", "--name", "bad"], env);
   expect(failed.code).toBe(1);
-  expect(failed.output).toContain("has no graph");
+  expect(failed.output).toContain("must name at least one graph");
 }, 150_000);
 
 test("delete removes the deployment and its address", async () => {

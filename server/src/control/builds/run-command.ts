@@ -59,7 +59,7 @@ export async function runCommand(order: CommandOrder): Promise<void> {
   const onAbort = () => end(signal.reason as Error);
   signal.addEventListener("abort", onAbort);
   const timer = setTimeout(
-    () => end(new BuildError(`${quote(command)} was ended: the build took longer than ${order.limitText}.`)),
+    () => end(new BuildError(`${quote(command)} was killed: the build took longer than ${order.limitText}.`)),
     Math.max(0, order.deadline - performance.now()),
   );
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
@@ -67,7 +67,8 @@ export async function runCommand(order: CommandOrder): Promise<void> {
     child.once("exit", (code, by) => resolve({ code, signal: by }));
   });
   exited.catch(() => {});
-  const tooMuch = () => end(new BuildError(`${quote(command)} was ended: it printed too much.`));
+  const tooMuch = () =>
+    end(new BuildError(`${quote(command)} was killed: it printed more than the limit (HEDDLE_BUILD_LOG_MB).`));
   const reading = Promise.all([child.stdout, child.stderr].map((stream) => readLines(stream, log, budget, tooMuch)));
   try {
     const { code, signal: by } = await exited;
@@ -75,7 +76,7 @@ export async function runCommand(order: CommandOrder): Promise<void> {
     kill();
     await reading;
     if (failure) throw failure;
-    if (code !== 0) throw new BuildError(`${quote(command)} ended with ${by ?? `exit code ${code}`}.`);
+    if (code !== 0) throw new BuildError(`${quote(command)} failed with ${by ?? `exit code ${code}`}.`);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);

@@ -117,7 +117,7 @@ export async function runGit(order: GitOrder): Promise<string> {
   async function readText(output: Readable): Promise<void> {
     for await (const chunk of output as AsyncIterable<Buffer>) {
       text += chunk.toString("utf8");
-      if (text.length > OUTPUT_BYTES) throw new BuildError("The Git server says more than anybody wants to know.");
+      if (text.length > OUTPUT_BYTES) throw new BuildError("The output of git exceeds the limit.");
     }
   }
   try {

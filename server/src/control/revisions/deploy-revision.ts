@@ -40,11 +40,13 @@ export async function deployRevision(
       const broken = instances.flatMap((one) => one.broken);
       if (broken.length > 0) {
         for (const one of instances) await one.pump();
-        throw new DeployError(`These graphs do not load: ${[...new Set(broken)].join(", ")}. The log says why.`);
+        throw new DeployError(
+          `These graphs failed to load: ${[...new Set(broken)].join(", ")}. See the deployment's log.`,
+        );
       }
       if (instances.filter((one) => one.row.state === "ready").length >= replicas) break;
       const crashes = await crashesOf(sql, held.id, since);
-      if (crashes.count >= MAX_CRASHES) throw new DeployError(`It ended ${crashes.count} times while it was starting.`);
+      if (crashes.count >= MAX_CRASHES) throw new DeployError(`It exited ${crashes.count} times while starting.`);
       if (performance.now() > deadline)
         throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.`);
     }
@@ -64,7 +66,7 @@ export async function deployRevision(
   });
   faultPoint("control-after-switch");
   await table.refresh();
-  log.write(`Revision ${held.id} serves.`);
+  log.write(`Revision ${held.id} is deployed.`);
   await log.flush();
   supervisor.wake();
   return "DEPLOYED";
@@ -83,7 +85,8 @@ async function wasUnseen(
   const since = () => driver.unseenSince?.(held.artifact_id!) ?? null;
   const began = since();
   if (began === null || performance.now() - began < settings.deployUnseenSeconds * 1000) return false;
-  const message = "The container engine does not answer, so nobody can tell how its instances are. It is looked for.";
+  const message =
+    "The container engine does not answer, so the state of the instances is unknown. Waiting for " + "the engine.";
   now(await queue.transition(sql, held, "DEPLOYING", "unseen", { message }));
   while (since() !== null) await sleep(LOOK_MS, undefined, { signal });
   now(await queue.transition(sql, held, "UNKNOWN", "seen_deploying"));

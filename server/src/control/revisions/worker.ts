@@ -37,7 +37,7 @@ export class Worker {
   constructor(deps: WorkDeps) {
     this.#deps = deps;
     this.#builds = new ConcurrencyLimit(deps.settings.buildConcurrency);
-    const failing = "revisions are not worked on; it will be tried again";
+    const failing = "could not claim revisions; will retry";
     this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
 
@@ -49,7 +49,8 @@ export class Worker {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#passes.stop();
-    for (const controller of this.#running.keys()) controller.abort(new queue.NotOursError("the control plane stops"));
+    for (const controller of this.#running.keys())
+      controller.abort(new queue.NotOursError("the control plane is stopping"));
     await Promise.all(this.#running.values());
   }
 
@@ -98,7 +99,7 @@ export class Worker {
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
         this.#notBefore.set(deployment.id, performance.now() + AGAIN_MS);
-        log.warn({ err: error, deployment: deployment.id }, "a deployment's resources are not as they should be yet");
+        log.warn({ err: error, deployment: deployment.id }, "could not apply a deployment's resources yet");
       }
     }
   }
@@ -111,7 +112,7 @@ export class Worker {
       if (!held) return;
       const controller = new AbortController();
       const working = this.#attempt(held, controller)
-        .catch((error: unknown) => log.error({ err: error, revision: held.id }, "the work on a revision failed"))
+        .catch((error: unknown) => log.error({ err: error, revision: held.id }, "processing a revision failed"))
         .finally(() => {
           this.#running.delete(controller);
           this.wake();
@@ -139,7 +140,7 @@ export class Worker {
     const { sql, settings, log } = this.#deps;
     const seconds = settings.revisionLeaseSeconds;
     let renewedAt = performance.now();
-    const failure = new RepeatedFailure({ log, message: "the lease of a revision could not be renewed" });
+    const failure = new RepeatedFailure({ log, message: "could not renew the lease of a revision" });
     while (!over.aborted) {
       await sleep(RENEW_MS, undefined, { signal: over }).catch(() => {});
       if (over.aborted) return;
@@ -148,11 +149,11 @@ export class Worker {
         renewedAt = performance.now();
         failure.succeeded();
         if (status === undefined || status === "SKIPPED" || status === "INTERRUPTED") {
-          work.abort(new queue.NotOursError("it was ended, or is somebody else's"));
+          work.abort(new queue.NotOursError("the revision was interrupted, or another process holds its lease"));
         }
       } catch (error) {
         failure.failed(error, { revision: held.id });
-        if (performance.now() - renewedAt > seconds * 600) work.abort(new queue.NotOursError("the lease is lost"));
+        if (performance.now() - renewedAt > seconds * 600) work.abort(new queue.NotOursError("the lease was lost"));
       }
     }
   }
