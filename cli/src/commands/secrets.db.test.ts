@@ -113,7 +113,9 @@ test("a server without a key that stored secrets need does not start, and names 
     HEDDLE_HOSTS: "1",
   });
   expect(ended.code).toBe(1);
-  expect(ended.stderr).toMatch(/holds secrets under keys that are not in HEDDLE_SECRETS_KEYS: \S+ \(451 secrets\)/);
+  expect(ended.stderr).toMatch(
+    /holds secrets encrypted with keys that are not in HEDDLE_SECRETS_KEYS: \S+ \(451 secrets\)/,
+  );
 });
 
 test("exports the whole audit log and verifies it", async () => {

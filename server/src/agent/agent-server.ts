@@ -273,7 +273,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
           .then(directTraces)
           .then(() => configureStore(project))
           .then(() => sweeper.configure(project))
-          .catch((error: unknown) => log.error({ err: error }, "the project could not be loaded again"));
+          .catch((error: unknown) => log.error({ err: error }, "could not reload the project"));
       })
     : undefined;
 
@@ -299,7 +299,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
       await protocol.stop();
       await keeper.stop();
       await Promise.race([lease.stop(), sleep(3000)]).catch((error: unknown) =>
-        log.warn({ err: error }, "the lease could not be given back; it will expire"),
+        log.warn({ err: error }, "could not release the lease; it will expire"),
       );
       await listener.stop();
       await streams.stop();
@@ -315,7 +315,7 @@ async function prime(hotSql: Sql, { project, serverId, log }: AgentDeps): Promis
   const [graphId] = Object.keys(project.graphs);
   if (graphId === undefined) return;
   await primeQueue(hotSql, systemAssistantId(graphId), serverId).catch((error: unknown) =>
-    log.debug({ err: error }, "the queue's statements could not be rehearsed"),
+    log.debug({ err: error }, "could not prepare the queue's statements"),
   );
 }
 

@@ -102,7 +102,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       method: "PATCH",
       path: "/assistants/:assistant_id",
       permission: "assistants:write",
-      summary: "Change an assistant; every change is a new version",
+      summary: "Update an assistant; every change creates a new version",
       body: schema.patchBody,
       out: { 200: schema.assistant },
       async handler({ params, body }) {
@@ -130,7 +130,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       method: "GET",
       path: "/assistants/:assistant_id/graph",
       permission: "assistants:read",
-      summary: "Draw the assistant's graph",
+      summary: "Get the assistant's graph",
       query: schema.drawingQuery,
       out: { 200: z.object({ nodes: z.array(jsonObject), edges: z.array(jsonObject) }) },
       async handler({ params, query }) {
@@ -145,7 +145,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       method: "GET",
       path: "/assistants/:assistant_id/schemas",
       permission: "assistants:read",
-      summary: "JSON schemas of the assistant's graph",
+      summary: "Get the JSON schemas of the assistant's graph",
       out: { 200: jsonObject },
       handler: async ({ params }) => rawJson(await deps.hosts.call("graph.schemas", await rowOf(params.assistant_id))),
     }),
@@ -154,7 +154,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       method: "GET",
       path: "/assistants/:assistant_id/subgraphs",
       permission: "assistants:read",
-      summary: "Schemas of the graph's subgraphs",
+      summary: "Get the schemas of the graph's subgraphs",
       query: schema.subgraphsQuery,
       out: { 200: jsonObject },
       async handler({ params, query }) {
@@ -169,7 +169,7 @@ export function assistantRoutes(deps: AgentDeps): Route[] {
       path: "/assistants/:assistant_id/subgraphs/:namespace",
       permission: "assistants:read",
       params: schema.subgraphsParams,
-      summary: "Schemas of the subgraphs below a namespace",
+      summary: "Get the schemas of the subgraphs under a namespace",
       query: schema.subgraphsQuery,
       out: { 200: jsonObject },
       async handler({ params, query }) {

@@ -43,7 +43,7 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
       method: "POST",
       path: "/threads/:thread_id/stream/events",
       audit: "none",
-      summary: "Stream the events of a thread, over all of its runs",
+      summary: "Stream the events of all runs of a thread",
       body: eventStreamBody,
       out: { 200: "text/event-stream" },
       errors: [400],
@@ -62,7 +62,7 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
       ...base,
       method: "GET",
       path: "/threads/:thread_id/stream/events",
-      summary: "Commands and events over one WebSocket",
+      summary: "Exchange commands and events over one WebSocket",
       out: { 101: null },
       errors: [400, 426],
       async handler({ params, principal, c }) {
@@ -83,5 +83,5 @@ export function protocolRoutes(deps: AgentDeps): Route[] {
 function lastEvent(id: string | undefined): number {
   const seq = Number(id ?? 0);
   if (Number.isSafeInteger(seq) && seq >= 0) return seq;
-  throw new AppError(400, `Last-Event-ID must be the number of an event, not "${id}".`);
+  throw new AppError(400, `Last-Event-ID must be the sequence number of an event, not "${id}".`);
 }

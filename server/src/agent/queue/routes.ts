@@ -13,7 +13,7 @@ export function queueRoutes(deps: AgentDeps): Route[] {
       method: "GET",
       path: "/queue",
       permission: "runs:read",
-      summary: "Runs that wait, and why; runs that are executed; servers that execute them",
+      summary: "List pending runs with the reason, running runs, and servers",
       query: schema.queueQuery,
       out: { 200: schema.queue },
       async handler({ query: { limit }, c, principal: { sees = ALL } }) {

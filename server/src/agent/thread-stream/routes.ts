@@ -15,7 +15,7 @@ export function threadStreamRoutes(deps: AgentDeps): Route[] {
       path: "/threads/:thread_id/stream",
       permission: "runs:read",
       aliases: ["/thread/:thread_id/stream"],
-      summary: "Follow all runs of a thread, until the client leaves",
+      summary: "Stream all runs of a thread until the client disconnects",
       params: threadParams,
       query: threadStreamQuery,
       out: { 200: "text/event-stream" },

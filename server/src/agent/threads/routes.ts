@@ -97,7 +97,7 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       path: "/threads/:thread_id",
       permission: "threads:write",
       audit: "data",
-      summary: "Merge into a thread's metadata, or give it a time to live",
+      summary: "Merge into a thread's metadata, or set its time to live",
       params: schema.threadParams,
       body: schema.patchBody,
       out: { 200: schema.thread, 204: null },
@@ -147,7 +147,7 @@ export function threadRoutes(deps: AgentDeps): Route[] {
       method: "GET",
       path: "/threads/:thread_id/storage",
       permission: "threads:read",
-      summary: "Rows and bytes that a thread occupies",
+      summary: "Get the number of rows and bytes of a thread",
       params: schema.threadParams,
       out: { 200: schema.storage },
       async handler({ params }) {

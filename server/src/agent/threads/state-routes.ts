@@ -43,7 +43,7 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
       method: "POST",
       path: "/threads/:thread_id/state/checkpoint",
       permission: "threads:read",
-      summary: "Get a thread's state at a checkpoint, also of a subgraph",
+      summary: "Get the state of a thread or of a subgraph at a checkpoint",
       body: schema.checkpointBody,
       out: { 200: schema.threadState.partial() },
       async handler({ params, body }) {
@@ -70,7 +70,7 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): R
       path: "/threads/:thread_id/state",
       permission: "threads:write",
       audit: "data",
-      summary: "Merge into a thread's metadata; the same as PATCH of the thread",
+      summary: "Merge into a thread's metadata, like PATCH of the thread",
       body: patchBody,
       out: { 200: thread },
       async handler({ params, body }) {

@@ -25,7 +25,7 @@ export function webhookRoutes(deps: AgentDeps): Route[] {
       method: "GET",
       path: "/webhooks/deliveries",
       permission: "runs:read",
-      summary: "List deliveries of webhooks, newest first",
+      summary: "List webhook deliveries, newest first",
       query: schema.deliveriesQuery,
       out: { 200: z.array(schema.delivery) },
       async handler({ query, c, principal }) {
@@ -39,7 +39,7 @@ export function webhookRoutes(deps: AgentDeps): Route[] {
       method: "GET",
       path: "/webhooks/deliveries/:delivery_id",
       permission: "runs:read",
-      summary: "Get a delivery with its attempts",
+      summary: "Get a webhook delivery with its attempts",
       params: schema.deliveryParams,
       out: { 200: schema.deliveryWithLog },
       async handler({ params, c, principal }) {
@@ -56,7 +56,7 @@ export function webhookRoutes(deps: AgentDeps): Route[] {
       path: "/webhooks/deliveries/:delivery_id/replay",
       permission: "runs:create",
       audit: "change",
-      summary: "Send a webhook once more, with the same id and content",
+      summary: "Send a webhook again, with the same id and content",
       params: schema.deliveryParams,
       out: { 202: schema.delivery },
       async handler({ params, c, principal }) {

@@ -26,7 +26,7 @@ test("rejects any changed bit, without the value in the message", () => {
       const bytes = Buffer.from(sealed[part]);
       bytes[bit >> 3]! ^= 1 << (bit & 7);
       expect(() => openSecret(key, ref, { ...sealed, [part]: bytes })).toThrow(
-        /^the stored secret webhook w1 was altered, or belongs elsewhere, and cannot be opened$/,
+        /^the stored secret webhook w1 cannot be decrypted: it was altered or copied from another row$/,
       );
     }
     for (const length of [0, 1, 28, sealed[part].length - 1]) {

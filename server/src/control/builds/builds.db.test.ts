@@ -77,7 +77,7 @@ test.each<[string, TarEntry[], string]>([
 test.each<[string, Buffer, object, string]>([
   ["no tar in it", gzipSync(Buffer.from("x".repeat(3000))), {}, "cannot be read"],
   ["its end missing", archiveOf(graphProject("x")).subarray(0, 200), {}, "cannot be read"],
-  ["no langgraph.json", archiveOf({ "readme.md": "" }), {}, "There is no langgraph.json"],
+  ["no langgraph.json", archiveOf({ "readme.md": "" }), {}, "The project has no file langgraph.json"],
   ["a langgraph.json that is none", archiveOf({ "langgraph.json": "{" }), {}, "not valid JSON"],
   ["no graph", archiveOf({ "langgraph.json": '{"graphs":{}}' }), {}, "must name at least one graph"],
   [

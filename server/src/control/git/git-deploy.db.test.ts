@@ -124,7 +124,7 @@ test("a repository with a link that leads out, or without a project, fails in it
   const empty = host.create("public-empty");
   empty.commit({ "readme.md": "", ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = file:///etc\n' });
   const { message, log } = await failing("empty", { repo_url: empty.url }, "main", "BUILD_FAILED");
-  expect(message).toContain("There is no langgraph.json");
+  expect(message).toContain("The project has no file langgraph.json");
   expect(log.join("\n")).toContain("submodules. They are not fetched");
 }, 60_000);
 

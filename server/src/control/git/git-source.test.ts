@@ -127,7 +127,9 @@ test("rejects a repository that is too large, compressed or unpacked", async () 
   const bomb = host.create("bomb");
   const zeros = bomb.commit({ zeros: "0".repeat(20_000_000) });
   const small = source({ gitMaxMb: 1, unpackMaxMb: 1 });
-  await expect(fetchNames(small, bomb.url, "main", zeros)).rejects.toThrow("holds more than 1 MiB");
+  await expect(fetchNames(small, bomb.url, "main", zeros)).rejects.toThrow(
+    "The repository's files are larger than 1 MiB",
+  );
   expect(readdirSync(join(directory, "git"))).toEqual([]);
 }, 60_000);
 

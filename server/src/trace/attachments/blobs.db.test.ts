@@ -105,7 +105,7 @@ test("a failed put is retried, and one that cannot succeed is never acknowledged
   proxy.setRule(() => NO_SUCH_BUCKET);
   const refused = await attach(platform, "lost");
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
-  expect(refused.text).toMatch(/The bucket .*files.* cannot be used \(NoSuchBucket\)/);
+  expect(refused.text).toMatch(/The attachment bucket .*files.* is unavailable \(NoSuchBucket\)/);
   // no row refers to a missing file
   expect(refused.file).toBeUndefined();
   const reading = await healed.read();
@@ -137,7 +137,7 @@ test("an empty and unused location can be replaced by another, and one with file
   const [first, second, moved] = [directory(), directory(), directory()];
   const one = await start(first);
   await expect(start(second)).rejects.toThrow(/Another trace process is using it.*HEDDLE_BLOB_BUCKET/);
-  await expect(start(second, BUCKET)).rejects.toThrow(`are kept in ${join(first, "blobs")}`);
+  await expect(start(second, BUCKET)).rejects.toThrow(`are stored in ${join(first, "blobs")}`);
   await one.stop();
   const two = await start(second);
   const { status, read } = await attach(two, "kept");

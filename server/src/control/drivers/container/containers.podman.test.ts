@@ -322,7 +322,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const { id: other, latest_revision_id: refused } = outside.json;
     await untilStatus(call, other, refused, "CREATE_FAILED", 60_000);
     const why = (await call("GET", `/v2/deployments/${other}/revisions/${refused}`)).json.status_message;
-    expect(why).toMatch(/cannot be pulled: .*(unauthorized|authentication|push token)/i);
+    expect(why).toMatch(/Could not pull .*(unauthorized|authentication|push token)/i);
     const allowed = await call("PATCH", `/v2/deployments/${other}`, {
       secrets: [{ name: "REGISTRY_LOGIN", value: login(token) }],
     });
