@@ -53,10 +53,10 @@ beforeAll(async () => {
   );
   const isReady = async () => {
     const { status } = await call("agent", "GET", "/ready").catch(() => ({ status: 0 }));
-    expect([status, said]).toEqual([200, expect.stringMatching(/shown this once: \S+/)]);
+    expect([status, said]).toEqual([200, expect.stringMatching(/shown only once: \S+/)]);
   };
   await vi.waitFor(isReady, { timeout: 90_000, interval: 300 });
-  key = /shown this once: (\S+)/.exec(said)![1]!;
+  key = /shown only once: (\S+)/.exec(said)![1]!;
 }, 120_000);
 
 afterAll(async () => {

@@ -21,7 +21,7 @@ test.each([
   ["404 Session with ID 1 not found", "There is no project 1."],
   [
     "404 Bulk export destination with ID 1 not found",
-    "There is no destination 1. heddle export destinations tells which there are.",
+    "There is no destination 1. To list them: heddle export destinations",
   ],
   ["403 You may not.", "403 You may not."],
 ])("rewrites %j as %j", (said, told) => {

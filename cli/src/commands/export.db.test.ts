@@ -99,7 +99,7 @@ test("accepts projects and destinations by name, and names the command's options
     [["a bucket", "by name", "--from", "monday", "--to", marchDay(2)], "--from: must be an ISO 8601 time"],
     [["a bucket", "by name", "--from", marchDay(2), "--to", marchDay(1)], "--to: must be later than --from"],
     [["a bucket", "no such", ...window], 'There is no project "no such".'],
-    [["no such", "by name", ...window], 'There is no destination "no such". heddle export destinations tells'],
+    [["no such", "by name", ...window], 'There is no destination "no such". To list them: heddle export destinations'],
     [["a bucket", "by name", "--from", marchDay(1)], "heddle export create needs --to, or --every-hours"],
   ];
   for (const [[destination, project, ...rest], said] of wrong) {

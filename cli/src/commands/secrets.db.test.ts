@@ -71,7 +71,7 @@ test("resumes a killed rotation with the same key while a server keeps working",
     stderr: expect.stringContaining("250 secrets are under the key"),
   });
   const done = await heddle(["secrets", "rotate"]);
-  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("250 secrets moved") });
+  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("250 secrets re-encrypted") });
   expect(idsInFile()).toEqual([fresh, old]);
   expect(await heddle(["secrets", "retire", "--key", old!])).toMatchObject({ code: 0 });
   expect(idsInFile()).toEqual([fresh]);
@@ -95,7 +95,7 @@ test("rotates to the first key of the environment, and reports when it is alread
   expect(same).toMatchObject({ code: 1, stderr: expect.stringContaining("is the current one already") });
   const both = `${generated},${line}`;
   const done = await heddle(["secrets", "rotate"], { HEDDLE_SECRETS_KEYS: both });
-  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("451 secrets moved") });
+  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("451 secrets re-encrypted") });
   expect(await (await open(generated)).get(ref("7"))).toBe("value 7");
   // the file's key is outdated: it lacks the new one, which is reported, too
   expect(await heddle(["secrets", "status"])).toMatchObject({ code: 1, stdout: expect.stringContaining("MISSING") });
@@ -142,7 +142,7 @@ test("rejects invalid arguments with a usage error", async () => {
     [["secrets", "retire"], "--key"],
     [["audit", "export", "--from", "soon"], "--from must be a time"],
     [["audit", "export", "--format", "xml"], "--format must be"],
-    [["secrets", "status"], "There is no data of Heddle", { DATABASE_URI: "" }],
+    [["secrets", "status"], "contains no Heddle data", { DATABASE_URI: "" }],
   ];
   await Promise.all(
     mistakes.map(async ([args, message, env]) => {

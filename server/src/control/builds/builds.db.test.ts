@@ -97,7 +97,7 @@ test.each<[string, Buffer, object, string]>([
       }),
     ),
     {},
-    '"npm ci --prefer-offline --no-audit --no-fund" ended with exit code 1',
+    '"npm ci --prefer-offline --no-audit --no-fund" failed with exit code 1',
   ],
   ["a command that fails", archiveOf(graphProject("x")), { install_command: "node nothing.js" }, "exit code 1"],
   [
