@@ -60,7 +60,7 @@ test("creates, watches, lists and verifies an export, and reports damaged files 
     // only the platform can validate these
     [
       written.replace('"query_count": 25,', '"query_count": 26,').replace('"deleted_count": 0,', '"deleted_count": 1,'),
-      /WRONG {2}the manifest says that the query had 26 rows, the platform counted 25/,
+      /WRONG {2}the manifest lists 26 rows of the query, but the platform counted 25/,
     ],
   ];
   for (const [manifest, wrong] of told) {

@@ -68,7 +68,7 @@ test("resumes a killed rotation with the same key while a server keeps working",
 
   expect(await heddle(["secrets", "retire", "--key", old!])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("250 secrets are under the key"),
+    stderr: expect.stringContaining("250 secrets still use the key"),
   });
   const done = await heddle(["secrets", "rotate"]);
   expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("250 secrets re-encrypted") });
@@ -92,7 +92,7 @@ test("rotates to the first key of the environment, and reports when it is alread
   const generated = (await heddle(["secrets", "generate"])).stdout.trim();
   expect(generated).toMatch(/^\d{4}-\d\d-\d\d-[0-9a-f]{6}:[A-Za-z0-9+/]{43}=$/);
   const same = await heddle(["secrets", "rotate"], { HEDDLE_SECRETS_KEYS: line });
-  expect(same).toMatchObject({ code: 1, stderr: expect.stringContaining("is the current one already") });
+  expect(same).toMatchObject({ code: 1, stderr: expect.stringContaining("is already the current one") });
   const both = `${generated},${line}`;
   const done = await heddle(["secrets", "rotate"], { HEDDLE_SECRETS_KEYS: both });
   expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("451 secrets re-encrypted") });

@@ -82,7 +82,7 @@ test("rejects invalid arguments, unknown users and weak passwords", async () => 
     [["promote"], 2, 'not "promote"'],
     [["create"], 2, "--email"],
     [["create", "--email", "x@y.z", "--role", "king"], 2, "--role"],
-    [["create", "--email", "no-address"], 1, "is no e-mail address"],
+    [["create", "--email", "no-address"], 1, "is not an e-mail address"],
     [["create", "--email", "x@y.z", "--workspace", "00000000-0000-7000-8000-0000000000ff"], 1, "no workspace"],
     [["disable", "--email", "nobody@a.example"], 1, "There is no user"],
   ];

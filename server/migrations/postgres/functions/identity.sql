@@ -18,7 +18,7 @@ create or replace function only_workspace_of_key(_key uuid, _user uuid) returns 
   ) candidate
 $$;
 
--- The workspaces that a person may enter: as a member, or as an administrator of the organisation.
+-- The workspaces that a person may enter: as a member, or as an administrator of the organization.
 create or replace function workspaces_of_user(_user uuid) returns setof workspaces language sql stable as $$
   select w.*
   from workspaces w

@@ -2,7 +2,7 @@
  * Permissions of callers, as `resource:verb` (contract trace-platform §6). A single list for all address spaces,
  * because roles span them. A read-only key keeps the permissions that end in `:read`.
  *
- * `scope`: whether the permission applies to a workspace or to the whole organisation.
+ * `scope`: whether the permission applies to a workspace or to the whole organization.
  */
 export const PERMISSIONS = {
   "assistants:read": { scope: "workspace", description: "View assistants, their versions, schemas and graphs" },

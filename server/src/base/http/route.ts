@@ -44,7 +44,7 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   summary: string;
   tag: string;
   /**
-   * `organization`: concerns the organisation, so callers with several workspaces need not name one.
+   * `organization`: concerns the organization, so callers with several workspaces need not name one.
    * `principal.workspaceId` may then be the id of no workspace.
    */
   scope?: "organization";
