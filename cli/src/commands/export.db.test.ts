@@ -56,7 +56,7 @@ test("creates, watches, lists and verifies an export, and reports damaged files 
   const written = (await exports.s3.read("traces", manifestAt)).toString();
   const told: [string, RegExp][] = [
     [written.replace('"rows": 25,', '"rows": 26,'), /WRONG {2}25 rows, the manifest says 26/],
-    ["{}", /WRONG {2}_manifest.json cannot be read/],
+    ["{}", /WRONG {2}_manifest.json is not a valid manifest/],
     // only the platform can validate these
     [
       written.replace('"query_count": 25,', '"query_count": 26,').replace('"deleted_count": 0,', '"deleted_count": 1,'),
@@ -75,7 +75,7 @@ test("creates, watches, lists and verifies an export, and reports damaged files 
   await bucket.put(first!.replace("runs-00001", "runs-00009"), Buffer.from("x"));
   const wrong = await heddle("verify", id);
   expect(wrong.code).toBe(1);
-  expect(wrong.stdout).toMatch(/WRONG .*runs-00001.parquet is not what was written/);
+  expect(wrong.stdout).toMatch(/WRONG .*runs-00001.parquet differs from what was written/);
   expect(wrong.stdout).toMatch(/WRONG .*runs-00009.parquet is not in the manifest/);
   expect(wrong.stdout).toMatch(/WRONG {2}15 rows, the query had 25/);
 

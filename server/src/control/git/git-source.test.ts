@@ -137,7 +137,7 @@ test("a missing or old git is reported with the setting to change", async () => 
   const repository = host.create("any");
   repository.commit({ a: "" });
   const none = source({ gitProgram: "no-such-git" }).resolve(at(repository.url), "main", never);
-  await expect(none).rejects.toThrow(/has no git \(no-such-git\).*HEDDLE_GIT/);
+  await expect(none).rejects.toThrow(/cannot find git \(no-such-git\).*HEDDLE_GIT/);
   await expect(none).rejects.toBeInstanceOf(BuildError);
   const old = source({ gitProgram: "echo" }).resolve(at(repository.url), "main", never);
   await expect(old).rejects.toThrow("too old");

@@ -109,7 +109,7 @@ test("a failed put is retried, and one that cannot succeed is never acknowledged
   // no row refers to a missing file
   expect(refused.file).toBeUndefined();
   const reading = await healed.read();
-  expect([reading.status, reading.text]).toEqual([503, expect.stringMatching(/The bucket .*files/)]);
+  expect([reading.status, reading.text]).toEqual([503, expect.stringMatching(/The attachment bucket .*files/)]);
   // requests that need no bucket are accepted
   const id = uuid7();
   const plain = await ingestClient(platform).send([{ name: `post.${id}`, content: JSON.stringify(runOf(id)) }]);

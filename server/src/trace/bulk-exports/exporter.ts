@@ -52,7 +52,7 @@ export class Exporter {
     this.#now = options.now ?? (() => new Date());
     // unique among the processes on the same data directory
     this.#directory = `${temporaryFiles(deps.dataDir)}/${process.pid}-${uuid7()}`;
-    const failing = "exports are not worked on; it will be tried again";
+    const failing = "could not claim exports; will retry";
     this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
 
@@ -66,7 +66,7 @@ export class Exporter {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#passes.stop();
-    for (const controller of this.#running.keys()) controller.abort(new Error("the server stops"));
+    for (const controller of this.#running.keys()) controller.abort(new Error("the server is stopping"));
     await Promise.all(this.#running.values());
     rmSync(this.#directory, { recursive: true, force: true });
   }
@@ -162,12 +162,12 @@ export class Exporter {
     const { sql, settings, log } = this.#deps;
     const seconds = settings.exportLeaseSeconds;
     let renewedAt = performance.now();
-    const failure = new RepeatedFailure({ log, message: "the lease of an export could not be renewed" });
+    const failure = new RepeatedFailure({ log, message: "could not renew the lease of an export" });
     const look = async () => {
       const status = await queue.renewLease(sql, held, seconds);
       renewedAt = performance.now();
       failure.succeeded();
-      if (status !== "RUNNING") work.abort(new Error("the export is over, or somebody else's"));
+      if (status !== "RUNNING") work.abort(new Error("the export has ended, or another process holds its lease"));
       return status;
     };
     while (!over.aborted) {
@@ -177,7 +177,7 @@ export class Exporter {
         await look();
       } catch (error) {
         failure.failed(error, { export: held.id });
-        if (performance.now() - renewedAt > seconds * 600) work.abort(new Error("the lease is lost"));
+        if (performance.now() - renewedAt > seconds * 600) work.abort(new Error("the lease was lost"));
       }
     }
     // not renewed: it may have been released

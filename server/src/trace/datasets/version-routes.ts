@@ -49,7 +49,7 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "GET",
       ...v1("/datasets/:dataset_id/versions/diff"),
       permission: "datasets:read",
-      summary: "What two versions differ in",
+      summary: "Compare two versions",
       query: schema.diffQuery,
       out: { 200: schema.diff },
       async handler({ params: { dataset_id: id }, query, principal, c }) {
@@ -65,7 +65,7 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "GET",
       ...v1("/datasets/:dataset_id/version"),
       permission: "datasets:read",
-      summary: "The version of a time, or before it, or of a tag",
+      summary: "Get the version at a time, before a time, or with a tag",
       query: schema.versionQuery,
       out: { 200: schema.version },
       async handler({ params: { dataset_id: id }, query, principal, c }) {
@@ -78,7 +78,7 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "PUT",
       ...v1("/datasets/:dataset_id/tags"),
       permission: "datasets:update",
-      summary: "Put a tag to a version; it leaves the one that it was at",
+      summary: "Tag a version; the tag moves from its previous version",
       body: schema.tagBody,
       out: { 200: schema.version },
       async handler({ params: { dataset_id: id }, body, principal, c }) {
@@ -94,7 +94,7 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "GET",
       ...v1("/datasets/:dataset_id/splits"),
       permission: "datasets:read",
-      summary: "The splits that a dataset's examples are in",
+      summary: "List the splits of a dataset",
       query: schema.splitsQuery,
       out: { 200: z.array(z.string()) },
       async handler({ params: { dataset_id: id }, query, principal, c }) {
@@ -108,7 +108,7 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "PUT",
       ...v1("/datasets/:dataset_id/splits"),
       permission: "datasets:update",
-      summary: "Put examples into a split, or take them out",
+      summary: "Add examples to a split, or remove them",
       body: schema.splitBody,
       out: { 200: z.array(z.guid()) },
       async handler({ params: { dataset_id: id }, body, principal, c }) {

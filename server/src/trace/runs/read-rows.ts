@@ -31,12 +31,12 @@ function translate(error: unknown, seconds: number): unknown {
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code !== "string") return error;
   if (code === TIMEOUT) {
-    const message = `The query took longer than ${seconds} s. Bound its start time, or ask for less.`;
+    const message = `The query took longer than ${seconds} s. Narrow its time range, or request less.`;
     return new AppError(422, message, { cause: error });
   }
   // E…: Node's codes for failed or broken connections
   if (!AWAY.has(code) && !code.startsWith("E")) return error;
-  const away = unavailable("The trace store can't answer this now. Try again later.", 2);
+  const away = unavailable("The trace store cannot answer queries at the moment. Try again later.", 2);
   away.cause = error;
   return away;
 }
