@@ -30,18 +30,21 @@ test("without a langgraph.json, names the directory searched and shows how to wr
 });
 
 test.each([
-  [["logs"], "Of which deployment? heddle logs NAME"],
-  [["logs", "x", "--type", "other"], '--type is "deploy" or "build"'],
+  [["logs"], "The name of the deployment is missing: heddle logs NAME"],
+  [["logs", "x", "--type", "other"], '--type must be "deploy" or "build"'],
   [["logs", "x", "--limit", "0"], "--limit"],
-  [["revisions"], "Of which deployment?"],
-  [["logs", "x", "--revision", "y"], '--revision is the id of a revision, not "y". heddle revisions NAME tells ids.'],
-  [["rollback", "x", "--to", "y"], '--to is the id of a revision, not "y"'],
-  [["rollback"], "Which deployment? heddle rollback NAME"],
-  [["deployments", "delete"], "Which one? heddle deployments delete NAME"],
+  [["revisions"], "The name of the deployment is missing: heddle"],
+  [
+    ["logs", "x", "--revision", "y"],
+    '--revision must be the id of a revision, not "y". To list ids: heddle revisions NAME',
+  ],
+  [["rollback", "x", "--to", "y"], '--to must be the id of a revision, not "y"'],
+  [["rollback"], "The name of the deployment is missing: heddle rollback NAME"],
+  [["deployments", "delete"], "The name of the deployment is missing: heddle deployments delete NAME"],
   [["deployments", "drop", "x"], 'There is no action "drop"'],
-  [["export", "verify"], "Which one? heddle export verify ID"],
-  [["export", "verify", "x"], '"x" is no id of an export. heddle export list tells ids.'],
-  [["export"], "What to do: destinations, create"],
+  [["export", "verify"], "The id of the export is missing: heddle export verify ID"],
+  [["export", "verify", "x"], '"x" is not an export id. To list ids: heddle export list'],
+  [["export"], "Missing action: destinations, create"],
   [["export", "list", "--url", "nonsense"], '--url must begin with http:// or https://, not "nonsense"'],
   [["export", "create", "--destination", "x"], "heddle export create needs --project"],
   [["deploy", "--nam", "x"], "--nam"],
@@ -64,7 +67,7 @@ test("names the URL of a server that is not a trace platform", async () => {
   const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
   const { code, stderr } = await heddle("export", "list", "--url", url);
   expect(code).toBe(1);
-  expect(stderr).toContain(`What answers at ${url}/api/v1 is no trace platform. Name it with --url.`);
+  expect(stderr).toContain(`The server at ${url}/api/v1 is not a trace platform. Name the trace platform with --url.`);
   page.close();
 });
 

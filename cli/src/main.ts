@@ -66,7 +66,7 @@ async function main(args: string[]): Promise<void> {
   const wantsHelp = name === "help" || rest.includes("--help") || rest.includes("-h");
   const wanted = name === "help" ? rest[0]! : name;
   const command = Object.hasOwn(COMMANDS, wanted) ? COMMANDS[wanted]! : undefined;
-  if (!command) throw new UsageError(`There is no command "${wanted}".\n\n${overview()}`);
+  if (!command) throw new UsageError(`Unknown command "${wanted}".\n\n${overview()}`);
   if (wantsHelp) process.stdout.write(command.help());
   else await command.run(rest);
 }

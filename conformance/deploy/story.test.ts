@@ -174,7 +174,7 @@ test("heddle deploy, revisions, rollback and logs work like the official command
   const env = { HEDDLE_CONTROL_URL: platform.control, HEDDLE_API_KEY: platform.key };
   const deployed = await heddle(project("fourth"), ["deploy", "--name", "my-agent"], env);
   expect(deployed.output).toContain(`${platform.control}/d/my-agent`);
-  expect(deployed.output).toContain("Left out, because the platform sets them: LANGCHAIN_PROJECT");
+  expect(deployed.output).toContain("Skipped variables that the platform sets: LANGCHAIN_PROJECT");
   expect(deployed.code).toBe(0);
   expect(await runIt()).toMatchObject({ word: "fourth", greeting: "hello" });
   const back = await heddle(projects[0]!, ["rollback", "my-agent"], env);
@@ -189,7 +189,7 @@ test("heddle deploy, revisions, rollback and logs work like the official command
   expect((await heddle(projects[0]!, ["logs", "my-agent", "--query", "line of fourth"], env)).output).toContain("INFO");
   const failed = await heddle(project("x", { "langgraph.json": '{"graphs":{}}' }), ["deploy", "--name", "bad"], env);
   expect(failed.code).toBe(1);
-  expect(failed.output).toContain("has no graph");
+  expect(failed.output).toContain("must name at least one graph");
 }, 150_000);
 
 test("delete removes the deployment and its address", async () => {

@@ -98,7 +98,7 @@ describe.skipIf(!world)("an image", () => {
     await next("localhost/shop:nowhere");
     await page
       .getByRole("alert")
-      .filter({ hasText: /cannot be pulled/ })
+      .filter({ hasText: /Could not pull/ })
       .waitFor({ timeout: DEPLOY_MS });
     expect(await readWord()).toEqual(["second", "hello"]);
 

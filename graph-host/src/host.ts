@@ -86,7 +86,7 @@ export class Host {
       graphs: statuses,
     });
     void warmUp(this.#deps, () => this.#runs.size > 0 || this.#draining).catch((error: unknown) =>
-      complain("The rehearsal of a run failed, which changes nothing:", error),
+      complain("The warm-up run failed; this has no effect on runs:", error),
     );
   }
 
@@ -99,7 +99,7 @@ export class Host {
 
   async #fault(error: unknown): Promise<void> {
     const { error: name, message, stack } = describeError(error);
-    complain("An error that belongs to no run:", error);
+    complain("An error outside any run:", error);
     this.#leaving = true;
     this.#exitCode = EXIT_SOFTWARE;
     this.connection.send({ t: "fault", message: stack ?? `${name}: ${message}` });
@@ -154,7 +154,8 @@ export class Host {
   }
 
   #failRun(run: ActiveRun, error: unknown): void {
-    if (run.closed || run.stopped) return complain(`Run ${run.start.run_id} is over, but its code threw:`, error);
+    if (run.closed || run.stopped)
+      return complain(`Run ${run.start.run_id} has ended, but its code threw an error:`, error);
     run.stop(outcomeOf(error, undefined), error);
   }
 

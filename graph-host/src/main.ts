@@ -23,7 +23,7 @@ process.on("SIGTERM", () => {});
 
 const project = JSON.parse(process.env.HEDDLE_HOST_PROJECT ?? "null") as Project | null;
 if (!project) {
-  complain("HEDDLE_HOST_PROJECT is not set: a graph host is started by a Heddle server.");
+  complain("HEDDLE_HOST_PROJECT is not set. Only a Heddle server can start a graph host.");
   process.exit(EXIT_CONFIG);
 }
 const url = process.env.HEDDLE_HOST_DATABASE;
@@ -57,9 +57,10 @@ batchStoreOnDemand();
 ids.installCheckpointIds(() => currentWork.getStore()?.clock);
 if (!ids.makesOurIds()) {
   complain(
-    `LangGraph ${langgraphVersion} in ${project.dir} takes the ids of checkpoints from this machine's clock, because ` +
-      "its module @langchain/langgraph-checkpoint/dist/id.js was not found in its place. Runs fail where the clock is " +
-      "behind the thread's newest checkpoint. Install an unbundled @langchain/langgraph-checkpoint, or keep clocks in step.",
+    `LangGraph ${langgraphVersion} in ${project.dir} derives checkpoint ids from this machine's clock, because ` +
+      "its module @langchain/langgraph-checkpoint/dist/id.js was not found. Runs fail if the clock is behind the " +
+      "thread's newest checkpoint. Install an unbundled @langchain/langgraph-checkpoint, or keep clocks " +
+      "synchronized.",
   );
 }
 const host = new Host(3);

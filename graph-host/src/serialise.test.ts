@@ -63,7 +63,7 @@ test("rejects a cycle, and accepts the same object twice", () => {
   expect(through([shared, shared])).toEqual([{ n: 1 }, { n: 1 }]);
   const circle: Record<string, unknown> = { shared };
   circle.self = [circle];
-  expect(() => toJson(circle)).toThrow("refers to itself");
+  expect(() => toJson(circle)).toThrow("circular reference");
 });
 
 test("leaves the value unchanged", () => {

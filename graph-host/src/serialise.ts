@@ -21,7 +21,7 @@ interface Message {
 function plain(value: unknown, ancestors: object[]): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
   if (typeof value !== "object" || value === null) return value;
-  if (ancestors.includes(value)) throw new TypeError("A value that refers to itself cannot be sent as JSON.");
+  if (ancestors.includes(value)) throw new TypeError("A value with a circular reference cannot be serialized as JSON.");
   ancestors.push(value);
   const result = Array.isArray(value) ? plainArray(value, ancestors) : plainObject(value, ancestors);
   ancestors.pop();

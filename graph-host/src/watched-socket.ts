@@ -79,7 +79,7 @@ class WatchedSocket extends Socket {
       if (silent < this.#silenceMs) this.#timer = this.#watch(this.#silenceMs - silent);
       // read first any answer that arrived while this process was frozen or busy
       else if (ms !== GRACE_MS) this.#timer = this.#watch(GRACE_MS);
-      else this.destroy(lost("ETIMEDOUT", `The database did not answer for ${Math.round(silent)} ms`));
+      else this.destroy(lost("ETIMEDOUT", `The database did not respond for ${Math.round(silent)} ms`));
     }, ms).unref();
   }
 }

@@ -15,7 +15,7 @@ import { insertWorkspace } from "../src/identity/workspaces/sql.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { TestDatabase } from "./db.ts";
 
-/** A workspace in its own organisation, with the texts of keys to it. */
+/** A workspace in its own organization, with the texts of keys to it. */
 export interface TestWorkspace {
   organizationId: string;
   workspaceId: string;
@@ -28,7 +28,7 @@ export interface TestWorkspace {
   readOnly: string;
   expired: string;
   revoked: string;
-  /** Key of the organisation with all permissions; requests must name the workspace. */
+  /** Key of the organization with all permissions; requests must name the workspace. */
   org: string;
 }
 
@@ -45,7 +45,7 @@ export async function testTenants(db: TestDatabase): Promise<TestTenants> {
 }
 
 export async function testWorkspace({ sql }: TestDatabase, name: string): Promise<TestWorkspace> {
-  const organization = await insertOrganization(sql, { id: randomUUID(), display_name: `Organisation ${name}` });
+  const organization = await insertOrganization(sql, { id: randomUUID(), display_name: `Organization ${name}` });
   const workspaceId = randomUUID();
   await insertWorkspace(sql, {
     id: workspaceId,

@@ -8,7 +8,7 @@ import type { TestWorkspace } from "./identity.ts";
 
 export interface TestPerson {
   userId: string;
-  /** Id of the membership of the organisation. */
+  /** Id of the membership of the organization. */
   memberId: string;
   email: string;
   /** Text of a personal key that names no workspace. */

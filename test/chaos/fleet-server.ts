@@ -12,7 +12,7 @@ import type { HealthSample } from "./check/world.ts";
 import type { FaultProxy } from "./fault-proxy.ts";
 
 /** Part of the launcher's message when it cannot reach the database. */
-const NO_DATABASE = "does not take us";
+const NO_DATABASE = "rejected the connection";
 
 /** Time a server must stay ready without a break before it counts as stable until the next fault. */
 const STEADY_MS = 3000;

@@ -71,7 +71,7 @@ test.skipIf(!isMounted)("a build that fills the disk fails with the reason and f
   const revision = await deployArchive(call, id, ...filling);
   await untilStatus(call, id, revision, "BUILD_FAILED", 60_000);
   const log = (await logLines(call, id, revision, "build")).join("\n");
-  expect(log).toMatch(/No space left on device|no room left on the disk/);
+  expect(log).toMatch(/No space left on device|The disk is too full for this build/);
   expect(builds()).toEqual(before);
   await untilWord("first");
 });
@@ -93,8 +93,8 @@ test.skipIf(!isMounted)(
     const revision = changed.json.latest_revision_id as string;
     await untilStatus(call, id, revision, "BUILD_FAILED", 60_000);
     const { json } = await call("GET", `/v2/deployments/${id}/revisions/${revision}`);
-    expect(json.status_message).toContain("no room left on the disk");
-    expect((await logLines(call, id, revision, "build")).at(-1)).toContain("no room left on the disk");
+    expect(json.status_message).toContain("The disk is too full for this build");
+    expect((await logLines(call, id, revision, "build")).at(-1)).toContain("The disk is too full for this build");
     expect(await word()).toBe("first");
     expect(builds()).toEqual(before);
 

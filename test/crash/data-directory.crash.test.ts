@@ -127,7 +127,7 @@ test.runIf(hasNamespaces)("detects a Postgres of version 0.6, which holds no loc
   expect(await first.outcome()).toBe("open");
   first.signal("SIGKILL");
   rmSync(join(dataDir, "postgres", "cluster.lock"));
-  expect(await new Container("postgres").outcome()).toMatch(/^refused: .* is used by a Postgres that was started by/);
+  expect(await new Container("postgres").outcome()).toMatch(/^refused: .* is in use by a Postgres that was started by/);
 });
 
 test.runIf(hasNamespaces)("of containers that start at once after a kill exactly one opens each part", async () => {

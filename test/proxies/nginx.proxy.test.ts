@@ -53,10 +53,10 @@ beforeAll(async () => {
   );
   const isReady = async () => {
     const { status } = await call("agent", "GET", "/ready").catch(() => ({ status: 0 }));
-    expect([status, said]).toEqual([200, expect.stringMatching(/shown this once: \S+/)]);
+    expect([status, said]).toEqual([200, expect.stringMatching(/shown only once: \S+/)]);
   };
   await vi.waitFor(isReady, { timeout: 90_000, interval: 300 });
-  key = /shown this once: (\S+)/.exec(said)![1]!;
+  key = /shown only once: (\S+)/.exec(said)![1]!;
 }, 120_000);
 
 afterAll(async () => {
@@ -125,7 +125,7 @@ test("requests through the proxy need a key, on every server, and the start logs
     expect([role, (await call(role, method, path, body, withKey())).status]).not.toEqual([role, 401]);
     expect([role, (await call(role, "GET", "/metrics")).status]).toEqual([role, 404]);
   }
-  expect(said).toContain("Requests need a key: HEDDLE_TRUSTED_PROXIES names a proxy");
+  expect(said).toContain("Requests require a key: HEDDLE_TRUSTED_PROXIES names a proxy");
   // callers that bypass the proxy need a key as well
   const direct = await fetch(`http://127.0.0.1:${ports.agent}/threads/search`, { method: "POST", body: "{}" });
   expect(direct.status).toBe(401);

@@ -56,7 +56,7 @@ const strangers: Stranger[] = [
     expected: () => 403,
   },
   {
-    who: "B's organisation's key for A's workspace",
+    who: "B's organization's key for A's workspace",
     headers: { "x-api-key": b.org, "x-tenant-id": a.workspaceId },
     expected: () => 403,
   },

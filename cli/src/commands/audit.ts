@@ -7,21 +7,21 @@ import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/fla
 
 const flags = {
   ...PLACE_FLAGS,
-  from: { type: "text", placeholder: "TIME", description: "For export: from this time on, as in ISO 8601." },
-  to: { type: "text", placeholder: "TIME", description: "For export: up to this time." },
+  from: { type: "text", placeholder: "TIME", description: "For export: start of the time range, ISO 8601." },
+  to: { type: "text", placeholder: "TIME", description: "For export: end of the time range, ISO 8601." },
   format: { type: "text", placeholder: "FORMAT", default: "ndjson", description: "For export: ndjson or csv." },
-  output: { type: "text", placeholder: "FILE", description: "For export: write here instead of to stdout." },
+  output: { type: "text", placeholder: "FILE", description: "For export: write to this new file instead of stdout." },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Who changed what: export and verify the audit log";
+export const summary = "Export and verify the audit log";
 
 export function help(): string {
   return `Usage: heddle audit ACTION [options]
 
 Actions:
-  export      Print the lines of all workspaces, and of attempts that belong to none, oldest first.
-  verify      Hold every line against its seal and its number: tells lines that were changed, put
-              in or taken out. Ends with 1 when there are any.
+  export      Print the audit log of all workspaces, and attempts without a workspace, oldest first.
+  verify      Check every line's seal and number, and list lines that were altered, inserted or
+              removed. Exits with 1 if there are any.
 
 Options:
 ${describeFlags(flags)}
@@ -55,7 +55,7 @@ export async function run(args: string[]): Promise<void> {
       `${found.lines} ${found.lines === 1 ? "line" : "lines"}, ${found.sound} sound, ${found.unsealed} without a seal`,
     );
     for (const [key, count] of Object.entries(found.unknownKeys))
-      say(`${count} sealed with ${key}, which is not at hand`);
+      say(`${count} sealed with ${key}, which is not available`);
     for (const id of found.altered) say(`ALTERED  ${id}`);
     for (const { writer, after, missing } of found.gaps)
       say(`MISSING  ${missing} after line ${after} of writer ${writer}`);
@@ -68,6 +68,6 @@ export async function run(args: string[]): Promise<void> {
 function readTime(flag: string, value: string | undefined): Date | undefined {
   if (value === undefined) return undefined;
   const time = new Date(value);
-  if (Number.isNaN(time.getTime())) throw new UsageError(`${flag} must be a time as in ISO 8601, not "${value}".`);
+  if (Number.isNaN(time.getTime())) throw new UsageError(`${flag} must be an ISO 8601 time, not "${value}".`);
   return time;
 }

@@ -43,7 +43,7 @@ test("resumes a killed move of files into a bucket, and completes it only when n
   const running = await heddle("move", BUCKET);
   expect(running).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(/7 files were copied.*is using the directory/),
+    stderr: expect.stringMatching(/7 files were copied.*is still using the directory/),
   });
   const late = `${names[0]}-late`;
   await before.platform.deps.blobs.put(late, Buffer.from("written meanwhile"));

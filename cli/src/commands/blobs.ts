@@ -3,22 +3,22 @@ import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/fla
 
 const flags = { ...PLACE_FLAGS } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Where attachments of traces and examples are kept";
+export const summary = "Show, move or adopt the location of attachments";
 
 export function help(): string {
   return `Usage: heddle blobs ACTION [options]
 
-Attachments are kept in a directory (HEDDLE_BLOB_DIRECTORY, by default blobs in the data directory)
-or in a bucket (HEDDLE_BLOB_BUCKET and its settings). The database records which, and a trace
-process that would keep them elsewhere is refused.
+Attachments are stored in a directory (HEDDLE_BLOB_DIRECTORY, by default blobs in the data directory)
+or in a bucket (HEDDLE_BLOB_BUCKET and its settings). The database records the location, and a trace
+process with another location does not start.
 
 Actions:
-  status      The recorded place, and whether a trace process uses it.
+  status      Show the recorded location, and whether a trace process uses it.
   move        Copy the directory's files into HEDDLE_BLOB_BUCKET and record the bucket.
-              Most of it can be done while the trace platform runs; stop it and run it again for
-              the rest. Can be run again when it was interrupted. The directory stays as it is.
-  adopt       Record the place that the environment names, without copying anything: after files
-              were copied by other means, or are lost.
+              Can run while the trace platform runs; then stop the platform and run it again for
+              the remaining files. Can be repeated after an interruption. Deletes no files.
+  adopt       Record the location in the environment without copying files: after the files
+              were copied by other means, or were lost.
 
 Options:
 ${describeFlags(flags)}
@@ -32,17 +32,17 @@ export async function run(args: string[]): Promise<void> {
   const admin = () => import("../../../server/src/admin/blobs.ts");
   if (action === "status") {
     const { shown, inUse, isAlive } = await (await admin()).blobsStatus(readPlace(given));
-    const notes = [inUse ? "in use" : "empty so far", isAlive ? "a trace process is running" : "no trace process runs"];
-    print(shown === null ? "No place is recorded yet." : `${shown} (${notes.join(", ")})`);
+    const notes = [inUse ? "in use" : "empty", isAlive ? "a trace process is running" : "no trace process is running"];
+    print(shown === null ? "No location is recorded yet." : `${shown} (${notes.join(", ")})`);
   } else if (action === "move") {
     const { copied, there, bytes, from, to } = await (
       await admin()
     ).moveToBucket(readPlace(given), process.env, (moved) => console.error(`${moved.copied + moved.there} files`));
-    print(`${copied} files copied (${bytes} bytes), ${there} were there. Attachments are kept in ${to} now.`);
-    print(`Start trace processes with HEDDLE_BLOB_BUCKET; ${from} is not needed any more.`);
+    print(`${copied} files copied (${bytes} bytes), ${there} already there. Attachments are now stored in ${to}.`);
+    print(`Start trace processes with HEDDLE_BLOB_BUCKET; ${from} is no longer needed.`);
   } else if (action === "adopt") {
     const { before, now } = await (await admin()).adoptPlace(readPlace(given), process.env);
-    print(`Attachments are kept in ${now} now${before === null ? "" : `, before in ${before}`}.`);
+    print(`Attachments are now stored in ${now}${before === null ? "" : ` (previously in ${before})`}.`);
   } else {
     throw new UsageError(`heddle blobs needs an action: status, move or adopt, not "${action}".`);
   }

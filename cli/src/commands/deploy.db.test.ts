@@ -34,10 +34,10 @@ const variables = async (): Promise<string[]> => {
 test("creates a deployment once and reports it, with the platform's variables left out", async () => {
   environment("GREETING=hello\nDATABASE_URI=postgres://nowhere\n");
   const told = await deploy();
-  expect(told.match(/Making the deployment named/g)).toHaveLength(1);
-  expect(told.match(/Left out, because the platform sets them: DATABASE_URI/g)).toHaveLength(1);
+  expect(told.match(/Creating the deployment named/g)).toHaveLength(1);
+  expect(told.match(/Skipped variables that the platform sets: DATABASE_URI/g)).toHaveLength(1);
   expect(await variables()).toEqual(["GREETING"]);
-  expect(await deploy()).not.toContain("Making");
+  expect(await deploy()).not.toContain("Creating");
 });
 
 test("keeps variables that the project no longer has, unless --clear-env is given", async () => {
@@ -51,5 +51,7 @@ test("keeps variables that the project no longer has, unless --clear-env is give
 test("rejects a directory as langgraph.json with a message that names it", async () => {
   const folder = join(directory, "folder.json");
   mkdirSync(folder);
-  await expect(run(["--config", folder, "--url", url])).rejects.toThrow(`${folder} is not a file. --config names`);
+  await expect(run(["--config", folder, "--url", url])).rejects.toThrow(
+    `${folder} is not a file. Pass the path of a langgraph.json`,
+  );
 });

@@ -17,27 +17,31 @@ const flags = {
     type: "text",
     placeholder: "NAME",
     defaultNote: "the name of the project's directory",
-    description: "The deployment: made where there is none of that name, updated where there is one.",
+    description: "Name of the deployment, which is created or updated.",
   },
-  "install-command": { type: "text", placeholder: "COMMAND", description: "Instead of the package manager's own." },
-  "build-command": { type: "text", placeholder: "COMMAND", description: "Run after the installation." },
+  "install-command": {
+    type: "text",
+    placeholder: "COMMAND",
+    description: "Install command, instead of the package manager's default.",
+  },
+  "build-command": { type: "text", placeholder: "COMMAND", description: "Command to run after the installation." },
   env: { type: "switch", default: true, description: "Do not send the project's environment as secrets." },
   "clear-env": {
     type: "switch",
     default: false,
-    description: "Take away the variables of the deployment where the project has none; else they stay.",
+    description: "Delete the deployment's secrets if the project has no environment; by default they stay.",
   },
-  json: { type: "switch", default: false, description: "Print the outcome as JSON." },
+  json: { type: "switch", default: false, description: "Print the result as JSON." },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Deploy a project, and follow its build";
+export const summary = "Deploy a project and follow its build";
 
 export function help(): string {
   return `Usage: heddle deploy [options]
 
-Sends the project of a langgraph.json to a control plane, which installs, builds and runs it. What
-.gitignore and .dockerignore leave out stays here, and so do .env files: what is in them goes as the
-deployment's secrets. Ends with the deployment's address, or with 1 and the reason.
+Sends the project of a langgraph.json to a control plane, which installs, builds and runs it. Files
+ignored by .gitignore or .dockerignore are not sent, nor are .env files: their variables become the
+deployment's secrets. Prints the deployment's URL, or exits with 1 and the reason.
 
 Options:
 ${describeFlags(flags)}
@@ -48,10 +52,12 @@ export async function run(args: string[]): Promise<void> {
   const given = readFlags(flags, args, process.env);
   const config = resolve(given.config);
   if (!existsSync(config)) {
-    throw new UsageError(`There is no ${config}. Start in the directory of a project, or name its file with --config.`);
+    throw new UsageError(
+      `There is no ${config}. Run this in the directory of a project, or name its file with --config.`,
+    );
   }
   if (!statSync(config).isFile()) {
-    throw new UsageError(`${config} is not a file. --config names a langgraph.json, not the directory that it is in.`);
+    throw new UsageError(`${config} is not a file. Pass the path of a langgraph.json to --config, not a directory.`);
   }
   const directory = dirname(config);
   const name = deploymentName(given.name ?? basename(directory));
@@ -63,15 +69,15 @@ export async function run(args: string[]): Promise<void> {
   const place = mkdtempSync(join(tmpdir(), "heddle-deploy-"));
   try {
     const { files, links } = listProject(directory);
-    if (links.length > 0) say(`Left out, because they are links: ${links.slice(0, 10).join(", ")}`);
+    if (links.length > 0) say(`Skipped symbolic links: ${links.slice(0, 10).join(", ")}`);
     for (const { name: one, spec } of packagesOutside(directory)) {
-      say(`package.json takes ${one} from ${spec}, which lies outside of the project and is not sent with it.`);
+      say(`package.json takes ${one} from ${spec}, which is outside the project and is not sent with it.`);
     }
     const archive = join(place, "source.tar.gz");
     await archiveProject(directory, files, archive);
     const send = withoutReserved(secrets, say);
     const known = await api.findByName(name);
-    if (!known) say(`Making the deployment ${name}`);
+    if (!known) say(`Creating the deployment ${name}`);
     const deployment = known ?? (await send((accepted) => create(api, name, accepted)));
     say(`Sending ${files.length} files, ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
     const path = await upload(api, deployment.id, archive);
@@ -127,7 +133,7 @@ function withoutReserved(secrets: Secrets, say: (line: string) => void) {
           .map(({ loc }) => accepted[Number(loc[2])]?.name),
       );
       if (reserved.size === 0 || reserved.size < issues.length) throw error;
-      say(`Left out, because the platform sets them: ${[...reserved].join(", ")}`);
+      say(`Skipped variables that the platform sets: ${[...reserved].join(", ")}`);
       accepted = accepted.filter((one) => !reserved.has(one.name));
       return attempt(accepted);
     }
@@ -152,6 +158,7 @@ async function upload(api: ControlApi, id: string, archive: string): Promise<str
     body: Readable.toWeb(createReadStream(archive)) as never,
     duplex: "half",
   } as RequestInit);
-  if (!answer.ok) throw new Error(`The upload failed with ${answer.status}: ${(await answer.text()).slice(0, 500)}`);
+  if (!answer.ok)
+    throw new Error(`The upload failed with HTTP ${answer.status}: ${(await answer.text()).slice(0, 500)}`);
   return target.object_path;
 }

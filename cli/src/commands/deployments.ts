@@ -5,18 +5,18 @@ import { formatTable } from "../core/table.ts";
 
 const flags = {
   ...CONTROL_FLAGS,
-  json: { type: "switch", default: false, description: "Print JSON." },
+  json: { type: "switch", default: false, description: "Print as JSON." },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Deployments: list, show, delete";
+export const summary = "List, show and delete deployments";
 
 export function help(): string {
   return `Usage: heddle deployments [ACTION] [options]
 
 Actions:
-  list           The workspace's deployments, the newest first. What happens without an action.
-  show NAME      One deployment, and what runs of it.
-  delete NAME    End a deployment, and remove all that is kept of it.
+  list           List the workspace's deployments, newest first. The default action.
+  show NAME      Show a deployment and its instances.
+  delete NAME    Stop a deployment and delete all its data.
 
 Options:
 ${describeFlags(flags)}
@@ -39,7 +39,8 @@ export async function run(args: string[]): Promise<void> {
   const api = new ControlApi(given.url, given["api-key"]);
   if (action === "list") return list(api, given.json);
   if (action !== "show" && action !== "delete") throw new UsageError(`There is no action "${action}".\n\n${help()}`);
-  if (name === undefined) throw new UsageError(`Which one? heddle deployments ${action} NAME`);
+  if (name === undefined)
+    throw new UsageError(`The name of the deployment is missing: heddle deployments ${action} NAME`);
   const deployment = await api.find(name);
   if (action === "delete") {
     await api.send("DELETE", `/v2/deployments/${deployment.id}`);

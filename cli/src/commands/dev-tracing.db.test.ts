@@ -79,7 +79,7 @@ test(
     const server = await heddle(["dev"], "Stop with Ctrl-C", { HEDDLE_AUTH: "required" });
     const api = server.find(/^ {2}API +(.+)$/m)!;
     // in the banner, or after it when the start took long
-    const told = /(?:^ {2}Traces +|The trace platform answers at )(http:\/\/127\.0\.0\.1:\d+)/m;
+    const told = /(?:^ {2}Traces +|The trace platform is up at )(http:\/\/127\.0\.0\.1:\d+)/m;
     await expect.poll(() => server.output(), PATIENT).toMatch(told);
     const traces = server.find(told)!;
     const key = (firstKey = server.find(/^ {2}Key +(.+)$/m)!);

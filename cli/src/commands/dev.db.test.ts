@@ -73,7 +73,7 @@ test(
   async () => {
     const server = await dev(["--trace-port", "0"]);
     // in the banner, or after it when the start took long
-    const told = /(?:^ {2}Traces +|The trace platform answers at )(http:\/\/127\.0\.0\.1:\d+)/m;
+    const told = /(?:^ {2}Traces +|The trace platform is up at )(http:\/\/127\.0\.0\.1:\d+)/m;
     await expect.poll(() => server.output(), PATIENT).toMatch(told);
     const traces = told.exec(server.output())![1]!;
     expect(await statusOf(`${traces}/ok`)).toBe(200);
@@ -103,7 +103,7 @@ test("starts the agent server alone when the trace port is taken, and stops on S
   const { port } = other.address() as { port: number };
   const server = await dev(["--trace-port", String(port)]);
   expect(server.line("Traces")).toBe(
-    `off. Port ${port} is in use on 127.0.0.1. Choose another with --trace-port or HEDDLE_TRACE_PORT.`,
+    `off. Port ${port} is in use on 127.0.0.1. Choose another port with --trace-port or HEDDLE_TRACE_PORT.`,
   );
   // the first start created it
   expect(server.line("Key")).toBeUndefined();

@@ -27,14 +27,14 @@ const flags = {
     placeholder: "DIR",
     env: ["HEDDLE_DATA_DIR"],
     defaultNote: ".heddle beside the project's langgraph.json",
-    description: "Where threads, runs and the embedded Postgres are kept.",
+    description: "Data directory of threads, runs and the embedded Postgres.",
   },
   "postgres-uri": SERVER_FLAGS["postgres-uri"],
   reload: {
     type: "switch",
     env: ["HEDDLE_RELOAD"],
     default: true,
-    description: "Do not load graphs again when their files change.",
+    description: "Do not reload graphs when their files change.",
   },
   "n-jobs-per-worker": SERVER_FLAGS["n-jobs-per-worker"],
   trace: {
@@ -53,9 +53,9 @@ export const summary = "Serve a LangGraph project";
 export function help(): string {
   return `Usage: heddle dev [options]
 
-Serves the graphs of a langgraph.json, loads them again when they change, and keeps threads and runs
-in an embedded Postgres. The trace platform runs beside it, in a process of its own, and the console
-shows both in a browser. Needs no account, key or container.
+Serves the graphs of a langgraph.json, reloads them when they change, and stores threads and runs in
+an embedded Postgres. The trace platform runs beside it in a separate process, and the console
+shows both in a browser. Requires no account, key or container.
 
 Options:
 ${describeFlags(flags)}
@@ -102,7 +102,7 @@ export async function run(args: string[]): Promise<void> {
   });
   tellLauncher("ready");
   for (const warning of server.warnings) console.error(`heddle: ${warning}`);
-  const slow = setTimeout(() => console.error(`${server.url} answers; the graphs are still loading.`), 5_000);
+  const slow = setTimeout(() => console.error(`${server.url} is up; the graphs are still loading.`), 5_000);
   const graphs = await server.graphs;
   clearTimeout(slow);
 
@@ -140,7 +140,7 @@ export async function run(args: string[]): Promise<void> {
       firstKey: server.firstKey,
     }),
   );
-  announce = (reloaded) => process.stdout.write(`Graphs loaded again.\n${describeGraphs(reloaded)}\n`);
+  announce = (reloaded) => process.stdout.write(`Graphs reloaded.\n${describeGraphs(reloaded)}\n`);
 }
 
 /** Time for which the banner waits for the trace platform. */
@@ -149,7 +149,7 @@ const PATIENCE_MS = 20_000;
 function missingConfig(config: string): string {
   return `There is no ${config}.
 
-Start in the directory of a LangGraph project, or name its file with --config. The smallest one is
+Run this in the directory of a LangGraph project, or name its file with --config. A minimal one is
 
   { "graphs": { "agent": "./src/agent.ts:graph" } }
 

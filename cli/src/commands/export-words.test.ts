@@ -9,8 +9,8 @@ test.each([
   ],
   ["422 Invalid body: end_time: must be later than start_time", "--to: must be later than --from"],
   [
-    "422 Invalid body: end_time: must be left out when interval_hours is given",
-    "--to: must be left out when --every-hours is given",
+    "422 Invalid body: end_time: must be omitted when interval_hours is set",
+    "--to: must be omitted when --every-hours is set",
   ],
   ['422 Invalid body: export_fields.0: there is no field "a"', '--fields: there is no field "a"'],
   // a filter refers to a run's fields, which are not options
@@ -21,7 +21,7 @@ test.each([
   ["404 Session with ID 1 not found", "There is no project 1."],
   [
     "404 Bulk export destination with ID 1 not found",
-    "There is no destination 1. heddle export destinations tells which there are.",
+    "There is no destination 1. To list them: heddle export destinations",
   ],
   ["403 You may not.", "403 You may not."],
 ])("rewrites %j as %j", (said, told) => {

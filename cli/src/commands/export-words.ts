@@ -22,7 +22,7 @@ const OTHER = new RegExp(`(later than|when|unless) ${FIELD}`, "g");
 export function inOptions(message: string): string {
   const missing = /^404 (Session|Bulk export destination) with ID (\S+) not found$/.exec(message);
   if (missing?.[1] === "Session") return `There is no project ${missing[2]}.`;
-  if (missing) return `There is no destination ${missing[2]}. heddle export destinations tells which there are.`;
+  if (missing) return `There is no destination ${missing[2]}. To list them: heddle export destinations`;
   const told = message.replace(/^422 Invalid body: /, "");
   if (told === message) return message;
   return told

@@ -47,11 +47,11 @@ test("creates, watches, lists and verifies an export, and reports damaged files 
   const written = (await exports.s3.read("traces", manifestAt)).toString();
   const told: [string, RegExp][] = [
     [written.replace('"rows": 25,', '"rows": 26,'), /WRONG {2}25 rows, the manifest says 26/],
-    ["{}", /WRONG {2}_manifest.json cannot be read/],
+    ["{}", /WRONG {2}_manifest.json is not a valid manifest/],
     // only the platform can validate these
     [
       written.replace('"query_count": 25,', '"query_count": 26,').replace('"deleted_count": 0,', '"deleted_count": 1,'),
-      /WRONG {2}the manifest says that the query had 26 rows, the platform counted 25/,
+      /WRONG {2}the manifest lists 26 rows of the query, but the platform counted 25/,
     ],
   ];
   for (const [manifest, wrong] of told) {
@@ -66,7 +66,7 @@ test("creates, watches, lists and verifies an export, and reports damaged files 
   await bucket.put(first!.replace("runs-00001", "runs-00009"), Buffer.from("x"));
   const wrong = await heddle("verify", id);
   expect(wrong.code).toBe(1);
-  expect(wrong.stdout).toMatch(/WRONG .*runs-00001.parquet is not what was written/);
+  expect(wrong.stdout).toMatch(/WRONG .*runs-00001.parquet differs from what was written/);
   expect(wrong.stdout).toMatch(/WRONG .*runs-00009.parquet is not in the manifest/);
   expect(wrong.stdout).toMatch(/WRONG {2}15 rows, the query had 25/);
 
@@ -90,7 +90,7 @@ test("accepts projects and destinations by name, and names the command's options
     [["a bucket", "by name", "--from", "monday", "--to", marchDay(2)], "--from: must be an ISO 8601 time"],
     [["a bucket", "by name", "--from", marchDay(2), "--to", marchDay(1)], "--to: must be later than --from"],
     [["a bucket", "no such", ...window], 'There is no project "no such".'],
-    [["no such", "by name", ...window], 'There is no destination "no such". heddle export destinations tells'],
+    [["no such", "by name", ...window], 'There is no destination "no such". To list them: heddle export destinations'],
     [["a bucket", "by name", "--from", marchDay(1)], "heddle export create needs --to, or --every-hours"],
   ];
   for (const [[destination, project, ...rest], said] of wrong) {

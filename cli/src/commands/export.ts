@@ -11,49 +11,57 @@ const flags = {
     placeholder: "URL",
     env: ["HEDDLE_TRACE_URL"],
     default: "http://127.0.0.1:1984",
-    description: "The trace platform, for all but verify.",
+    description: "URL of the trace platform; not used by verify.",
   },
-  "api-key": { type: "text", placeholder: "KEY", env: ["HEDDLE_API_KEY"], description: "A key to it." },
-  destination: { type: "text", placeholder: "ID", description: "For create: where to, by its id or its name." },
+  "api-key": { type: "text", placeholder: "KEY", env: ["HEDDLE_API_KEY"], description: "API key." },
+  destination: { type: "text", placeholder: "ID", description: "For create: destination, by id or name." },
   project: {
     type: "text",
     placeholder: "ID",
-    description: "For create: the project whose runs are exported, by its id or its name.",
+    description: "For create: project whose runs are exported, by id or name.",
   },
-  from: { type: "text", placeholder: "TIME", description: "For create: the first start time of a run, ISO 8601." },
-  to: { type: "text", placeholder: "TIME", description: "For create: the end of the window, which is not in it." },
+  from: {
+    type: "text",
+    placeholder: "TIME",
+    description: "For create: start of the time window, inclusive, ISO 8601.",
+  },
+  to: { type: "text", placeholder: "TIME", description: "For create: end of the time window, exclusive, ISO 8601." },
   "every-hours": {
     type: "integer",
     placeholder: "N",
     min: 1,
     max: 168,
-    description: "For create: on a schedule; without --to.",
+    description: "For create: export repeatedly at this interval; without --to.",
   },
-  filter: { type: "text", placeholder: "EXPR", description: "For create: only runs for which it holds." },
-  fields: { type: "text", placeholder: "A,B", description: "For create: these columns only." },
-  compression: { type: "text", placeholder: "NAME", description: "For create: none, gzip, snappy or zstd." },
-  "format-version": { type: "text", placeholder: "NAME", description: "For create: v1 or v2_beta." },
-  watch: { type: "switch", default: false, description: "For create: wait for the end and show how far it is." },
-  id: { type: "text", placeholder: "ID", description: "For watch, cancel and verify: the export." },
-  json: { type: "switch", default: false, description: "Print JSON." },
+  filter: { type: "text", placeholder: "EXPR", description: "For create: export only runs that match this filter." },
+  fields: { type: "text", placeholder: "A,B", description: "For create: export only these columns." },
+  compression: {
+    type: "text",
+    placeholder: "NAME",
+    description: "For create: compression: none, gzip, snappy or zstd.",
+  },
+  "format-version": { type: "text", placeholder: "NAME", description: "For create: format version: v1 or v2_beta." },
+  watch: { type: "switch", default: false, description: "For create: wait for the end and show progress." },
+  id: { type: "text", placeholder: "ID", description: "For watch, cancel and verify: id of the export." },
+  json: { type: "switch", default: false, description: "Print as JSON." },
   ...PLACE_FLAGS,
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Export traces as Parquet to a bucket, and check what is there";
+export const summary = "Export traces to a bucket as Parquet, and verify exports";
 
 export function help(): string {
   return `Usage: heddle export ACTION [options]
 
 Actions:
-  destinations  The workspace's destinations. They are made in the console or over HTTP.
+  destinations  List the workspace's destinations. Create them in the console or over HTTP.
   create        Export a window of a project's runs:
                 heddle export create --destination ID --project ID --from TIME --to TIME
-  list          The workspace's exports, the newest first.
-  watch         Wait for an export's end: heddle export watch ID. Ends with 1 when it does not
-                complete.
-  cancel        End an export, or a schedule: heddle export cancel ID.
-  verify        Count an export again from the bucket: heddle export verify ID. Works on the
-                platform's data, and ends with 1 when anything is missing, doubled or changed.
+  list          List the workspace's exports, newest first.
+  watch         Wait for the end of an export: heddle export watch ID. Exits with 1 unless it
+                completes.
+  cancel        Cancel an export or a schedule: heddle export cancel ID.
+  verify        Recount an export in the bucket: heddle export verify ID. Reads the platform's
+                data directly, and exits with 1 if rows are missing, duplicated or changed.
 
 Options:
 ${describeFlags(flags)}
@@ -70,8 +78,8 @@ export async function run(args: string[]): Promise<void> {
   const print = (one: unknown, text: string) =>
     process.stdout.write(given.json ? `${JSON.stringify(one)}\n` : `${text}\n`);
   const id = () => {
-    if (given.id === undefined) throw new UsageError(`Which one? heddle export ${action} ID`);
-    if (!isUuid(given.id)) throw new UsageError(`"${given.id}" is no id of an export. heddle export list tells ids.`);
+    if (given.id === undefined) throw new UsageError(`The id of the export is missing: heddle export ${action} ID`);
+    if (!isUuid(given.id)) throw new UsageError(`"${given.id}" is not an export id. To list ids: heddle export list`);
     return given.id;
   };
   if (action === "destinations") {
@@ -90,7 +98,7 @@ export async function run(args: string[]): Promise<void> {
       throw new Error(inOptions(error.message), { cause: error });
     });
     if (!given.watch) return void print(made, made.id);
-    console.error(`The export ${made.id}`);
+    console.error(`Created export ${made.id}`);
     conclude(await watch(api, made.id));
   } else if (action === "watch") {
     conclude(await watch(api, id()));
@@ -120,12 +128,15 @@ export async function run(args: string[]): Promise<void> {
     if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
     const lines = found.problems.map((problem) => `WRONG  ${problem}\n`).join("");
     const counted = `${found.rows} rows in ${found.files} files, ${found.bytes} bytes; the query had ${found.query_count}`;
-    if (!found.listed) console.error("The bucket may not be listed: files beside the export's own cannot be seen.");
-    print(found, `${lines}${counted}${found.deleted_count > 0 ? `, ${found.deleted_count} deleted meanwhile` : ""}`);
+    if (!found.listed)
+      console.error(
+        "The credentials may not list the bucket, so files that do not belong to the export are not detected.",
+      );
+    print(found, `${lines}${counted}${found.deleted_count > 0 ? `, ${found.deleted_count} deleted since` : ""}`);
     if (found.problems.length > 0) process.exitCode = 1;
   } else {
     const there = "destinations, create, list, watch, cancel or verify";
-    throw new UsageError(`${action ? `There is no action "${action}"` : "What to do"}: ${there}.`);
+    throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: ${there}.`);
   }
 
   function conclude(one: ExportOnWire): void {
@@ -150,7 +161,8 @@ interface Wish {
 async function bodyOf(api: TraceApi, given: Wish): Promise<object> {
   const missing = (["destination", "project", "from"] as const).find((name) => given[name] === undefined);
   if (missing) throw new UsageError(`heddle export create needs --${missing}.`);
-  if (given.watch && given["every-hours"] !== undefined) throw new UsageError("A schedule has no end to watch for.");
+  if (given.watch && given["every-hours"] !== undefined)
+    throw new UsageError("A schedule has no end; --watch cannot be used with --every-hours.");
   const noEnd = given.to === undefined && given["every-hours"] === undefined;
   if (noEnd) throw new UsageError("heddle export create needs --to, or --every-hours for a schedule.");
   return {
@@ -177,9 +189,10 @@ const destinations = (api: TraceApi) => api.send<DestinationOnWire[]>("GET", "/b
 async function destinationOf(api: TraceApi, idOrName: string): Promise<string> {
   if (isUuid(idOrName)) return idOrName;
   const named = (await destinations(api)).filter(({ display_name }) => display_name === idOrName);
-  if (named.length > 1) throw new Error(`Several destinations are named "${idOrName}": give an id of ${ids(named)}.`);
+  if (named.length > 1)
+    throw new Error(`Several destinations are named "${idOrName}": use one of the ids ${ids(named)}.`);
   if (named[0]) return named[0].id;
-  throw new Error(`There is no destination "${idOrName}". heddle export destinations tells which there are.`);
+  throw new Error(`There is no destination "${idOrName}". To list them: heddle export destinations`);
 }
 
 async function projectOf(api: TraceApi, idOrName: string): Promise<string> {

@@ -38,7 +38,7 @@ test("a key created on the command line works on a running server until it is re
   await expect.poll(async () => (await call(key, "GET", "/api-key")).status, { timeout: 30_000 }).toBe(401);
   expect(await heddle(["keys", "revoke", one!.id])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("no such key"),
+    stderr: expect.stringContaining("does not exist or is already revoked"),
   });
   const lines =
     await db.sql`select operation, actor_kind from audit_log where operation like 'heddle keys%' order by at`;
@@ -86,9 +86,9 @@ test.each([
   [keys, ["make"], 'no action "make"'],
   [keys, ["create", "--role", "king"], "--role"],
   [keys, ["create", "--expires-in", "soon"], "--expires-in"],
-  [keys, ["revoke"], "Which one"],
+  [keys, ["revoke"], "The id of the key is missing"],
   [keys, ["list", "--postgres-uri", ""], "--postgres-uri"],
-  [keys, ["list", "--data-dir", tmpdir()], "no data of Heddle"],
+  [keys, ["list", "--data-dir", tmpdir()], "contains no Heddle data"],
   [workspaces, ["create"], "--name"],
   [workspaces, ["update", "--id", "x", "--name", "y"], "--id"],
   [workspaces, ["create", "--name", "x", "--plan", "free"], "--plan"],
@@ -96,7 +96,7 @@ test.each([
   [serve, ["--role", "agent,king"], 'no role "king"'],
   [serve, ["--role", "agent", "--config", "none.json"], "none.json"],
   [serve, ["--role", "worker", "--config", "none.json"], "role worker"],
-  [serve, ["--role", "agent,worker"], "process of its own"],
+  [serve, ["--role", "agent,worker"], "cannot share a process"],
 ])("rejects invalid arguments before it opens the database", async (command, args, message) => {
   await expect(command.run(args)).rejects.toThrow(message);
   await expect(command.run(args)).rejects.toThrow(UsageError);

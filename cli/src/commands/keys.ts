@@ -4,37 +4,42 @@ import { formatTable, formatTime } from "../core/table.ts";
 
 const flags = {
   ...PLACE_FLAGS,
-  description: { type: "text", placeholder: "TEXT", default: "made on the command line", description: "For create." },
+  description: {
+    type: "text",
+    placeholder: "TEXT",
+    default: "created on the command line",
+    description: "For create: description of the key.",
+  },
   role: { type: "text", placeholder: "ROLE", default: "admin", description: "For create: admin, editor or viewer." },
-  "read-only": { type: "switch", default: false, description: "For create: a key that may only look." },
+  "read-only": { type: "switch", default: false, description: "For create: create a read-only key." },
   "expires-in": {
     type: "text",
     placeholder: "TIME",
-    description: "For create: such as 12h, 30d or 1y; without, the key does not expire.",
+    description: "For create: lifetime such as 12h, 30d or 1y; by default the key does not expire.",
   },
-  workspace: { type: "text", placeholder: "ID", description: "For create: to another workspace than the default one." },
+  workspace: { type: "text", placeholder: "ID", description: "For create: workspace, if not the default one." },
   organization: {
     type: "switch",
     default: false,
-    description: "For create: to all workspaces, and with the role admin to the organisation.",
+    description: "For create: all workspaces, and with the role admin also the organization.",
   },
-  id: { type: "text", placeholder: "ID", description: "For revoke: the id that list tells, or the key itself." },
-  all: { type: "switch", default: false, description: "For list: revoked keys too." },
-  json: { type: "switch", default: false, description: "Print JSON." },
+  id: { type: "text", placeholder: "ID", description: "For revoke: id of the key (see list), or the key itself." },
+  all: { type: "switch", default: false, description: "For list: include revoked keys." },
+  json: { type: "switch", default: false, description: "Print as JSON." },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Make, list and revoke API keys";
+export const summary = "Create, list and revoke API keys";
 
 export function help(): string {
   return `Usage: heddle keys ACTION [options]
 
-Works on the platform's data, whether its servers run or not; running servers follow within a
+Works directly on the platform's data; no server has to run. Running servers apply changes within a
 second.
 
 Actions:
-  create      Make a key and print it. That is the only time: its hash is what is kept.
-  list        Which keys there are, and when they were used.
-  revoke      End a key: heddle keys revoke ID.
+  create      Create a key and print it. It cannot be shown again: only its hash is stored.
+  list        List keys and when they were last used.
+  revoke      Revoke a key: heddle keys revoke ID.
 
 Options:
 ${describeFlags(flags)}
@@ -63,7 +68,7 @@ export async function run(args: string[]): Promise<void> {
     if (given.json) return void print(`${JSON.stringify({ id, key, workspace_id: workspace.id })}\n`);
     print(`${key}\n`);
     const reach = given.organization ? "all workspaces" : `the workspace "${workspace.display_name}" (${workspace.id})`;
-    console.error(`The key to ${reach}, shown this once. Its id is ${id}.`);
+    console.error(`Key to ${reach}. It is shown only once. Its id is ${id}.`);
   } else if (action === "list") {
     const place = readPlace(given);
     const keys = await (await admin()).listKeys(place, { withRevoked: given.all });
@@ -80,13 +85,14 @@ export async function run(args: string[]): Promise<void> {
     ]);
     print(formatTable(head, rows));
   } else if (action === "revoke") {
-    if (given.id === undefined) throw new UsageError("Which one? heddle keys revoke ID; heddle keys list tells ids.");
+    if (given.id === undefined)
+      throw new UsageError("The id of the key is missing: heddle keys revoke ID. To list ids: heddle keys list");
     const place = readPlace(given);
     const gone = await (await admin()).revoke(place, given.id);
-    if (!gone) throw new Error("There is no such key, or it was revoked before.");
+    if (!gone) throw new Error("The key does not exist or is already revoked.");
     print(`Revoked ${gone.id} (${gone.description}).\n`);
   } else {
-    throw new UsageError(`${action ? `There is no action "${action}"` : "What to do"}: create, list or revoke.`);
+    throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: create, list or revoke.`);
   }
 }
 
@@ -104,6 +110,6 @@ function readExpiry(text: string | undefined): Date | null {
   if (text === undefined) return null;
   const [, number, unit] = /^(\d{1,5})([hdwy])$/.exec(text) ?? [];
   const hours = Number(number) * HOURS[unit as keyof typeof HOURS];
-  if (!(hours > 0)) throw new UsageError(`--expires-in must be such as 12h, 30d, 8w or 1y, not "${text}".`);
+  if (!(hours > 0)) throw new UsageError(`--expires-in must be a duration such as 12h, 30d, 8w or 1y, not "${text}".`);
   return new Date(Date.now() + hours * 3_600_000);
 }

@@ -9,24 +9,31 @@ const FOLLOW_MS = 1000;
 
 const flags = {
   ...CONTROL_FLAGS,
-  follow: { type: "switch", default: false, description: "Go on as lines come, until Ctrl-C. Also: -f." },
-  type: { type: "text", placeholder: "NAME", default: "deploy", description: "deploy, or build." },
+  follow: { type: "switch", default: false, description: "Follow new lines until Ctrl-C. Also: -f." },
+  type: { type: "text", placeholder: "NAME", default: "deploy", description: "Type of log: deploy or build." },
   revision: {
     type: "text",
     placeholder: "ID",
     defaultNote: "all of the deployment; the latest for build",
-    description: "Of this revision only.",
+    description: "Only lines of this revision.",
   },
-  limit: { type: "integer", placeholder: "N", default: 100, min: 1, max: 1000, description: "How many, the newest." },
+  limit: {
+    type: "integer",
+    placeholder: "N",
+    default: 100,
+    min: 1,
+    max: 1000,
+    description: "Number of lines, the newest ones.",
+  },
   level: {
     type: "text",
     placeholder: "NAME",
-    description: "Only of this level: debug, info, warning, error, critical.",
+    description: "Only lines of this level: debug, info, warning, error or critical.",
   },
-  query: { type: "text", placeholder: "TEXT", description: "Only lines with this in them." },
+  query: { type: "text", placeholder: "TEXT", description: "Only lines that contain this text." },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "What a deployment or its build says";
+export const summary = "Show logs of a deployment or its build";
 
 export function help(): string {
   return `Usage: heddle logs NAME [options]
@@ -43,8 +50,8 @@ export async function run(args: string[]): Promise<void> {
   );
   const given = readFlags(flags, rest, process.env);
   const api = new ControlApi(given.url, given["api-key"]);
-  if (words[0] === undefined) throw new UsageError("Of which deployment? heddle logs NAME");
-  if (given.type !== "deploy" && given.type !== "build") throw new UsageError('--type is "deploy" or "build".');
+  if (words[0] === undefined) throw new UsageError("The name of the deployment is missing: heddle logs NAME");
+  if (given.type !== "deploy" && given.type !== "build") throw new UsageError('--type must be "deploy" or "build".');
   const wanted = revisionId("--revision", given.revision);
   const deployment = await api.find(words[0]);
   const revision = wanted ?? (given.type === "build" ? deployment.latest_revision_id : undefined);
@@ -65,7 +72,7 @@ export async function run(args: string[]): Promise<void> {
     } catch (error) {
       // it is restarting, which takes a while
       if (!isAway(error)) throw error;
-      process.stderr.write(`${(error as Error).message} Waiting for it.\n`);
+      process.stderr.write(`${(error as Error).message} Retrying.\n`);
     }
   }
 }

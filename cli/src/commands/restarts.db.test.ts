@@ -77,7 +77,7 @@ test(
     // even where it looks like an orderly exit
     await fetch(`${url}/exit`, { method: "POST" }).catch(() => {});
     await expect.poll(() => another(first), { timeout: 30_000 }).toBe(true);
-    expect(output()).toContain("The server ended (exit code 0); it is started again.");
+    expect(output()).toContain("The server exited (exit code 0); restarting it.");
     expect((await fetch(`${url}/threads/${thread_id}`)).status).toBe(200);
 
     const second = await pid();
@@ -90,5 +90,5 @@ test("reports a failed start once, without a restart", { timeout: 60_000 }, asyn
   const { exited, output } = serve({ app: "./nowhere.ts:app" }, String(await freePort()));
   expect(await exited).toBe(1);
   expect(output()).toMatch(/http\.app: there is no file .*nowhere\.ts/);
-  expect(output()).not.toContain("started again");
+  expect(output()).not.toContain("restarting it");
 });

@@ -11,12 +11,12 @@ const flags = {
     default: 20,
     min: 1,
     max: 100,
-    description: "How many, the newest first.",
+    description: "Number of revisions, newest first.",
   },
-  json: { type: "switch", default: false, description: "Print JSON." },
+  json: { type: "switch", default: false, description: "Print as JSON." },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Revisions of a deployment";
+export const summary = "List the revisions of a deployment";
 
 export function help(): string {
   return `Usage: heddle revisions NAME [options]
@@ -30,7 +30,7 @@ export async function run(args: string[]): Promise<void> {
   const { words, rest } = takeWords(args, 1);
   const given = readFlags(flags, rest, process.env);
   const api = new ControlApi(given.url, given["api-key"]);
-  if (words[0] === undefined) throw new UsageError("Of which deployment? heddle revisions NAME");
+  if (words[0] === undefined) throw new UsageError("The name of the deployment is missing: heddle revisions NAME");
   const { id, active_revision_id: active } = await api.find(words[0]);
   const path = `/v2/deployments/${id}/revisions?limit=${given.limit}`;
   const { resources } = await api.send<{ resources: RevisionOnWire[] }>("GET", path);

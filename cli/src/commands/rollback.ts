@@ -8,12 +8,12 @@ const flags = {
   to: {
     type: "text",
     placeholder: "ID",
-    defaultNote: "the one that served before",
-    description: "The revision to go back to.",
+    defaultNote: "the previous one",
+    description: "Revision to roll back to.",
   },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Go back to an older revision of a deployment, without a build";
+export const summary = "Roll back a deployment to an earlier revision, without a build";
 
 export function help(): string {
   return `Usage: heddle rollback NAME [options]
@@ -27,7 +27,7 @@ export async function run(args: string[]): Promise<void> {
   const { words, rest } = takeWords(args, 1);
   const given = readFlags(flags, rest, process.env);
   const api = new ControlApi(given.url, given["api-key"]);
-  if (words[0] === undefined) throw new UsageError("Which deployment? heddle rollback NAME");
+  if (words[0] === undefined) throw new UsageError("The name of the deployment is missing: heddle rollback NAME");
   const wanted = revisionId("--to", given.to);
   const deployment = await api.find(words[0]);
   const target = wanted ?? (await served(api, deployment));
@@ -38,7 +38,9 @@ export async function run(args: string[]): Promise<void> {
   if (revision.status !== "DEPLOYED") {
     throw new Error(`The revision is ${revision.status}. ${revision.status_message ?? ""}`.trim());
   }
-  process.stdout.write(`${changed.source_config.custom_url ?? deployment.name} serves what ${target} was.\n`);
+  process.stdout.write(
+    `${changed.source_config.custom_url ?? deployment.name} is rolled back to revision ${target}.\n`,
+  );
 }
 
 async function served(api: ControlApi, { id, name, active_revision_id: active }: DeploymentOnWire): Promise<string> {
@@ -46,6 +48,6 @@ async function served(api: ControlApi, { id, name, active_revision_id: active }:
   const { resources } = await api.send<{ resources: RevisionOnWire[] }>("GET", path);
   const index = resources.findIndex((one) => one.id === active);
   const before = resources.slice(index + 1)[0];
-  if (!before) throw new Error(`${name} has no older revision that was deployed.`);
+  if (!before) throw new Error(`${name} has no earlier revision that was deployed.`);
   return before.id;
 }

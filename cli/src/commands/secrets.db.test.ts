@@ -45,10 +45,10 @@ test("resumes a killed rotation with the same key while a server keeps working",
 
   expect(await heddle(["secrets", "retire", "--key", old!])).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining("250 secrets are under the key"),
+    stderr: expect.stringContaining("250 secrets still use the key"),
   });
   const done = await heddle(["secrets", "rotate"]);
-  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("250 secrets moved") });
+  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("250 secrets re-encrypted") });
   expect(idsInFile()).toEqual([fresh, old]);
   expect(await heddle(["secrets", "retire", "--key", old!])).toMatchObject({ code: 0 });
   expect(idsInFile()).toEqual([fresh]);
@@ -69,10 +69,10 @@ test("rotates to the first key of the environment, and reports when it is alread
   const generated = (await heddle(["secrets", "generate"])).stdout.trim();
   expect(generated).toMatch(/^\d{4}-\d\d-\d\d-[0-9a-f]{6}:[A-Za-z0-9+/]{43}=$/);
   const same = await heddle(["secrets", "rotate"], { HEDDLE_SECRETS_KEYS: line });
-  expect(same).toMatchObject({ code: 1, stderr: expect.stringContaining("is the current one already") });
+  expect(same).toMatchObject({ code: 1, stderr: expect.stringContaining("is already the current one") });
   const both = `${generated},${line}`;
   const done = await heddle(["secrets", "rotate"], { HEDDLE_SECRETS_KEYS: both });
-  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("451 secrets moved") });
+  expect(done).toMatchObject({ code: 0, stdout: expect.stringContaining("451 secrets re-encrypted") });
   expect(await (await open(generated)).get(ref("7"))).toBe("value 7");
   // the file's key is outdated: it lacks the new one, which is reported, too
   expect(await heddle(["secrets", "status"])).toMatchObject({ code: 1, stdout: expect.stringContaining("MISSING") });
@@ -90,7 +90,9 @@ test("a server without a key that stored secrets need does not start, and names 
     HEDDLE_HOSTS: "1",
   });
   expect(ended.code).toBe(1);
-  expect(ended.stderr).toMatch(/holds secrets under keys that are not in HEDDLE_SECRETS_KEYS: \S+ \(451 secrets\)/);
+  expect(ended.stderr).toMatch(
+    /holds secrets encrypted with keys that are not in HEDDLE_SECRETS_KEYS: \S+ \(451 secrets\)/,
+  );
 });
 
 test("exports the whole audit log and verifies it", async () => {
@@ -117,7 +119,7 @@ test("rejects invalid arguments with a usage error", async () => {
     [["secrets", "retire"], "--key"],
     [["audit", "export", "--from", "soon"], "--from must be a time"],
     [["audit", "export", "--format", "xml"], "--format must be"],
-    [["secrets", "status"], "There is no data of Heddle", { DATABASE_URI: "" }],
+    [["secrets", "status"], "contains no Heddle data", { DATABASE_URI: "" }],
   ];
   await Promise.all(
     mistakes.map(async ([args, message, env]) => {

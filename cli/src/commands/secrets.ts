@@ -3,10 +3,10 @@ import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/fla
 
 const flags = {
   ...PLACE_FLAGS,
-  key: { type: "text", placeholder: "ID", description: "For retire: the key to take out." },
+  key: { type: "text", placeholder: "ID", description: "For retire: id of the key to remove." },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Keys that stored secrets are encrypted with";
+export const summary = "Manage the encryption keys of stored secrets";
 
 export function help(): string {
   return `Usage: heddle secrets ACTION [options]
@@ -15,13 +15,13 @@ Stored secrets (credentials, webhook secrets, deployment secrets) are encrypted 
 HEDDLE_SECRETS_KEYS or a key file; see the README.
 
 Actions:
-  status      Which keys there are, which one is current, and how many secrets are under each.
-  rotate      Move everything under a new key while servers work on. With a key file it makes the
-              key; with HEDDLE_SECRETS_KEYS put one in front for all servers first. Can be run again
-              when it was interrupted.
-  retire      Take a key out that no secret is under any more (--key ID). Backups from before the
-              rotation need it, and heddle audit verify for the lines from before: keep a copy.
-  generate    Print a new key, as HEDDLE_SECRETS_KEYS and key files have it.
+  status      List the keys, which one is current, and how many secrets each encrypts.
+  rotate      Re-encrypt all secrets with a new key; servers keep running. With a key file, creates
+              the key; with HEDDLE_SECRETS_KEYS, first put a new key in front on all servers. Can be
+              repeated after an interruption.
+  retire      Remove a key that encrypts no secret any more (--key ID). Keep a copy: backups from
+              before the rotation need it, and heddle audit verify needs it for older lines.
+  generate    Print a new key in the format of HEDDLE_SECRETS_KEYS and key files.
 
 Options:
 ${describeFlags(flags)}
@@ -44,15 +44,18 @@ export async function run(args: string[]): Promise<void> {
     }
     if (keys.some((key) => !key.given && key.secrets > 0)) process.exitCode = 1;
   } else if (action === "rotate") {
-    const done = await (await admin()).rotate(place(), process.env, (count) => console.error(`${count} secrets moved`));
-    print(`${done.rewrapped} secrets moved; all are sealed with ${done.to} now.`);
-    for (const id of done.freed) print(`No secret is under ${id} any more: heddle secrets retire --key ${id}`);
-    for (const { purpose, id } of done.damaged) console.error(`cannot be opened and stays as it is: ${purpose} ${id}`);
+    const done = await (
+      await admin()
+    ).rotate(place(), process.env, (count) => console.error(`${count} secrets re-encrypted`));
+    print(`${done.rewrapped} secrets re-encrypted; all secrets now use the key ${done.to}.`);
+    for (const id of done.freed)
+      print(`No secret uses the key ${id} any more. To remove it: heddle secrets retire --key ${id}`);
+    for (const { purpose, id } of done.damaged) console.error(`cannot be decrypted and was skipped: ${purpose} ${id}`);
     if (done.damaged.length > 0) process.exitCode = 1;
   } else if (action === "retire") {
     if (given.key === undefined) throw new UsageError("heddle secrets retire needs --key ID.");
     const { removed, source } = await (await admin()).retireKey(place(), process.env, given.key);
-    print(removed ? `${given.key} is out of ${source}.` : `Nothing needs ${given.key}: take it out of ${source}.`);
+    print(removed ? `Removed ${given.key} from ${source}.` : `No secret uses ${given.key}. Remove it from ${source}.`);
   } else {
     throw new UsageError(`heddle secrets needs an action: status, rotate, retire or generate, not "${action}".`);
   }

@@ -20,7 +20,7 @@ export const serveFlags = {
     type: "text",
     placeholder: "ROLE[,ROLE]",
     env: ["HEDDLE_ROLE"],
-    description: `What to run in this process: ${ROLES.join(", ")}, or several with commas between.`,
+    description: `Roles to run in this process: ${ROLES.join(", ")}, or several separated by commas.`,
   },
   config: {
     type: "text",
@@ -36,19 +36,19 @@ export const serveFlags = {
     type: "text",
     placeholder: "URL",
     env: ["HEDDLE_CONSOLE_AGENT_URL"],
-    description: "The agent server that the role console shows, when it runs elsewhere.",
+    description: "URL of the agent server for the role console, if it runs elsewhere.",
   },
   "trace-url": {
     type: "text",
     placeholder: "URL",
     env: ["HEDDLE_CONSOLE_TRACE_URL"],
-    description: "The trace platform that the role console shows, when it runs elsewhere.",
+    description: "URL of the trace platform for the role console, if it runs elsewhere.",
   },
   "control-url": {
     type: "text",
     placeholder: "URL",
     env: ["HEDDLE_CONSOLE_CONTROL_URL"],
-    description: "The control plane that the role console shows, when it runs elsewhere.",
+    description: "URL of the control plane for the role console, if it runs elsewhere.",
   },
   host: SERVER_FLAGS.host,
   "data-dir": {
@@ -56,33 +56,33 @@ export const serveFlags = {
     placeholder: "DIR",
     env: ["HEDDLE_DATA_DIR"],
     defaultNote: ".heddle beside the project's langgraph.json, or here for the role trace alone",
-    description: "Where the embedded Postgres and other files are kept.",
+    description: "Directory of the embedded Postgres and other files.",
   },
   "postgres-uri": SERVER_FLAGS["postgres-uri"],
   reload: {
     type: "switch",
     env: ["HEDDLE_RELOAD"],
     default: false,
-    description: "Load graphs again when their files change.",
+    description: "Reload graphs when their files change.",
   },
   "n-jobs-per-worker": SERVER_FLAGS["n-jobs-per-worker"],
   supervised: {
     type: "switch",
     default: false,
     internal: true,
-    description: "For heddle dev: the parent tells the database, and its end is ours.",
+    description: "For heddle dev: the parent process passes the database, and this process exits with it.",
   },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Run one role, or several, for production";
+export const summary = "Run one or several roles for production";
 
 export function help(): string {
   return `Usage: heddle serve --role ROLE[,ROLE] [options]
 
 Runs the agent server, the trace platform, the control plane, the console or several of them in one
-process, configured by flags and environment variables. Servers with the same Postgres work
-together. A worker executes runs that agent servers have accepted; on its port it answers /ok,
-/ready and /metrics only. With REDIS_URI frames of streams get from one to the other quicker.
+process, configured by flags and environment variables. Servers that share a Postgres work together. A
+worker executes runs that agent servers have accepted; its port serves only /ok, /ready and
+/metrics. REDIS_URI lowers the latency of streams between servers.
 
 Options:
 ${describeFlags(serveFlags)}
@@ -114,7 +114,7 @@ export async function run(args: string[]): Promise<void> {
   const config = resolve(given.config);
   const executing = roles.find((role) => role === "agent" || role === "worker");
   if (executing && !existsSync(config)) {
-    throw new UsageError(`There is no ${config}. The role ${executing} serves a project; name its file with --config.`);
+    throw new UsageError(`There is no ${config}. The role ${executing} needs a project; name its file with --config.`);
   }
   if (executing && needsRestarts(config)) return runWithRestarts("serve", args);
   const home = executing ? dirname(config) : process.cwd();
@@ -131,7 +131,7 @@ export async function run(args: string[]): Promise<void> {
     process.stdout.write(`${NAMES[role]} ${url}\n`);
     if (access !== undefined) process.stdout.write(`  ${access}\n`);
     if (isolation) process.stdout.write(`  ${isolation}\n`);
-    if (firstKey) process.stdout.write(`The first key, shown this once: ${firstKey}\n`);
+    if (firstKey) process.stdout.write(`First API key, shown only once: ${firstKey}\n`);
   }
 }
 
@@ -147,11 +147,13 @@ function readRoles(text: string | undefined): Role[] {
   const names = (text ?? "").split(",").map((name) => name.trim());
   const unknown = names.filter((name) => !ROLES.some((role) => role === name));
   if (names.includes("agent") && names.includes("worker")) {
-    throw new UsageError("An agent server executes runs itself: the role worker is for a process of its own.");
+    throw new UsageError(
+      "The roles agent and worker cannot share a process, because an agent server executes runs itself.",
+    );
   }
   if (unknown.length === 0) return [...new Set(names as Role[])];
-  const wrong = text === undefined ? "--role says what to run" : `There is no role "${unknown[0]}"`;
-  throw new UsageError(`${wrong}: ${ROLES.join(", ")}, or several with commas between.`);
+  const wrong = text === undefined ? "--role is required" : `There is no role "${unknown[0]}"`;
+  throw new UsageError(`${wrong}: ${ROLES.join(", ")}, or several separated by commas.`);
 }
 
 async function startRoles(roles: Role[], place: Place): Promise<(Running & { role: Role })[]> {
@@ -184,7 +186,7 @@ async function startConsoleRole({ given }: Place, urls: Partial<Record<Role, str
   }
   if (agent === undefined && trace === undefined && control === undefined) {
     throw new UsageError(
-      "The role console shows other servers: name them with --agent-url, --trace-url, --control-url.",
+      "The role console needs other servers to show: name them with --agent-url, --trace-url or --control-url.",
     );
   }
   const { host, "console-port": port } = given;
@@ -255,7 +257,7 @@ async function stopAll(running: Running[]): Promise<void> {
 
 /** Runs the child's side of core/trace-process.ts. */
 async function runSupervised(place: Place): Promise<void> {
-  if (!process.send) throw new UsageError("--supervised is for heddle dev");
+  if (!process.send) throw new UsageError("--supervised is reserved for heddle dev");
   // a terminal sends these to the child too; the parent decides
   for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
   let close = (): Promise<void> => Promise.resolve();

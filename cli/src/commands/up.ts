@@ -23,20 +23,20 @@ const flags = {
     placeholder: "DIR",
     env: ["HEDDLE_DATA_DIR"],
     default: ".heddle",
-    description: "Where deployments, traces and the embedded Postgres are kept.",
+    description: "Data directory of deployments, traces and the embedded Postgres.",
   },
   "postgres-uri": SERVER_FLAGS["postgres-uri"],
   trace: { type: "switch", env: ["HEDDLE_TRACE"], default: true, description: "Do not start the trace platform." },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "The whole platform on this machine: deploy projects to it";
+export const summary = "Run the whole platform on this machine, to deploy projects to";
 
 export function help(): string {
   return `Usage: heddle up [options]
 
 Runs the control plane with its gateway, the trace platform beside it and the console. heddle deploy
-in a project's directory deploys it here. Deployments of before go on; a signal to end ends them
-too, and hands back their runs.
+in a project's directory deploys it here. Existing deployments are started again; a signal to stop
+stops them too, and hands back their runs.
 
 Options:
 ${describeFlags(flags)}
@@ -133,8 +133,8 @@ function banner(
     ...(isolation === null ? [] : [`  Isolation ${isolation}`]),
   ];
   if (firstKey !== null) {
-    const need = keysNeeded ? "Requests need it, as x-api-key." : "On this machine alone nobody needs it.";
-    lines.push("", `  Key       ${firstKey}`, `            Shown only this once. ${need}`);
+    const need = keysNeeded ? "Send it with requests as x-api-key." : "Requests from this machine do not need it.";
+    lines.push("", `  Key       ${firstKey}`, `            Shown only once. ${need}`);
   }
   lines.push("", `Deploy a project from its directory: heddle deploy${url.endsWith(":2026") ? "" : ` --url ${url}`}`);
   return [...lines, "Stop with Ctrl-C.", "", ""].join("\n");

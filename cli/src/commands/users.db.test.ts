@@ -16,7 +16,7 @@ const email = "anna@a.example";
 test("creates the first user, who can sign in, and shows the password once", async () => {
   const made = await users(["create", "--email", "Anna@A.example", "--name", "Anna"]);
   expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("is admin of everything.") });
-  const password = /shown this once: (\S{20})\n/.exec(made.stdout)![1]!;
+  const password = /shown only once: (\S{20})\n/.exec(made.stdout)![1]!;
   const { call } = await testSignIn(db);
   expect((await call("POST", "/login", { email, password })).status).toBe(200);
 
@@ -64,7 +64,7 @@ test("rejects invalid arguments, unknown users and weak passwords", async () => 
     [["promote"], 2, 'not "promote"'],
     [["create"], 2, "--email"],
     [["create", "--email", "x@y.z", "--role", "king"], 2, "--role"],
-    [["create", "--email", "no-address"], 1, "is no e-mail address"],
+    [["create", "--email", "no-address"], 1, "is not an e-mail address"],
     [["create", "--email", "x@y.z", "--workspace", "00000000-0000-7000-8000-0000000000ff"], 1, "no workspace"],
     [["disable", "--email", "nobody@a.example"], 1, "There is no user"],
   ];

@@ -5,39 +5,39 @@ import { formatTable } from "../core/table.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 
 const flags = {
-  email: { type: "text", placeholder: "ADDRESS", description: "Who is meant." },
-  name: { type: "text", placeholder: "NAME", description: "For create: the full name." },
+  email: { type: "text", placeholder: "ADDRESS", description: "E-mail address of the user." },
+  name: { type: "text", placeholder: "NAME", description: "For create: full name." },
   role: {
     type: "text",
     placeholder: "ROLE",
     default: "admin",
-    description: "For create: admin (of everything), editor or viewer (of one workspace).",
+    description: "For create: admin (of the organization), editor or viewer (of one workspace).",
   },
-  workspace: { type: "text", placeholder: "ID", description: "For create: another workspace than the default one." },
+  workspace: { type: "text", placeholder: "ID", description: "For create: workspace, if not the default one." },
   "password-stdin": {
     type: "switch",
     default: false,
-    description: "For create and password: read the password from standard input instead of making one up.",
+    description: "For create and password: read the password from standard input instead of generating one.",
   },
   password: {
     type: "switch",
     default: true,
-    description: "For create: for somebody who signs in at the identity provider only.",
+    description: "For create: no password, for a user who signs in at the identity provider only.",
   },
   ...PLACE_FLAGS,
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "People who sign in: create, list, password, disable";
+export const summary = "Create, list, disable and enable users, and set passwords";
 
 export function help(): string {
   return `Usage: heddle users ACTION [options]
 
 Actions:
-  create      An account (--email). Prints a password once, unless one is given.
-  list        Everybody with an account.
-  password    A new password for somebody (--email); ends their sessions.
-  disable     Somebody (--email) does not get in any more, and their keys do not work.
-  enable      They do again.
+  create      Create a user (--email). Prints a generated password once, unless one is given.
+  list        List all users.
+  password    Set a user's password (--email) and end the user's sessions.
+  disable     Disable a user (--email): block sign-in and the user's keys.
+  enable      Enable a disabled user (--email).
 
 Options:
 ${describeFlags(flags)}
@@ -72,10 +72,10 @@ export async function run(args: string[]): Promise<void> {
     const user = { email, fullName: given.name ?? null, role, workspaceId: given.workspace, password };
     const made = await admin.createUser(place, user);
     print(`${email} is ${role} of ${role === "admin" ? "everything" : made.workspace}.`);
-    if (made.password !== null) print(`Password, shown this once: ${made.password}`);
+    if (made.password !== null) print(`Password, shown only once: ${made.password}`);
   } else if (action === "password") {
     const made = await admin.resetPassword(place, email, await givenPassword(given["password-stdin"]));
-    print(made === null ? "The password is set." : `Password, shown this once: ${made}`);
+    print(made === null ? "The password is set." : `Password, shown only once: ${made}`);
   } else {
     await admin.disableUser(place, email, action === "disable");
     print(`${email} is ${action}d.`);

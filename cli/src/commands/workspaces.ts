@@ -7,29 +7,29 @@ const PLANS = ["developer", "plus", "enterprise"] as const;
 
 const flags = {
   ...PLACE_FLAGS,
-  name: { type: "text", placeholder: "TEXT", description: "For create and update." },
+  name: { type: "text", placeholder: "TEXT", description: "For create and update: name of the workspace." },
   plan: {
     type: "text",
     placeholder: "PLAN",
-    description: `For create and update: ${PLANS.join(", ")}. A new one is enterprise.`,
+    description: `For create and update: ${PLANS.join(", ")}. Default for create: enterprise.`,
   },
-  id: { type: "text", placeholder: "ID", description: "For update and hand-over: which one." },
-  json: { type: "switch", default: false, description: "Print JSON." },
+  id: { type: "text", placeholder: "ID", description: "For update and hand-over: id of the workspace." },
+  json: { type: "switch", default: false, description: "Print as JSON." },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Make, list and change workspaces";
+export const summary = "Create, list and update workspaces";
 
 export function help(): string {
   return `Usage: heddle workspaces ACTION [options]
 
-Works on the platform's data, whether its servers run or not. A workspace is what traces,
-deployments and keys belong to; the first start makes one.
+Works directly on the platform's data; no server has to run. Traces, deployments and keys belong to a
+workspace; the first start creates one.
 
 Actions:
-  list        Which workspaces there are.
-  create      Make one: heddle workspaces create --name "Team A"
-  update      Change its name or plan: heddle workspaces update --id ID --plan plus
-  hand-over   Give an agent server's database, with all its threads and runs, to a workspace:
+  list        List workspaces.
+  create      Create one: heddle workspaces create --name "Team A"
+  update      Change name or plan: heddle workspaces update --id ID --plan plus
+  hand-over   Assign an agent server's database, with all its threads and runs, to a workspace:
               heddle workspaces hand-over --id ID. Stop the agent servers first.
 
 Options:
@@ -54,20 +54,22 @@ export async function run(args: string[]): Promise<void> {
     show([await (await admin()).createWorkspace(place, { name, plan: plan ?? "enterprise" })]);
   } else if (action === "update") {
     const { id, name } = given;
-    if (id === undefined || !isUuid(id)) throw new UsageError("Which one? --id ID; heddle workspaces list tells ids.");
-    if (name === undefined && plan === null) throw new UsageError("Change what? --name or --plan.");
+    if (id === undefined || !isUuid(id))
+      throw new UsageError("--id ID is missing. To list ids: heddle workspaces list");
+    if (name === undefined && plan === null) throw new UsageError("Nothing to change: pass --name or --plan.");
     const place = readPlace(given);
     const changed = await (await admin()).changeWorkspace(place, id, { name: name ?? null, plan });
     if (!changed) throw new Error(`There is no workspace ${id}.`);
     show([changed]);
   } else if (action === "hand-over") {
     const { id } = given;
-    if (id === undefined || !isUuid(id)) throw new UsageError("To which workspace? --id ID.");
+    if (id === undefined || !isUuid(id))
+      throw new UsageError("--id ID is missing: the workspace that gets the database.");
     await (await admin()).handOverDatabase(readPlace(given), id.toLowerCase());
-    process.stdout.write(`The database belongs to workspace ${id.toLowerCase()} now.\n`);
+    process.stdout.write(`The database now belongs to workspace ${id.toLowerCase()}.\n`);
   } else {
     throw new UsageError(
-      `${action ? `There is no action "${action}"` : "What to do"}: list, create, update or hand-over.`,
+      `${action ? `There is no action "${action}"` : "Missing action"}: list, create, update or hand-over.`,
     );
   }
 }

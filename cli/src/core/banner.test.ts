@@ -19,16 +19,16 @@ const input: BannerInput = {
 
 test("states whether requests need a key, and refers to the project's own auth where it has one", async () => {
   const open = await banner(input);
-  expect(open).toContain("On this machine alone nobody needs it.");
+  expect(open).toContain("Requests from this machine do not need it.");
   expect(open).toContain("A first request:");
   const guarded = await banner({ ...input, keysNeeded: true });
-  expect(guarded).toContain("Requests need it, as x-api-key.");
+  expect(guarded).toContain("Send it with requests as x-api-key.");
   expect(guarded).toContain("-H 'x-api-key: lsv2_sk_1'");
   for (const keysNeeded of [false, true]) {
     const own = await banner({ ...input, keysNeeded, hasOwnAuth: true });
-    expect(own).not.toContain("nobody needs it");
+    expect(own).not.toContain("do not need it");
     expect(own).not.toContain("-H 'x-api-key");
-    expect(own).toContain("the project's own auth says who may call the API");
-    expect(own).toContain("A first request, to which belongs what the project's own auth asks for:");
+    expect(own).toContain("the project's own auth authorizes callers of the API");
+    expect(own).toContain("A first request; add the credentials that the project's own auth requires:");
   }
 });

@@ -39,7 +39,7 @@ export async function banner(input: BannerInput): Promise<string> {
     `  Data      ${input.dataDir}`,
     `  Database  ${input.database}`,
     ...(input.hasOwnAuth
-      ? ["  Access    The project's own auth decides who may call the API."]
+      ? ["  Access    The project's own auth authorizes callers of the API."]
       : [`  Access    ${input.access}`]),
     describeGraphs(graphs),
     ...describeKey(input),
@@ -49,7 +49,9 @@ export async function banner(input: BannerInput): Promise<string> {
     const body = JSON.stringify({ assistant_id: first, input: await inputFor(url, first, input.firstKey) });
     lines.push(
       "",
-      input.hasOwnAuth ? "A first request, to which belongs what the project's own auth asks for:" : "A first request:",
+      input.hasOwnAuth
+        ? "A first request; add the credentials that the project's own auth requires:"
+        : "A first request:",
       "",
       `  curl -s ${url}/runs/wait -H 'content-type: application/json' \\`,
       ...(input.keysNeeded && !input.hasOwnAuth ? [`    -H 'x-api-key: ${input.firstKey ?? "YOUR KEY"}' \\`] : []),
@@ -80,11 +82,11 @@ function describeKey({ firstKey, keysNeeded, hasOwnAuth }: BannerInput): string[
     return [
       "",
       `  Key       ${firstKey}`,
-      "            Shown only this once. It is for traces; the project's own auth says who may call the API.",
+      "            Shown only once. It is for traces; the project's own auth authorizes callers of the API.",
     ];
   }
-  const need = keysNeeded ? "Requests need it, as x-api-key." : "On this machine alone nobody needs it.";
-  return ["", `  Key       ${firstKey}`, `            Shown only this once. ${need}`];
+  const need = keysNeeded ? "Send it with requests as x-api-key." : "Requests from this machine do not need it.";
+  return ["", `  Key       ${firstKey}`, `            Shown only once. ${need}`];
 }
 
 async function inputFor(url: string, graph: string, key: string | null): Promise<Record<string, unknown>> {

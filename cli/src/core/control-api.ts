@@ -103,7 +103,7 @@ export class ControlApi {
   async find(nameOrId: string): Promise<DeploymentOnWire> {
     if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(nameOrId)) return this.send("GET", `/v2/deployments/${nameOrId}`);
     const found = await this.findByName(nameOrId);
-    if (!found) throw new Error(`There is no deployment ${nameOrId}. heddle deployments tells which there are.`);
+    if (!found) throw new Error(`There is no deployment ${nameOrId}. To list them: heddle deployments`);
     return found;
   }
 

@@ -8,20 +8,20 @@ export const CONTROL_FLAGS = {
     placeholder: "URL",
     env: ["HEDDLE_CONTROL_URL", "LANGGRAPH_HOST_URL"],
     default: "http://127.0.0.1:2026",
-    description: "The control plane.",
+    description: "URL of the control plane.",
   },
   "api-key": {
     type: "text",
     placeholder: "KEY",
     env: ["HEDDLE_API_KEY", "LANGGRAPH_HOST_API_KEY", "LANGSMITH_API_KEY"],
-    description: "A key to it.",
+    description: "API key.",
   },
 } as const satisfies Record<string, FlagSpec>;
 
 /** Validates a revision id here, because the control plane's error would name its field instead of the option. */
 export function revisionId(option: string, given: string | undefined): string | undefined {
   if (given === undefined || isUuid(given)) return given;
-  throw new UsageError(`${option} is the id of a revision, not "${given}". heddle revisions NAME tells ids.`);
+  throw new UsageError(`${option} must be the id of a revision, not "${given}". To list ids: heddle revisions NAME`);
 }
 
 /** Splits the words before the first flag from the rest. */

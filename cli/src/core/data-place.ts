@@ -25,7 +25,7 @@ export function readPlace(given: { "data-dir": string; "postgres-uri"?: string |
   const dataDir = resolve(given["data-dir"]);
   const databaseUri = given["postgres-uri"];
   if (databaseUri === undefined && !existsSync(join(dataDir, "postgres"))) {
-    throw new UsageError(`There is no data of Heddle in ${dataDir}. Name its directory with --data-dir.`);
+    throw new UsageError(`${dataDir} contains no Heddle data. Name the data directory with --data-dir.`);
   }
   return { dataDir, databaseUri, env: process.env };
 }

@@ -7,11 +7,12 @@ const failed = (code: string) => Object.assign(new Error(`connect ${code}`), { c
 
 test("explains a failed start by its port or its Postgres, without a password", () => {
   expect(explainStart(failed("EADDRINUSE"), place).message).toBe(
-    "Port 1 is in use on 127.0.0.1. Choose another with --port or PORT.",
+    "Port 1 is in use on 127.0.0.1. Choose another port with --port or PORT.",
   );
   const databaseUri = "postgres://ada:secret@db.example:5432/heddle";
   expect(explainStart(failed("ECONNREFUSED"), { ...place, databaseUri }).message).toBe(
-    "The Postgres at db.example:5432/heddle (--postgres-uri or DATABASE_URI) does not take us: connect ECONNREFUSED",
+    "The Postgres at db.example:5432/heddle (--postgres-uri or DATABASE_URI) rejected the connection: connect " +
+      "ECONNREFUSED",
   );
   const other = new Error("something else");
   expect(explainStart(other, { ...place, databaseUri })).toBe(other);

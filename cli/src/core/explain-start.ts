@@ -6,15 +6,16 @@ export function explainStart(
   const { host, port, portFlag, portVariable, databaseUri } = place;
   const { code = "", message } = error as { code?: string; message: string };
   if (code === "EADDRINUSE") {
-    const message = `Port ${port} is in use on ${host}. Choose another with ${portFlag} or ${portVariable}.`;
+    const message = `Port ${port} is in use on ${host}. Choose another port with ${portFlag} or ${portVariable}.`;
     return new Error(message, { cause: error });
   }
   if (code === "EACCES")
-    return new Error(`Port ${port} on ${host} is not for this user. Choose another with ${portFlag}.`);
+    return new Error(`This user may not listen on port ${port} of ${host}. Choose another port with ${portFlag}.`);
   const unreachable = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET|CONN|28|3D)/.test(code);
   if (databaseUri && unreachable) {
     return new Error(
-      `The Postgres at ${withoutPassword(databaseUri)} (--postgres-uri or DATABASE_URI) does not take us: ${message}`,
+      `The Postgres at ${withoutPassword(databaseUri)} (--postgres-uri or DATABASE_URI) rejected the ` +
+        `connection: ${message}`,
     );
   }
   return error as Error;

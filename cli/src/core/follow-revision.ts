@@ -44,7 +44,10 @@ export async function followRevision(
     const { lines, next } = await readLogs(api, `${path}/build_logs`, position);
     position = next;
     for (const { message } of lines) say(`  ${message}`);
-    if (!OVER.test(status) || (status === "INTERRUPTED" && one.status_message?.includes("goes on"))) {
+    if (
+      !OVER.test(status) ||
+      (status === "INTERRUPTED" && /goes on|another one continues/.test(one.status_message ?? ""))
+    ) {
       await sleep(LOOK_MS);
       continue;
     }

@@ -7,5 +7,5 @@ export function launcherPath(): string {
     const found = fileURLToPath(new URL(path, import.meta.url));
     if (existsSync(found)) return found;
   }
-  throw new Error("bin/heddle.js is not where it should be");
+  throw new Error("could not find bin/heddle.js; reinstall Heddle");
 }

@@ -24,7 +24,8 @@ export function projectEnvironment(config: string): Record<string, string> {
 
 function readFile(directory: string, named: string | undefined): Record<string, string> {
   const file = resolve(directory, named ?? ".env");
-  if (relative(directory, file).startsWith("..")) throw new UsageError(`"env" names ${file}, outside of the project.`);
+  if (relative(directory, file).startsWith(".."))
+    throw new UsageError(`"env" names ${file}, which is outside the project.`);
   if (existsSync(file)) return parse(readFileSync(file, "utf8"));
   return {};
 }

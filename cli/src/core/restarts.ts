@@ -61,7 +61,7 @@ export async function runWithRestarts(command: string, args: string[]): Promise<
     // a stop was requested, here or elsewhere; or it never started serving, and reported why
     if (asked || told.has("stopping") || !hasServed) process.exit(code ?? 1);
     if (performance.now() - began > STEADY_MS) pause = FIRST_PAUSE_MS;
-    console.error(`heddle: The server ended (${signal ?? `exit code ${code}`}); it is started again.`);
+    console.error(`heddle: The server exited (${signal ?? `exit code ${code}`}); restarting it.`);
     await sleep(pause);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
   }

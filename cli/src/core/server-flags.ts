@@ -8,7 +8,7 @@ export const SERVER_FLAGS = {
     env: ["HEDDLE_AGENT_PORT", "PORT"],
     default: 2024,
     max: 65_535,
-    description: "Port of the agent server; 0 takes a free one.",
+    description: "Port of the agent server; 0 picks a free one.",
   },
   "trace-port": {
     type: "integer",
@@ -16,7 +16,7 @@ export const SERVER_FLAGS = {
     env: ["HEDDLE_TRACE_PORT"],
     default: 1984,
     max: 65_535,
-    description: "Port of the trace platform; 0 takes a free one.",
+    description: "Port of the trace platform; 0 picks a free one.",
   },
   "control-port": {
     type: "integer",
@@ -24,7 +24,7 @@ export const SERVER_FLAGS = {
     env: ["HEDDLE_CONTROL_PORT"],
     default: 2026,
     max: 65_535,
-    description: "Port of the control plane and its gateway; 0 takes a free one.",
+    description: "Port of the control plane and its gateway; 0 picks a free one.",
   },
   "console-port": {
     type: "integer",
@@ -32,7 +32,7 @@ export const SERVER_FLAGS = {
     env: ["HEDDLE_CONSOLE_PORT"],
     default: 3000,
     max: 65_535,
-    description: "Port of the console; 0 takes a free one.",
+    description: "Port of the console; 0 picks a free one.",
   },
   console: {
     type: "switch",
@@ -45,13 +45,13 @@ export const SERVER_FLAGS = {
     placeholder: "ADDRESS",
     env: ["HEDDLE_HOST"],
     default: "127.0.0.1",
-    description: "Address to listen on. On another than loopback requests need a key (HEDDLE_AUTH).",
+    description: "Address to listen on. On addresses other than loopback, requests require a key (HEDDLE_AUTH).",
   },
   "postgres-uri": {
     type: "text",
     placeholder: "URI",
     env: ["DATABASE_URI"],
-    description: "A Postgres 15 or newer to use instead of the embedded one.",
+    description: "URI of a Postgres 15 or newer to use instead of the embedded one.",
   },
   "n-jobs-per-worker": {
     type: "integer",
@@ -59,6 +59,6 @@ export const SERVER_FLAGS = {
     env: ["N_JOBS_PER_WORKER"],
     min: 1,
     max: 10_000,
-    description: "Runs that are executed at the same time.",
+    description: "Maximum number of concurrent runs.",
   },
 } as const satisfies Record<string, FlagSpec>;

@@ -14,7 +14,7 @@ export function onStopSignal(stop: () => Promise<void>): void {
     }
     first = performance.now();
     tellLauncher("stopping");
-    console.error(signal === "SIGINT" ? "\nStopping. Ctrl-C again to leave at once." : "Stopping.");
+    console.error(signal === "SIGINT" ? "\nStopping. Press Ctrl-C again to exit immediately." : "Stopping.");
     stop().then(
       () => process.exit(0),
       (error: unknown) => {

@@ -50,8 +50,9 @@ export class TraceApi {
     const said = parse(text);
     const detail = said === undefined ? text.slice(0, 500) : String((said as { detail?: unknown } | null)?.detail);
     if (answer.status >= 500) throw new AwayError(`${answer.status} ${detail}`);
-    if (said === undefined) throw new Error(`What answers at ${this.#base} is no trace platform. Name it with --url.`);
-    if (answer.status === 401) throw new Error(`401 ${detail} A key is given with --api-key or HEDDLE_API_KEY.`);
+    if (said === undefined)
+      throw new Error(`The server at ${this.#base} is not a trace platform. Name the trace platform with --url.`);
+    if (answer.status === 401) throw new Error(`401 ${detail} Pass a key with --api-key or HEDDLE_API_KEY.`);
     if (!answer.ok) throw new Error(`${answer.status} ${detail}`);
     return said as T;
   }
@@ -92,7 +93,7 @@ export async function watch(api: TraceApi, id: string): Promise<ExportOnWire> {
       if (isTTY) process.stderr.write("\n");
       return one;
     }
-    if (one.interval_hours !== null) throw new Error("It is a schedule, which has no end to watch for.");
+    if (one.interval_hours !== null) throw new Error("This is a schedule, which has no end to wait for.");
   }
 }
 

@@ -65,9 +65,9 @@ test("reports once why a crashed process does not restart, and once that it answ
   expect(await trace.start()).toEqual({ url: "http://127.0.0.1:1001" });
   process.kill(pids()[0]!, "SIGKILL");
   const first = [
-    "The trace platform ended (SIGKILL); it is started again.",
-    "The trace platform does not start: No room.",
-    "The trace platform answers again at http://127.0.0.1:1004.",
+    "The trace platform exited (SIGKILL); restarting it.",
+    "The trace platform failed to start: No room.",
+    "The trace platform is up again at http://127.0.0.1:1004.",
   ];
   await vi.waitUntil(() => said.length >= first.length, { timeout: 30_000 });
   expect(said).toEqual(first);
@@ -81,15 +81,15 @@ test("reports a process that failed at first and answers later", async () => {
   const { trace, said } = platform("fail No room.", "fail No room.", "answer");
   expect(await trace.start()).toEqual({ problem: "No room." });
   await vi.waitUntil(() => said.length >= 1, { timeout: 30_000 });
-  expect(said).toEqual(["The trace platform answers at http://127.0.0.1:1003."]);
+  expect(said).toEqual(["The trace platform is up at http://127.0.0.1:1003."]);
 });
 
 test.each([
-  ["answers", "answer late", "The trace platform answers at http://127.0.0.1:1001."],
-  ["fails", "fail No room.", "The trace platform does not start: No room."],
+  ["answers", "answer late", "The trace platform is up at http://127.0.0.1:1001."],
+  ["fails", "fail No room.", "The trace platform failed to start: No room."],
 ])("reports a process that %s after the start stopped waiting for it", async (_, start, words) => {
   const { trace, said, go } = platform(start);
-  expect(await trace.start(0)).toEqual({ problem: "It takes long to start." });
+  expect(await trace.start(0)).toEqual({ problem: "It is still starting." });
   go();
   await vi.waitUntil(() => said.length >= 1, { timeout: 30_000 });
   expect(said).toEqual([words]);

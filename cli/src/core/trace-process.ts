@@ -69,7 +69,7 @@ export class TraceProcess {
         resolve(outcome);
         return isTold;
       };
-      if (patienceMs !== undefined) setTimeout(answer, patienceMs, { problem: "It takes long to start." }).unref();
+      if (patienceMs !== undefined) setTimeout(answer, patienceMs, { problem: "It is still starting." }).unref();
       this.#loop = this.#supervise(answer);
     });
   }
@@ -103,13 +103,13 @@ export class TraceProcess {
         // keep a port that was chosen as any free one
         this.#port = Number(new URL(result.url).port);
         onUrl(result.url);
-        if (!onOutcome(result)) say(`The trace platform answers${hasAnswered ? " again" : ""} at ${result.url}.`);
+        if (!onOutcome(result)) say(`The trace platform is up${hasAnswered ? " again" : ""} at ${result.url}.`);
         hasAnswered = true;
         told = "";
       } else {
         const { problem } = result;
         const isKnown = onOutcome({ problem }) || told === problem || this.#stopping.signal.aborted;
-        if (!isKnown) say(`The trace platform does not start: ${problem}`);
+        if (!isKnown) say(`The trace platform failed to start: ${problem}`);
         told = problem;
       }
       const how = await exited;
@@ -117,7 +117,7 @@ export class TraceProcess {
       // a port in use and the operator's settings will not change by the next try
       if (!hasAnswered && "code" in result && /^(EADDRINUSE|EACCES|CONFIG)$/.test(result.code)) return onUrl(null);
       if (!hasAnswered && ++failures === MAX_FAILURES) return onUrl(null);
-      if ("url" in result) say(`The trace platform ended (${how}); it is started again.`);
+      if ("url" in result) say(`The trace platform exited (${how}); restarting it.`);
       const isSteady = performance.now() - began > STEADY_MS;
       pause = isSteady || pause === 0 ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
       await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => {});

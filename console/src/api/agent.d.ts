@@ -9,7 +9,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create a schedule whose runs each get a thread */
+        /** Create a cron whose runs each get their own thread */
         post: operations["post_runs_crons"];
         delete?: never;
         options?: never;
@@ -26,7 +26,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create a schedule whose runs go to one thread */
+        /** Create a cron whose runs use one thread */
         post: operations["post_threads_thread_id_runs_crons"];
         delete?: never;
         options?: never;
@@ -43,7 +43,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Search schedules */
+        /** Search crons */
         post: operations["post_runs_crons_search"];
         delete?: never;
         options?: never;
@@ -60,7 +60,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Count schedules */
+        /** Count crons */
         post: operations["post_runs_crons_count"];
         delete?: never;
         options?: never;
@@ -75,15 +75,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a schedule */
+        /** Get a cron */
         get: operations["get_runs_crons_cron_id"];
         put?: never;
         post?: never;
-        /** Delete a schedule; runs that it has started go on */
+        /** Delete a cron; runs that it has created continue */
         delete: operations["delete_runs_crons_cron_id"];
         options?: never;
         head?: never;
-        /** Change a schedule */
+        /** Update a cron */
         patch: operations["patch_runs_crons_cron_id"];
         trace?: never;
     };
@@ -113,7 +113,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel runs by status, or several of one thread */
+        /** Cancel runs by status, or several runs of a thread */
         post: operations["post_runs_cancel"];
         delete?: never;
         options?: never;
@@ -285,7 +285,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Cancel a run: interrupt keeps what it did, rollback undoes it */
+        /** Cancel a run: interrupt keeps what it wrote, rollback deletes it */
         post: operations["post_threads_thread_id_runs_run_id_cancel"];
         delete?: never;
         options?: never;
@@ -393,7 +393,7 @@ export interface paths {
         delete: operations["delete_assistants_assistant_id"];
         options?: never;
         head?: never;
-        /** Change an assistant; every change is a new version */
+        /** Update an assistant; every change creates a new version */
         patch: operations["patch_assistants_assistant_id"];
         trace?: never;
     };
@@ -404,7 +404,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Draw the assistant's graph */
+        /** Get the assistant's graph */
         get: operations["get_assistants_assistant_id_graph"];
         put?: never;
         post?: never;
@@ -421,7 +421,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** JSON schemas of the assistant's graph */
+        /** Get the JSON schemas of the assistant's graph */
         get: operations["get_assistants_assistant_id_schemas"];
         put?: never;
         post?: never;
@@ -438,7 +438,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Schemas of the graph's subgraphs */
+        /** Get the schemas of the graph's subgraphs */
         get: operations["get_assistants_assistant_id_subgraphs"];
         put?: never;
         post?: never;
@@ -455,7 +455,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Schemas of the subgraphs below a namespace */
+        /** Get the schemas of the subgraphs under a namespace */
         get: operations["get_assistants_assistant_id_subgraphs_namespace"];
         put?: never;
         post?: never;
@@ -582,7 +582,7 @@ export interface paths {
         delete: operations["delete_threads_thread_id"];
         options?: never;
         head?: never;
-        /** Merge into a thread's metadata, or give it a time to live */
+        /** Merge into a thread's metadata, or set its time to live */
         patch: operations["patch_threads_thread_id"];
         trace?: never;
     };
@@ -610,7 +610,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Rows and bytes that a thread occupies */
+        /** Get the number of rows and bytes of a thread */
         get: operations["get_threads_thread_id_storage"];
         put?: never;
         post?: never;
@@ -635,7 +635,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Merge into a thread's metadata; the same as PATCH of the thread */
+        /** Merge into a thread's metadata, like PATCH of the thread */
         patch: operations["patch_threads_thread_id_state"];
         trace?: never;
     };
@@ -665,7 +665,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Get a thread's state at a checkpoint, also of a subgraph */
+        /** Get the state of a thread or of a subgraph at a checkpoint */
         post: operations["post_threads_thread_id_state_checkpoint"];
         delete?: never;
         options?: never;
@@ -715,10 +715,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Commands and events over one WebSocket */
+        /** Exchange commands and events over one WebSocket */
         get: operations["get_threads_thread_id_stream_events"];
         put?: never;
-        /** Stream the events of a thread, over all of its runs */
+        /** Stream the events of all runs of a thread */
         post: operations["post_threads_thread_id_stream_events"];
         delete?: never;
         options?: never;
@@ -733,7 +733,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Follow all runs of a thread, until the client leaves */
+        /** Stream all runs of a thread until the client disconnects */
         get: operations["get_threads_thread_id_stream"];
         put?: never;
         post?: never;
@@ -750,12 +750,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** There is no stream of the server's own messages */
+        /** Answer 405: the server sends no messages of its own */
         get: operations["get_mcp"];
         put?: never;
-        /** One message of the Model Context Protocol: every assistant is a tool */
+        /** Send a message of the Model Context Protocol; every assistant is a tool */
         post: operations["post_mcp"];
-        /** There are no sessions to end */
+        /** Answer 404: the server is stateless and has no sessions */
         delete: operations["delete_mcp"];
         options?: never;
         head?: never;
@@ -771,7 +771,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** One A2A request to an assistant */
+        /** Send an A2A request to an assistant */
         post: operations["post_a2a_assistant_id"];
         delete?: never;
         options?: never;
@@ -786,7 +786,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An assistant's agent card */
+        /** Get an assistant's agent card */
         get: operations["get_well_known_agent_card_json"];
         put?: never;
         post?: never;
@@ -824,7 +824,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Search items below a namespace: newest first, or by meaning */
+        /** Search items under a namespace, newest first or by semantic similarity */
         post: operations["post_store_items_search"];
         delete?: never;
         options?: never;
@@ -856,7 +856,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List deliveries of webhooks, newest first */
+        /** List webhook deliveries, newest first */
         get: operations["get_webhooks_deliveries"];
         put?: never;
         post?: never;
@@ -873,7 +873,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get a delivery with its attempts */
+        /** Get a webhook delivery with its attempts */
         get: operations["get_webhooks_deliveries_delivery_id"];
         put?: never;
         post?: never;
@@ -892,7 +892,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Send a webhook once more, with the same id and content */
+        /** Send a webhook again, with the same id and content */
         post: operations["post_webhooks_deliveries_delivery_id_replay"];
         delete?: never;
         options?: never;
@@ -907,7 +907,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Runs that wait, and why; runs that are executed; servers that execute them */
+        /** List pending runs with the reason, running runs, and servers */
         get: operations["get_queue"];
         put?: never;
         post?: never;
@@ -924,7 +924,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Liveness: fails when a part has failed for longer than the grace period; with check_db all parts */
+        /** Check liveness: fails when a component has failed for longer than the grace period; with check_db, all components */
         get: operations["get_ok"];
         put?: never;
         post?: never;
@@ -941,7 +941,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Readiness: whether everything that it needs works */
+        /** Check readiness: the server and all its dependencies */
         get: operations["get_ready"];
         put?: never;
         post?: never;
@@ -958,7 +958,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Version and abilities of this server */
+        /** Get the version and capabilities of this server */
         get: operations["get_info"];
         put?: never;
         post?: never;
@@ -992,7 +992,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document as a page */
+        /** Get the OpenAPI document as a page */
         get: operations["get_docs"];
         put?: never;
         post?: never;
@@ -1009,7 +1009,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures for monitoring */
+        /** Get metrics for monitoring */
         get: operations["get_metrics"];
         put?: never;
         post?: never;
@@ -1026,7 +1026,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where to look */
+        /** Get the server's name, version and links */
         get: operations["get_"];
         put?: never;
         post?: never;
@@ -1066,7 +1066,7 @@ export interface components {
             updated_at: string;
         };
         CronCreate: {
-            /** @description null or absent: go on from the thread's state. */
+            /** @description null or absent: continue from the thread's state. */
             input?: unknown;
             config?: ({
                 tags?: string[] | null;
@@ -1089,21 +1089,21 @@ export interface components {
             durability?: ("sync" | "async" | "exit") | null;
             /** @description Deprecated: false means durability exit. */
             checkpoint_during?: boolean | null;
-            /** @description Not for crons: their runs begin with input. */
+            /** @description Not available for crons: their runs start with input. */
             command?: null;
-            /** @description Not for crons: their runs go on from the thread's state. */
+            /** @description Not available for crons: their runs continue from the thread's state. */
             checkpoint?: null;
-            /** @description Not for crons: their runs go on from the thread's state. */
+            /** @description Not available for crons: their runs continue from the thread's state. */
             checkpoint_id?: null;
-            /** @description Not for crons: the schedule says when runs start. */
+            /** @description Not available for crons: the schedule determines when runs start. */
             after_seconds?: null;
-            /** @description Not for crons: nobody waits for their links. */
+            /** @description Not available for crons: no client waits for their links. */
             feedback_keys?: null;
-            /** @description Not for crons: their runs are traced like all others. */
+            /** @description Not available for crons: their runs are traced like all others. */
             langsmith_tracer?: null;
-            /** @description Not for crons: use on_run_completed. */
+            /** @description Not available for crons: use on_run_completed. */
             on_completion?: null;
-            /** @description Not for crons: false at most. */
+            /** @description Not available for crons; may only be false. */
             strict_resume?: false | null;
             /** @description minute, hour, day of month, month, day of week; or @daily etc. */
             schedule: string;
@@ -1138,7 +1138,7 @@ export interface components {
             enabled?: boolean | null;
         };
         CronPatch: {
-            /** @description null or absent: go on from the thread's state. */
+            /** @description null or absent: continue from the thread's state. */
             input?: unknown;
             config?: ({
                 tags?: string[] | null;
@@ -1161,21 +1161,21 @@ export interface components {
             durability?: ("sync" | "async" | "exit") | null;
             /** @description Deprecated: false means durability exit. */
             checkpoint_during?: boolean | null;
-            /** @description Not for crons: their runs begin with input. */
+            /** @description Not available for crons: their runs start with input. */
             command?: null;
-            /** @description Not for crons: their runs go on from the thread's state. */
+            /** @description Not available for crons: their runs continue from the thread's state. */
             checkpoint?: null;
-            /** @description Not for crons: their runs go on from the thread's state. */
+            /** @description Not available for crons: their runs continue from the thread's state. */
             checkpoint_id?: null;
-            /** @description Not for crons: the schedule says when runs start. */
+            /** @description Not available for crons: the schedule determines when runs start. */
             after_seconds?: null;
-            /** @description Not for crons: nobody waits for their links. */
+            /** @description Not available for crons: no client waits for their links. */
             feedback_keys?: null;
-            /** @description Not for crons: their runs are traced like all others. */
+            /** @description Not available for crons: their runs are traced like all others. */
             langsmith_tracer?: null;
-            /** @description Not for crons: use on_run_completed. */
+            /** @description Not available for crons: use on_run_completed. */
             on_completion?: null;
-            /** @description Not for crons: false at most. */
+            /** @description Not available for crons; may only be false. */
             strict_resume?: false | null;
             schedule?: string | null;
             assistant_id?: string | null;
@@ -1215,7 +1215,7 @@ export interface components {
             cancel_reason: string | null;
             /** @description Ids of the interrupts that were pending on the thread and that the run's new input discards. */
             discarded_interrupts: string[] | null;
-            /** @description Why the run's stream lacks frames. Absent: it lacks none, as far as is known. */
+            /** @description Why the run's stream lacks frames. Absent if no frames are known to be missing. */
             stream_incomplete?: string;
         };
         Assistant: {
@@ -1359,7 +1359,7 @@ export interface components {
                     as_node: string;
                 }[];
             }[] | null;
-            /** @description Minutes, or with a strategy. Null: the thread stays. */
+            /** @description Minutes, or an object with a strategy. Null: the thread never expires. */
             ttl?: (number | {
                 ttl: number;
                 strategy?: ("delete" | "keep_latest") | null;
@@ -1396,7 +1396,7 @@ export interface components {
             metadata?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Minutes, or with a strategy. Null: the thread stays. */
+            /** @description Minutes, or an object with a strategy. Null: the thread never expires. */
             ttl?: (number | {
                 ttl: number;
                 strategy?: ("delete" | "keep_latest") | null;
@@ -1540,9 +1540,9 @@ export interface components {
         EventStreamRequest: {
             /** @description values, updates, messages, tools, lifecycle, input, checkpoints, tasks, custom, custom:<name> */
             channels: string[];
-            /** @description Prefixes; a segment without a task id stands for every task of that name. */
+            /** @description Namespace prefixes; a segment without a task id matches every task of that name. */
             namespaces?: string[][] | null;
-            /** @description How many segments below a prefix. */
+            /** @description Maximum number of segments after a prefix. */
             depth?: number | null;
             /** @description Only events after this sequence number. */
             since?: number | null;
@@ -1588,9 +1588,9 @@ export interface components {
             value: {
                 [key: string]: unknown;
             };
-            /** @description What a search by meaning finds it by: nothing, or these paths instead of those of store.index.fields. */
+            /** @description Paths that semantic search indexes instead of store.index.fields; false: not indexed. */
             index?: false | string[] | null;
-            /** @description Minutes until it goes; null: it stays; absent: as store.ttl.default_ttl says. */
+            /** @description Minutes until the item expires; null: never; absent: store.ttl.default_ttl applies. */
             ttl?: number | null;
         };
         Item: {
@@ -1612,7 +1612,7 @@ export interface components {
             } | null;
             limit?: number | null;
             offset?: number | null;
-            /** @description Finds by meaning instead of by time; needs store.index. */
+            /** @description Search by semantic similarity instead of by time; requires store.index. */
             query?: string | null;
             refresh_ttl?: boolean | null;
         };
@@ -1663,18 +1663,18 @@ export interface components {
         };
         Queue: {
             at: string;
-            /** @description Runs that the answering server executes at once */
+            /** @description Maximum number of concurrent runs of the answering server */
             slots: number;
             counts: {
                 pending: number;
                 running: number;
             };
-            /** @description When the run that could start and waits longest was created */
+            /** @description Creation time of the oldest run that could start */
             oldest_pending_at: string | null;
             servers: components["schemas"]["QueueServer"][];
-            /** @description In the order in which they are claimed */
+            /** @description In claim order */
             waiting: components["schemas"]["WaitingRun"][];
-            /** @description Longest first */
+            /** @description Longest running first */
             running: components["schemas"]["RunningRun"][];
         };
         QueueServer: {
@@ -1683,9 +1683,9 @@ export interface components {
             host_name: string;
             started_at: string;
             heartbeat_at: string;
-            /** @description Heard of within its lease */
+            /** @description Whether its lease is valid */
             is_alive: boolean;
-            /** @description The one that answers */
+            /** @description Whether this server answered the request */
             is_this: boolean;
             graphs: string[] | null;
             running: number;
@@ -1699,16 +1699,16 @@ export interface components {
             assistant_id: string;
             graph_id: string | null;
             created_at: string;
-            /** @description Not started before */
+            /** @description Earliest start */
             available_at: string;
-            /** @description Attempts that there were */
+            /** @description Attempts so far */
             attempt: number;
             /**
-             * @description Why it does not run: the first of these that holds
+             * @description Why it does not run: the first reason of the list that applies
              * @enum {string}
              */
             reason: "starts_later" | "thread_busy" | "behind_another" | "no_server_has_graph" | "no_free_slot";
-            /** @description The run that has its thread, or is before it */
+            /** @description The run that occupies its thread, or precedes it */
             waits_for: string | null;
         };
         RunningRun: {
@@ -1720,16 +1720,16 @@ export interface components {
             assistant_id: string;
             graph_id: string | null;
             server_id: string | null;
-            /** @description Of its first attempt */
+            /** @description Start of its first attempt */
             started_at: string | null;
             attempt: number;
-            /** @description Attempts that ended with their graph host since its last checkpoint */
+            /** @description Attempts lost with their graph host since its last checkpoint */
             failures: number;
             cancelling: boolean;
         };
     };
     responses: {
-        /** @description The request cannot be read, or lacks what it needs */
+        /** @description The request is malformed or incomplete */
         Error400: {
             headers: {
                 [name: string]: unknown;
@@ -1738,7 +1738,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description No valid key or session */
+        /** @description No valid API key or session */
         Error401: {
             headers: {
                 [name: string]: unknown;
@@ -1747,7 +1747,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description The key or session may not do this */
+        /** @description The API key or session lacks the permission */
         Error403: {
             headers: {
                 [name: string]: unknown;
@@ -1756,7 +1756,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description There is no such thing */
+        /** @description The resource does not exist */
         Error404: {
             headers: {
                 [name: string]: unknown;
@@ -1765,7 +1765,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description The body is larger than the limit */
+        /** @description The body exceeds the size limit */
         Error413: {
             headers: {
                 [name: string]: unknown;
@@ -1774,7 +1774,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description The request is readable, but says something that cannot be */
+        /** @description The request is well-formed but invalid */
         Error422: {
             headers: {
                 [name: string]: unknown;
@@ -1783,14 +1783,14 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description The request's line and headers are larger than the limit */
+        /** @description The request line and headers exceed the size limit */
         Error431: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description The server, or something it needs, is not ready; Retry-After says when to try again */
+        /** @description The server or one of its dependencies is not ready; Retry-After gives the time to wait */
         Error503: {
             headers: {
                 [name: string]: unknown;
@@ -1799,7 +1799,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description It is in the way of something that exists or is under way */
+        /** @description Conflict with an existing resource or a running operation */
         Error409: {
             headers: {
                 [name: string]: unknown;
@@ -1808,7 +1808,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description Another service did not do its part */
+        /** @description An upstream service failed */
         Error502: {
             headers: {
                 [name: string]: unknown;
@@ -1817,7 +1817,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description It was here and is gone for good */
+        /** @description The resource is permanently gone */
         Error410: {
             headers: {
                 [name: string]: unknown;
@@ -1826,7 +1826,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description Only as an upgrade to the protocol that Upgrade names */
+        /** @description The request must upgrade to the protocol in the Upgrade header */
         Error426: {
             headers: {
                 [name: string]: unknown;
@@ -1835,7 +1835,7 @@ export interface components {
                 "text/plain": string;
             };
         };
-        /** @description Not with this method */
+        /** @description The method is not allowed */
         Error405: {
             headers: {
                 [name: string]: unknown;
@@ -2105,9 +2105,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description A graph id, or the UUID of an assistant. */
+                    /** @description Graph id or UUID of the assistant. */
                     assistant_id: string;
-                    /** @description null or absent: go on from the thread's state. */
+                    /** @description null or absent: continue from the thread's state. */
                     input?: unknown;
                     /** @description Resume, update or redirect instead of new input. */
                     command?: {
@@ -2161,15 +2161,15 @@ export interface operations {
                     durability?: ("sync" | "async" | "exit") | null;
                     /** @description Deprecated: false means durability exit. */
                     checkpoint_during?: boolean | null;
-                    /** @description Project and example of the run's trace. */
+                    /** @description Project and example for the run's trace. */
                     langsmith_tracer?: {
                         project_name?: string | null;
                         example_id?: string | null;
                     } | null;
                     webhook?: string | null;
-                    /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
+                    /** @description Issues one feedback link per key, sent in the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
+                    /** @description Rejects a `command.resume` that is an empty map, or a plain value unless exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 }[];
             };
@@ -2249,9 +2249,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description A graph id, or the UUID of an assistant. */
+                    /** @description Graph id or UUID of the assistant. */
                     assistant_id: string;
-                    /** @description null or absent: go on from the thread's state. */
+                    /** @description null or absent: continue from the thread's state. */
                     input?: unknown;
                     /** @description Resume, update or redirect instead of new input. */
                     command?: {
@@ -2305,15 +2305,15 @@ export interface operations {
                     durability?: ("sync" | "async" | "exit") | null;
                     /** @description Deprecated: false means durability exit. */
                     checkpoint_during?: boolean | null;
-                    /** @description Project and example of the run's trace. */
+                    /** @description Project and example for the run's trace. */
                     langsmith_tracer?: {
                         project_name?: string | null;
                         example_id?: string | null;
                     } | null;
                     webhook?: string | null;
-                    /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
+                    /** @description Issues one feedback link per key, sent in the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
+                    /** @description Rejects a `command.resume` that is an empty map, or a plain value unless exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };
@@ -2353,9 +2353,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description A graph id, or the UUID of an assistant. */
+                    /** @description Graph id or UUID of the assistant. */
                     assistant_id: string;
-                    /** @description null or absent: go on from the thread's state. */
+                    /** @description null or absent: continue from the thread's state. */
                     input?: unknown;
                     /** @description Resume, update or redirect instead of new input. */
                     command?: {
@@ -2409,15 +2409,15 @@ export interface operations {
                     durability?: ("sync" | "async" | "exit") | null;
                     /** @description Deprecated: false means durability exit. */
                     checkpoint_during?: boolean | null;
-                    /** @description Project and example of the run's trace. */
+                    /** @description Project and example for the run's trace. */
                     langsmith_tracer?: {
                         project_name?: string | null;
                         example_id?: string | null;
                     } | null;
                     webhook?: string | null;
-                    /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
+                    /** @description Issues one feedback link per key, sent in the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
+                    /** @description Rejects a `command.resume` that is an empty map, or a plain value unless exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };
@@ -2457,9 +2457,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description A graph id, or the UUID of an assistant. */
+                    /** @description Graph id or UUID of the assistant. */
                     assistant_id: string;
-                    /** @description null or absent: go on from the thread's state. */
+                    /** @description null or absent: continue from the thread's state. */
                     input?: unknown;
                     /** @description Resume, update or redirect instead of new input. */
                     command?: {
@@ -2513,15 +2513,15 @@ export interface operations {
                     durability?: ("sync" | "async" | "exit") | null;
                     /** @description Deprecated: false means durability exit. */
                     checkpoint_during?: boolean | null;
-                    /** @description Project and example of the run's trace. */
+                    /** @description Project and example for the run's trace. */
                     langsmith_tracer?: {
                         project_name?: string | null;
                         example_id?: string | null;
                     } | null;
                     webhook?: string | null;
-                    /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
+                    /** @description Issues one feedback link per key, sent in the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
+                    /** @description Rejects a `command.resume` that is an empty map, or a plain value unless exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };
@@ -2625,9 +2625,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description A graph id, or the UUID of an assistant. */
+                    /** @description Graph id or UUID of the assistant. */
                     assistant_id: string;
-                    /** @description null or absent: go on from the thread's state. */
+                    /** @description null or absent: continue from the thread's state. */
                     input?: unknown;
                     /** @description Resume, update or redirect instead of new input. */
                     command?: {
@@ -2681,15 +2681,15 @@ export interface operations {
                     durability?: ("sync" | "async" | "exit") | null;
                     /** @description Deprecated: false means durability exit. */
                     checkpoint_during?: boolean | null;
-                    /** @description Project and example of the run's trace. */
+                    /** @description Project and example for the run's trace. */
                     langsmith_tracer?: {
                         project_name?: string | null;
                         example_id?: string | null;
                     } | null;
                     webhook?: string | null;
-                    /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
+                    /** @description Issues one feedback link per key, sent in the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
+                    /** @description Rejects a `command.resume` that is an empty map, or a plain value unless exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };
@@ -2731,9 +2731,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description A graph id, or the UUID of an assistant. */
+                    /** @description Graph id or UUID of the assistant. */
                     assistant_id: string;
-                    /** @description null or absent: go on from the thread's state. */
+                    /** @description null or absent: continue from the thread's state. */
                     input?: unknown;
                     /** @description Resume, update or redirect instead of new input. */
                     command?: {
@@ -2787,15 +2787,15 @@ export interface operations {
                     durability?: ("sync" | "async" | "exit") | null;
                     /** @description Deprecated: false means durability exit. */
                     checkpoint_during?: boolean | null;
-                    /** @description Project and example of the run's trace. */
+                    /** @description Project and example for the run's trace. */
                     langsmith_tracer?: {
                         project_name?: string | null;
                         example_id?: string | null;
                     } | null;
                     webhook?: string | null;
-                    /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
+                    /** @description Issues one feedback link per key, sent in the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
+                    /** @description Rejects a `command.resume` that is an empty map, or a plain value unless exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };
@@ -2874,7 +2874,7 @@ export interface operations {
                         cancel_reason?: string | null;
                         /** @description Ids of the interrupts that were pending on the thread and that the run's new input discards. */
                         discarded_interrupts?: string[] | null;
-                        /** @description Why the run's stream lacks frames. Absent: it lacks none, as far as is known. */
+                        /** @description Why the run's stream lacks frames. Absent if no frames are known to be missing. */
                         stream_incomplete?: string;
                     }[];
                 };
@@ -2901,9 +2901,9 @@ export interface operations {
         requestBody?: {
             content: {
                 "application/json": {
-                    /** @description A graph id, or the UUID of an assistant. */
+                    /** @description Graph id or UUID of the assistant. */
                     assistant_id: string;
-                    /** @description null or absent: go on from the thread's state. */
+                    /** @description null or absent: continue from the thread's state. */
                     input?: unknown;
                     /** @description Resume, update or redirect instead of new input. */
                     command?: {
@@ -2957,15 +2957,15 @@ export interface operations {
                     durability?: ("sync" | "async" | "exit") | null;
                     /** @description Deprecated: false means durability exit. */
                     checkpoint_during?: boolean | null;
-                    /** @description Project and example of the run's trace. */
+                    /** @description Project and example for the run's trace. */
                     langsmith_tracer?: {
                         project_name?: string | null;
                         example_id?: string | null;
                     } | null;
                     webhook?: string | null;
-                    /** @description A feedback link each, told by the event `feedback` and in the result as `__feedback__`. */
+                    /** @description Issues one feedback link per key, sent in the event `feedback` and in the result as `__feedback__`. */
                     feedback_keys?: string[] | null;
-                    /** @description Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending. */
+                    /** @description Rejects a `command.resume` that is an empty map, or a plain value unless exactly one interrupt is pending. */
                     strict_resume?: boolean | null;
                 };
             };

@@ -7,12 +7,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List deployments; one that is named exactly as asked comes first, then the newest */
+        /** List deployments; an exact match of the name comes first, then the newest */
         get: operations["get_v2_deployments"];
         put?: never;
-        /** Create a deployment, and its first revision where there is something to deploy */
+        /** Create a deployment, and its first revision if there is something to deploy */
         post: operations["post_v2_deployments"];
-        /** Delete several deployments; 207 tells which could not be */
+        /** Delete several deployments; 207 lists those that could not be deleted */
         delete: operations["delete_v2_deployments"];
         options?: never;
         head?: never;
@@ -26,7 +26,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How many deployments the workspace has */
+        /** Count the workspace's deployments */
         get: operations["get_v2_deployments_free_count"];
         put?: never;
         post?: never;
@@ -43,7 +43,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A deployment */
+        /** Get a deployment */
         get: operations["get_v2_deployments_deployment_id"];
         put?: never;
         post?: never;
@@ -51,7 +51,7 @@ export interface paths {
         delete: operations["delete_v2_deployments_deployment_id"];
         options?: never;
         head?: never;
-        /** Change a deployment; a change of its source or environment makes one new revision */
+        /** Update a deployment; a change of its source or environment creates one new revision */
         patch: operations["patch_v2_deployments_deployment_id"];
         trace?: never;
     };
@@ -64,7 +64,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A token to push images with */
+        /** Issue a token for pushing images */
         post: operations["post_v2_deployments_deployment_id_push_token"];
         delete?: never;
         options?: never;
@@ -82,7 +82,7 @@ export interface paths {
         /** List revisions, the newest first */
         get: operations["get_v2_deployments_deployment_id_revisions"];
         put?: never;
-        /** Create a revision, whatever the change */
+        /** Create a revision, even without a change */
         post: operations["post_v2_deployments_deployment_id_revisions"];
         delete?: never;
         options?: never;
@@ -97,7 +97,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A revision and how far it is */
+        /** Get a revision and its progress */
         get: operations["get_v2_deployments_deployment_id_revisions_revision_id"];
         put?: never;
         post?: never;
@@ -116,7 +116,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Make a new revision of an older one, without a build where that is still there */
+        /** Create a new revision from an older one, without a build if the old build still exists */
         post: operations["post_v2_deployments_deployment_id_revisions_revision_id_redeploy"];
         delete?: never;
         options?: never;
@@ -133,7 +133,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** End the work on a revision */
+        /** Interrupt a revision */
         post: operations["post_v2_deployments_deployment_id_revisions_revision_id_interruption"];
         delete?: never;
         options?: never;
@@ -150,7 +150,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** An address to upload the project's archive to, and the path to name it by */
+        /** Create an upload URL for the project's archive, and its source_tarball_path */
         post: operations["post_v2_deployments_deployment_id_upload_url"];
         delete?: never;
         options?: never;
@@ -166,7 +166,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Upload an archive: gzip of tar */
+        /** Upload a gzipped tar archive */
         put: operations["put_uploads_tarballs_tenant_id_deployment_id_file"];
         post?: never;
         delete?: never;
@@ -184,7 +184,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lines of the build of a revision */
+        /** List log lines of the build of a revision */
         post: operations["post_v1_projects_deployment_id_revisions_revision_id_build_logs"];
         delete?: never;
         options?: never;
@@ -201,7 +201,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lines of the deployment of a revision */
+        /** List log lines of the deployment of a revision */
         post: operations["post_v1_projects_deployment_id_revisions_revision_id_deploy_logs"];
         delete?: never;
         options?: never;
@@ -218,7 +218,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lines of the deployment */
+        /** List log lines of the deployment */
         post: operations["post_v1_projects_deployment_id_deploy_logs"];
         delete?: never;
         options?: never;
@@ -235,7 +235,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lines of the build */
+        /** List log lines of the build */
         post: operations["post_v1_projects_deployment_id_build_logs"];
         delete?: never;
         options?: never;
@@ -250,7 +250,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lines of a revision's build or deployment */
+        /** List log lines of a revision's build or deployment */
         get: operations["get_v2_deployments_deployment_id_revisions_revision_id_logs"];
         put?: never;
         post?: never;
@@ -267,7 +267,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lines of a deployment, of all of its revisions */
+        /** List log lines of all revisions of a deployment */
         get: operations["get_v2_deployments_deployment_id_logs"];
         put?: never;
         post?: never;
@@ -284,7 +284,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lines of a deployment by the page */
+        /** List log lines of a deployment page by page */
         get: operations["get_v2_deployment_logs"];
         put?: never;
         post?: never;
@@ -301,7 +301,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Agent servers of a deployment, those that live first, with their memory and processor time */
+        /** List a deployment's agent servers, running ones first, with their memory and CPU time */
         get: operations["get_v2_deployments_deployment_id_instances"];
         put?: never;
         post?: never;
@@ -318,7 +318,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Integrations of the workspace */
+        /** List the workspace's integrations */
         get: operations["get_v1_integrations_github_install"];
         put?: never;
         post?: never;
@@ -335,7 +335,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Repositories that an integration's token may see */
+        /** List the repositories that an integration's token can read */
         get: operations["get_v1_integrations_github_integration_id_repos"];
         put?: never;
         post?: never;
@@ -354,7 +354,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Where an integration is made: here one takes a token and a POST, not an app's installation */
+        /** Get the page that explains how to create an integration: with a token and a POST request, not by installing an app */
         post: operations["post_v2_integrations_github_installation_link"];
         delete?: never;
         options?: never;
@@ -387,7 +387,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An integration */
+        /** Get an integration */
         get: operations["get_v2_integrations_git_integration_id"];
         put?: never;
         post?: never;
@@ -395,7 +395,7 @@ export interface paths {
         delete: operations["delete_v2_integrations_git_integration_id"];
         options?: never;
         head?: never;
-        /** Change an integration: its name, token or webhook secret */
+        /** Update an integration: its name, token or webhook secret */
         patch: operations["patch_v2_integrations_git_integration_id"];
         trace?: never;
     };
@@ -408,7 +408,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A push, as GitHub tells of it, and Gitea */
+        /** Receive a push webhook of GitHub or Gitea */
         post: operations["post_webhooks_github_integration_id"];
         delete?: never;
         options?: never;
@@ -425,7 +425,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** A push, as GitLab tells of it */
+        /** Receive a push webhook of GitLab */
         post: operations["post_webhooks_gitlab_integration_id"];
         delete?: never;
         options?: never;
@@ -458,7 +458,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A listener */
+        /** Get a listener */
         get: operations["get_v2_listeners_listener_id"];
         put?: never;
         post?: never;
@@ -466,7 +466,7 @@ export interface paths {
         delete: operations["delete_v2_listeners_listener_id"];
         options?: never;
         head?: never;
-        /** Change a listener */
+        /** Update a listener */
         patch: operations["patch_v2_listeners_listener_id"];
         trace?: never;
     };
@@ -477,7 +477,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The workspace of the asking server's key */
+        /** Get the workspace of the calling server's key */
         get: operations["get_internal_auth_self"];
         put?: never;
         post?: never;
@@ -496,7 +496,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What keys amount to in the asking server's workspace */
+        /** Get the permissions of keys in the calling server's workspace */
         post: operations["post_internal_auth_keys"];
         delete?: never;
         options?: never;
@@ -511,7 +511,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Wait until keys may amount to something else */
+        /** Wait until the permissions of keys may have changed */
         get: operations["get_internal_auth_changes"];
         put?: never;
         post?: never;
@@ -528,7 +528,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Liveness: fails when a part has failed for longer than the grace period */
+        /** Check liveness: fails when a component has failed for longer than the grace period */
         get: operations["get_ok"];
         put?: never;
         post?: never;
@@ -545,7 +545,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Readiness: whether everything that it needs works */
+        /** Check readiness: the server and all its dependencies */
         get: operations["get_ready"];
         put?: never;
         post?: never;
@@ -562,7 +562,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Version and abilities of this server */
+        /** Get the version and capabilities of this server */
         get: operations["get_info"];
         put?: never;
         post?: never;
@@ -579,7 +579,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** To a deployment's page in the console */
+        /** Redirect to a deployment's page in the console */
         get: operations["get_o_tenant_id_host_deployments_deployment_id"];
         put?: never;
         post?: never;
@@ -613,7 +613,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document as a page */
+        /** Get the OpenAPI document as a page */
         get: operations["get_docs"];
         put?: never;
         post?: never;
@@ -630,7 +630,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures for monitoring */
+        /** Get metrics for monitoring */
         get: operations["get_metrics"];
         put?: never;
         post?: never;
@@ -647,7 +647,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where to look */
+        /** Get the server's name, version and links */
         get: operations["get_"];
         put?: never;
         post?: never;
@@ -693,7 +693,7 @@ export interface components {
             repo_url: string | null;
             deployment_type: string | null;
             build_on_push: boolean | null;
-            /** @description The deployment's address */
+            /** @description URL of the deployment */
             custom_url: string | null;
             resource_spec: {
                 [key: string]: unknown;
@@ -710,7 +710,7 @@ export interface components {
         SourceRevisionConfigOut: {
             repo_ref: string | null;
             langgraph_config_path: string | null;
-            /** @description The same as langgraph_config_path */
+            /** @description Alias of langgraph_config_path */
             graph_config_path: string | null;
             image_uri: string | null;
             source_tarball_path: string | null;
@@ -815,7 +815,7 @@ export interface components {
             api_url: string | null;
             username: string;
             has_token: boolean;
-            /** @description Where the host is to send its pushes */
+            /** @description URL for the host's push webhooks */
             webhook_url: string;
             created_at: string;
             updated_at: string;
@@ -830,7 +830,7 @@ export interface components {
             api_url: string | null;
             username: string;
             has_token: boolean;
-            /** @description Where the host is to send its pushes */
+            /** @description URL for the host's push webhooks */
             webhook_url: string;
             created_at: string;
             updated_at: string;
@@ -849,7 +849,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description No valid key or session */
+        /** @description No valid API key or session */
         Error401Validation: {
             headers: {
                 [name: string]: unknown;
@@ -860,7 +860,7 @@ export interface components {
                 };
             };
         };
-        /** @description The key or session may not do this */
+        /** @description The API key or session lacks the permission */
         Error403Validation: {
             headers: {
                 [name: string]: unknown;
@@ -871,7 +871,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request is readable, but says something that cannot be */
+        /** @description The request is well-formed but invalid */
         Error422Validation: {
             headers: {
                 [name: string]: unknown;
@@ -886,14 +886,14 @@ export interface components {
                 };
             };
         };
-        /** @description The request's line and headers are larger than the limit */
+        /** @description The request line and headers exceed the size limit */
         Error431Validation: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description The server, or something it needs, is not ready; Retry-After says when to try again */
+        /** @description The server or one of its dependencies is not ready; Retry-After gives the time to wait */
         Error503Validation: {
             headers: {
                 [name: string]: unknown;
@@ -904,7 +904,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request cannot be read, or lacks what it needs */
+        /** @description The request is malformed or incomplete */
         Error400Validation: {
             headers: {
                 [name: string]: unknown;
@@ -915,7 +915,7 @@ export interface components {
                 };
             };
         };
-        /** @description The body is larger than the limit */
+        /** @description The body exceeds the size limit */
         Error413Validation: {
             headers: {
                 [name: string]: unknown;
@@ -926,7 +926,7 @@ export interface components {
                 };
             };
         };
-        /** @description There is no such thing */
+        /** @description The resource does not exist */
         Error404Validation: {
             headers: {
                 [name: string]: unknown;
@@ -937,7 +937,7 @@ export interface components {
                 };
             };
         };
-        /** @description It is in the way of something that exists or is under way */
+        /** @description Conflict with an existing resource or a running operation */
         Error409Validation: {
             headers: {
                 [name: string]: unknown;
@@ -948,7 +948,7 @@ export interface components {
                 };
             };
         };
-        /** @description Another service did not do its part */
+        /** @description An upstream service failed */
         Error502Validation: {
             headers: {
                 [name: string]: unknown;
@@ -959,7 +959,7 @@ export interface components {
                 };
             };
         };
-        /** @description A content type or encoding that is not understood */
+        /** @description Unsupported content type or encoding */
         Error415Validation: {
             headers: {
                 [name: string]: unknown;
@@ -970,7 +970,7 @@ export interface components {
                 };
             };
         };
-        /** @description No valid key or session */
+        /** @description No valid API key or session */
         Error401: {
             headers: {
                 [name: string]: unknown;
@@ -981,7 +981,7 @@ export interface components {
                 };
             };
         };
-        /** @description The key or session may not do this */
+        /** @description The API key or session lacks the permission */
         Error403: {
             headers: {
                 [name: string]: unknown;
@@ -992,14 +992,14 @@ export interface components {
                 };
             };
         };
-        /** @description The request's line and headers are larger than the limit */
+        /** @description The request line and headers exceed the size limit */
         Error431: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description The server, or something it needs, is not ready; Retry-After says when to try again */
+        /** @description The server or one of its dependencies is not ready; Retry-After gives the time to wait */
         Error503: {
             headers: {
                 [name: string]: unknown;
@@ -1010,7 +1010,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request cannot be read, or lacks what it needs */
+        /** @description The request is malformed or incomplete */
         Error400: {
             headers: {
                 [name: string]: unknown;
@@ -1021,7 +1021,7 @@ export interface components {
                 };
             };
         };
-        /** @description The body is larger than the limit */
+        /** @description The body exceeds the size limit */
         Error413: {
             headers: {
                 [name: string]: unknown;
@@ -1032,7 +1032,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request is readable, but says something that cannot be */
+        /** @description The request is well-formed but invalid */
         Error422: {
             headers: {
                 [name: string]: unknown;
@@ -1043,7 +1043,7 @@ export interface components {
                 };
             };
         };
-        /** @description There is no such thing */
+        /** @description The resource does not exist */
         Error404: {
             headers: {
                 [name: string]: unknown;
@@ -1301,7 +1301,7 @@ export interface operations {
                         name: string;
                         value: string;
                     }[] | null;
-                    /** @description Takes away all secrets, where none are given; an empty list of secrets means that they stay */
+                    /** @description Removes all secrets when no secrets are given; without it, an empty list of secrets keeps them */
                     clear_secrets?: boolean | null;
                     secret_references?: {
                         name: string;
@@ -1421,7 +1421,7 @@ export interface operations {
                         name: string;
                         value: string;
                     }[] | null;
-                    /** @description Takes away all secrets, where none are given; an empty list of secrets means that they stay */
+                    /** @description Removes all secrets when no secrets are given; without it, an empty list of secrets keeps them */
                     clear_secrets?: boolean | null;
                     secret_references?: {
                         name: string;
@@ -1947,7 +1947,7 @@ export interface operations {
                             ended_at: string | null;
                             end_reason: string | null;
                             memory_bytes: number | null;
-                            /** @description Of one core, since it was asked before */
+                            /** @description Percent of one core, since the previous request */
                             cpu_percent: number | null;
                         }[];
                     };
@@ -2089,11 +2089,11 @@ export interface operations {
                      * @enum {string}
                      */
                     kind?: "github" | "gitlab" | "gitea" | "other";
-                    /** @description Repositories below it get the token: https://git.example, https://git.example/team */
+                    /** @description The token is sent to repositories under this URL: https://git.example, https://git.example/team */
                     url?: string;
-                    /** @description Where the host's API is, when that is not where it usually is */
+                    /** @description URL of the host's API, if it is not the usual one */
                     api_url?: string | null;
-                    /** @description What the host wants beside a token; most do not look at it */
+                    /** @description User name that the host expects with the token; most hosts ignore it */
                     username?: string;
                     token?: string | null;
                     webhook_secret?: string | null;
@@ -2711,7 +2711,7 @@ export interface operations {
                         version: string;
                         installation: string;
                         sources: string[];
-                        /** @description How deployments that run as processes are isolated; null where containers run them */
+                        /** @description How deployments that run as processes are isolated; null if they run in containers */
                         process_isolation: ("bubblewrap" | "user" | "none") | null;
                     };
                 };

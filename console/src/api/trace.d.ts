@@ -24,14 +24,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A run */
+        /** Get a run */
         get: operations["get_api_v1_runs_run_id"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Update a run; what is absent or null stays as it is */
+        /** Update a run; absent and null fields keep their values */
         patch: operations["patch_api_v1_runs_run_id"];
         trace?: never;
     };
@@ -78,7 +78,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** OpenTelemetry spans, as OTLP over HTTP in protobuf or JSON */
+        /** Ingest OpenTelemetry spans, as OTLP over HTTP in protobuf or JSON */
         post: operations["post_otel_v1_traces"];
         delete?: never;
         options?: never;
@@ -93,10 +93,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Prices of models: the workspace's own, then those that come with Heddle; the first that matches counts */
+        /** List model prices: the workspace's own, then Heddle's built-in ones; the first match applies */
         get: operations["get_api_v1_model_price_map"];
         put?: never;
-        /** Add a price of the workspace's own */
+        /** Add a model price of the workspace */
         post: operations["post_api_v1_model_price_map"];
         delete?: never;
         options?: never;
@@ -112,10 +112,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Replace a price of the workspace's own */
+        /** Replace a model price of the workspace */
         put: operations["put_api_v1_model_price_map_id"];
         post?: never;
-        /** Delete a price of the workspace's own */
+        /** Delete a model price of the workspace */
         delete: operations["delete_api_v1_model_price_map_id"];
         options?: never;
         head?: never;
@@ -131,7 +131,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Runs by filter, newest first, in pages */
+        /** Query runs by filter, newest first, in pages */
         post: operations["post_api_v1_runs_query"];
         delete?: never;
         options?: never;
@@ -148,7 +148,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Whether the expressions of a query can be read, and what is wrong where */
+        /** Validate the filter expressions of a query, and locate errors */
         post: operations["post_api_v1_runs_query_validate"];
         delete?: never;
         options?: never;
@@ -165,7 +165,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Figures over runs, together or by group */
+        /** Get statistics of runs, in total or by group */
         post: operations["post_api_v1_runs_stats"];
         delete?: never;
         options?: never;
@@ -182,7 +182,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Figures over runs in buckets of time, together or by group */
+        /** Get statistics of runs in time buckets, in total or by group */
         post: operations["post_api_v1_runs_stats_timeline"];
         delete?: never;
         options?: never;
@@ -199,7 +199,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The threads of a project, latest turn first */
+        /** List the threads of a project, latest turn first */
         post: operations["post_api_v1_runs_group"];
         delete?: never;
         options?: never;
@@ -216,7 +216,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Figures over the threads of a project */
+        /** Get statistics of the threads of a project */
         post: operations["post_api_v1_runs_group_stats"];
         delete?: never;
         options?: never;
@@ -231,7 +231,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What was said in a thread, as text */
+        /** Get the messages of a thread as text */
         get: operations["get_api_v1_runs_threads_thread_id"];
         put?: never;
         post?: never;
@@ -250,7 +250,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The threads of a project by filter, in pages, latest turn first */
+        /** Query the threads of a project, in pages, latest turn first */
         post: operations["post_api_v2_threads_query"];
         delete?: never;
         options?: never;
@@ -265,7 +265,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The turns of a thread, oldest first */
+        /** List the turns of a thread, oldest first */
         get: operations["get_api_v2_threads_thread_id_traces"];
         put?: never;
         post?: never;
@@ -282,7 +282,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures over a thread */
+        /** Get statistics of a thread */
         get: operations["get_api_v2_threads_thread_id_stats"];
         put?: never;
         post?: never;
@@ -301,7 +301,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Runs of projects or of a dataset's experiments, by filter, in pages */
+        /** Query runs of projects or of a dataset's experiments, in pages */
         post: operations["post_api_v2_runs_query"];
         delete?: never;
         options?: never;
@@ -316,7 +316,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A run of a project */
+        /** Get a run of a project */
         get: operations["get_api_v2_runs_run_id"];
         put?: never;
         post?: never;
@@ -333,7 +333,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where the console shows a run */
+        /** Get the console's URL of a run */
         get: operations["get_api_v2_runs_run_id_url"];
         put?: never;
         post?: never;
@@ -352,7 +352,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Traces of a project by filter, in pages */
+        /** Query traces of a project, in pages */
         post: operations["post_api_v2_traces_query"];
         delete?: never;
         options?: never;
@@ -367,7 +367,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The runs of a trace, by their start */
+        /** List the runs of a trace, ordered by start */
         get: operations["get_api_v2_traces_trace_id_runs"];
         put?: never;
         post?: never;
@@ -418,9 +418,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The token by which a run's trace is shared; null when it isn't */
+        /** Get the share token of a run's trace; null if it is not shared */
         get: operations["get_api_v1_runs_run_id_share"];
-        /** Share the trace of a run by a link that needs no key */
+        /** Share the trace of a run by a public link */
         put: operations["put_api_v1_runs_run_id_share"];
         post?: never;
         /** Stop sharing the trace of a run */
@@ -439,9 +439,9 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Share the trace of a run by a link that needs no key */
+        /** Share the trace of a run by a public link */
         post: operations["post_api_v2_runs_run_id_share"];
-        /** Stop sharing a trace, by its id or that of any run of it; 204 also when it wasn't shared */
+        /** Stop sharing a trace, by its id or the id of any of its runs; 204 also if it was not shared */
         delete: operations["delete_api_v2_runs_run_id_share"];
         options?: never;
         head?: never;
@@ -455,7 +455,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The root of a shared trace */
+        /** Get the root run of a shared trace */
         get: operations["get_api_v1_public_share_token_run"];
         put?: never;
         post?: never;
@@ -472,7 +472,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A run of a shared trace */
+        /** Get a run of a shared trace */
         get: operations["get_api_v1_public_share_token_run_run_id"];
         put?: never;
         post?: never;
@@ -491,7 +491,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The runs of a shared trace */
+        /** List the runs of a shared trace */
         post: operations["post_api_v1_public_share_token_runs_query"];
         delete?: never;
         options?: never;
@@ -506,7 +506,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The runs of a shared trace, as a list */
+        /** List the runs of a shared trace as an array */
         get: operations["get_api_v1_public_share_token_runs"];
         put?: never;
         post?: never;
@@ -523,7 +523,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The runs of a shared trace, as a list */
+        /** List the runs of a shared trace as an array */
         get: operations["get_api_v1_public_share_token_query_runs"];
         put?: never;
         post?: never;
@@ -540,7 +540,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Feedback on the runs of a shared trace */
+        /** List feedback on the runs of a shared trace */
         get: operations["get_api_v1_public_share_token_feedbacks"];
         put?: never;
         post?: never;
@@ -559,7 +559,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** The runs of a shared trace */
+        /** List the runs of a shared trace */
         post: operations["post_api_v2_public_share_token_runs_query"];
         delete?: never;
         options?: never;
@@ -574,7 +574,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A run of a shared trace */
+        /** Get a run of a shared trace */
         get: operations["get_api_v2_public_share_token_run_run_id"];
         put?: never;
         post?: never;
@@ -594,7 +594,7 @@ export interface paths {
         /** List projects */
         get: operations["get_api_v1_sessions"];
         put?: never;
-        /** Create a project, or change the one of that name */
+        /** Create a project, or update the one with this name */
         post: operations["post_api_v1_sessions"];
         /** Delete projects with all their runs */
         delete: operations["delete_api_v1_sessions"];
@@ -610,7 +610,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A project */
+        /** Get a project */
         get: operations["get_api_v1_sessions_session_id"];
         put?: never;
         post?: never;
@@ -618,7 +618,7 @@ export interface paths {
         delete: operations["delete_api_v1_sessions_session_id"];
         options?: never;
         head?: never;
-        /** Change a project; null changes nothing, but takes retention_days away */
+        /** Update a project; null leaves a field unchanged, but clears retention_days */
         patch: operations["patch_api_v1_sessions_session_id"];
         trace?: never;
     };
@@ -629,7 +629,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The most frequent values of the metadata of a project's runs */
+        /** List the most frequent metadata values of a project's runs */
         get: operations["get_api_v1_sessions_session_id_metadata"];
         put?: never;
         post?: never;
@@ -646,7 +646,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An attachment's content, by the link that a run shows */
+        /** Get an attachment's content by the signed link in its run */
         get: operations["get_api_v1_attachments_token"];
         put?: never;
         post?: never;
@@ -663,7 +663,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the feedback tokens that were issued for a run */
+        /** List the feedback tokens issued for a run */
         get: operations["get_api_v1_feedback_tokens"];
         put?: never;
         /** Issue one pre-signed feedback token, or several */
@@ -681,12 +681,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Give feedback by a link */
+        /** Submit feedback by a link */
         get: operations["get_api_v1_feedback_tokens_token"];
         put?: never;
-        /** Give feedback by a token */
+        /** Submit feedback by a token */
         post: operations["post_api_v1_feedback_tokens_token"];
-        /** Revoke a feedback token; who uses it gets 410 from here on */
+        /** Revoke a feedback token; its later uses get 410 */
         delete: operations["delete_api_v1_feedback_tokens_token"];
         options?: never;
         head?: never;
@@ -721,7 +721,7 @@ export interface paths {
         /** List feedback, newest first */
         get: operations["get_api_v1_feedback"];
         put?: never;
-        /** Give feedback on a run or a project; the run may arrive later */
+        /** Create feedback on a run or a project; the run may arrive later */
         post: operations["post_api_v1_feedback"];
         delete?: never;
         options?: never;
@@ -744,7 +744,7 @@ export interface paths {
         delete: operations["delete_api_v1_feedback_feedback_id"];
         options?: never;
         head?: never;
-        /** Change feedback */
+        /** Update feedback */
         patch: operations["patch_api_v1_feedback_feedback_id"];
         trace?: never;
     };
@@ -758,13 +758,13 @@ export interface paths {
         /** List feedback configurations */
         get: operations["get_api_v1_feedback_configs"];
         put?: never;
-        /** Create a feedback configuration; an identical one is answered, another one for the key is refused */
+        /** Create a feedback configuration; returns an identical existing one, rejects a different one for the key */
         post: operations["post_api_v1_feedback_configs"];
         /** Delete a feedback configuration; the feedback stays */
         delete: operations["delete_api_v1_feedback_configs"];
         options?: never;
         head?: never;
-        /** Change a feedback configuration */
+        /** Update a feedback configuration */
         patch: operations["patch_api_v1_feedback_configs"];
         trace?: never;
     };
@@ -777,7 +777,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Create a dataset of a CSV or JSON Lines file */
+        /** Create a dataset from a CSV or JSON Lines file */
         post: operations["post_api_v1_datasets_upload"];
         delete?: never;
         options?: never;
@@ -809,7 +809,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A dataset as CSV, a column each for the keys of inputs and outputs */
+        /** Download a dataset as CSV, with one column per key of inputs and outputs */
         get: operations["get_api_v1_datasets_dataset_id_csv"];
         put?: never;
         post?: never;
@@ -826,7 +826,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A dataset as JSON Lines */
+        /** Download a dataset as JSON Lines */
         get: operations["get_api_v1_datasets_dataset_id_jsonl"];
         put?: never;
         post?: never;
@@ -843,7 +843,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A dataset in OpenAI's Evals format */
+        /** Download a dataset in OpenAI's Evals format */
         get: operations["get_api_v1_datasets_dataset_id_openai"];
         put?: never;
         post?: never;
@@ -860,7 +860,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A dataset of chat messages in OpenAI's fine-tuning format */
+        /** Download a dataset of chat messages in OpenAI's fine-tuning format */
         get: operations["get_api_v1_datasets_dataset_id_openai_ft"];
         put?: never;
         post?: never;
@@ -879,7 +879,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Copy examples of one dataset into another, as one version */
+        /** Copy examples from one dataset into another, as one version */
         post: operations["post_api_v1_datasets_clone"];
         delete?: never;
         options?: never;
@@ -896,7 +896,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Whether an example would be taken; nothing is written */
+        /** Check whether an example would be accepted, without writing it */
         post: operations["post_api_v1_examples_validate"];
         delete?: never;
         options?: never;
@@ -913,7 +913,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Whether examples would be taken; nothing is written */
+        /** Check whether examples would be accepted, without writing them */
         post: operations["post_api_v1_examples_validate_bulk"];
         delete?: never;
         options?: never;
@@ -1006,7 +1006,7 @@ export interface paths {
         delete: operations["delete_api_v1_datasets_dataset_id"];
         options?: never;
         head?: never;
-        /** Change a dataset */
+        /** Update a dataset */
         patch: operations["patch_api_v1_datasets_dataset_id"];
         trace?: never;
     };
@@ -1034,7 +1034,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What two versions differ in */
+        /** Compare two versions */
         get: operations["get_api_v1_datasets_dataset_id_versions_diff"];
         put?: never;
         post?: never;
@@ -1051,7 +1051,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The version of a time, or before it, or of a tag */
+        /** Get the version at a time, before a time, or with a tag */
         get: operations["get_api_v1_datasets_dataset_id_version"];
         put?: never;
         post?: never;
@@ -1069,7 +1069,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Put a tag to a version; it leaves the one that it was at */
+        /** Tag a version; the tag moves from its previous version */
         put: operations["put_api_v1_datasets_dataset_id_tags"];
         post?: never;
         delete?: never;
@@ -1085,9 +1085,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The splits that a dataset's examples are in */
+        /** List the splits of a dataset */
         get: operations["get_api_v1_datasets_dataset_id_splits"];
-        /** Put examples into a split, or take them out */
+        /** Add examples to a split, or remove them */
         put: operations["put_api_v1_datasets_dataset_id_splits"];
         post?: never;
         delete?: never;
@@ -1103,12 +1103,12 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whether a dataset is shared */
+        /** Get whether a dataset is shared */
         get: operations["get_api_v1_datasets_dataset_id_share"];
         /** Share a dataset by a public link */
         put: operations["put_api_v1_datasets_dataset_id_share"];
         post?: never;
-        /** End the sharing of a dataset; its link leads nowhere from here on */
+        /** Stop sharing a dataset; its link becomes invalid */
         delete: operations["delete_api_v1_datasets_dataset_id_share"];
         options?: never;
         head?: never;
@@ -1122,7 +1122,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The shared dataset */
+        /** Get the shared dataset */
         get: operations["get_api_v1_public_share_token_datasets"];
         put?: never;
         post?: never;
@@ -1139,7 +1139,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Experiments on the shared dataset, with their figures */
+        /** List experiments on the shared dataset, with their statistics */
         get: operations["get_api_v1_public_share_token_datasets_sessions"];
         put?: never;
         post?: never;
@@ -1156,7 +1156,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Examples of the shared dataset */
+        /** List examples of the shared dataset */
         get: operations["get_api_v1_public_share_token_examples"];
         put?: never;
         post?: never;
@@ -1173,7 +1173,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Number of examples of the shared dataset */
+        /** Count examples of the shared dataset */
         get: operations["get_api_v1_public_share_token_examples_count"];
         put?: never;
         post?: never;
@@ -1192,7 +1192,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Examples with the runs that experiments made of them, and those with their feedback */
+        /** List examples with their runs in experiments and the feedback on these runs */
         post: operations["post_api_v1_datasets_dataset_id_runs"];
         delete?: never;
         options?: never;
@@ -1209,7 +1209,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Examples with the selected properties of the runs that experiments made of them */
+        /** List examples with selected properties of their runs in experiments */
         post: operations["post_api_v2_datasets_dataset_id_experiment_runs"];
         delete?: never;
         options?: never;
@@ -1231,7 +1231,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change examples and their files, as one version */
+        /** Update examples and their files, as one version */
         patch: operations["patch_v1_platform_datasets_dataset_id_examples"];
         trace?: never;
     };
@@ -1244,7 +1244,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Delete examples; for good, all versions and files, with hard_delete */
+        /** Delete examples; with hard_delete permanently, including all versions and files */
         post: operations["post_v1_platform_datasets_examples_delete"];
         delete?: never;
         options?: never;
@@ -1285,7 +1285,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Change several examples of one dataset, as one version */
+        /** Update several examples of one dataset, as one version */
         patch: operations["patch_api_v1_examples_bulk"];
         trace?: never;
     };
@@ -1321,7 +1321,7 @@ export interface paths {
         delete: operations["delete_api_v1_examples_example_id"];
         options?: never;
         head?: never;
-        /** Change an example */
+        /** Update an example */
         patch: operations["patch_api_v1_examples_example_id"];
         trace?: never;
     };
@@ -1371,7 +1371,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Write a test object to an export destination with the credentials that it has */
+        /** Write a test object to an export destination with its stored credentials */
         post: operations["post_api_v1_bulk_exports_destinations_destination_id_test"];
         delete?: never;
         options?: never;
@@ -1386,7 +1386,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List exports, the newest first */
+        /** List exports, newest first */
         get: operations["get_api_v1_bulk_exports"];
         put?: never;
         /** Export runs once, or on a schedule */
@@ -1404,7 +1404,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Runs of all exports that a schedule spawned */
+        /** List the runs of all exports that a schedule created */
         get: operations["get_api_v1_bulk_exports_runs"];
         put?: never;
         post?: never;
@@ -1421,14 +1421,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** An export and how far it is */
+        /** Get an export and its progress */
         get: operations["get_api_v1_bulk_exports_bulk_export_id"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Cancel an export; of a schedule what it spawned goes on */
+        /** Cancel an export; exports that a schedule has already created continue */
         patch: operations["patch_api_v1_bulk_exports_bulk_export_id"];
         trace?: never;
     };
@@ -1439,7 +1439,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Runs of an export, one a day of its window */
+        /** List the runs of an export, one per day of its window */
         get: operations["get_api_v1_bulk_exports_bulk_export_id_runs"];
         put?: never;
         post?: never;
@@ -1456,7 +1456,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A run of an export */
+        /** Get a run of an export */
         get: operations["get_api_v1_bulk_exports_bulk_export_id_runs_run_id"];
         put?: never;
         post?: never;
@@ -1473,7 +1473,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Name and handle of the workspace that is asked */
+        /** Get the name and handle of the workspace */
         get: operations["get_api_v1_settings"];
         put?: never;
         post?: never;
@@ -1490,7 +1490,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Rate limits that count here, and how much of each the caller has used */
+        /** List the active rate limits, and the caller's usage of each */
         get: operations["get_api_v1_rate_limits"];
         put?: never;
         post?: never;
@@ -1507,7 +1507,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A page: The filter language */
+        /** Read the guide: The filter language */
         get: operations["get_docs_filter_language"];
         put?: never;
         post?: never;
@@ -1524,7 +1524,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A page: How runs of graphs are traced */
+        /** Read the guide: Tracing of graph runs */
         get: operations["get_docs_tracing"];
         put?: never;
         post?: never;
@@ -1541,7 +1541,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A page: Bulk export */
+        /** Read the guide: Bulk export */
         get: operations["get_docs_bulk_export"];
         put?: never;
         post?: never;
@@ -1558,7 +1558,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A page: What an export's destination needs */
+        /** Read the guide: Permissions of export destinations */
         get: operations["get_docs_export_permissions"];
         put?: never;
         post?: never;
@@ -1575,7 +1575,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A page: What stands for the hosted service's versions */
+        /** Read the guide: Versions of the hosted service */
         get: operations["get_docs_versions"];
         put?: never;
         post?: never;
@@ -1592,10 +1592,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's personal keys */
+        /** List the caller's personal keys */
         get: operations["get_api_v1_api_key_current"];
         put?: never;
-        /** Make a personal key */
+        /** Create a personal key */
         post: operations["post_api_v1_api_key_current"];
         delete?: never;
         options?: never;
@@ -1627,10 +1627,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's personal keys */
+        /** List the caller's personal keys */
         get: operations["get_api_v1_orgs_current_personal_access_tokens"];
         put?: never;
-        /** Make a personal key */
+        /** Create a personal key */
         post: operations["post_api_v1_orgs_current_personal_access_tokens"];
         delete?: never;
         options?: never;
@@ -1662,10 +1662,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Service keys to the current workspace */
+        /** List service keys to the current workspace */
         get: operations["get_api_v1_api_key"];
         put?: never;
-        /** Make a service key to the current workspace */
+        /** Create a service key to the current workspace */
         post: operations["post_api_v1_api_key"];
         delete?: never;
         options?: never;
@@ -1697,10 +1697,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All service keys of the organisation */
+        /** List all service keys of the organization */
         get: operations["get_api_v1_orgs_current_service_keys"];
         put?: never;
-        /** Make a service key to some workspaces, or to all */
+        /** Create a service key to some or all workspaces */
         post: operations["post_api_v1_orgs_current_service_keys"];
         delete?: never;
         options?: never;
@@ -1718,7 +1718,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Revoke a service key of the organisation */
+        /** Revoke a service key of the organization */
         delete: operations["delete_api_v1_orgs_current_service_keys_api_key_id"];
         options?: never;
         head?: never;
@@ -1732,7 +1732,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The workspace of the asking server's key */
+        /** Get the workspace of the calling server's key */
         get: operations["get_internal_auth_self"];
         put?: never;
         post?: never;
@@ -1751,7 +1751,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** What keys amount to in the asking server's workspace */
+        /** Get the permissions of keys in the calling server's workspace */
         post: operations["post_internal_auth_keys"];
         delete?: never;
         options?: never;
@@ -1766,7 +1766,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Wait until keys may amount to something else */
+        /** Wait until the permissions of keys may have changed */
         get: operations["get_internal_auth_changes"];
         put?: never;
         post?: never;
@@ -1783,10 +1783,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The first 500 members and invitations of the organisation */
+        /** List the first 500 members and invitations of the organization */
         get: operations["get_api_v1_orgs_current_members"];
         put?: never;
-        /** Invite somebody; who has an account is in at once */
+        /** Invite a person; a user with an account becomes a member immediately */
         post: operations["post_api_v1_orgs_current_members"];
         delete?: never;
         options?: never;
@@ -1801,7 +1801,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Members of the organisation */
+        /** List members of the organization */
         get: operations["get_api_v1_orgs_current_members_active"];
         put?: never;
         post?: never;
@@ -1818,7 +1818,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Invitations to the organisation */
+        /** List invitations to the organization */
         get: operations["get_api_v1_orgs_current_members_pending"];
         put?: never;
         post?: never;
@@ -1855,7 +1855,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Take an invitation back */
+        /** Withdraw an invitation */
         delete: operations["delete_api_v1_orgs_current_members_identity_id_pending"];
         options?: never;
         head?: never;
@@ -1872,7 +1872,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Remove a member from the organisation; their personal keys end */
+        /** Remove a member from the organization and revoke the member's personal keys */
         delete: operations["delete_api_v1_orgs_current_members_identity_id"];
         options?: never;
         head?: never;
@@ -1887,10 +1887,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The first 500 members and invitations of the workspace */
+        /** List the first 500 members and invitations of the workspace */
         get: operations["get_api_v1_workspaces_current_members"];
         put?: never;
-        /** Bring a member of the organisation into the workspace */
+        /** Add a member of the organization to the workspace */
         post: operations["post_api_v1_workspaces_current_members"];
         delete?: never;
         options?: never;
@@ -1905,7 +1905,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Members of the workspace */
+        /** List members of the workspace */
         get: operations["get_api_v1_workspaces_current_members_active"];
         put?: never;
         post?: never;
@@ -1922,7 +1922,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Invitations to the workspace */
+        /** List invitations to the workspace */
         get: operations["get_api_v1_workspaces_current_members_pending"];
         put?: never;
         post?: never;
@@ -1957,10 +1957,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The workspaces of the organisation that the caller may enter */
+        /** List the workspaces of the organization that the caller has access to */
         get: operations["get_api_v1_workspaces"];
         put?: never;
-        /** Make a workspace */
+        /** Create a workspace */
         post: operations["post_api_v1_workspaces"];
         delete?: never;
         options?: never;
@@ -1975,10 +1975,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** All workspaces that the caller may enter */
+        /** List all workspaces that the caller has access to */
         get: operations["get_api_v1_tenants"];
         put?: never;
-        /** Make a workspace */
+        /** Create a workspace */
         post: operations["post_api_v1_tenants"];
         delete?: never;
         options?: never;
@@ -1996,7 +1996,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete a workspace: nobody gets in any more */
+        /** Delete a workspace and end all access to it */
         delete: operations["delete_api_v1_workspaces_workspace_id"];
         options?: never;
         head?: never;
@@ -2011,7 +2011,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's organisations */
+        /** List the caller's organizations */
         get: operations["get_api_v1_orgs"];
         put?: never;
         post?: never;
@@ -2028,7 +2028,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's organisation */
+        /** Get the caller's organization */
         get: operations["get_api_v1_orgs_current"];
         put?: never;
         post?: never;
@@ -2045,14 +2045,14 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The caller's organisation, without what is about payment */
+        /** Get the caller's organization without billing data */
         get: operations["get_api_v1_orgs_current_info"];
         put?: never;
         post?: never;
         delete?: never;
         options?: never;
         head?: never;
-        /** Rename the organisation */
+        /** Rename the organization */
         patch: operations["patch_api_v1_orgs_current_info"];
         trace?: never;
     };
@@ -2063,7 +2063,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Whom the server takes the caller for */
+        /** Get the caller's identity */
         get: operations["get_auth_public"];
         put?: never;
         post?: never;
@@ -2080,7 +2080,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a role may hold */
+        /** List the permissions that a role can contain */
         get: operations["get_api_v1_orgs_permissions"];
         put?: never;
         post?: never;
@@ -2097,10 +2097,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Roles that are built in, and the organisation's own */
+        /** List the built-in roles and the organization's own */
         get: operations["get_api_v1_orgs_current_roles"];
         put?: never;
-        /** Make a role */
+        /** Create a role */
         post: operations["post_api_v1_orgs_current_roles"];
         delete?: never;
         options?: never;
@@ -2118,11 +2118,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete a role that nobody has */
+        /** Delete an unused role */
         delete: operations["delete_api_v1_orgs_current_roles_role_id"];
         options?: never;
         head?: never;
-        /** Change a role, for everybody who has it */
+        /** Change a role for all its holders */
         patch: operations["patch_api_v1_orgs_current_roles_role_id"];
         trace?: never;
     };
@@ -2133,7 +2133,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who changed what, newest first, as API Activities of OCSF */
+        /** List changes, newest first, as OCSF API Activity events */
         get: operations["get_api_v1_audit_logs"];
         put?: never;
         post?: never;
@@ -2150,7 +2150,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who changed what, oldest first, whole, as lines of JSON or as CSV */
+        /** Export the audit log, oldest first, as JSON lines or CSV */
         get: operations["get_api_v1_audit_logs_export"];
         put?: never;
         post?: never;
@@ -2186,7 +2186,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign out: ends this session, or all of this person's */
+        /** Sign out: end this session, or all sessions of the user */
         post: operations["post_api_v1_logout"];
         delete?: never;
         options?: never;
@@ -2203,7 +2203,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Change one's own password; ends one's other sessions */
+        /** Change the caller's password and end the caller's other sessions */
         post: operations["post_api_v1_auth_password"];
         delete?: never;
         options?: never;
@@ -2218,7 +2218,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How one can sign in here */
+        /** Get the available sign-in methods */
         get: operations["get_api_v1_auth_sign_in_methods"];
         put?: never;
         post?: never;
@@ -2235,7 +2235,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Sign in at the identity provider: sends the browser there */
+        /** Redirect the browser to the identity provider to sign in */
         get: operations["get_auth_oidc_login"];
         put?: never;
         post?: never;
@@ -2252,7 +2252,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where the identity provider sends the browser back to */
+        /** Complete a sign-in at the identity provider */
         get: operations["get_auth_oidc_callback"];
         put?: never;
         post?: never;
@@ -2269,7 +2269,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Liveness: fails when a part has failed for longer than the grace period; with check_db asks the stores */
+        /** Check liveness: fails when a component has failed for longer than the grace period; with check_db, also checks the stores */
         get: operations["get_api_v1_ok"];
         put?: never;
         post?: never;
@@ -2286,7 +2286,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Readiness: whether everything that it needs works */
+        /** Check readiness: the server and all its dependencies */
         get: operations["get_api_v1_ready"];
         put?: never;
         post?: never;
@@ -2303,7 +2303,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Health of the server and of its stores */
+        /** Check the health of the server and its stores */
         get: operations["get_api_v1_info_health"];
         put?: never;
         post?: never;
@@ -2320,7 +2320,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Version and abilities of this server */
+        /** Get the version and capabilities of this server */
         get: operations["get_api_v1_info"];
         put?: never;
         post?: never;
@@ -2354,7 +2354,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** This document as a page */
+        /** Get the OpenAPI document as a page */
         get: operations["get_docs"];
         put?: never;
         post?: never;
@@ -2371,7 +2371,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Figures for monitoring */
+        /** Get metrics for monitoring */
         get: operations["get_metrics"];
         put?: never;
         post?: never;
@@ -2388,7 +2388,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where to look */
+        /** Get the server's name, version and links */
         get: operations["get_"];
         put?: never;
         post?: never;
@@ -3047,17 +3047,17 @@ export interface components {
             row: string;
             category: string;
             /**
-             * @description Whose requests are counted together
+             * @description What requests are counted by
              * @enum {string}
              */
             identity: "key" | "user" | "ip";
-            /** @description Requests that are let through in a window */
+            /** @description Number of requests allowed in a window */
             count: number;
             /** @description Length of the window */
             seconds: number;
-            /** @description Of the caller's window that runs now; null where the caller is not counted so */
+            /** @description Requests left in the caller's current window; null if the caller is not counted by this */
             used: number | null;
-            /** @description Until it ends */
+            /** @description Seconds until the window ends */
             reset_seconds: number | null;
         };
         ApiKey: {
@@ -3083,13 +3083,13 @@ export interface components {
             expires_at: string | null;
             workspace_names: string[] | null;
             default_workspace_name: string | null;
-            /** @description Shown this once */
+            /** @description Shown only once */
             key: string;
         };
         OrganizationMember: {
             /**
              * Format: uuid
-             * @description Of the membership
+             * @description Id of the membership
              */
             id: string;
             /** Format: uuid */
@@ -3117,7 +3117,7 @@ export interface components {
         PendingMember: {
             /**
              * Format: uuid
-             * @description Of the invitation, or of the membership of somebody who has an account
+             * @description Id of the invitation, or of the membership if the user has an account
              */
             id: string;
             /** Format: uuid */
@@ -3142,7 +3142,7 @@ export interface components {
         WorkspaceMember: {
             /**
              * Format: uuid
-             * @description Of the membership
+             * @description Id of the membership
              */
             id: string;
             /** Format: uuid */
@@ -3220,7 +3220,7 @@ export interface components {
             /** @enum {string} */
             tier: "developer" | "plus" | "enterprise";
             reached_max_workspaces: boolean;
-            /** @description What the caller may do to the organisation */
+            /** @description The caller's permissions in the organization */
             permissions: string[];
             connected_to_stripe: boolean;
             connected_to_metronome: boolean;
@@ -3244,7 +3244,7 @@ export interface components {
             /** @enum {string} */
             tier: "developer" | "plus" | "enterprise";
             reached_max_workspaces: boolean;
-            /** @description What the caller may do to the organisation */
+            /** @description The caller's permissions in the organization */
             permissions: string[];
         };
         PublicAuthInfo: {
@@ -3350,14 +3350,14 @@ export interface components {
                 target: {
                     [key: string]: string;
                 };
-                /** @description How many refused attempts this line stands for */
+                /** @description Number of refused attempts that this line combines */
                 occurrences: number;
                 request_id: string | null;
             };
         };
         SignedIn: {
             access_token?: string;
-            /** @description With `cookie`: the header `x-heddle-csrf` of each request that the session's cookie goes with. */
+            /** @description With `cookie`: value for the header `x-heddle-csrf` of each request that sends the session's cookie. */
             csrf_token?: string;
             /** @constant */
             token_type: "bearer";
@@ -3367,12 +3367,12 @@ export interface components {
         SignIn: {
             email?: string;
             password?: string;
-            /** @description For browsers: the token is not in the answer but in a cookie that scripts cannot read. */
+            /** @description For browsers: returns the token in a cookie that scripts cannot read, not in the response. */
             cookie?: boolean | null;
         };
     };
     responses: {
-        /** @description The request cannot be read, or lacks what it needs */
+        /** @description The request is malformed or incomplete */
         Error400Platform: {
             headers: {
                 [name: string]: unknown;
@@ -3383,7 +3383,7 @@ export interface components {
                 };
             };
         };
-        /** @description No valid key or session */
+        /** @description No valid API key or session */
         Error401Platform: {
             headers: {
                 [name: string]: unknown;
@@ -3394,7 +3394,7 @@ export interface components {
                 };
             };
         };
-        /** @description The key or session may not do this */
+        /** @description The API key or session lacks the permission */
         Error403Platform: {
             headers: {
                 [name: string]: unknown;
@@ -3405,7 +3405,7 @@ export interface components {
                 };
             };
         };
-        /** @description The body is larger than the limit */
+        /** @description The body exceeds the size limit */
         Error413Platform: {
             headers: {
                 [name: string]: unknown;
@@ -3416,7 +3416,7 @@ export interface components {
                 };
             };
         };
-        /** @description A content type or encoding that is not understood */
+        /** @description Unsupported content type or encoding */
         Error415Platform: {
             headers: {
                 [name: string]: unknown;
@@ -3427,7 +3427,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request is readable, but says something that cannot be */
+        /** @description The request is well-formed but invalid */
         Error422Platform: {
             headers: {
                 [name: string]: unknown;
@@ -3438,7 +3438,7 @@ export interface components {
                 };
             };
         };
-        /** @description Too many requests: a limit was reached; Retry-After says when to try again */
+        /** @description Rate limit exceeded; Retry-After gives the time to wait */
         Error429Platform: {
             headers: {
                 [name: string]: unknown;
@@ -3449,14 +3449,14 @@ export interface components {
                 };
             };
         };
-        /** @description The request's line and headers are larger than the limit */
+        /** @description The request line and headers exceed the size limit */
         Error431Platform: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description The server, or something it needs, is not ready; Retry-After says when to try again */
+        /** @description The server or one of its dependencies is not ready; Retry-After gives the time to wait */
         Error503Platform: {
             headers: {
                 [name: string]: unknown;
@@ -3467,7 +3467,7 @@ export interface components {
                 };
             };
         };
-        /** @description There is no such thing */
+        /** @description The resource does not exist */
         Error404Platform: {
             headers: {
                 [name: string]: unknown;
@@ -3478,7 +3478,7 @@ export interface components {
                 };
             };
         };
-        /** @description No valid key or session */
+        /** @description No valid API key or session */
         Error401: {
             headers: {
                 [name: string]: unknown;
@@ -3489,7 +3489,7 @@ export interface components {
                 };
             };
         };
-        /** @description The key or session may not do this */
+        /** @description The API key or session lacks the permission */
         Error403: {
             headers: {
                 [name: string]: unknown;
@@ -3500,14 +3500,14 @@ export interface components {
                 };
             };
         };
-        /** @description The request's line and headers are larger than the limit */
+        /** @description The request line and headers exceed the size limit */
         Error431: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description The server, or something it needs, is not ready; Retry-After says when to try again */
+        /** @description The server or one of its dependencies is not ready; Retry-After gives the time to wait */
         Error503: {
             headers: {
                 [name: string]: unknown;
@@ -3518,7 +3518,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request cannot be read, or lacks what it needs */
+        /** @description The request is malformed or incomplete */
         Error400: {
             headers: {
                 [name: string]: unknown;
@@ -3529,7 +3529,7 @@ export interface components {
                 };
             };
         };
-        /** @description The body is larger than the limit */
+        /** @description The body exceeds the size limit */
         Error413: {
             headers: {
                 [name: string]: unknown;
@@ -3540,7 +3540,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request is readable, but says something that cannot be */
+        /** @description The request is well-formed but invalid */
         Error422: {
             headers: {
                 [name: string]: unknown;
@@ -3551,7 +3551,7 @@ export interface components {
                 };
             };
         };
-        /** @description There is no such thing */
+        /** @description The resource does not exist */
         Error404: {
             headers: {
                 [name: string]: unknown;
@@ -3562,7 +3562,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request cannot be read, or lacks what it needs */
+        /** @description The request is malformed or incomplete */
         Error400Problem: {
             headers: {
                 [name: string]: unknown;
@@ -3577,7 +3577,7 @@ export interface components {
                 };
             };
         };
-        /** @description No valid key or session */
+        /** @description No valid API key or session */
         Error401Problem: {
             headers: {
                 [name: string]: unknown;
@@ -3592,7 +3592,7 @@ export interface components {
                 };
             };
         };
-        /** @description The key or session may not do this */
+        /** @description The API key or session lacks the permission */
         Error403Problem: {
             headers: {
                 [name: string]: unknown;
@@ -3607,7 +3607,7 @@ export interface components {
                 };
             };
         };
-        /** @description There is no such thing */
+        /** @description The resource does not exist */
         Error404Problem: {
             headers: {
                 [name: string]: unknown;
@@ -3622,7 +3622,7 @@ export interface components {
                 };
             };
         };
-        /** @description The body is larger than the limit */
+        /** @description The body exceeds the size limit */
         Error413Problem: {
             headers: {
                 [name: string]: unknown;
@@ -3637,7 +3637,7 @@ export interface components {
                 };
             };
         };
-        /** @description The request is readable, but says something that cannot be */
+        /** @description The request is well-formed but invalid */
         Error422Problem: {
             headers: {
                 [name: string]: unknown;
@@ -3652,14 +3652,14 @@ export interface components {
                 };
             };
         };
-        /** @description The request's line and headers are larger than the limit */
+        /** @description The request line and headers exceed the size limit */
         Error431Problem: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description The server, or something it needs, is not ready; Retry-After says when to try again */
+        /** @description The server or one of its dependencies is not ready; Retry-After gives the time to wait */
         Error503Problem: {
             headers: {
                 [name: string]: unknown;
@@ -3674,7 +3674,7 @@ export interface components {
                 };
             };
         };
-        /** @description It is in the way of something that exists or is under way */
+        /** @description Conflict with an existing resource or a running operation */
         Error409: {
             headers: {
                 [name: string]: unknown;
@@ -3685,7 +3685,7 @@ export interface components {
                 };
             };
         };
-        /** @description It was here and is gone for good */
+        /** @description The resource is permanently gone */
         Error410: {
             headers: {
                 [name: string]: unknown;
@@ -3696,7 +3696,7 @@ export interface components {
                 };
             };
         };
-        /** @description A content type or encoding that is not understood */
+        /** @description Unsupported content type or encoding */
         Error415: {
             headers: {
                 [name: string]: unknown;
@@ -3707,7 +3707,7 @@ export interface components {
                 };
             };
         };
-        /** @description It is in the way of something that exists or is under way */
+        /** @description Conflict with an existing resource or a running operation */
         Error409Platform: {
             headers: {
                 [name: string]: unknown;
@@ -3718,7 +3718,7 @@ export interface components {
                 };
             };
         };
-        /** @description Too many requests: a limit was reached; Retry-After says when to try again */
+        /** @description Rate limit exceeded; Retry-After gives the time to wait */
         Error429: {
             headers: {
                 [name: string]: unknown;
@@ -3729,7 +3729,7 @@ export interface components {
                 };
             };
         };
-        /** @description Another service did not do its part */
+        /** @description An upstream service failed */
         Error502: {
             headers: {
                 [name: string]: unknown;
@@ -4552,7 +4552,7 @@ export interface operations {
                     is_root?: boolean | null;
                     data_source_type?: string | null;
                     use_experimental_search?: boolean | null;
-                    /** @description Length of a bucket; buckets begin at multiples of it since 1970, in UTC. */
+                    /** @description Length of a bucket in seconds; buckets begin at multiples of it since 1970, in UTC. */
                     bucket_seconds: number;
                     group_by?: {
                         /** @enum {string} */
@@ -4573,7 +4573,7 @@ export interface operations {
                 content: {
                     "application/json": {
                         bucket_seconds: number;
-                        /** @description The groups with the most runs first; without grouping one, named by nothing. Empty buckets are left out. */
+                        /** @description Groups, those with the most runs first; without grouping a single one without a name. Empty buckets are omitted. */
                         series: {
                             group: string;
                             points: {
@@ -4600,7 +4600,7 @@ export interface operations {
                                 last_run_start_time?: string | null;
                                 error_rate?: number | null;
                                 streaming_rate?: number | null;
-                                /** @description When the bucket begins, UTC */
+                                /** @description Start of the bucket, UTC */
                                 start: string;
                             }[];
                         }[];
@@ -8893,22 +8893,22 @@ export interface operations {
                         export_fields: string[] | null;
                         source_bulk_export_id: string | null;
                         status: string;
-                        /** @description Why it did not end well */
+                        /** @description Why it failed */
                         error: string | null;
                         created_at: string;
                         updated_at: string;
                         started_at: string | null;
                         finished_at: string | null;
-                        /** @description How far it is */
+                        /** @description Progress */
                         progress: {
-                            /** @description Null until the query has been asked */
+                            /** @description Null until the query has run */
                             rows_total: number | null;
                             rows_written: number;
                             bytes_written: number;
                             files_written: number;
                             /** @description 0 to 100, by rows */
                             percent: number;
-                            /** @description Where the rate so far leads to, while it runs */
+                            /** @description Estimate from the rate so far, while it is running */
                             estimated_end: string | null;
                         };
                     }[];
@@ -8969,22 +8969,22 @@ export interface operations {
                         export_fields: string[] | null;
                         source_bulk_export_id: string | null;
                         status: string;
-                        /** @description Why it did not end well */
+                        /** @description Why it failed */
                         error: string | null;
                         created_at: string;
                         updated_at: string;
                         started_at: string | null;
                         finished_at: string | null;
-                        /** @description How far it is */
+                        /** @description Progress */
                         progress: {
-                            /** @description Null until the query has been asked */
+                            /** @description Null until the query has run */
                             rows_total: number | null;
                             rows_written: number;
                             bytes_written: number;
                             files_written: number;
                             /** @description 0 to 100, by rows */
                             percent: number;
-                            /** @description Where the rate so far leads to, while it runs */
+                            /** @description Estimate from the rate so far, while it is running */
                             estimated_end: string | null;
                         };
                     };
@@ -9047,16 +9047,16 @@ export interface operations {
                                 pending_upload: null;
                             } | null;
                         };
-                        /** @description How far it is */
+                        /** @description Progress */
                         progress: {
-                            /** @description Null until the query has been asked */
+                            /** @description Null until the query has run */
                             rows_total: number | null;
                             rows_written: number;
                             bytes_written: number;
                             files_written: number;
                             /** @description 0 to 100, by rows */
                             percent: number;
-                            /** @description Where the rate so far leads to, while it runs */
+                            /** @description Estimate from the rate so far, while it is running */
                             estimated_end: string | null;
                         };
                     }[];
@@ -9102,22 +9102,22 @@ export interface operations {
                         export_fields: string[] | null;
                         source_bulk_export_id: string | null;
                         status: string;
-                        /** @description Why it did not end well */
+                        /** @description Why it failed */
                         error: string | null;
                         created_at: string;
                         updated_at: string;
                         started_at: string | null;
                         finished_at: string | null;
-                        /** @description How far it is */
+                        /** @description Progress */
                         progress: {
-                            /** @description Null until the query has been asked */
+                            /** @description Null until the query has run */
                             rows_total: number | null;
                             rows_written: number;
                             bytes_written: number;
                             files_written: number;
                             /** @description 0 to 100, by rows */
                             percent: number;
-                            /** @description Where the rate so far leads to, while it runs */
+                            /** @description Estimate from the rate so far, while it is running */
                             estimated_end: string | null;
                         };
                     };
@@ -9169,22 +9169,22 @@ export interface operations {
                         export_fields: string[] | null;
                         source_bulk_export_id: string | null;
                         status: string;
-                        /** @description Why it did not end well */
+                        /** @description Why it failed */
                         error: string | null;
                         created_at: string;
                         updated_at: string;
                         started_at: string | null;
                         finished_at: string | null;
-                        /** @description How far it is */
+                        /** @description Progress */
                         progress: {
-                            /** @description Null until the query has been asked */
+                            /** @description Null until the query has run */
                             rows_total: number | null;
                             rows_written: number;
                             bytes_written: number;
                             files_written: number;
                             /** @description 0 to 100, by rows */
                             percent: number;
-                            /** @description Where the rate so far leads to, while it runs */
+                            /** @description Estimate from the rate so far, while it is running */
                             estimated_end: string | null;
                         };
                     };
@@ -9249,16 +9249,16 @@ export interface operations {
                                 pending_upload: null;
                             } | null;
                         };
-                        /** @description How far it is */
+                        /** @description Progress */
                         progress: {
-                            /** @description Null until the query has been asked */
+                            /** @description Null until the query has run */
                             rows_total: number | null;
                             rows_written: number;
                             bytes_written: number;
                             files_written: number;
                             /** @description 0 to 100, by rows */
                             percent: number;
-                            /** @description Where the rate so far leads to, while it runs */
+                            /** @description Estimate from the rate so far, while it is running */
                             estimated_end: string | null;
                         };
                     }[];
@@ -9318,16 +9318,16 @@ export interface operations {
                                 pending_upload: null;
                             } | null;
                         };
-                        /** @description How far it is */
+                        /** @description Progress */
                         progress: {
-                            /** @description Null until the query has been asked */
+                            /** @description Null until the query has run */
                             rows_total: number | null;
                             rows_written: number;
                             bytes_written: number;
                             files_written: number;
                             /** @description 0 to 100, by rows */
                             percent: number;
-                            /** @description Where the rate so far leads to, while it runs */
+                            /** @description Estimate from the rate so far, while it is running */
                             estimated_end: string | null;
                         };
                     };

@@ -172,7 +172,7 @@ describe("a thread whose newest checkpoint lies in the future", () => {
 });
 
 test("the project's LangGraph uses the host's id generator", () => {
-  expect(right.stderr.join("")).not.toContain("takes the ids of checkpoints");
+  expect(right.stderr.join("")).not.toContain("derives checkpoint ids");
 });
 
 test("subgraphs with memory and subgraphs with an interrupt keep their order", async () => {

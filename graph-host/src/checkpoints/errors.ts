@@ -3,7 +3,7 @@ export class FencedError extends Error {
   override name = "FencedError";
 
   constructor(runId: string, attempt: number) {
-    super(`Attempt ${attempt} of run ${runId} is no longer the one that may write`);
+    super(`Attempt ${attempt} of run ${runId} has been superseded; its writes are rejected`);
   }
 }
 
@@ -35,7 +35,7 @@ export class DatabaseAwayError extends Error {
   override name = "DatabaseAwayError";
 
   constructor(milliseconds: number, cause: unknown) {
-    super(`The database has been away for ${Math.round(milliseconds / 1000)} s`, { cause });
+    super(`The database has been unreachable for ${Math.round(milliseconds / 1000)} s`, { cause });
   }
 }
 

@@ -233,7 +233,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
    */
   async finish(threadId: string, state: string, notify: boolean): Promise<Finished> {
     const { fence } = this.#options;
-    if (!fence) throw new Error("only a run's saver can finish it");
+    if (!fence) throw new Error("only the saver of a run can finish the run");
     await this.#turn;
     this.#throwFailure();
     const finished = this.#database.write({ fence, blobs: [], writes: [], finish: { threadId, state, notify } }, false);

@@ -9,7 +9,7 @@ export function describeImportError(error: unknown, projectDir: string): string 
   const text = `${errorName(error)}: ${error.message}${place ? `\n    at ${place}` : ""}`;
   const missing = /Cannot find (?:package|module) '([^'.][^']*)'/.exec(error.message)?.[1];
   if (missing && !missing.startsWith("/") && !missing.startsWith("file:")) {
-    return `${text}\nIs ${missing} installed? In ${projectDir}: npm install ${packageName(missing)}`;
+    return `${text}\nIf ${missing} is not installed, run in ${projectDir}: npm install ${packageName(missing)}`;
   }
   return text;
 }

@@ -114,7 +114,8 @@ function withinLimit<T>(loading: Promise<T>): Promise<T> {
     const timer = setTimeout(() => {
       reject(
         new GraphError(
-          `The module was still loading after ${LOAD_LIMIT_MS / 1000} s. Does it wait for something at the top level?`,
+          `The module was still loading after ${LOAD_LIMIT_MS / 1000} s. Check whether it waits for something ` +
+            "at the top level.",
         ),
       );
     }, LOAD_LIMIT_MS);

@@ -48,7 +48,7 @@ export class ActiveRun {
 
   /** Closes this attempt without an end, because a newer attempt of the run was started in this process. */
   supersede(): void {
-    this.stop({ outcome: "fenced" }, new Error("a newer attempt runs"));
+    this.stop({ outcome: "fenced" }, new Error("a newer attempt is running"));
     this.#closed = true;
   }
 

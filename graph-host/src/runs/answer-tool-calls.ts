@@ -52,6 +52,6 @@ const isResult = (message: unknown, id: string): boolean =>
   typeof message === "object" && message !== null && (message as Fields)["tool_call_id"] === id;
 
 function stopped({ id, name }: Call): ToolMessage {
-  const content = `No result: the call of "${name}" was stopped before it returned.`;
+  const content = `No result: the call to "${name}" was stopped before it returned.`;
   return new ToolMessage({ content, tool_call_id: id, name, status: "error" });
 }

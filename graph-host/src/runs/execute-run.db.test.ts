@@ -137,7 +137,7 @@ test("a state that JSON cannot represent ends the run with a clear error", async
   const run = await host.run("trouble", { input: { do: "cycle" } });
   expect(run.outcome).toMatchObject({
     outcome: "error",
-    error: { message: expect.stringMatching(/circular|refers to itself/i) },
+    error: { message: expect.stringMatching(/circular/i) },
   });
 });
 

@@ -216,7 +216,7 @@ async function bestEffort(state: Promise<RunResult>, threadId: string): Promise<
   try {
     return toJson(await Promise.race([state, unknown]));
   } catch (error) {
-    complain(`The state of thread ${threadId} could not be read after its run:`, error);
+    complain(`The state of thread ${threadId} could not be read after the run:`, error);
     return UNKNOWN;
   } finally {
     clearTimeout(timer);

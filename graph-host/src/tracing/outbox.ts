@@ -70,7 +70,7 @@ export class Outbox {
     this.#batches.push(batch);
     this.#bytes += batch.body.byteLength;
     while (this.#bytes > this.#options.maxBytes && this.#batches.length > 0) {
-      this.#lose(this.#batches[0]!, this.#lastProblem || "they come faster than they are taken");
+      this.#lose(this.#batches[0]!, this.#lastProblem || "they arrive faster than the trace platform accepts them");
     }
     void this.#send();
   }
@@ -109,7 +109,7 @@ export class Outbox {
       } else {
         this.#lastProblem = answer.problem;
         if (performance.now() > tellAt) {
-          this.#options.say(`Traces wait: ${answer.problem}. The runs are not affected.`);
+          this.#options.say(`Traces are queued: ${answer.problem}. Runs are not affected.`);
           tellAt = Number.POSITIVE_INFINITY;
         }
         await this.#sleep(answer.retryAfterMs ?? pause * (0.75 + Math.random() / 2));
@@ -135,7 +135,7 @@ export class Outbox {
             ...(key !== null && { "x-api-key": key }),
           },
         });
-        request.on("timeout", () => request.destroy(new Error(`nothing for ${ANSWER_MS / 1000} s`)));
+        request.on("timeout", () => request.destroy(new Error(`no response for ${ANSWER_MS / 1000} s`)));
         request.on("error", failed);
         request.on("response", (response) => {
           let text = "";
@@ -193,7 +193,7 @@ export class Outbox {
   #tell(): void {
     const batches = this.#lost === 1 ? "A batch" : `${this.#lost} batches`;
     this.#lost = 0;
-    this.#options.say(`${batches} of traces could not be kept: ${this.#lastProblem}. The runs are not affected.`);
+    this.#options.say(`${batches} of traces could not be stored: ${this.#lastProblem}. Runs are not affected.`);
   }
 }
 

@@ -131,7 +131,7 @@ async function handOver(outbox: Outbox, input: RequestInfo | URL, init: RequestI
   const path = url.startsWith(NOWHERE) ? url.slice(NOWHERE.length) : url;
   if (path === "/info") return Response.json(INFO);
   if (init.method !== "POST" || !/^\/runs\/(batch|multipart)$/.test(path)) {
-    throw new Error(`${init.method ?? "GET"} ${path}: this client sends traces and does nothing else`);
+    throw new Error(`${init.method ?? "GET"} ${path}: this client only sends traces`);
   }
   const contentType = new Headers(init.headers).get("content-type") ?? "application/json";
   const { body } = init;

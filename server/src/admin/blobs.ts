@@ -35,7 +35,7 @@ export async function moveToBucket(
   const settings = readOptions(blobOptions, env);
   // the directory is the source here, and may be configured beside the bucket
   const bucket = readBucket({ ...settings, blobDirectory: undefined });
-  if (!bucket) throw new Error("HEDDLE_BLOB_BUCKET is not set: name the bucket that attachments are moved to.");
+  if (!bucket) throw new Error("HEDDLE_BLOB_BUCKET is not set. Set it to the bucket that attachments are moved to.");
   const store = await S3BlobStore.open(bucket);
   const from = blobDirectory(settings, place.dataDir);
   try {
@@ -68,7 +68,8 @@ export async function adoptPlace(place: DataPlace, env: Environment): Promise<{ 
         const known = await selectPlace(tx);
         if ((await selectUser(tx)) !== undefined) {
           throw new Error(
-            `A trace process is using ${known?.shown ?? "a place"}. Stop all of them and run this again.`,
+            `A trace process is using ${known?.shown ?? "the attachments"}. Stop all trace processes and run ` +
+              "this command again.",
           );
         }
         await updatePlace(tx, now);

@@ -27,7 +27,7 @@ export function verify(
     const outbound = createOutbound(readPolicy(settings.outboundAllow, true));
     try {
       const destination = await findDestination({ sql, secrets }, found.tenant_id, found.destination_id);
-      if (!destination) throw new Error(`The destination ${found.destination_id} is gone.`);
+      if (!destination) throw new Error(`The destination ${found.destination_id} no longer exists.`);
       const bucket = await openBucket(destination, outbound);
       try {
         const verified = await verifyExport(bucket, destination.config, id.toLowerCase(), onFile);
@@ -35,7 +35,8 @@ export function verify(
         // a manifest that was altered to match the remaining files
         if (isRead && verified.query_count !== Number(found.row_count)) {
           verified.problems.push(
-            `the manifest says that the query had ${verified.query_count} rows, the platform counted ${found.row_count}`,
+            `the manifest lists ${verified.query_count} rows of the query, but the platform counted ` +
+              `${found.row_count}`,
           );
         }
         return verified;

@@ -22,7 +22,7 @@ export interface KeyWish {
   expiresAt: Date | null;
   /** Workspace of the key; the default one when undefined. */
   workspaceId: string | undefined;
-  /** Grants access to the organisation and all of its workspaces. */
+  /** Grants access to the organization and all of its workspaces. */
   ofOrganization: boolean;
 }
 
@@ -76,5 +76,5 @@ async function workspaceOf(sql: Sql, id: string | undefined): Promise<WorkspaceR
   if (id === undefined) return (await ensureWorkspace(sql, undefined, { withKey: false })).workspace;
   const workspace = isUuid(id) ? await selectWorkspace(sql, id) : undefined;
   if (workspace) return workspace;
-  throw new Error(`There is no workspace ${id}. \`heddle workspaces list\` tells which there are.`);
+  throw new Error(`There is no workspace ${id}. To list workspaces: heddle workspaces list`);
 }

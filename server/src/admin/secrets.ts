@@ -60,8 +60,8 @@ export function rotate(
       keyring.find(line.split(":")[0]!);
     } else if (keyFile === null && !unfinished && current?.key_id === keyring.newest.id) {
       throw new Error(
-        "The first key of HEDDLE_SECRETS_KEYS is the current one already. Put a new one in front of it, for all " +
-          "servers and here; one is made by: heddle secrets generate",
+        "The first key of HEDDLE_SECRETS_KEYS is already the current one. Put a new key in front of it, for all " +
+          "servers and for this command. To generate one: heddle secrets generate",
       );
     }
     const to = unfinished && !begun ? keyring.find(current!.key_id)! : keyring.newest;
@@ -91,10 +91,10 @@ export function retireKey(
     if (!keyring.ids.includes(id)) throw new Error(`There is no key ${id} in ${keyring.source}.`);
     const row = known.find((key) => key.key_id === id);
     if (row?.is_current || (keyring.newest.id === id && !row)) {
-      throw new Error(`The key ${id} is the one that secrets are sealed with. Rotate first: heddle secrets rotate`);
+      throw new Error(`The key ${id} is the current key. Rotate first: heddle secrets rotate`);
     }
     if (!(await sql.begin((tx) => deleteUnusedKey(tx, id)))) {
-      throw new Error(`${row?.secrets} secrets are under the key ${id} still. Move them first: heddle secrets rotate`);
+      throw new Error(`${row?.secrets} secrets still use the key ${id}. Re-encrypt them first: heddle secrets rotate`);
     }
     if (keyFile !== null) removeKey(keyFile, id);
     await recordCommand(sql, log, "heddle secrets retire", { key: id }, { keyring });

@@ -19,7 +19,7 @@ import { selectWorkspace, type WorkspaceRow } from "../identity/workspaces/sql.t
 import { recordCommand } from "./record-command.ts";
 import { type DataPlace, withDatabase } from "./with-database.ts";
 
-/** `admin` covers the organisation and all of its workspaces; the others, a single workspace. */
+/** `admin` covers the organization and all of its workspaces; the others, a single workspace. */
 export const USER_ROLES = ["admin", "editor", "viewer"] as const;
 export type UserRole = (typeof USER_ROLES)[number];
 
@@ -58,7 +58,7 @@ export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace
       if (password !== null) await setPassword({ sql: tx, passwords: new PasswordHashing() }, { id, email }, password);
       return true;
     });
-    if (!made) throw unprocessable(`There is a user ${email} already.`);
+    if (!made) throw unprocessable(`The user ${email} already exists.`);
     const target = { user_id: id, role: user.role };
     await recordCommand(sql, log, "heddle users create", target, { of: { organizationId, workspaceId }, place });
     return { workspace: workspace.display_name, password: wanted === "made up" ? password : null };
@@ -92,7 +92,7 @@ export interface ListedUser {
   full_name: string | null;
   disabled: boolean;
   has_password: boolean;
-  /** Names of the user's roles in organisations and workspaces. */
+  /** Names of the user's roles in organizations and workspaces. */
   roles: string[];
 }
 
@@ -141,7 +141,8 @@ function withUser<T>(
 
 function checkedEmail(text: string): string {
   const email = text.trim().toLowerCase();
-  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254) throw unprocessable(`"${text}" is no e-mail address.`);
+  if (!/^[^\s@]+@[^\s@]+$/.test(email) || email.length > 254)
+    throw unprocessable(`"${text}" is not an e-mail address.`);
   return email;
 }
 

@@ -17,7 +17,7 @@ import { type DataPlace, withDatabase } from "./with-database.ts";
 export const listWorkspaces = (place: DataPlace): Promise<WorkspaceRow[]> =>
   withDatabase(place, ({ sql }) => selectAllWorkspaces(sql));
 
-/** Creates a workspace in the organisation of the default workspace. */
+/** Creates a workspace in the organization of the default workspace. */
 export function createWorkspace(place: DataPlace, wish: { name: string; plan: Plan }): Promise<WorkspaceRow> {
   return withDatabase(place, async ({ sql, log }) => {
     const { workspace: first } = await ensureWorkspace(sql, undefined, { withKey: false });
@@ -66,7 +66,8 @@ export function handOverDatabase(place: DataPlace, id: string): Promise<void> {
       select host_name from servers where heartbeat_at > clock_timestamp() - interval '15 seconds' limit 1`;
     if (live) {
       throw new Error(
-        `An agent server on ${live.host_name} uses this database. Stop its agent servers, and try again.`,
+        `An agent server on ${live.host_name} uses this database. Stop the agent servers of this database and ` +
+          "try again.",
       );
     }
     await replaceOwner(sql, id);

@@ -105,9 +105,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     };
     if (options.reload) {
       const watcher = watchProject(options.project, dataDir, log, (project) => {
-        void reload(project).catch((error: unknown) =>
-          log.error({ err: error }, "the project could not be loaded again"),
-        );
+        void reload(project).catch((error: unknown) => log.error({ err: error }, "could not reload the project"));
       });
       started.add(() => watcher.close());
     }
@@ -131,6 +129,6 @@ async function prime(hotSql: Sql, { project, serverId, log }: AgentDeps): Promis
   const [graphId] = Object.keys(project.graphs);
   if (graphId === undefined) return;
   await primeQueue(hotSql, systemAssistantId(graphId), serverId).catch((error: unknown) =>
-    log.debug({ err: error }, "the queue's statements could not be rehearsed"),
+    log.debug({ err: error }, "could not prepare the queue's statements"),
   );
 }

@@ -17,45 +17,45 @@ export const agentOptions = {
     env: ["HEDDLE_ERRORS"],
     default: "text",
     of: ["text", "detail"],
-    description: 'Shape of error bodies: bare text, or {"detail": message}.',
+    description: 'Format of error bodies: bare text, or {"detail": message}.',
   }),
   maxBodyBytes: integer({
     env: ["HEDDLE_MAX_BODY_BYTES"],
     default: 64 * 1024 * 1024,
     min: 1024,
-    description: "Largest request body in bytes; a larger one gets 413.",
+    description: "Maximum size of a request body in bytes; a larger one gets 413.",
   }),
   hosts: integer({
     env: ["HEDDLE_HOSTS"],
     default: 2,
     min: 1,
     max: 64,
-    description: "Graph host processes that take runs; one more is kept in reserve.",
+    description: "Number of graph host processes that execute runs; one more is kept in reserve.",
   }),
   jobs: integer({
     env: ["HEDDLE_JOBS", "N_JOBS_PER_WORKER"],
     default: 100,
     min: 1,
     max: 10_000,
-    description: "Runs that this server executes at the same time, over all of its graph hosts.",
+    description: "Maximum number of runs that this server executes concurrently, over all of its graph hosts.",
   }),
   hostMemoryMb: integer({
     env: ["HEDDLE_HOST_MEMORY_MB"],
     default: 2048,
     min: 64,
-    description: "Memory limit of one graph host in MB; a host beyond it is ended and its runs are retried.",
+    description: "Memory limit of a graph host in MB; a host that exceeds it is killed and its runs are retried.",
   }),
   hostBlockMs: integer({
     env: ["HEDDLE_HOST_BLOCK_MS"],
     default: 10_000,
     min: 500,
-    description: "A graph host that does not answer for this long (a blocked event loop) is ended.",
+    description: "A graph host that does not respond for this long (a blocked event loop) is killed.",
   }),
   maxFailures: integer({
     env: ["HEDDLE_RUN_MAX_ATTEMPTS"],
     default: 3,
     min: 1,
-    description: "Attempts that a run may lose with its host before it ends as error.",
+    description: "Number of attempts that a run may lose with its host before it ends with status error.",
   }),
   runTimeoutSecs: integer({
     env: ["HEDDLE_RUN_TIMEOUT_SECS", "BG_JOB_TIMEOUT_SECS"],
@@ -66,79 +66,81 @@ export const agentOptions = {
   shutdownGraceSecs: integer({
     env: ["HEDDLE_SHUTDOWN_GRACE_SECS", "BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS"],
     default: 5,
-    description: "At shutdown, how long runs may go on before they are handed back to the queue.",
+    description: "At shutdown, how long runs may continue before they are handed back to the queue.",
   }),
   leaseMs: integer({
     env: ["HEDDLE_LEASE_MS"],
     default: 8000,
     min: 1000,
-    description: "A server whose heartbeat is older than this has lost its runs to the others.",
+    description: "Lease of a server: when its heartbeat is older than this, other servers take over its runs.",
   }),
   multitaskStrategy: choice({
     env: ["HEDDLE_MULTITASK_STRATEGY"],
     default: "enqueue",
     of: ["enqueue", "reject", "interrupt", "rollback"],
-    description: "What happens to a run on a busy thread when the request does not say.",
+    description: "Default multitask strategy for a run on a busy thread.",
   }),
   durability: choice({
     env: ["HEDDLE_DURABILITY"],
     default: "sync",
     of: ["sync", "async", "exit"],
-    description: "When checkpoints are written when the request does not say; sync: before the next step starts.",
+    description:
+      "Default durability, which determines when checkpoints are written; sync: before the next step starts.",
   }),
   answerToolCalls: flag({
     env: ["HEDDLE_ANSWER_TOOL_CALLS"],
     default: true,
     description:
-      "New input on a thread whose tool calls were stopped (a cancelled run, a discarded question) brings an error result " +
-      "for each of them, because model providers refuse a conversation with unanswered calls.",
+      "Add an error result for each unanswered tool call (of a cancelled run or a discarded interrupt) when a " +
+      "thread gets new input, because model providers reject conversations with unanswered calls.",
   }),
   streamTtlSecs: integer({
     env: ["RESUMABLE_STREAM_TTL_SECONDS"],
     default: 120,
-    description: "How long the frames of a finished run can still be read; of resumable ones also after a restart.",
+    description: "How long the frames of a finished run can be read; those of resumable streams also after a restart.",
   }),
   redisUri: text<string | undefined>({
     env: ["REDIS_URI"],
     default: undefined,
     secret: true,
-    description: "Redis, the quick way for stream frames between servers. Without it they go through Postgres.",
+    description:
+      "Redis for passing stream frames between servers with low latency. Without it they go through Postgres.",
   }),
   streamMemoryMb: integer({
     env: ["HEDDLE_STREAM_MEMORY_MB"],
     default: 32,
     min: 1,
-    description: "Memory for stream frames; what is beyond it is kept in files under the data directory.",
+    description: "Memory for stream frames; frames beyond it are spilled to files in the data directory.",
   }),
   streamDiskMb: integer({
     env: ["HEDDLE_STREAM_DISK_MB"],
     default: 1024,
     min: 1,
     description:
-      "Disk for those files over all runs, at most half of what is free at the start. A stream that needs more ends " +
-      "with the event incomplete; one that is kept in the database is read back from there.",
+      "Disk space for these files over all runs, at most half of the space that is free at the start. A stream " +
+      "that needs more ends with the event incomplete; a resumable stream is read back from the database.",
   }),
   idempotencyHours: integer({
     env: ["HEDDLE_IDEMPOTENCY_HOURS"],
     default: 24,
     min: 1,
-    description: "How long an Idempotency-Key stands for the run that it has made.",
+    description: "How long an Idempotency-Key identifies the run that was created with it.",
   }),
   feedbackLinkHours: integer({
     env: ["HEDDLE_FEEDBACK_LINK_HOURS"],
     default: 24,
     min: 1,
     max: 87_600,
-    description: "How long the feedback links of a run (feedback_keys) are valid, from the time that it may start.",
+    description: "Validity of a run's feedback links (feedback_keys), counted from its earliest start.",
   }),
   ...processOptions,
   ...embeddedPostgresOptions,
   faultPoints: text({
     env: ["HEDDLE_FAULT_POINTS"],
     default: undefined,
-    description: "For crash tests: name:n kills this process when it passes the named point for the n-th time.",
+    description: "For crash tests: name:n kills this process when it passes the named point for the nth time.",
   }),
-  reload: flag({ env: ["HEDDLE_RELOAD"], default: true, description: "Load graphs again when their files change." }),
+  reload: flag({ env: ["HEDDLE_RELOAD"], default: true, description: "Reload graphs when their files change." }),
   langgraphConfig: text({
     env: ["LANGGRAPH_CONFIG"],
     default: undefined,
@@ -148,42 +150,43 @@ export const agentOptions = {
     env: ["LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING"],
     default: undefined,
     description:
-      "LangChain's own switch. false: runs are not traced. true: traces go to LANGSMITH_ENDPOINT too, besides ours.",
+      "LangChain's tracing switch. false: runs are not traced. true: traces also go to LANGSMITH_ENDPOINT, " +
+      "besides Heddle's trace platform.",
   }),
   langsmithEndpoint: text<string | undefined>({
     env: ["LANGSMITH_ENDPOINT", "LANGCHAIN_ENDPOINT"],
     default: undefined,
-    description: "That other platform; it issues feedback links where the traces of runs go to no platform of ours.",
+    description: "URL of that platform; it issues feedback links if no trace platform of Heddle receives the traces.",
   }),
   langsmithKey: text<string | undefined>({
     env: ["LANGSMITH_API_KEY", "LANGCHAIN_API_KEY"],
     default: undefined,
     secret: true,
-    description: "Key for it.",
+    description: "API key for LANGSMITH_ENDPOINT.",
   }),
   tracingUrl: text<string | undefined>({
     env: ["HEDDLE_TRACING_URL"],
     default: undefined,
-    description: "Where the traces of runs are sent: a trace platform. heddle dev sends them to its own.",
+    description: "URL of the trace platform that receives the traces of runs. heddle dev uses its own.",
   }),
   tracingKey: text<string | undefined>({
     env: ["HEDDLE_TRACING_KEY"],
     default: undefined,
     secret: true,
-    description: "Key for that platform, with the permission to send traces.",
+    description: "API key for that platform, with the permission to send traces.",
   }),
   mountPrefix: {
     env: ["MOUNT_PREFIX"],
     default: undefined,
-    description: "Path below which everything is served, such as /agents; wins over http.mount_prefix.",
+    description: "Path prefix of all routes, such as /agents; overrides http.mount_prefix.",
     parse: parsePrefix,
   } satisfies OptionSpec<string | undefined> as OptionSpec<string | undefined>,
   studioAuth: flag({
     env: ["HEDDLE_STUDIO_AUTH"],
     default: false,
     description:
-      "Let in whoever sends x-auth-scheme: langsmith and a valid key of this server's workspace, past the " +
-      "project's own authentication, as the user langgraph-studio-user.",
+      "Accept requests with x-auth-scheme: langsmith and a valid key of this server's workspace as the user " +
+      "langgraph-studio-user, bypassing the project's own authentication.",
   }),
   ...clientIpOptions,
   ...bodyOptions,

@@ -50,7 +50,7 @@ export class DiskCheck {
       return undefined;
     } catch (error) {
       const shortage = shortageIn(error);
-      return shortage ? `disk full: ${shortage.message}` : `disk full: not known (${errorWord(error)})`;
+      return shortage ? `disk full: ${shortage.message}` : `disk full: unknown (${errorWord(error)})`;
     }
   }
 }

@@ -13,7 +13,11 @@ export async function checkFreeSpace(directory: string, limitMb: number): Promis
   const freeMb = Math.floor((Number(bavail) * Number(bsize)) / MIB);
   const figures = { free_mb: freeMb, limit_mb: limitMb };
   if (freeMb >= limitMb) return { ok: true, ...figures };
-  return { ok: false, reason: `disk full: the data directory has ${freeMb} of at least ${limitMb} MiB`, ...figures };
+  return {
+    ok: false,
+    reason: `disk full: the data directory has ${freeMb} MiB free, less than ${limitMb} MiB`,
+    ...figures,
+  };
 }
 
 /** Stats a directory that may not exist yet by its closest existing ancestor. */

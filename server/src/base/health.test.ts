@@ -19,12 +19,12 @@ test("readiness fails at once and names each failed part, liveness only after th
   });
   expect(await health.ready()).toEqual({
     ok: false,
-    detail: "database: it does not answer (ECONNREFUSED)",
-    checks: { database: { ok: false, reason: "it does not answer (ECONNREFUSED)" }, disk: { ok: true, free_mb: 7 } },
+    detail: "database: no answer (ECONNREFUSED)",
+    checks: { database: { ok: false, reason: "no answer (ECONNREFUSED)" }, disk: { ok: true, free_mb: 7 } },
   });
   expect(health.alive().ok).toBe(true);
   wait(30_001);
-  expect(health.alive()).toMatchObject({ ok: false, detail: "database: it does not answer (ECONNREFUSED)" });
+  expect(health.alive()).toMatchObject({ ok: false, detail: "database: no answer (ECONNREFUSED)" });
   isUp = true;
   expect((await health.ready()).ok).toBe(true);
   expect(health.alive().ok).toBe(true);

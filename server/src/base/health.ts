@@ -67,7 +67,7 @@ export class Health {
     this.#parts = Object.entries(checks).map(([name, check]) => ({
       name,
       check,
-      result: { ok: false, reason: "not looked at yet", starting: true },
+      result: { ok: false, reason: "not checked yet", starting: true },
       failingSince: undefined,
       failures: 0,
       failure: new RepeatedFailure({ log, message: `not ready: ${name}`, now }),
@@ -139,7 +139,7 @@ async function settled(check: Check): Promise<CheckResult> {
   try {
     return await check();
   } catch (error) {
-    return { ok: false, reason: `it does not answer (${errorWord(error)})` };
+    return { ok: false, reason: `no answer (${errorWord(error)})` };
   }
 }
 

@@ -13,7 +13,7 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry });
   const requestSeconds = new Histogram({
     name: "heddle_http_request_duration_seconds",
-    help: "Time until a response's headers were ready, by route.",
+    help: "Time until the response headers were ready, by route.",
     labelNames: ["method", "route", "status"],
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [registry],

@@ -8,7 +8,7 @@ function recorded() {
   const at = (level: string) => (fields: object, message: string) =>
     void lines.push([level, fields as Record<string, unknown>, message]);
   const log = { error: at("error"), warn: at("warn"), debug: at("debug") } as never;
-  const failure = new RepeatedFailure({ log, message: "runs could not be claimed", now: () => now });
+  const failure = new RepeatedFailure({ log, message: "could not claim runs", now: () => now });
   return { failure, lines, wait: (ms: number) => (now += ms) };
 }
 
@@ -32,7 +32,7 @@ test("logs the recovery once, with the duration of the failure", () => {
   failure.succeeded();
   failure.succeeded();
   const over = lines.filter(([level]) => level === "warn");
-  expect(over).toEqual([["warn", { failures: 2, seconds: 3 }, "over: runs could not be claimed"]]);
+  expect(over).toEqual([["warn", { failures: 2, seconds: 3 }, "recovered: runs could not be claimed"]]);
   failure.failed(new Error("away"));
   expect(lines.at(-1)![0]).toBe("error");
 });

@@ -7,7 +7,7 @@ const CURRENT_MS = 15_000;
 
 export interface RepeatedFailureOptions {
   log: { error: Line; warn: Line; debug: Line };
-  /** Description of the failing work: "runs could not be claimed". */
+  /** Description of the failing work: "could not claim runs". */
   message: string;
   /** Monotonic time in milliseconds. */
   now?: () => number;
@@ -49,7 +49,7 @@ export class RepeatedFailure {
       log.error({ err: error, ...fields }, message);
       this.#remind(now);
     } else if (now >= this.#remindAt) {
-      log.error({ err: error, ...fields, failures: count, seconds }, `${message}, still`);
+      log.error({ err: error, ...fields, failures: count, seconds }, `still failing: ${message}`);
       this.#remind(now);
     } else log.debug({ err: error, ...fields, failures: count }, message);
   }
@@ -57,7 +57,7 @@ export class RepeatedFailure {
   succeeded(): void {
     if (this.#count === 0) return;
     const seconds = Math.round((this.#now() - this.#since) / 1000);
-    this.#options.log.warn({ failures: this.#count, seconds }, `over: ${this.#options.message}`);
+    this.#options.log.warn({ failures: this.#count, seconds }, `recovered: ${this.#options.message}`);
     this.#count = 0;
   }
 

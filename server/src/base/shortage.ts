@@ -17,8 +17,8 @@ const SHORTAGES: Record<string, Shortage> = {
   // SQLSTATEs: disk_full, out_of_memory, too_many_connections, read_only_sql_transaction (a standby)
   "53100": { kind: "database-disk", message: "The database's disk is full." },
   "53200": { kind: "memory", message: "The database is out of memory." },
-  "53300": { kind: "connections", message: "The database has no connection free." },
-  "25006": { kind: "read-only", message: "The database takes no writes at the moment." },
+  "53300": { kind: "connections", message: "The database has no free connection." },
+  "25006": { kind: "read-only", message: "The database is read-only at the moment." },
   // ClickHouse: NOT_ENOUGH_SPACE
   "243": { kind: "store-disk", message: "The trace store's disk is full." },
 };

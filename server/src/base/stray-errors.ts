@@ -14,7 +14,10 @@ interface StrayLog {
 export function surviveShortages(log: StrayLog): () => void {
   const onStrayError = (error: unknown) => {
     if (shortageIn(error)) {
-      log.error({ err: error }, "an error of a full disk or its like was not handled; the server continues");
+      log.error(
+        { err: error },
+        "unhandled error caused by a full disk or another resource limit; the server continues",
+      );
       return;
     }
     // a listener other than those of servers decides for itself

@@ -81,7 +81,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     if (lacksTraceKey(settings, driver)) {
       log.warn(
         "HEDDLE_CONTROL_TRACE_URL names a trace platform on this machine and HEDDLE_CONTROL_TRACE_KEY is not set. " +
-          "Deployments here have system users of their own, which need a key there: their traces would be refused.",
+          "Deployments run as separate system users, which need a key for it: it will reject their traces. Set the key.",
       );
     }
     const git = new GitSource({ settings, outbound, directory: realpathSync(directory) });

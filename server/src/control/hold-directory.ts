@@ -23,14 +23,14 @@ export async function holdDirectory(
     const lock = await acquireFileLock(join(directory, "control.lock"), {
       waitMs: WAIT_MS,
       elsewhereWaitMs,
-      onWait: (holder) => log?.warn(`another control plane, ${holder}, works on ${directory}; waiting for its end`),
+      onWait: (holder) => log?.warn(`another control plane, ${holder}, uses ${directory}; waiting for it to exit`),
     });
     return () => Promise.resolve(lock.release());
   } catch (error) {
     if (!(error instanceof LockedError)) throw error;
     throw new ConfigError(
-      `Another control plane, ${error.holder}, works on ${directory}: one does at a time. Stop it, or give this one a ` +
-        "data directory of its own (--data-dir).",
+      `Another control plane, ${error.holder}, uses ${directory}, and only one can at a time. Stop it, or use a ` +
+        "separate data directory (--data-dir).",
     );
   }
 }

@@ -81,7 +81,7 @@ test("a killed instance is restarted, and requests wait for it meanwhile", async
   expect(await pidOf(active)).not.toBe(pid);
   const { json } = await call("GET", `/v2/deployments/${id}/instances`);
   expect(json.resources.filter((one: { state: string }) => one.state === "ready")).toHaveLength(1);
-  expect(json.resources.some((one: { end_reason: string }) => one.end_reason === "It ended by itself.")).toBe(true);
+  expect(json.resources.some((one: { end_reason: string }) => one.end_reason === "The process exited.")).toBe(true);
 }, 40_000);
 
 test("logs can be searched, followed and paged, with each line once", async () => {

@@ -5,13 +5,13 @@
 const NOT_BUILT: [path: RegExp, detail: string][] = [
   [
     /^\/v2\/deployments\/[^/]+\/(resource-tiers|deployment-tier)$/,
-    "There are no tiers here. PATCH /v2/deployments/{deployment_id} with source_config.resource_spec sets what a " +
-      "deployment gets.",
+    "This installation has no tiers. To change a deployment's resources, PATCH /v2/deployments/{deployment_id} " +
+      "with source_config.resource_spec.",
   ],
   [
     /^\/v2\/auth(\/|$)/,
-    "The service that keeps OAuth tokens for agents is not built. A deployment gets credentials as secrets, and who " +
-      'its callers are is told by "auth" of langgraph.json.',
+    "Heddle does not implement the OAuth token service for agents. Pass credentials to a deployment as secrets, " +
+      'and authenticate its callers with "auth" in langgraph.json.',
   ],
 ];
 

@@ -114,7 +114,7 @@ test("a revision that always exits during its start is given up after three atte
   const third = await deploy("third", crashing, 1);
   await untilStatus(call, id, third, "DEPLOY_FAILED", 60_000);
   const { json } = await call("GET", `/v2/deployments/${id}/revisions/${third}`);
-  expect(json.status_message).toBe("It ended 3 times while it was starting.");
+  expect(json.status_message).toBe("It exited 3 times while starting.");
   const lives = await sql<{ started_at: Date; ended_at: Date; crashed: boolean }[]>`
     select started_at, ended_at, crashed from instances where revision_id = ${third} order by started_at`;
   expect(lives.slice(0, 3).map(({ crashed }) => crashed)).toEqual([true, true, true]);

@@ -79,12 +79,12 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     named: string | undefined,
   ): Principal | Promise<Principal> {
     if (verdict === "unknown") return refuseOrLocal(credentials, named);
-    if (verdict === "revoked") throw unauthorized("this key is not valid any more");
+    if (verdict === "revoked") throw unauthorized("this key is no longer valid");
     if (verdict.expiresAt <= Date.now()) throw forbidden("Forbidden: this key has expired.");
     const principal = chosen(verdict, credentials.needsWorkspace !== false);
     const organization = credentials.headers.get("x-organization-id");
     if (organization && organization.toLowerCase() !== principal.organizationId) {
-      throw forbidden("Forbidden: this key is not of the organisation that X-Organization-Id names.");
+      throw forbidden("Forbidden: this key does not belong to the organization in X-Organization-Id.");
     }
     if (verdict.keyId !== null) lastUsed.note(verdict.keyId);
     return principal;
@@ -133,8 +133,8 @@ const unauthorized = (reason: string): AppError =>
 
 const needsKeyHere = (): AppError =>
   unauthorized(
-    "programs of this machine need no key here, but deployments do, and so does a program that closed its connection " +
-      "before its user was found. Send a key in the header x-api-key",
+    "programs of this machine need no key, but deployments do, as does a program that closed its connection " +
+      "before its user was determined. Send a key in the header x-api-key",
   );
 
 /** The wording that clients match: contract control-plane §1.2, trace-platform §0.3. */
@@ -146,7 +146,7 @@ const unnamed = (): AppError =>
     { code: "org_scoped_key_requires_workspace" },
   );
 
-const ofAnotherWorkspace = (): AppError => forbidden("Forbidden: this server is of another workspace.");
+const ofAnotherWorkspace = (): AppError => forbidden("Forbidden: this server belongs to another workspace.");
 
 export async function findKeys(sql: Sql, wanted: WantedKey[]): Promise<Finding[]> {
   const rows = await selectKeyGrants(sql, wanted);

@@ -37,4 +37,4 @@ export function namedWorkspace(headers: Headers): string | undefined {
 }
 
 /** The same error for a foreign and for a missing workspace, so that callers cannot probe which exist. */
-export const notEntered = () => forbidden("Forbidden: this key may not enter the workspace that X-Tenant-Id names.");
+export const notEntered = () => forbidden("Forbidden: this key has no access to the workspace in X-Tenant-Id.");

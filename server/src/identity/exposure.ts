@@ -12,16 +12,16 @@ export const addressOptions = {
     env: ["HEDDLE_CONTROL_PUBLIC_URL"],
     default: undefined,
     description:
-      "Where the control plane and its gateway are reached from outside, for addresses that are given out: " +
-      "https://agents.example. Default: where it listens.",
+      "Public URL of the control plane and its gateway, used in URLs that it returns: https://agents.example. " +
+      "Default: the address that it listens on.",
   }),
   gatewayDomain: {
     env: ["HEDDLE_GATEWAY_DOMAIN"],
     default: undefined,
     description:
-      "Domain below which each deployment has a host of its own, <deployment>.<domain>: agents.example. Its names have " +
-      "to lead here (*.agents.example). Addresses that are given out are those, with scheme and port of " +
-      "HEDDLE_CONTROL_PUBLIC_URL. Without it deployments are at /d/<deployment>, and there they are in any case.",
+      "Domain under which each deployment gets its own host, <deployment>.<domain>: agents.example. A wildcard " +
+      "DNS record (*.agents.example) must point here. Returned URLs use these hosts, with the scheme and port " +
+      "of HEDDLE_CONTROL_PUBLIC_URL. Deployments are always available at /d/<deployment>, too.",
     parse: readDomain,
   } satisfies OptionSpec<string | undefined> as OptionSpec<string | undefined>,
 };
@@ -59,20 +59,20 @@ export interface Exposure {
 export function judgeExposure(settings: ExposureSettings, host: string): Exposure {
   const { auth } = settings;
   const sign = signOfOthers(settings, host);
-  if (auth === "required") return { keysNeeded: true, explanation: "Requests need a key (HEDDLE_AUTH=required)." };
+  if (auth === "required") return { keysNeeded: true, explanation: "Requests require a key (HEDDLE_AUTH=required)." };
   if (auth === "published") {
     return {
       keysNeeded: false,
-      explanation: "No key is needed (HEDDLE_AUTH=published): the port's publisher guards it.",
+      explanation: "No key is required (HEDDLE_AUTH=published): the publisher of the port controls access.",
     };
   }
   if (sign === undefined) {
     return { keysNeeded: false, explanation: "Programs on this machine need no key; other machines cannot connect." };
   }
-  if (auth === "auto") return { keysNeeded: true, explanation: `Requests need a key: ${sign}.` };
+  if (auth === "auto") return { keysNeeded: true, explanation: `Requests require a key: ${sign}.` };
   throw new ConfigError(
-    `HEDDLE_AUTH is off and ${sign}: everybody who reaches the server could read and run everything. ` +
-      "Listen on 127.0.0.1 without proxies and public addresses, or set HEDDLE_AUTH to auto or required.",
+    `HEDDLE_AUTH is off and ${sign}: anyone who can reach the server could read and run everything. Listen on ` +
+      "127.0.0.1 without proxies and public addresses, or set HEDDLE_AUTH to auto or required.",
   );
 }
 

@@ -20,7 +20,7 @@ export interface FirstStart {
 }
 
 /**
- * Ensures that there is an organisation with a workspace and, if `withKey`, a key to sign in with.
+ * Ensures that there is an organization with a workspace and, if `withKey`, a key to sign in with.
  * @param workspaceId id for a newly created first workspace, if the operator chose one
  */
 export async function ensureWorkspace(
@@ -47,7 +47,7 @@ async function makeFirst(tx: Transaction, workspaceId: string | undefined, withK
     plan: "enterprise",
     is_default: true,
   });
-  if (!workspace) throw new Error(`there is a workspace ${workspaceId}, but no default one`);
+  if (!workspace) throw new Error(`the workspace ${workspaceId} exists, but there is no default workspace`);
   if (!withKey) return { workspace, key: null };
   const { key } = await createKey(tx, {
     organizationId: organization.id,

@@ -2,7 +2,7 @@ import { isReading, type Permission } from "../base/auth/permissions.ts";
 import type { Actor, Plan, Principal } from "../base/auth/principal.ts";
 import { permissionsOf, type RoleRights } from "./roles/built-in.ts";
 
-/** Placeholder for routes of the organisation, which have no workspace. No workspace has this id. */
+/** Placeholder for routes of the organization, which have no workspace. No workspace has this id. */
 export const NO_WORKSPACE = "00000000-0000-0000-0000-000000000000";
 
 /** Rights that a key or a session grants in the requested workspace. */
@@ -19,7 +19,7 @@ export interface Grant {
   /** Principal in the workspace, or the reason why there is none. */
   inWorkspace: Principal | "unnamed" | "elsewhere";
   /**
-   * Principal for routes of the organisation, which need no workspace. "elsewhere" when the request names a workspace
+   * Principal for routes of the organization, which need no workspace. "elsewhere" when the request names a workspace
    * that the caller may not enter.
    */
   inOrganization: Principal | "elsewhere";
@@ -33,7 +33,7 @@ export interface GrantRow {
   /** Null when no workspace is identified, or when the caller may not enter it. */
   workspace_id: string | null;
   plan: Plan | null;
-  /** Roles of the person, in the organisation and in the workspace. */
+  /** Roles of the person, in the organization and in the workspace. */
   organization_role: RoleRights | null;
   workspace_role: RoleRights | null;
   /** Roles of the key. */
@@ -83,7 +83,7 @@ function rightsOfPerson(row: GrantRow): Rights {
   const below = (permissions: readonly Permission[]) =>
     ceiling ? permissions.filter((permission) => ceiling.has(permission)) : permissions;
   const inOrganization = permissionsOf(row.organization_role);
-  // organisation administrators have access to all of its workspaces
+  // organization administrators have access to all of its workspaces
   const atHome = row.workspace_role !== null || inOrganization.includes("organization:manage");
   return {
     inOrganization: below(inOrganization),

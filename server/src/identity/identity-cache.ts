@@ -74,7 +74,7 @@ export class IdentityCache {
   constructor(source: IdentitySource, log: Log, onChange: () => void, ages: Ages = DATABASE_AGES) {
     this.#source = source;
     this.#ages = ages;
-    this.#failure = new RepeatedFailure({ log, message: "the identity version cannot be read" });
+    this.#failure = new RepeatedFailure({ log, message: "could not read the identity version" });
     this.#onChange = onChange;
   }
 

@@ -72,7 +72,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
 
   const cache = new IdentityCache(databaseSource(sql), log, () => {
     // the workspace's plan may have changed
-    if (local) void refreshLocal().catch((error: unknown) => log.warn({ err: error }, "the workspace was not read"));
+    if (local) void refreshLocal().catch((error: unknown) => log.warn({ err: error }, "could not read the workspace"));
   });
   async function refreshLocal(): Promise<void> {
     const fresh = await selectWorkspace(sql, workspace.id);
@@ -152,7 +152,7 @@ export async function claimForWorkspace(
 
 function openPlatform({ settings, log }: Pick<IdentityOptions, "settings" | "log">, url: string): PlatformKeys {
   const { authKey: key, authMaxAgeSecs } = settings;
-  if (key === undefined) throw new ConfigError("HEDDLE_AUTH_URL needs HEDDLE_AUTH_KEY beside it.");
+  if (key === undefined) throw new ConfigError("HEDDLE_AUTH_URL requires HEDDLE_AUTH_KEY. Set both.");
   return new PlatformKeys({ url, key, maxAgeMs: authMaxAgeSecs * 1000, log });
 }
 
@@ -166,7 +166,9 @@ async function openRemoteIdentity(options: IdentityOptions, url: string): Promis
   const platform = openPlatform(options, url);
   const own = await platform.self();
   if (settings.workspaceId !== undefined && settings.workspaceId !== own.workspaceId) {
-    throw new ConfigError(`HEDDLE_AUTH_KEY is of workspace ${own.workspaceId}, HEDDLE_WORKSPACE_ID names another.`);
+    throw new ConfigError(
+      `HEDDLE_AUTH_KEY belongs to workspace ${own.workspaceId}, but HEDDLE_WORKSPACE_ID names another one.`,
+    );
   }
   const cache = new IdentityCache(platform, log, () => {}, { maxMs: maxAgeMs, refreshMs: maxAgeMs / 2 });
   await cache.start();
@@ -185,7 +187,7 @@ async function openRemoteIdentity(options: IdentityOptions, url: string): Promis
     guard: { authenticator, audit, auditsData: settings.auditsData, served: () => own },
     workspaceId: own.workspaceId,
     keysNeeded: true,
-    exposure: { keysNeeded: true, explanation: `Requests need a key that ${url} knows (HEDDLE_AUTH_URL).` },
+    exposure: { keysNeeded: true, explanation: `Requests require a key of the platform at ${url} (HEDDLE_AUTH_URL).` },
     firstKey: null,
     async stop() {
       await Promise.race([cache.stop(), sleep(500, undefined, { ref: false })]);

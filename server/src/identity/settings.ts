@@ -8,7 +8,7 @@ import { signInOptions } from "./sign-in/settings.ts";
 const workspaceId: OptionSpec<string | undefined> = {
   env: ["HEDDLE_WORKSPACE_ID"],
   default: undefined,
-  description: "The workspace that the agent server is about; the default one when not set.",
+  description: "Workspace of the agent server. Default: the default workspace.",
   parse(value) {
     if (!isUuid(value)) throw new ConfigError(`must be a UUID, not "${value}"`);
     return value.toLowerCase();
@@ -22,38 +22,41 @@ export const identityOptions = {
     default: "auto",
     of: ["auto", "required", "off", "published"],
     description:
-      "Whether requests need a key. auto: as soon as others can reach the server, which another address than " +
-      "loopback, a trusted proxy, a public URL or a gateway domain shows. published: none, because the port is " +
-      "published on loopback only, or a gateway in front guards it.",
+      "Whether requests require a key. auto: required if other machines can reach the server, as indicated by a " +
+      "listen address other than loopback, a trusted proxy, a public URL or a gateway domain. published: not " +
+      "required, because the port is published on loopback only, or a gateway in front controls access.",
   }),
   workspaceId,
   authUrl: {
     env: ["HEDDLE_AUTH_URL"],
     default: undefined,
     description:
-      "A Heddle platform that knows the keys of this agent server, which then keeps none: deployments ask there.",
+      "URL of a Heddle platform that verifies keys for this agent server, which then stores none; used by " +
+      "deployments.",
     parse: parseUrl,
   } satisfies OptionSpec<string | undefined> as OptionSpec<string | undefined>,
   authKey: text<string | undefined>({
     env: ["HEDDLE_AUTH_KEY"],
     default: undefined,
     secret: true,
-    description: "This server's own key at HEDDLE_AUTH_URL, of the workspace that it is about; any role will do.",
+    description: "This server's own key for HEDDLE_AUTH_URL, a key to its workspace with any role.",
   }),
   authMaxAgeSecs: integer({
     env: ["HEDDLE_AUTH_MAX_AGE_SECS"],
     default: 60,
     min: 1,
     max: 3600,
-    description: "How long keys are trusted while HEDDLE_AUTH_URL does not answer; a revocation there counts at once.",
+    description:
+      "How long verified keys are trusted while HEDDLE_AUTH_URL does not answer; otherwise a revocation there " +
+      "applies at once.",
   }),
   besideDeployments: flag({
     env: ["HEDDLE_BESIDE_DEPLOYMENTS"],
     default: false,
     description:
-      "Whether deployments run as processes on this machine. A server that needs no key then requires one of their " +
-      "system users, which it looks up for each new connection. heddle up and the control plane set it for the " +
-      "servers that they start.",
+      "Whether deployments run as processes on this machine. A server that requires no key then still requires " +
+      "one from their system users, which it determines for each new connection. heddle up and the control " +
+      "plane set this for the servers that they start.",
   }),
   ...addressOptions,
   ...clientIpOptions,

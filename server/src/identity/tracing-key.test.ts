@@ -62,5 +62,5 @@ test("a key of a workspace is valid for that workspace and one purpose, and no o
   ];
   for (const key of forged) await expect(askWith(key)).rejects.toThrow("somebody else decides");
   const nowhere = workspaceTracingKey(KEY, OTHER.replace(/b$/, "d"), "send");
-  await expect(askWith(nowhere)).rejects.toThrow("there is not");
+  await expect(askWith(nowhere)).rejects.toThrow("does not exist");
 });

@@ -45,7 +45,7 @@ export function withTracingKey(
     if (remembered && remembered.until > performance.now()) return remembered.place;
     const place = await find(workspaceId);
     known.delete(workspaceId);
-    if (!place) throw unauthorized("This key is for a workspace that there is not.");
+    if (!place) throw unauthorized("This key is for a workspace that does not exist.");
     known.set(workspaceId, { place, until: performance.now() + REMEMBER_MS });
     return place;
   }

@@ -19,13 +19,13 @@ export const traceOptions = {
     env: ["HEDDLE_TRACE_ERRORS"],
     default: "detail",
     of: ["text", "detail"],
-    description: 'Shape of error bodies: bare text, or {"detail": message}.',
+    description: 'Format of error bodies: bare text, or {"detail": message}.',
   }),
   maxBodyBytes: integer({
     env: ["HEDDLE_TRACE_MAX_BODY_BYTES"],
     default: 64 * 1024 * 1024,
     min: 1024,
-    description: "Largest request body in bytes; a larger one gets 413.",
+    description: "Maximum size of a request body in bytes; a larger one gets 413.",
   }),
   ...processOptions,
   ...embeddedPostgresOptions,
@@ -33,13 +33,14 @@ export const traceOptions = {
     env: ["HEDDLE_TRACE_PUBLIC_URL"],
     default: undefined,
     description:
-      "Where the trace platform is reached from outside, for links that are given out: https://traces.example. Default: as the caller of the moment reached it.",
+      "Public URL of the trace platform, used in links that it returns: https://traces.example. Default: the " +
+      "URL that the caller used.",
   }),
   clickhouseUrl: text({
     env: ["CLICKHOUSE_URL"],
     default: "",
     description:
-      "ClickHouse server that keeps the traces: http[s]://user:password@host:8123/database. Empty: chDB in this process.",
+      "ClickHouse server for traces: http[s]://user:password@host:8123/database. Empty: chDB in this process.",
     secret: true,
   }),
   clickhouseCluster: text({
@@ -52,7 +53,7 @@ export const traceOptions = {
     default: 64,
     min: 4,
     description:
-      "Bytes of received traces that may be under way to the store, in MiB; what comes beyond it waits, then gets 429.",
+      "Maximum size, in MiB, of received traces that are not stored yet. Requests beyond it wait, then get 429.",
   }),
   clickhouseConnections: integer({
     env: ["HEDDLE_CLICKHOUSE_CONNECTIONS"],
@@ -60,27 +61,30 @@ export const traceOptions = {
     min: 2,
     max: 100,
     description:
-      "Statements at once on ClickHouse. With chDB each occupies a thread of UV_THREADPOOL_SIZE while it runs.",
+      "Maximum number of concurrent statements on ClickHouse. With chDB each occupies one of the " +
+      "UV_THREADPOOL_SIZE threads while it runs.",
   }),
   traceQuerySeconds: integer({
     env: ["HEDDLE_TRACE_QUERY_SECONDS"],
     default: 60,
     min: 1,
     max: 100,
-    description: "Seconds that the store may work on a query of a caller; one that takes longer is ended and gets 422.",
+    description: "Timeout of a caller's query in seconds; a longer query is killed and gets 422.",
   }),
   traceQueries: integer({
     env: ["HEDDLE_TRACE_QUERIES"],
     default: 0,
     max: 100,
     description:
-      "Queries of callers at once in a process. Up to 100 more wait for their turn, 30 s at most, then they get 503. " +
-      "0: HEDDLE_CLICKHOUSE_CONNECTIONS less 2, at least 1. Workspaces take turns; while several are active one has half.",
+      "Maximum number of concurrent queries of callers in a process. Up to 100 more wait for at most 30 s, then " +
+      "get 503. 0: HEDDLE_CLICKHOUSE_CONNECTIONS minus 2, at least 1. Workspaces take turns; while several are " +
+      "active, one gets at most half.",
   }),
   chdbMaxMemoryMb: integer({
     env: ["HEDDLE_CHDB_MEMORY_MB"],
     default: 0,
-    description: "Memory that chDB may use, in MiB; what needs more fails. 0: half of the machine's, at most 4096.",
+    description:
+      "Memory limit of chDB in MiB; statements that need more fail. 0: half of the machine's memory, at most 4096.",
   }),
   ...blobOptions,
   ...clientIpOptions,

@@ -1,5 +1,5 @@
--- Applies a patch and stores the result as the newest version. What the patch does not name stays; metadata
--- is merged. The lock comes first and by itself, so that patches at the same time get versions one by one.
+-- Applies a patch and stores the result as the newest version. Fields that the patch does not name stay; metadata
+-- is merged. The lock is taken first, in its own statement, so that concurrent patches get consecutive versions.
 create or replace function patch_assistant(_assistant_id uuid, _patch jsonb) returns json language plpgsql as $$
 declare a assistants;
 begin
@@ -21,7 +21,7 @@ begin
   return assistant_wire(a);
 end $$;
 
--- Deletes an assistant and its runs. A run that still runs loses its row, and so its right to write.
+-- Deletes an assistant and its runs. A run that is still executing loses its row, and thereby its fence.
 create or replace function delete_assistant(_assistant_id uuid) returns boolean language plpgsql as $$
 declare _threads uuid[];
 begin

@@ -7,9 +7,9 @@ create or replace function cron_wire(c crons) returns json language sql stable a
 $$;
 
 -- Decides an occurrence, once over all servers and restarts: moves the cron on from _expected to _next and, with
--- _start, creates the run, in one transaction. outcome: taken (somebody else decided it, or the cron was changed),
--- passed (without _start), waiting (the run of the occurrence before has not begun: with _skip_waiting none is added),
--- or what accept_run says. Locks the thread ahead of the cron, as its deletion does.
+-- _start, creates the run, in one transaction. outcome: taken (another server decided it, or the cron was changed),
+-- passed (without _start), waiting (the previous occurrence's run has not started: with _skip_waiting none is added),
+-- or the outcome of accept_run. Locks the thread before the cron, like its deletion.
 create or replace function fire_cron(
   _cron_id uuid, _expected timestamptz, _next timestamptz, _start boolean, _skip_waiting boolean,
   _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean

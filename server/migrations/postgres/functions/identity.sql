@@ -1,10 +1,10 @@
--- What a role is worth, for identity/roles/built-in.ts to read; null for null.
+-- Describes a role for identity/roles/built-in.ts; null for null.
 create or replace function role_rights(_role uuid) returns jsonb language sql stable as $$
   select jsonb_build_object('built_in', organization_id is null, 'name', name, 'permissions', to_jsonb(permissions))
   from roles where id = _role
 $$;
 
--- Which workspace a key means that names none: the only one that it is for, or that its person is a member of.
+-- Returns the workspace of a request that names none: the key's only one, or the only one of the key's user.
 create or replace function only_workspace_of_key(_key uuid, _user uuid) returns uuid language sql stable as $$
   select case when count(*) = 1 then (array_agg(candidate.id))[1] end
   from (
@@ -18,7 +18,7 @@ create or replace function only_workspace_of_key(_key uuid, _user uuid) returns 
   ) candidate
 $$;
 
--- The workspaces that a person may enter: as a member, or as an administrator of the organisation.
+-- Returns the workspaces that a user has access to: as a member, or as an administrator of the organization.
 create or replace function workspaces_of_user(_user uuid) returns setof workspaces language sql stable as $$
   select w.*
   from workspaces w

@@ -1,7 +1,7 @@
 -- Events of protocol v2. Locks are taken in one order: the thread's row, then the run's.
 
--- Numbers and keeps events of a run. Answers the number of the last one, or null when the run is somebody else's by
--- now, or over, or gone. A batch that is sent again, because its answer was lost on the way, is written once.
+-- Numbers and stores events of a run. Returns the number of the last one, or null when the run belongs to another
+-- attempt, has ended or was deleted. A batch that is repeated because its response was lost is written once.
 create or replace function append_protocol_events(
   _run_id uuid, _thread_id uuid, _attempt integer, _batch integer, _count integer, _names text, _bodies text, _notify boolean
 ) returns bigint language plpgsql as $$
@@ -24,7 +24,7 @@ begin
   return _last;
 end $$;
 
--- Numbers and keeps an event that the server itself tells of a run. The caller holds the rows of thread and run.
+-- Numbers and stores an event that the server itself emits for a run. The caller holds the rows of thread and run.
 create or replace function tell_protocol_lifecycle(_run_id uuid, _thread_id uuid, _data jsonb)
 returns void language plpgsql as $$
 declare
@@ -36,8 +36,8 @@ begin
     'namespace', '[]'::jsonb, 'timestamp', floor(extract(epoch from clock_timestamp()) * 1000), 'data', _data)::text);
 end $$;
 
--- Writes a run's last event, how it ended, once; nothing while it goes on. A run that is gone was rolled back. Before it
--- _incomplete, if given: why events are missing. Answers the thread, or null when there was nothing to do.
+-- Writes a run's last event, its outcome, once; nothing while it is unfinished. A run without a row was rolled back.
+-- _incomplete, if given, is written before it: why events are missing. Returns the thread; null if nothing was written.
 create or replace function close_protocol_run(_run_id uuid, _notify boolean, _incomplete text)
 returns uuid language plpgsql as $$
 declare

@@ -1,9 +1,9 @@
--- Interrupts that a thread's graph waits on, and the runs that answer or discard them. The truth is in checkpoint_writes:
+-- Pending interrupts of a thread, and the runs that answer or discard them. Their source is checkpoint_writes:
 -- LangGraph keeps an interrupt there beside the checkpoint of its task's step, until the task has writes of its own.
--- A second interrupt of the same task has the same id. What tells them apart is the task's list of resume values.
+-- A second interrupt of the same task has the same id; the task's list of resume values distinguishes them.
 
--- The pending interrupts of a thread as {id: fingerprint}; the fingerprint changes when the task asks its next question.
--- Interrupts without an id (LangGraph before 0.4) go by their task's id. _checkpoint: null for the newest one.
+-- Returns a thread's pending interrupts as {id: fingerprint}; the fingerprint changes when the task raises its next one.
+-- Interrupts without an id (LangGraph before 0.4) use their task's id. _checkpoint: null for the newest one.
 create or replace function pending_interrupts(_thread_id uuid, _checkpoint text) returns jsonb language plpgsql stable as $$
 declare
   _thread text := _thread_id::text;
@@ -22,7 +22,7 @@ begin
       select 1 from checkpoint_writes d
       where d.thread_id = _thread and d.checkpoint_ns = '' and d.checkpoint_id = _head and d.task_id = w.task_id and d.idx >= 0);
   if _tasks is null then return '{}'; end if;
-  -- a subgraph's namespace names the tasks above it; the root's row keeps the last of several interrupts only
+  -- a subgraph's namespace names the tasks above it; the root's row keeps only the last of several interrupts
   with places as (
     select '' as ns, _head as id
     union all
@@ -50,7 +50,7 @@ begin
   return _found;
 end $$;
 
--- The interrupts that a thread with unfinished runs was left with by the run before them, as {id: ''}.
+-- Returns the interrupts that the previous run left on a thread with unfinished runs, as {id: ''}.
 create or replace function settled_interrupts(_thread_id uuid) returns jsonb language sql stable as $$
   select coalesce(jsonb_object_agg(i ->> 'id', ''), '{}')
   from threads t, jsonb_each(t.interrupts) e, jsonb_array_elements(e.value) i
@@ -58,9 +58,9 @@ create or replace function settled_interrupts(_thread_id uuid) returns jsonb lan
     and exists (select 1 from runs r where r.thread_id = _thread_id and r.status in ('pending', 'running'))
 $$;
 
--- The interrupts that a resume which comes now can answer, as {id: fingerprint}: the pending ones or, between two
--- questions of a run that executes, those that the run before it left. Null for other runs.
--- Evaluated in the snapshot of the calling statement, so callers name it outside of volatile functions.
+-- Returns the interrupts that a resume can answer now, as {id: fingerprint}: the pending ones or, between two
+-- interrupts of a running run, those that the previous run left. Null for other runs.
+-- Evaluated in the snapshot of the calling statement, so callers must call it outside volatile functions.
 create or replace function answerable_interrupts(_thread_id uuid, _kwargs jsonb) returns jsonb language sql stable as $$
   select case when jsonb_typeof(_kwargs -> 'command' -> 'resume') <> 'null' then coalesce(
     nullif(pending_interrupts(_thread_id, _kwargs -> 'config' -> 'configurable' ->> 'checkpoint_id'), '{}'),
@@ -68,7 +68,7 @@ create or replace function answerable_interrupts(_thread_id uuid, _kwargs jsonb)
   end
 $$;
 
--- The ids that a resume value names; null for a plain value. The same test as LangGraph's.
+-- Returns the ids that a resume value names; null for a plain value. The same test as LangGraph's.
 create or replace function named_interrupts(_resume jsonb) returns text[] language sql immutable as $$
   select case when jsonb_typeof(_resume) = 'object' and _resume <> '{}'
                    and not exists (select 1 from jsonb_object_keys(_resume) k where k !~ '^[0-9a-f]{32}$')
@@ -79,7 +79,7 @@ create or replace function interrupts_text(_ids text[]) returns text language sq
   select case cardinality(_ids) when 0 then 'none' else array_to_string(array(select unnest(_ids) order by 1), ', ') end
 $$;
 
--- Checks what a resume names or, with strict_resume, a plain value against the pending interrupts. Null: it may run.
+-- Checks the ids of a resume or, with strict_resume, a plain value against the pending interrupts. Null: accepted.
 create or replace function resume_refusal(_named text[], _strict boolean, _pending jsonb) returns text language sql immutable as $$
   select case
     when _named is not null and not _pending ?& _named then
@@ -94,10 +94,10 @@ create or replace function resume_refusal(_named text[], _strict boolean, _pendi
   end
 $$;
 
--- Binds a resume to the questions that are pending when it is accepted. The caller holds the thread's lock.
+-- Binds a resume to the interrupts that are pending when it is accepted. The caller holds the thread's lock.
 -- {"refused": reason} | {"checkpoint", "strict", "named", "bound": {id: fingerprint}, "open": [ids], "begun"}.
--- _busy: other runs of the thread come first. What they ask meanwhile may be what the resume is for.
--- _asked: the answerable interrupts when the request came, before it waited for a lock or for others of its statement.
+-- _busy: other runs of the thread come first; the resume may be meant for interrupts that they raise.
+-- _asked: the answerable interrupts when the request arrived, before it waited for locks or its statement's other rows.
 create or replace function bind_resume(_thread_id uuid, _kwargs jsonb, _busy boolean, _asked jsonb) returns jsonb language plpgsql as $$
 declare
   _named text[] := named_interrupts(_kwargs -> 'command' -> 'resume');
@@ -108,7 +108,7 @@ declare
   _bound jsonb;
 begin
   _pending := pending_interrupts(_thread_id, _checkpoint);
-  -- LangGraph would repeat the task with the answer that it has
+  -- LangGraph would repeat the task with its previous answer
   if _checkpoint is not null and _pending = '{}' and exists (
     select 1 from checkpoint_writes w
     where w.thread_id = _thread_id::text and w.checkpoint_ns = '' and w.checkpoint_id = _checkpoint and w.channel = '__interrupt__'
@@ -118,7 +118,7 @@ begin
   if _asked <> '{}' and _busy then
     _pending := _asked;
   elsif _asked <> '{}' and _asked <> _pending then
-    -- those that were asked then and are pending still
+    -- those that were pending then and still are
     select coalesce(jsonb_object_agg(p.key, p.value), '{}') into _pending from jsonb_each(_pending) p
     where coalesce(_asked -> p.key, case when p.key = any (_named) then p.value end) = p.value;
     if _named is null and _pending = '{}' then
@@ -130,7 +130,7 @@ begin
     _refused := resume_refusal(_named, _strict, _pending);
     if _refused is not null then return jsonb_build_object('refused', _refused); end if;
   elsif _checkpoint is null and _pending = '{}' then
-    -- the question that the caller has seen may be gone already
+    -- the interrupt that the caller has seen may have been answered already
     _pending := settled_interrupts(_thread_id);
   end if;
   select coalesce(jsonb_object_agg(p.key, p.value), '{}') into _bound from jsonb_each(_pending) p
@@ -139,8 +139,8 @@ begin
                             'open', case when _busy then '[]' else to_jsonb(array(select jsonb_object_keys(_bound))) end);
 end $$;
 
--- The questions of a run that is being claimed, with its thread. A resume meets the questions that it was bound to, or
--- is refused; "open" are those that it still has to answer, fewer when an earlier attempt has answered some.
+-- Checks the interrupts of a run that is being claimed. A resume meets the interrupts that it was bound to, or
+-- is rejected; "open" are those that it still has to answer, fewer if an earlier attempt has answered some.
 create or replace function meet_questions(_thread_id uuid, _questions jsonb, _kwargs jsonb, _settled text) returns jsonb language plpgsql as $$
 declare
   _named text[];
@@ -162,7 +162,7 @@ begin
     where _named is null or p.key = any (_named);
     _questions := _questions || jsonb_build_object('bound', _pending);
   else
-    -- a question with the same id and another fingerprint is the task's next one
+    -- an interrupt with the same id and another fingerprint is the task's next one
     select coalesce(jsonb_object_agg(p.key, p.value), '{}') into _pending from jsonb_each(_pending) p
     where coalesce(_questions -> 'bound' -> p.key, case when p.key = any (_named) then p.value end) = p.value;
     _refused := case
@@ -175,7 +175,7 @@ begin
   return _questions || jsonb_build_object('begun', true, 'open', to_jsonb(array(select jsonb_object_keys(_pending))));
 end $$;
 
--- The questions that new input discards: LangGraph drops the tasks that ask them. Null for other runs.
+-- Returns the interrupts that new input discards: LangGraph drops the tasks that raised them. Null for other runs.
 create or replace function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb language sql stable as $$
   select case
     when _settled = 'interrupted' and jsonb_typeof(coalesce(_kwargs -> 'input', 'null')) <> 'null' and not _kwargs ? 'command'

@@ -1,9 +1,9 @@
--- The run queue's decisions, one round trip each. The files of this folder are applied again whenever one changes;
--- a function whose signature changes gets a new name, so that servers of the version before can go on.
+-- The run queue's operations, one round trip each. The files of this folder are reapplied whenever one changes;
+-- a function whose signature changes gets a new name, so that servers of the previous version keep working.
 --
 -- Locks are always taken in one order, thread before run, so that no two of these can deadlock.
--- Each statement of a plpgsql function sees what was committed before it (read committed): after the
--- thread's row is locked, what is read of its runs is current.
+-- Each statement of a plpgsql function sees the commits before it (read committed): after the
+-- thread's row is locked, reads of its runs are current.
 
 -- Sets a thread's status from its runs. The caller holds the thread's lock.
 create or replace function settle_thread(_thread_id uuid) returns void language sql as $$
@@ -16,9 +16,9 @@ create or replace function settle_thread(_thread_id uuid) returns void language 
 $$;
 
 -- Deletes what a run wrote: its checkpoints, their writes, and the blobs that no other checkpoint names. While another
--- run of the thread is running, blobs stay for the next deletion: that run has read them, and the checkpoints that it
--- is about to write name them without writing them again.
--- Where channels are stored as changes since a snapshot, checkpoints that those of other runs follow stay with their
+-- run of the thread is running, blobs stay for the next deletion: that run has read them, and its next checkpoints
+-- name them without writing them again.
+-- If channels are stored as changes since a snapshot, checkpoints that precede those of other runs stay with their
 -- writes, and all of the run's while another one is running: without them the values that follow could not be rebuilt.
 create or replace function delete_run_checkpoints(_thread_id uuid, _run_id uuid) returns void language plpgsql as $$
 declare
@@ -55,7 +55,7 @@ begin
     );
 end $$;
 
--- Runs go ahead of checkpoints, here with their thread: a host that is just writing for one holds its row.
+-- Runs are deleted before checkpoints, here with their thread: a host that is writing for a run holds its row.
 create or replace function delete_thread_data(_thread_id uuid) returns void language sql as $$
   delete from threads where thread_id = _thread_id;
   delete from checkpoints where thread_id = _thread_id::text;
@@ -63,7 +63,7 @@ create or replace function delete_thread_data(_thread_id uuid) returns void lang
   delete from checkpoint_writes where thread_id = _thread_id::text;
 $$;
 
--- Stops what is pending on a thread and asks what is running to stop. The caller holds the thread's lock.
+-- Stops the pending runs of a thread and signals the running one to stop. The caller holds the thread's lock.
 create or replace function stop_inflight(_thread_id uuid, _strategy text) returns uuid[] language plpgsql as $$
 declare
   _stopped uuid[];
@@ -75,7 +75,7 @@ begin
       where thread_id = _thread_id and status = 'pending' returning run_id
     ) select coalesce(array_agg(run_id), '{}') into _stopped from stopped;
   else
-    -- a pending run may be one that was handed back and has written already
+    -- a pending run may have been handed back after it wrote
     perform delete_run_checkpoints(_thread_id, run_id) from runs
     where thread_id = _thread_id and status = 'pending' and attempt > 0;
     with stopped as (
@@ -113,12 +113,12 @@ begin
   return case when _context is null then _kwargs else _kwargs || jsonb_build_object('context', _context) end;
 end $$;
 
--- Accepts a run and, where its thread is free and the server has a slot (_claim), starts it at once.
+-- Accepts a run and, if its thread is free and the server has a slot (_claim), starts it at once.
 -- outcome: created | no_assistant | no_thread | busy | exists (a retried call; the run is as it is)
--- | locked (without _wait: somebody holds the thread, such as a state update; nobody else shall wait for it)
+-- | locked (without _wait: another transaction holds the thread, such as a state update, and others must not wait for it)
 -- | unknown_interrupt (a resume that does not fit the pending interrupts; run holds the reason, see questions.sql).
--- head: the thread's newest checkpoint, when the run starts at once and nothing was written beside that checkpoint:
--- whoever remembers it need not read it.
+-- head: the thread's newest checkpoint, if the run starts at once and nothing was written besides that checkpoint:
+-- a caller that has it in memory need not read it.
 create or replace function accept_run(
   _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text,
   _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean,
@@ -134,8 +134,8 @@ declare
 begin
   cancelled := '{}';
   claimed := false;
-  -- Ahead of the wait for the thread: the caller cannot have seen what its runs ask meanwhile. Servers that know
-  -- "asked" send it, from before the wait for other runs of the same statement.
+  -- Read before the wait for the thread: the caller cannot have seen interrupts that are raised during it. Servers that
+  -- support "asked" send it, from before the wait for other runs of the same statement.
   _asked := coalesce(_kwargs -> 'asked', answerable_interrupts(_thread_id, _kwargs));
   _kwargs := _kwargs - 'asked';
   select s.graph_id, coalesce(s.config, '{}') as config, s.context, s.metadata into a
@@ -144,7 +144,7 @@ begin
   graph_id := a.graph_id;
   _thread_metadata := jsonb_build_object('graph_id', a.graph_id, 'assistant_id', _assistant_id);
 
-  -- twice when somebody else creates the thread at the same time
+  -- twice if another transaction creates the thread concurrently
   loop
     -- never "select *": a thread's values may be large
     if _wait then
@@ -161,7 +161,7 @@ begin
       if not _create_thread then outcome := 'no_thread'; return next; return; end if;
       fresh_thread := true;
     else
-      -- what the project's own rules want of a thread that is there already
+      -- the conditions of the project's own rules for an existing thread
       if _kwargs ? 'access' and not access_permits(t.metadata, _kwargs -> 'access') then
         outcome := 'no_thread'; return next; return;
       end if;
@@ -174,7 +174,7 @@ begin
       select count(*) into _inflight from runs where thread_id = _thread_id and status in ('pending', 'running');
       if _inflight > 0 and _strategy = 'reject' then outcome := 'busy'; return next; return; end if;
     end if;
-    -- ahead of what the strategy stops
+    -- before the strategy stops other runs
     if _asked is not null then
       _questions := bind_resume(_thread_id, _kwargs, _inflight > 0, _asked);
       if _questions ? 'refused' then
@@ -193,7 +193,7 @@ begin
     _merged := merge_run_config(_kwargs - 'access', a.config, a.context, case when _new then '{}' else t.config end, _run_metadata,
       jsonb_build_object('run_id', _run_id, 'thread_id', _thread_id, 'graph_id', a.graph_id, 'assistant_id', _assistant_id));
     -- a graph that this server cannot run is left to claim_runs
-    -- a server without a lease claims nothing: others have its runs
+    -- a server without a lease claims nothing: other servers have taken over its runs
     claimed := _claim and _inflight = 0 and _after <= 0 and t.running_run_id is null
       and exists (select 1 from servers v where v.server_id = _server and (v.graphs is null or a.graph_id = any (v.graphs)));
     if claimed and _questions ->> 'begun' = 'false' then
@@ -201,7 +201,7 @@ begin
     elsif t.settled_status = 'interrupted' and _inflight = 0 and _after <= 0 then
       _questions := coalesce(_questions, discarded_questions(_thread_id, _merged, t.settled_status));
     end if;
-    -- what sticks to the thread: not what belongs to one run or points at a moment in time
+    -- the settings that persist on the thread, without those of one run or of a point in time
     _lasting := (_merged -> 'config') - 'metadata' || jsonb_build_object('configurable', (_merged -> 'config' -> 'configurable')
       - array['run_id', 'thread_id', 'graph_id', 'assistant_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map',
               'langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions']);
@@ -246,14 +246,14 @@ begin
   return next;
 end $$;
 
--- Claims up to _limit pending runs for a server: oldest first, one a thread, never past an older one of the
--- same thread. Whoever has a slot takes them; readers find the frames wherever they are made (streams.sql).
--- A graph that this server cannot run is left to one that can. Where nobody can, it is claimed, to end with the reason.
--- Due is what was not delayed, whatever the database's clock has done since, and a retry whose pause lies further ahead
--- than pauses do. A retry blocks the younger runs of its thread during its pause, for its own steps are on the thread.
+-- Claims up to _limit pending runs for a server: oldest first, one per thread, never past an older one of the
+-- same thread. Any server with a slot claims them; readers find the frames on any server (streams.sql).
+-- A graph that this server cannot run is left to one that can. If no server can, it is claimed, to end with the reason.
+-- Due are runs without a delay, whatever the database's clock has done since, and retries whose pause lies further ahead
+-- than pauses can. A retry blocks younger runs of its thread during its pause, because its own steps are on the thread.
 -- A server without a lease claims nothing.
--- A free thread is written as a join, since without statistics `is null` is taken for rare: the plan was a scan of
--- all threads with a look at the runs of each, 0.5 ms at 700 threads.
+-- The free thread is a join, because without statistics the planner takes `is null` for rare: it scanned all threads
+-- and looked up the runs of each, 0.5 ms at 700 threads.
 create or replace function claim_runs(_server uuid, _limit integer) returns table (
   run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer,
   kwargs text, fresh_thread boolean, cancel_action text
@@ -266,7 +266,7 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
       and not exists (select 1 from runs e where e.thread_id = r.thread_id and e.seq < r.seq and e.status = 'pending'
                       and (e.available_at <= greatest(now(), e.created_at) or e.attempt > 0))
       and exists (select 1 from servers m where m.server_id = _server)
-      -- a scalar subquery, so that it is asked by the index for the few rows that come so far
+      -- a scalar subquery, so that it uses the index for the few rows that reach it
       and (select a.graph_id <> all ((select m.graphs from servers m where m.server_id = _server)::text[])
                   and exists (select 1 from servers v where v.server_id <> _server and a.graph_id = any (v.graphs))
            from assistants a where a.assistant_id = r.assistant_id) is not true
@@ -291,10 +291,10 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
   order by c.seq
 $$;
 
--- Ends a run: its final status, the thread's values and status, the thread's freedom, in one transaction.
+-- Ends a run: writes its final status and the thread's values and status, and frees the thread, in one transaction.
 -- outcome: the run's final status, or 'deleted' (rolled back), or 'lost' (the attempt is not the current one).
--- _outcome 'refused': the run ends as error without having begun, and its thread stays as it is.
--- _state: {"values", "next": [], "interrupts": {}} as the graph host saw it, or null when nobody knows.
+-- _outcome 'refused': the run ends as error without having started, and its thread is unchanged.
+-- _state: {"values", "next": [], "interrupts": {}} as the graph host saw it, or null if unknown.
 create or replace function finish_run(
   _run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean
 ) returns table (outcome text, waiting boolean) language plpgsql as $$
@@ -312,7 +312,7 @@ begin
   waiting := exists (select 1 from runs where thread_id = _thread_id and status = 'pending');
 
   if r.cancel_action = 'rollback' then
-    -- first the run: its host may be writing a checkpoint, and holds the row until that is there to be deleted
+    -- the run first: its host may be writing a checkpoint, and holds the row until that checkpoint can be deleted
     delete from runs where run_id = _run_id;
     perform delete_run_checkpoints(_thread_id, _run_id);
     outcome := 'deleted';
@@ -326,7 +326,7 @@ begin
   end if;
 
   if r.temporary and not waiting then
-    -- only its webhook hears of this end
+    -- only its webhook reports this end
     if r.webhook is not null and outcome <> 'deleted' then
       update runs set status = outcome, error = case when outcome in ('error', 'timeout') then _error end,
                       updated_at = now(), ended_at = now()
@@ -353,7 +353,7 @@ begin
         error = case when _settled = 'error' then _error end, updated_at = now(),
         state_updated_at = case when _state is null then state_updated_at else now() end
     where thread_id = _thread_id;
-    -- after its thread, because the trigger for webhooks sends the thread's values
+    -- after its thread, because the webhook trigger sends the thread's values
     update runs set status = outcome, error = case when outcome in ('error', 'timeout') then _error end,
                     updated_at = now(), ended_at = now()
     where run_id = _run_id;
@@ -362,10 +362,10 @@ begin
   return next;
 end $$;
 
--- Gives a run that its owner could not finish back to the queue. _blame counts a failure; at the limit the
--- run ends as error with _reason. A run that has written a checkpoint since its last failure starts to count
--- anew: a long run may lose many hosts, but none twice at the same step without end. A run that was asked to
--- stop ends as asked.
+-- Hands a run that its owner could not finish back to the queue. _blame counts a failure; at the limit the
+-- run ends as error with _reason. A checkpoint written since the last failure resets the count:
+-- a long run may lose many hosts, but not endlessly at the same step. A run that was signalled to
+-- stop ends accordingly.
 create or replace function release_run(
   _run_id uuid, _attempt integer, _blame boolean, _max_failures integer, _reason text, _notify boolean
 ) returns table (outcome text, thread_id uuid) language plpgsql as $$
@@ -376,7 +376,7 @@ declare
 begin
   select s.thread_id into release_run.thread_id from runs s where s.run_id = _run_id;
   perform 1 from threads t where t.thread_id = release_run.thread_id for update;
-  -- a host that is just writing holds the row until its checkpoint is there to count as progress
+  -- a host that is writing holds the row until its checkpoint counts as progress
   select s.attempt, s.status, s.cancel_action, s.failures, s.progress into r from runs s where s.run_id = _run_id for update;
   if not found or r.attempt <> _attempt or r.status <> 'running' then
     outcome := 'lost'; return next; return;
@@ -396,7 +396,7 @@ begin
   end if;
   update runs
   set status = 'pending', updated_at = now(),
-      -- at most 5 s, which claim_runs relies on
+      -- at most 5 s; claim_runs relies on it
       available_at = case when _blame and _failures > 1 then now() + make_interval(secs => least((_failures - 1) * 0.5, 5))
                           else created_at end
   where run_id = _run_id;
@@ -406,7 +406,7 @@ begin
   return next;
 end $$;
 
--- Cancels a run. outcome: not_found | finished | cancelled (it was pending) | signalled (it runs).
+-- Cancels a run. outcome: not_found | finished | cancelled (it was pending) | signalled (it is running).
 create or replace function cancel_run(_run_id uuid, _thread_id uuid, _action text, _reason text)
 returns table (outcome text, server_id uuid) language plpgsql as $$
 declare r record;
@@ -424,7 +424,7 @@ begin
     outcome := 'signalled';
   elsif r.status = 'pending' then
     if _action = 'rollback' then
-      -- an earlier attempt of it may have written
+      -- an earlier attempt may have written
       perform delete_run_checkpoints(_thread_id, _run_id);
       delete from runs where runs.run_id = _run_id;
     else

@@ -1,4 +1,4 @@
--- True when all conditions [{key, op, operand}] hold for an item's value. Only values of one type are ordered.
+-- Returns whether an item's value satisfies all conditions [{key, op, operand}]. Only values of one type are ordered.
 create or replace function store_matches(_value jsonb, _conditions jsonb) returns boolean language sql immutable as $$
   select not exists (
     select 1

@@ -1,9 +1,9 @@
--- Kept streams of runs. A stream's row is the lock and the fence of its frames: a writer names the attempt that it
--- believes in and the number of its first frame, and writes nothing when either is not what the row says.
+-- Stored streams of runs. A stream's row is the lock and the fence of its frames: a writer names its
+-- attempt and the number of its first frame, and writes nothing if either differs from the row.
 
 -- Appends frames and, with _status, ends the stream. outcome: 'stored'; 'lost': another attempt writes, or the stream has
--- ended; 'behind': the frames before `stored` are there already, written by a call of the same attempt whose answer was
--- lost on the way. A call that is repeated with the same frames answers 'stored' again.
+-- ended; 'behind': the frames before `stored` exist already, written by a call of the same attempt whose response was
+-- lost. A call that is repeated with the same frames returns 'stored' again.
 create or replace function keep_frames(
   _run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _marks text, _status text
 ) returns table (outcome text, stored integer) language plpgsql as $$
@@ -19,7 +19,7 @@ begin
     where r.run_id = _run_id and r.attempt <= _attempt and r.frames = _first and r.ended_at is null;
     exit when found;
     select r.attempt, r.frames, r.ended_at is not null as ended into s from run_streams r where r.run_id = _run_id;
-    -- a reader elsewhere has asked for it since the update
+    -- a reader on another server has requested it since the update
     continue when found and s.attempt <= _attempt and s.frames = _first and not s.ended;
     if found or _first > 0 then
       outcome := case
@@ -33,7 +33,7 @@ begin
     values (_run_id, _thread_id, case when _count > 0 then nextval('run_stream_ordinals') end, _attempt, _count,
             _marks, _status, case when _status is not null then now() end)
     on conflict (run_id) do nothing;
-    exit when found; -- else the same, in between
+    exit when found; -- otherwise it was repeated concurrently
   end loop;
   if _count > 0 then
     insert into run_stream_segments (run_id, first, frames) values (_run_id, _first, _frames);
@@ -42,9 +42,9 @@ begin
   return next;
 end $$;
 
--- The end of a run and the end of its kept stream, in one commit: a run is final exactly when all frames of the attempt
--- that ended it are kept. outcome: as of finish_run, or 'behind' as of keep_frames. _last is one more frame, unless the
--- run is rolled back. A call that is repeated because its answer was lost on the way answers the same again.
+-- Ends a run and its stored stream in one commit: a run is final exactly when all frames of the attempt
+-- that ended it are stored. outcome: as of finish_run, or 'behind' as of keep_frames. _last is one more frame, unless the
+-- run is rolled back. A call that is repeated because its response was lost returns the same result.
 create or replace function end_kept_run(
   _run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean,
   _first integer, _count integer, _frames text, _last text

@@ -1,5 +1,5 @@
--- Deletes a thread. Its runs go first: a host that is just writing for one holds its row, and whoever comes
--- later finds no row and writes nothing, so that no checkpoint stays behind.
+-- Deletes a thread. Its runs are deleted first: a host that is writing for one holds its row, and later
+-- writers find no row and write nothing, so that no checkpoint is left behind.
 create or replace function delete_thread(_thread_id uuid) returns void language plpgsql as $$
 begin
   perform 1 from threads where thread_id = _thread_id for update;
@@ -8,7 +8,7 @@ begin
 end $$;
 
 -- Copies a thread with its history: the same checkpoints in the same order, the thread's id replaced. All of
--- the history is read in one statement, so that a run of the source that goes on cannot tear it.
+-- the history is read in one statement, so that a running run of the source cannot make it inconsistent.
 create or replace function copy_thread(_source uuid, _target uuid) returns json language plpgsql as $$
 declare t threads;
 begin
@@ -79,8 +79,8 @@ begin
   return true;
 end $$;
 
--- Does to a thread what its time to live says, if that is over: deletes it, or all but its latest checkpoint. One
--- that somebody holds, or that a run is on, is left for the next sweep. False: nothing was done.
+-- Applies a thread's time to live if it has expired: deletes the thread, or all but its latest checkpoint. A thread
+-- that is locked or has an unfinished run is left for the next sweep. False: nothing was done.
 create or replace function expire_thread(_thread_id uuid) returns boolean language plpgsql as $$
 declare t record;
 begin
@@ -91,16 +91,16 @@ begin
     perform delete_thread(_thread_id);
   else
     perform prune_thread(_thread_id);
-    -- until something happens on it
+    -- until its next activity
     update threads set expires_at = null where thread_id = _thread_id;
   end if;
   return true;
 end $$;
 
--- Whether a state update may write: no run is on the thread, and no checkpoint is newer than the one that the update
--- knows (empty: none), but for its own, which is there when the statement is repeated. Locks the thread's row against
+-- Returns whether a state update may write: no run is on the thread, and no checkpoint is newer than the one that it
+-- has read (empty: none), except its own, which exists when the statement is repeated. Locks the thread's row against
 -- runs until the commit, and other hosts' updates. The second statement sees what was committed while it waited.
--- Marks the thread as one whose row does not show the checkpoint yet.
+-- Marks the thread as one whose row does not reflect the checkpoint yet.
 create or replace function holds_head(_thread text, _newest text, _own text) returns boolean language plpgsql as $$
 declare t record;
 begin

@@ -1,7 +1,7 @@
--- Fired by what ends a run that has a webhook, wherever that is: the row is there exactly when the end is. A run that
--- was rolled back is gone, so its status here is `rollback`. One statement that copies the run's columns as they are,
--- because every such run pays it at its end; the message is made of them when it is sent (webhook_message). A run ends
--- once, so its delivery has its id: found by it without an index of its own, and added at the end of the key's index.
+-- Fires when a run with a webhook ends, in the same transaction, so that every end has its delivery. A run that
+-- was rolled back has no row, so its status here is `rollback`. One statement that copies the run's columns as they are,
+-- because every such run pays for it; the message is composed of them when it is sent (webhook_message). A run ends
+-- once, so its delivery has its id: no additional index is needed, and rows are appended to the primary key's index.
 create or replace function enqueue_webhook() returns trigger language plpgsql as $$
 declare
   r runs;
@@ -25,20 +25,20 @@ begin
   from (
     select coalesce(s.metadata, '{}') as metadata,
            case when not r.temporary and s.thread_id is not null then coalesce(s.values, '{}') end as state,
-           -- the run's end brought no state: its server reads it from the checkpoints right afterwards, and tells
-           -- within these seconds when that takes longer (holdWebhooksForState)
+           -- the run ended without a state: its server reads it from the checkpoints right afterwards, and extends
+           -- these seconds if that takes longer (holdWebhooksForState)
            not r.temporary and r.started_at is not null and r.status <> 'rollback'
              and coalesce(s.state_updated_at < now(), false) as due
-    -- its thread may be gone
+    -- its thread may have been deleted
     from (select) one left join threads s on s.thread_id = r.thread_id
   ) t
-  -- an end is never refused for its webhook
+  -- a failing webhook never prevents the end of a run
   on conflict (delivery_id) do nothing;
   return null;
 end $$;
 
--- What is sent, service-interface §6 field by field, as JSON text; the sender adds `values` and `webhook_sent_at`.
--- Made of columns that no attempt changes. A caller's session may have any time zone.
+-- Composes the message, service-interface §6 field by field, as JSON text; the sender adds `values` and `webhook_sent_at`.
+-- Uses columns that no attempt changes. A caller's session may have any time zone.
 create or replace function webhook_message(_delivery_id uuid) returns text language sql stable set timezone = 'UTC' as $$
   select coalesce(d.payload, (
     jsonb_build_object(
@@ -52,9 +52,9 @@ create or replace function webhook_message(_delivery_id uuid) returns text langu
   from webhook_deliveries d where d.delivery_id = _delivery_id
 $$;
 
--- Receivers with something due that are not paused. The recursion goes from one receiver to the next in the index, to
--- the row of each that is due first, so that the ten thousand rows of a dead one cost no more than one. Nothing here is
--- a join with the deliveries: planned while there were none, it read all that came later.
+-- Receivers with due deliveries that are not paused. The recursion steps from one receiver to the next in the index, to
+-- the first due row of each, so that ten thousand rows of a dead receiver cost no more than one. Nothing here is
+-- a join with the deliveries: a plan made while the table was empty read all later rows.
 create or replace function due_webhook_receivers(_limit integer) returns table (receiver text, failures integer)
 language sql as $$
   with recursive waiting as (
@@ -73,7 +73,7 @@ language sql as $$
   limit _limit
 $$;
 
--- Takes up to so many deliveries of each receiver for so long; whoever dies meanwhile loses them to the next.
+-- Claims up to a number of deliveries per receiver under a lease; another sender takes them over when it expires.
 create or replace function claim_webhooks(_receivers text[], _allowances integer[], _lease_ms double precision)
 returns table (delivery_id uuid, run_id uuid, receiver text, url text, attempt integer, tries integer) language sql as $$
   with picked as (
@@ -92,9 +92,9 @@ returns table (delivery_id uuid, run_id uuid, receiver text, url text, attempt i
   returning d.delivery_id, d.run_id, d.receiver, d.url, d.attempts, d.tries
 $$;
 
--- Writes down how an attempt ended. outcome: delivered | failed | retry (after _retry_ms). A receiver that does not
--- answer (_blame) is paused after the fifth failure in a row, twice as long each time, at most five minutes; then one
--- delivery tries whether it is back. _pause_ms: the receiver itself asked for a pause.
+-- Records the outcome of an attempt: delivered | failed | retry (after _retry_ms). A receiver that does not
+-- respond (_blame) is paused after the fifth consecutive failure, twice as long each time, at most five minutes; then one
+-- delivery probes it. _pause_ms: the receiver itself requested a pause.
 create or replace function finish_webhook_attempt(
   _delivery_id uuid, _attempt integer, _started_at timestamptz, _duration_ms integer, _status_code integer, _error text,
   _outcome text, _retry_ms double precision, _blame boolean, _pause_ms double precision, _first_pause_ms double precision

@@ -11,7 +11,4 @@ export const notCancelable = (id: string, state: string): RpcError =>
   new RpcError(TASK_NOT_CANCELABLE, `Task ${id} is ${state} and cannot be canceled.`);
 export const unsupported = (message: string): RpcError => new RpcError(UNSUPPORTED_OPERATION, message);
 export const pushNotSupported = (): RpcError =>
-  new RpcError(
-    PUSH_NOTIFICATION_NOT_SUPPORTED,
-    "Push notifications are not supported: ask for the task, or stream it.",
-  );
+  new RpcError(PUSH_NOTIFICATION_NOT_SUPPORTED, "Push notifications are not supported. Poll the task or stream it.");

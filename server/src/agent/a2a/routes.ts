@@ -93,7 +93,7 @@ export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
       permission: "runs:read",
       audit: "data",
       auth: "handler",
-      summary: "One A2A request to an assistant",
+      summary: "Send an A2A request to an assistant",
       params: assistantParams,
       reads: ["application/json"],
       out: { 200: [rpcAnswer, SSE], 400: rpcAnswer },
@@ -109,14 +109,14 @@ export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
       path: "/.well-known/agent-card.json",
       permission: "assistants:read",
       auth: "handler",
-      summary: "An assistant's agent card",
+      summary: "Get an assistant's agent card",
       query: cardQuery,
       out: { 200: agentCard },
       errors: [404],
       async handler({ query, principal, c }) {
         const graphs = Object.keys(deps.project.graphs);
         const id = query.assistant_id ?? (graphs.length === 1 ? graphs[0]! : undefined);
-        if (id === undefined) throw unprocessable(`assistant_id is needed, such as ?assistant_id=${graphs[0]}`);
+        if (id === undefined) throw unprocessable(`assistant_id is required, for example ?assistant_id=${graphs[0]}`);
         return c.json(card(c, await assistantOf(id, principal)));
       },
     }),
@@ -154,7 +154,7 @@ async function send(deps: AgentDeps, { id, generation, params, caller, c }: Call
 
 async function sendAndStream(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   if (!(c.req.header("accept") ?? "").includes(SSE)) {
-    throw new RpcError(INVALID_REQUEST, `Accept must name ${SSE}.`);
+    throw new RpcError(INVALID_REQUEST, `The Accept header must include ${SSE}.`);
   }
   const sending = rpcParams(sendParams, params);
   const history = historyOf(c, { ...sending, historyLength: sending.configuration?.historyLength });
@@ -175,14 +175,14 @@ async function get(deps: AgentDeps, { id, generation, params, caller, c }: Call)
 async function cancel(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   const asked = rpcParams(taskParams, params);
   if (!caller.principal.permissions.has("runs:create")) {
-    throw forbidden("Forbidden: this needs the permission runs:create.");
+    throw forbidden("Forbidden: the permission runs:create is required.");
   }
   const row = await findTask(deps, caller, asked.id);
   const state = stateOf(row);
   if (state === "input-required") await callOff(deps.sql, row.run_id);
   else if (state === "submitted" || state === "working") {
     const ended = acceptedStream(deps, { runId: row.run_id, threadId: row.thread_id }).done.promise;
-    const outcome = await deps.queue.cancel(row.thread_id, row.run_id, "interrupt", "cancelled by A2A");
+    const outcome = await deps.queue.cancel(row.thread_id, row.run_id, "interrupt", "cancelled over A2A");
     if (outcome === "signalled") await ended;
   } else throw notCancelable(asked.id, state);
   const task = taskOf(await findTask(deps, caller, asked.id), historyOf(c, asked));
@@ -192,7 +192,7 @@ async function cancel(deps: AgentDeps, { id, generation, params, caller, c }: Ca
 async function list(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   const asked = rpcParams(listParams, params);
   const offset = asked.pageToken ? Number(asked.pageToken) : 0;
-  if (!Number.isSafeInteger(offset) || offset < 0) throw new RpcError(INVALID_PARAMS, "pageToken: not one of ours");
+  if (!Number.isSafeInteger(offset) || offset < 0) throw new RpcError(INVALID_PARAMS, "pageToken is invalid");
   const sees = await deps.access.ask(caller.principal, "threads:search", { metadata: {} });
   const pageSize = asked.pageSize ?? PAGE;
   const contextId = asked.contextId || undefined;

@@ -5,7 +5,7 @@ import { type Part, stateFrom } from "./generation.ts";
 
 export const assistantParams = z.object({ assistant_id: z.string().max(500) });
 export const cardQuery = z.object({
-  assistant_id: z.string().max(500).optional().describe("Needed where there is more than one graph."),
+  assistant_id: z.string().max(500).optional().describe("Required if the server has more than one graph."),
 });
 
 const text = z.string();
@@ -43,7 +43,7 @@ const part = z
         },
       };
     }
-    context.addIssue({ code: "custom", message: "is neither text nor data nor a file" });
+    context.addIssue({ code: "custom", message: "must be text, data or a file" });
     return z.NEVER;
   });
 
@@ -88,7 +88,7 @@ export const listParams = z
       .transform((given, context) => {
         if (!given || given === "TASK_STATE_UNSPECIFIED") return undefined;
         const state = stateFrom(given);
-        if (state === undefined) context.addIssue({ code: "custom", message: `is no state: "${given}"` });
+        if (state === undefined) context.addIssue({ code: "custom", message: `is not a task state: "${given}"` });
         return state;
       }),
     pageSize: z.int().min(1).max(100).nullish(),

@@ -26,7 +26,7 @@ export interface Sent {
 /** Starts a task, or answers a task's interrupt, by a run of the assistant. */
 export async function sendMessage(deps: AgentDeps, caller: Caller, sending: Sending): Promise<Sent> {
   if (!caller.principal.permissions.has("runs:create")) {
-    throw forbidden("Forbidden: this needs the permission runs:create.");
+    throw forbidden("Forbidden: the permission runs:create is required.");
   }
   // never silently dropped: the client would wait for the notifications
   const { pushNotificationConfig, taskPushNotificationConfig } = sending.configuration ?? {};
@@ -58,10 +58,10 @@ function contextIdOf(contextId: string | null | undefined): string {
 async function resumption(deps: AgentDeps, caller: Caller, taskId: string, { message }: Sending) {
   const row = await findTask(deps, caller, taskId);
   if (message.contextId && message.contextId !== row.thread_id) {
-    throw new RpcError(INVALID_PARAMS, `Task ${taskId} is not of the context ${message.contextId}.`);
+    throw new RpcError(INVALID_PARAMS, `Task ${taskId} does not belong to the context ${message.contextId}.`);
   }
   const state = stateOf(row);
-  if (state !== "input-required") throw unsupported(`Task ${taskId} is ${state} and takes no messages.`);
+  if (state !== "input-required") throw unsupported(`Task ${taskId} is ${state} and accepts no messages.`);
   return { threadId: row.thread_id, resume: answerOf(message.parts, interruptsOf(row)) };
 }
 
@@ -84,7 +84,7 @@ function answerOf(parts: Part[], interrupts: { id: string }[]): unknown {
     const ids = interrupts.map(({ id }) => id).join(", ");
     throw new RpcError(
       INVALID_PARAMS,
-      `Several interrupts wait: send a data part {"resume": [{"id", "value"}]} for ${ids}.`,
+      `Several interrupts are pending: send a data part {"resume": [{"id", "value"}]} for ${ids}.`,
     );
   }
   // by id, so that an empty answer counts as well
@@ -102,14 +102,17 @@ async function inputOf(deps: AgentDeps, { graphId }: Caller, { message }: Sendin
   for (const part of message.parts) {
     if (part.kind !== "data") continue;
     if (part.data === null || typeof part.data !== "object" || Array.isArray(part.data)) {
-      throw new RpcError(INVALID_PARAMS, "A data part has to be an object: its fields go into the input.");
+      throw new RpcError(INVALID_PARAMS, "A data part must be an object; its fields become fields of the input.");
     }
     Object.assign(input, part.data);
   }
   const spoken = message.parts.filter((part) => part.kind !== "data");
   if (spoken.length === 0) return input;
   if (!(await takesMessages(deps, graphId))) {
-    throw new RpcError(INVALID_PARAMS, 'This assistant takes no text: its input has no "messages". Send a data part.');
+    throw new RpcError(
+      INVALID_PARAMS,
+      'This assistant accepts no text, because its input has no "messages". Send a data part.',
+    );
   }
   const content = spoken.every((part) => part.kind === "text") ? textOf(spoken) : spoken.map(blockOf);
   const before = Array.isArray(input["messages"]) ? (input["messages"] as unknown[]) : [];

@@ -22,7 +22,8 @@ export async function deleteAssistant(
   if (!(await assistantExists(deps.sql, id))) throw notFound("Assistant not found");
   const deadline = performance.now() + STOP_MS;
   while ((await cancelRunsOfAssistant(deps.sql, id)) > 0) {
-    if (performance.now() > deadline) throw unavailable("A run of the assistant does not stop.", 5);
+    if (performance.now() > deadline)
+      throw unavailable("A run of the assistant did not stop in time. Try again later.", 5);
     await sleep(50);
   }
   if (withThreads) {

@@ -34,7 +34,10 @@ function parseSeeds(text: string | undefined): Record<string, Record<string, unk
   try {
     return seedsSchema.parse(JSON.parse(text));
   } catch (error) {
-    const reason = error instanceof SyntaxError ? error.message : "it must map graph ids to objects";
-    throw new ConfigError(`LANGGRAPH_CONFIG cannot be read: ${reason}`);
+    const reason =
+      error instanceof SyntaxError
+        ? error.message
+        : "it must be an object with graph ids as keys " + "and objects as values";
+    throw new ConfigError(`LANGGRAPH_CONFIG is invalid: ${reason}`);
   }
 }

@@ -110,7 +110,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       path: "/assistants/:assistant_id",
       permission: "assistants:write",
       auth: onAssistant("assistants:update", AUTH_FIELDS),
-      summary: "Change an assistant; every change is a new version",
+      summary: "Update an assistant; every change creates a new version",
       body: schema.patchBody,
       out: { 200: schema.assistant },
       async handler({ params, body }) {
@@ -141,7 +141,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       path: "/assistants/:assistant_id/graph",
       permission: "assistants:read",
       auth: onAssistant("assistants:read"),
-      summary: "Draw the assistant's graph",
+      summary: "Get the assistant's graph",
       query: schema.drawingQuery,
       out: { 200: z.object({ nodes: z.array(jsonObject), edges: z.array(jsonObject) }) },
       async handler({ params, query }) {
@@ -157,7 +157,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       path: "/assistants/:assistant_id/schemas",
       permission: "assistants:read",
       auth: onAssistant("assistants:read"),
-      summary: "JSON schemas of the assistant's graph",
+      summary: "Get the JSON schemas of the assistant's graph",
       out: { 200: jsonObject },
       handler: async ({ params }) => rawJson(await deps.hosts.call("graph.schemas", await rowOf(params.assistant_id))),
     }),
@@ -167,7 +167,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       path: "/assistants/:assistant_id/subgraphs",
       permission: "assistants:read",
       auth: onAssistant("assistants:read"),
-      summary: "Schemas of the graph's subgraphs",
+      summary: "Get the schemas of the graph's subgraphs",
       query: schema.subgraphsQuery,
       out: { 200: jsonObject },
       async handler({ params, query }) {
@@ -183,7 +183,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       permission: "assistants:read",
       params: schema.subgraphsParams,
       auth: onAssistant("assistants:read"),
-      summary: "Schemas of the subgraphs below a namespace",
+      summary: "Get the schemas of the subgraphs under a namespace",
       query: schema.subgraphsQuery,
       out: { 200: jsonObject },
       async handler({ params, query }) {

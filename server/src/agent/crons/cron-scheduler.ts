@@ -39,7 +39,7 @@ export class CronScheduler {
 
   constructor(options: CronSchedulerOptions) {
     this.#o = options;
-    this.#failure = new RepeatedFailure({ log: options.log, message: "crons could not be looked through" });
+    this.#failure = new RepeatedFailure({ log: options.log, message: "could not query due crons" });
   }
 
   start(): void {
@@ -122,11 +122,11 @@ export class CronScheduler {
       if (outcome === "created") this.counts.created += 1;
       else if (outcome !== "taken") {
         this.counts.passed += 1;
-        log.info({ cron_id, outcome }, "an occurrence of a cron started no run");
+        log.info({ cron_id, outcome }, "an occurrence of a cron created no run");
       }
       return outcome;
     } catch (error) {
-      log.error({ err: error, cron_id }, "a cron could not start its run; it is tried again");
+      log.error({ err: error, cron_id }, "could not create the run of a cron; will retry");
       return "failed";
     }
   }
@@ -144,7 +144,7 @@ export class CronScheduler {
       next = decision.next;
       return { start: decision.start, next, ...this.#o.runOf(cron, decision.occurrence) };
     } catch (error) {
-      log.error({ err: error, cron_id: cron.cron_id }, "a cron cannot be read any more; its occurrence starts no run");
+      log.error({ err: error, cron_id: cron.cron_id }, "a stored cron is invalid; its occurrence creates no run");
       return { start: false, next, kwargs: "{}", metadata: "{}", strategy: "enqueue" as const, temporary: false };
     }
   }

@@ -107,8 +107,8 @@ test.each([
   ["*/0 * * * *", /illegal stepping/],
   ["5-1 * * * *", /Invalid schedule/],
   ["a b c d e", /Invalid schedule/],
-  ["0 0 31 2 *", /no day is like that/],
-  ["0 0 31 4,6,9,11 *", /no day is like that/],
+  ["0 0 31 2 *", /no date matches it/],
+  ["0 0 31 4,6,9,11 *", /no date matches it/],
 ])("rejects %j", (expression, message) => {
   expect(() => readSchedule(expression, null)).toThrow(message);
   expect(() => readSchedule(expression, null)).toThrow(expect.objectContaining({ status: 422 }));

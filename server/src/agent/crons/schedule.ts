@@ -40,7 +40,7 @@ export function readSchedule(expression: string, timezone: string | null): Sched
     // croner looks strictly before, in whole seconds
     latest: (at) => cron.previousRuns(1, new Date(at.getTime() + 1))[0] ?? null,
   };
-  if (schedule.next(new Date()) === null) throw bad("no day is like that.");
+  if (schedule.next(new Date()) === null) throw bad("no date matches it.");
   return schedule;
 }
 

@@ -21,24 +21,28 @@ const payload = runBody.pick({
 export const PAYLOAD_FIELDS = Object.keys(payload.shape) as (keyof typeof payload.shape)[];
 
 /** Fields of a run body that a cron's runs cannot have: rejected, never silently dropped. */
-const absent = (why: string) => z.null(`is not for crons: ${why}`).optional().describe(`Not for crons: ${why}.`);
+const absent = (why: string) =>
+  z.null(`cannot be set for crons: ${why}`).optional().describe(`Not available for crons: ${why}.`);
 const NOT_OF_CRONS = {
-  command: absent("their runs begin with input"),
-  checkpoint: absent("their runs go on from the thread's state"),
-  checkpoint_id: absent("their runs go on from the thread's state"),
-  after_seconds: absent("the schedule says when runs start"),
-  feedback_keys: absent("nobody waits for their links"),
+  command: absent("their runs start with input"),
+  checkpoint: absent("their runs continue from the thread's state"),
+  checkpoint_id: absent("their runs continue from the thread's state"),
+  after_seconds: absent("the schedule determines when runs start"),
+  feedback_keys: absent("no client waits for their links"),
   langsmith_tracer: absent("their runs are traced like all others"),
   on_completion: absent("use on_run_completed"),
-  strict_resume: z.literal(false, "is not for crons").nullish().describe("Not for crons: false at most."),
+  strict_resume: z
+    .literal(false, "cannot be set for crons")
+    .nullish()
+    .describe("Not available for crons; may only be false."),
 };
 
 const schedule = storableText
   .min(1)
   .max(256)
   .describe("minute, hour, day of month, month, day of week; or @daily etc.");
-const timezone = storableText.max(64).describe("IANA name; UTC when absent.");
-const onRunCompleted = z.enum(["delete", "keep"]).describe("Of the thread that each run gets.");
+const timezone = storableText.max(64).describe("IANA time zone name; UTC when absent.");
+const onRunCompleted = z.enum(["delete", "keep"]).describe("What happens to the thread of each run when the run ends.");
 
 export const createBody = payload
   .extend({

@@ -6,12 +6,12 @@ export const cronOptions = {
     default: "latest",
     of: ["latest", "skip"],
     description:
-      "What becomes of a cron's occurrences that were missed while no server ran: the latest of them starts one run, " +
-      "or none does. Older ones start none.",
+      "Handling of a cron's occurrences that were missed while no server was running: the latest one creates a " +
+      "run, or none does. Older ones never create runs.",
   }),
   cronSkipWaiting: flag({
     env: ["HEDDLE_CRON_SKIP_WAITING"],
     default: true,
-    description: "Start no further run of a cron while the run of its last occurrence still waits to begin.",
+    description: "Create no further run of a cron while the run of its last occurrence is still pending.",
   }),
 };

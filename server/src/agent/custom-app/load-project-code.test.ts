@@ -31,6 +31,6 @@ async function warnings(name: string, callbacks: string): Promise<string[]> {
 test("a start warns of events without an auth handler, and of nothing when all have one", async () => {
   const said = await warnings("partial", "{ threads: () => ({ owner: 'anna' }), 'store:put': () => false }");
   expect(said).toHaveLength(1);
-  expect(said[0]).toContain("no handler decides assistants, crons, store:get, store:search");
+  expect(said[0]).toContain("no handler covers assistants, crons, store:get, store:search");
   expect(await warnings("whole", "{ '*': () => false }")).toEqual([]);
 });

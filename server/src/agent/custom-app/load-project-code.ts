@@ -18,8 +18,8 @@ export async function loadProjectCode(
   if (open.length > 0) {
     deps.log.warn(
       { open },
-      `auth.path: no handler decides ${open.join(", ")}. Every caller whom authenticate lets in may do that with ` +
-        'everything. Add handlers, or .on("*", () => false) to refuse what has none.',
+      `auth.path: no handler covers ${open.join(", ")}. Every authenticated caller may perform these on all ` +
+        'resources. Add handlers, or .on("*", () => false) to deny events without one.',
     );
   }
 }

@@ -39,12 +39,13 @@ export async function loadAuthHandlers(project: Project): Promise<AuthHandlers |
   const exported = (await loadExport(project, path, "auth.path")) as Record<string, unknown>;
   const cache = exported["~handlerCache"] as Partial<AuthHandlers> | undefined;
   if (cache === null || typeof cache !== "object") {
-    throw new ConfigError(`auth.path: ${path} is not an Auth of @langchain/langgraph-sdk/auth.`);
+    throw new ConfigError(`auth.path: ${path} is not an instance of Auth from @langchain/langgraph-sdk/auth.`);
   }
   const { authenticate, callbacks = {} } = cache;
   // a handler for an unknown event would protect nothing
   for (const name of Object.keys(callbacks)) {
-    if (!isEventName(name)) throw new ConfigError(`auth.path: ${path} has a handler for "${name}", which is no event.`);
+    if (!isEventName(name))
+      throw new ConfigError(`auth.path: ${path} has a handler for "${name}", which is not an event.`);
   }
   return { authenticate, callbacks };
 }

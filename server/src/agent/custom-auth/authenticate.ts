@@ -89,7 +89,11 @@ function requestFor({ request, headers, method }: Credentials): Request {
 }
 
 const unreadable = () =>
-  new AppError(413, `Authentication reads bodies that tell a length of at most ${PUBLIC_BODY_BYTES} bytes.`);
+  new AppError(
+    413,
+    `Requests to this server must have a Content-Length of at most ${PUBLIC_BODY_BYTES} bytes, because ` +
+      "authentication reads their bodies.",
+  );
 
 /** @throws Error for an invalid user: 500, because it is the project's mistake */
 function toUser(returned: unknown): AuthUser {

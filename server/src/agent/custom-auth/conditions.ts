@@ -13,12 +13,15 @@ export function toConditions(result: object): AccessCondition[] {
   return Object.entries(result).flatMap(([key, wanted]) => {
     if (isScalar(wanted)) return [{ key, op: "$eq" as const, operand: wanted }];
     const operators = wanted !== null && typeof wanted === "object" ? Object.entries(wanted) : [];
-    if (operators.length === 0) throw new Error(`the filter's "${key}" is ${JSON.stringify(wanted)}`);
+    if (operators.length === 0)
+      throw new Error(`the filter's "${key}" has the invalid value ${JSON.stringify(wanted)}`);
     return operators.map(([op, operand]) => {
       if (op === "$eq" && isScalar(operand)) return { key, op, operand };
       if (op === "$contains" && isScalar(operand)) return { key, op, operand: [operand] };
       if (op === "$contains" && Array.isArray(operand)) return { key, op, operand: operand as unknown[] };
-      throw new Error(`the filter's "${key}" has ${op}: ${JSON.stringify(operand)}; there is $eq and $contains`);
+      throw new Error(
+        `the filter's "${key}" has ${op}: ${JSON.stringify(operand)}; only $eq and $contains are supported`,
+      );
     });
   });
 }

@@ -37,7 +37,8 @@ export function guardRoutes(deps: Deps, routes: GuardedRoute[]): GuardedRoute[] 
     const answer = route.handler as unknown as (input: Input) => Response | Promise<Response>;
     const handler = async (input: Input): Promise<Response> => {
       if (!deps.access.isOn || auth === "handler") return answer(input);
-      if (!auth) throw forbidden("Forbidden: this is not for the users of a project's own authentication.");
+      if (!auth)
+        throw forbidden("Forbidden: this route is not available to users of the project's own authentication.");
       let asked = input;
       for (const rule of [auth].flat()) {
         const next = await applyRule(deps, route, rule, asked);
@@ -97,7 +98,7 @@ function recheck(route: Route, fields: Fields): Fields {
         : shape?.[name]
           ? z.safeParse(shape[name], value)
           : { success: true as const, data: value };
-      if (!parsed.success) throw new Error(`an auth handler left "${name}" unfit: ${parsed.error.message}`);
+      if (!parsed.success) throw new Error(`an auth handler made "${name}" invalid: ${parsed.error.message}`);
       return [[name, parsed.data]];
     }),
   );

@@ -55,9 +55,9 @@ test.each([
   [422, "feedback_key: too long", 422, /too long/],
   [429, "slow down", 503, /429/],
   [500, "oops", 503, /500/],
-  [200, "<html>", 502, /no feedback links/],
-  [200, "[]", 502, /no feedback links/],
-  [200, '[{"url":"javascript"},{"url":1}]', 502, /no feedback links/],
+  [200, "<html>", 502, /returned an invalid response/],
+  [200, "[]", 502, /returned an invalid response/],
+  [200, '[{"url":"javascript"},{"url":1}]', 502, /returned an invalid response/],
 ])("rejects the run when the platform answers %i %s, with %i", async (status, text, refused, message) => {
   answer = { status, text };
   await expect(issue()).rejects.toMatchObject({ status: refused, message: expect.stringMatching(message) as string });

@@ -35,11 +35,11 @@ export async function issueFeedbackLinks(
 ): Promise<FeedbackLinks> {
   const to = await settled(destination, patienceMs);
   if (to.state === "waiting")
-    throw unavailable("feedback_keys: the trace platform, which issues the links, is starting.");
+    throw unavailable("feedback_keys: the trace platform, which issues the links, is starting. Try again later.");
   if (to.state !== "on") {
     throw unprocessable(
-      "feedback_keys: there is no trace platform to issue feedback links. Start with it (heddle dev without --no-trace), " +
-        "or name one by HEDDLE_TRACING_URL; runs must be traced (LANGSMITH_TRACING is not false).",
+      "feedback_keys: no trace platform is configured to issue feedback links. Start one (heddle dev without " +
+        "--no-trace) or set HEDDLE_TRACING_URL; runs must be traced (LANGSMITH_TRACING is not false).",
     );
   }
   const expires_in = { days: 0, hours: Math.floor(minutes / 60), minutes: Math.ceil(minutes % 60) };
@@ -60,7 +60,7 @@ export async function issueFeedbackLinks(
   if (!response.ok) throw refusal(response.status, text);
   const tokens = answer.safeParse(parse(text));
   if (!tokens.success || tokens.data.length !== keys.length) {
-    throw new AppError(502, "feedback_keys: the trace platform answered with something that is no feedback links.");
+    throw new AppError(502, "feedback_keys: the trace platform returned an invalid response.");
   }
   return Object.fromEntries(keys.map((key, i) => [key, tokens.data[i]!.url]));
 }
@@ -78,7 +78,7 @@ function refusal(status: number, text: string): AppError {
   }
   const why =
     status === 401 || status === 403
-      ? "its key (HEDDLE_TRACING_KEY) may not: it needs the permission feedback:create"
+      ? "its key (HEDDLE_TRACING_KEY) lacks the permission feedback:create"
       : text.slice(0, 300);
   // a permanent failure must not be a 5xx, because clients retry those
   return unprocessable(`feedback_keys: the trace platform refused to issue the links (${status}): ${why}.`);

@@ -246,7 +246,8 @@ export class GraphHost {
     if (this.state === "starting") {
       if (performance.now() - this.#startedAt > READY_TIMEOUT_MS) {
         this.kill(
-          `was not ready after ${READY_TIMEOUT_MS / 1000} s: does a module wait for something when it is loaded?`,
+          `was not ready after ${READY_TIMEOUT_MS / 1000} s. Check whether a module waits for something while ` +
+            "it is loaded",
         );
       }
       return;
@@ -256,13 +257,13 @@ export class GraphHost {
     if (this.#silentFor > blockMs) {
       // close to the limit it is the garbage collector that blocks
       const full = rss > memoryMb * 0.9 * 1024 * 1024;
-      if (full) this.kill(`outgrew its memory limit of ${memoryMb} MB and no longer answered`);
+      if (full) this.kill(`exceeded its memory limit of ${memoryMb} MB and stopped responding`);
       else this.kill(`did not answer for ${blockMs / 1000} s: something blocked its event loop`);
       return;
     }
     // off-heap memory (buffers, wasm) does not count against V8's limit
     if (rss > (memoryMb * 1.25 + 256) * 1024 * 1024) {
-      this.kill(`outgrew its memory limit of ${memoryMb} MB`);
+      this.kill(`exceeded its memory limit of ${memoryMb} MB`);
       return;
     }
     if (this.#lastPong >= this.#lastPing) {
@@ -320,7 +321,7 @@ export class GraphHost {
       case "trace.flushed":
         return this.#flushed.shift()?.();
       case "fault":
-        this.#killReason ??= `threw outside of any run's promise: ${frame.message}`;
+        this.#killReason ??= `threw outside any run's promise: ${frame.message}`;
         return;
     }
   }
@@ -350,9 +351,9 @@ export class GraphHost {
   #describeExit(code: number | null, signal: NodeJS.Signals | null): string {
     if (this.#killReason) return this.#killReason;
     if (/heap out of memory|Reached heap limit/.test(this.#stderrTail)) {
-      return `outgrew its memory limit of ${this.#options.memoryMb} MB`;
+      return `exceeded its memory limit of ${this.#options.memoryMb} MB`;
     }
-    if (signal) return `was ended by ${signal}`;
+    if (signal) return `was terminated by ${signal}`;
     if (code === 0 && this.state === "draining") return "drained";
     return `exited with code ${code}${this.state === "starting" ? ` before it was ready: ${lastLines(this.#stderrTail)}` : ""}`;
   }

@@ -71,8 +71,8 @@ describe("a run that crashes its process ends as error with the reason", () => {
   test.each([
     ["exit", 0, /exited with code 1/],
     ["abort", 0, /SIGABRT/],
-    ["heap", 0, /outgrew its memory limit of 300 MB/],
-    ["buffers", 0, /outgrew its memory limit of 300 MB/],
+    ["heap", 0, /exceeded its memory limit of 300 MB/],
+    ["buffers", 0, /exceeded its memory limit of 300 MB/],
     ["block", 60_000, /did not answer for 2 s: something blocked its event loop/],
   ])(
     "%s",

@@ -35,11 +35,11 @@ export function watchProject(
     clearTimeout(timer);
     timer = setTimeout(() => {
       readProject(project.configFile).then(onChange, (error: Error) =>
-        log.error(`The project could not be loaded again, the one before stays: ${error.message}`),
+        log.error(`The project could not be reloaded; the previous version stays active: ${error.message}`),
       );
     }, SETTLE_MS);
   });
-  watcher.on("error", (error) => log.warn({ err: error }, "files cannot be watched for changes"));
+  watcher.on("error", (error) => log.warn({ err: error }, "cannot watch files for changes"));
   return {
     async close() {
       clearTimeout(timer);

@@ -119,7 +119,7 @@ test("a stateless run does not run again, even after it was deleted and on anoth
     kwargs: { input: { topic: "x" } },
   });
   const late = await other.call("POST", "/runs/wait", trail("x"), { "Idempotency-Key": keys.wait });
-  expect([late.status, late.text]).toEqual([410, expect.stringContaining("no longer kept")]);
+  expect([late.status, late.text]).toEqual([410, expect.stringContaining("no longer stored")]);
   await other.stop();
 });
 

@@ -20,7 +20,7 @@ const key = z.string().regex(/^[\x20-\x7e]{1,255}$/);
 export const idempotencyHeader = z.object({
   "Idempotency-Key": key
     .optional()
-    .describe("Names the request: sent again with the same body, it gets the run that it has. For 24 hours."),
+    .describe("Identifies the request for 24 hours: a repetition with the same body returns the run of the first one."),
 });
 
 /** Key and fingerprint of a request that creates one run. */
@@ -65,7 +65,7 @@ export async function reserve(sql: Sql, once: Once, threadId: string | null, hou
   const { fingerprint } = once;
   const reserved = await reserveKey(sql, once, { fingerprint, run_id: uuid7(), thread_id: threadId ?? uuid7() }, hours);
   if (reserved.fingerprint === fingerprint) return reserved;
-  throw unprocessable("This Idempotency-Key was used for another request: it stands for one operation and one body.");
+  throw unprocessable("This Idempotency-Key was used for another request. Use a new key for each operation and body.");
 }
 
 /** Mark in a run's kwargs, which its insertion reads and removes. */

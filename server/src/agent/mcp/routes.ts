@@ -52,7 +52,7 @@ export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
       case "tools/call": {
         const { name, arguments: input } = rpcParams(callParams, params);
         if (!caller.principal.permissions.has("runs:create")) {
-          throw forbidden("Forbidden: this needs the permission runs:create.");
+          throw forbidden("Forbidden: the permission runs:create is required.");
         }
         const { result, cancel } = await callTool(deps, caller, name, input ?? {});
         return slowJson(
@@ -71,7 +71,7 @@ export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
       method: "POST",
       audit: "data",
       auth: "handler",
-      summary: "One message of the Model Context Protocol: every assistant is a tool",
+      summary: "Send a message of the Model Context Protocol; every assistant is a tool",
       reads: [JSON_TYPE],
       out: { 200: rpcAnswer, 202: null, 400: rpcAnswer },
       errors: [413],
@@ -82,7 +82,7 @@ export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
       ...base,
       method: "GET",
       auth: "handler",
-      summary: "There is no stream of the server's own messages",
+      summary: "Answer 405: the server sends no messages of its own",
       out: {},
       errors: [405],
       handler() {
@@ -94,11 +94,11 @@ export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
       method: "DELETE",
       audit: "none",
       auth: "handler",
-      summary: "There are no sessions to end",
+      summary: "Answer 404: the server is stateless and has no sessions",
       out: {},
       errors: [404],
       handler() {
-        throw notFound("There are no sessions here.");
+        throw notFound("This server is stateless and has no sessions.");
       },
     }),
   ];
@@ -107,10 +107,13 @@ export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
 function checkHeaders(c: Context): void {
   const accepted = c.req.header("accept") ?? "";
   if (!accepted.includes(JSON_TYPE) || !accepted.includes(SSE)) {
-    throw new RpcError(INVALID_REQUEST, `Accept must name both ${JSON_TYPE} and ${SSE}.`);
+    throw new RpcError(INVALID_REQUEST, `The Accept header must include both ${JSON_TYPE} and ${SSE}.`);
   }
   const version = c.req.header("mcp-protocol-version");
   if (version !== undefined && !VERSIONS.includes(version)) {
-    throw new RpcError(INVALID_REQUEST, `Unsupported protocol version "${version}": ${VERSIONS.join(", ")}.`);
+    throw new RpcError(
+      INVALID_REQUEST,
+      `Unsupported protocol version "${version}". Supported: ${VERSIONS.join(", ")}.`,
+    );
   }
 }

@@ -80,7 +80,7 @@ export async function callTool(
     cancel: () =>
       void deps.queue
         .cancel(threadId, runId, "interrupt", "the client disconnected")
-        .catch((error: unknown) => deps.log.warn({ err: error, run_id: runId }, "a run could not be cancelled")),
+        .catch((error: unknown) => deps.log.warn({ err: error, run_id: runId }, "could not cancel a run")),
   };
 }
 

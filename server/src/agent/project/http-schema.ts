@@ -30,7 +30,7 @@ const cors = z
   })
   .loose()
   .refine((given) => !given.allow_credentials || given.allow_origin_regex !== undefined || !openToAll(given), {
-    message: 'cannot be true while every origin is allowed: list the origins in "allow_origins"',
+    message: 'cannot be true when every origin is allowed; list the origins in "allow_origins"',
     path: ["allow_credentials"],
   });
 
@@ -38,9 +38,7 @@ const openToAll = ({ allow_origins }: { allow_origins?: string[] | undefined }):
   allow_origins === undefined || allow_origins.includes("*");
 
 /** Header names; `*` stands for any part of a name. */
-const headerName = z
-  .string()
-  .regex(/^[!#$%&'*+.^_`|~0-9a-zA-Z-]+$/, "must be names of headers, with * for any part of one");
+const headerName = z.string().regex(/^[!#$%&'*+.^_`|~0-9a-zA-Z-]+$/, "must be header names, with * as a wildcard");
 const headers = z.object({ includes: z.array(headerName).nullish(), excludes: z.array(headerName).nullish() }).loose();
 
 export const prefix = z

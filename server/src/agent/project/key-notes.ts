@@ -5,13 +5,12 @@ import { langgraphJson, type ProjectConfig } from "./schema.ts";
 
 /** Keys that peers implement and Heddle does not. A project that relies on one must not be served without it. */
 const REFUSED: Record<string, string> = {
-  "node_loader=ts-node": "TypeScript is loaded by tsx here",
-  encryption: "encryption of checkpoints by the project's own code is not built",
-  "checkpointer.path":
-    "checkpoints are kept in Heddle's database, where they can be fenced against runs that lost their host",
-  "checkpointer.backend": "checkpoints are kept in Heddle's database",
-  "checkpointer.serde": "it concerns Python's serialiser",
-  "store.path": "what graphs remember is kept in Heddle's database",
+  "node_loader=ts-node": "Heddle loads TypeScript with tsx",
+  encryption: "Heddle does not support encryption of checkpoints by the project's own code",
+  "checkpointer.path": "Heddle stores checkpoints in its database, where writes of lost runs are fenced off",
+  "checkpointer.backend": "Heddle stores checkpoints in its database",
+  "checkpointer.serde": "it configures the Python serializer",
+  "store.path": "Heddle keeps the store in its database",
 };
 
 /** Keys without effect when a project is served from its directory. */
@@ -54,9 +53,9 @@ export function keyWarnings(config: ProjectConfig, file: string): string[] {
   const named = (keys: string[], why: string) =>
     keys.filter((key) => there.has(key)).map((key) => `"${key}" in ${file} has no effect: ${why}.`);
   return [
-    ...named(ABOUT_IMAGES, "it is about container images, and none is built here"),
-    ...named(ABOUT_PYTHON, "it is about Python graphs, which are not served yet"),
-    ...unknownKeys(langgraphJson, config).map((key) => `"${key}" in ${file} is no key that Heddle knows.`),
+    ...named(ABOUT_IMAGES, "it configures container images, and Heddle builds none from it"),
+    ...named(ABOUT_PYTHON, "it configures Python graphs, which Heddle does not serve yet"),
+    ...unknownKeys(langgraphJson, config).map((key) => `"${key}" in ${file} is not a key that Heddle knows.`),
   ];
 }
 

@@ -21,7 +21,8 @@ const LOAD_LIMIT_MS = 60_000;
 export async function loadExport(project: Pick<Project, "dir" | "env">, path: string, key: string): Promise<unknown> {
   const { file, name } = splitPath(path);
   const source = resolve(project.dir, file);
-  if (extname(source) === ".py") throw new ConfigError(`${key}: ${path} is Python, which Heddle does not run.`);
+  if (extname(source) === ".py")
+    throw new ConfigError(`${key}: ${path} is a Python file, and Heddle does not run Python.`);
   await access(source).catch(() => {
     throw new ConfigError(`${key}: there is no file ${source}. Paths are relative to langgraph.json.`);
   });
@@ -58,7 +59,9 @@ export function provideEnvironment(env: Record<string, string>): void {
 async function withinLimit<T>(loading: Promise<T>, key: string, path: string): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const why = `${key}: ${path} was still loading after ${LOAD_LIMIT_MS / 1000} s. Does it wait at the top level?`;
+    const why =
+      `${key}: ${path} was still loading after ${LOAD_LIMIT_MS / 1000} s. Check whether it waits for ` +
+      "something at the top level.";
     timer = setTimeout(() => reject(new ConfigError(why)), LOAD_LIMIT_MS);
   });
   try {

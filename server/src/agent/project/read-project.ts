@@ -38,8 +38,8 @@ export async function readProject(file: string, environment = process.env): Prom
     text = await readFile(configFile, "utf8");
   } catch (error) {
     throw new ConfigError(
-      `There is no ${configFile} (${(error as NodeJS.ErrnoException).code}). It should look like ` +
-        `{"graphs": {"agent": "./src/agent.ts:graph"}}.`,
+      `Cannot read ${configFile} (${(error as NodeJS.ErrnoException).code}). A minimal one is {"graphs": ` +
+        '{"agent": "./src/agent.ts:graph"}}.',
     );
   }
   let json: unknown;
@@ -67,7 +67,8 @@ export async function readProject(file: string, environment = process.env): Prom
   const warnings = [...keyWarnings(config, configFile), ...nodeVersionWarnings(config.node_version)];
   if (Array.isArray(config.env)) {
     const missing = config.env.filter((name) => environment[name] === undefined);
-    if (missing.length > 0) warnings.push(`"env" in ${configFile} names what is not set: ${missing.join(", ")}.`);
+    if (missing.length > 0)
+      warnings.push(`"env" in ${configFile} names variables that are not set: ${missing.join(", ")}.`);
   }
   const env = await readEnv(config.env, dir);
   const webhooks = readWebhooks(config, { ...env, ...environment }, configFile);
@@ -85,7 +86,7 @@ function readWebhooks(config: ProjectConfig, env: Record<string, string | undefi
 function nodeVersionWarnings(wanted: string | number | undefined): string[] {
   const major = process.versions.node.split(".")[0]!;
   if (wanted === undefined || String(wanted) === major) return [];
-  return [`The project asks for Node ${wanted}, this is Node ${process.versions.node}.`];
+  return [`The project requires Node ${wanted}, but this is Node ${process.versions.node}.`];
 }
 
 /** Reads `env`: a file in dotenv format, a map, or names passed on from the environment. */

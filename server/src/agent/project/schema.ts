@@ -82,11 +82,11 @@ const authFields = z
 // elsewhere an unknown key is a warning; here it would leave the server without authentication
 const auth = authFields.refine(
   (given) => given.path !== undefined || Object.keys(given).every((key) => key in authFields.shape),
-  { path: ["path"], error: "is missing: an auth that names no file asks nobody who they are" },
+  { path: ["path"], error: "is required: without a file, auth cannot authenticate callers" },
 );
 
 /** A name that may be part of a URL and, with other characters replaced, of a JavaScript identifier. */
-const uiName = z.string().regex(/^[\w.@~-]+$/, "names of ui bundles are letters, digits and . _ - ~ @");
+const uiName = z.string().regex(/^[\w.@~-]+$/, "names of ui bundles may only contain letters, digits and . _ - ~ @");
 
 export const langgraphJson = z
   .object({
@@ -139,7 +139,7 @@ export const langgraphJson = z
   })
   .loose()
   .refine((given) => given.api_version === undefined || given._INTERNAL_docker_tag === undefined, {
-    message: 'cannot stand beside "_INTERNAL_docker_tag"',
+    message: 'cannot be combined with "_INTERNAL_docker_tag"',
     path: ["api_version"],
   });
 

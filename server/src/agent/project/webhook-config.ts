@@ -18,7 +18,7 @@ const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 const headerName = z
   .string()
-  .regex(NAME, "must be names of headers")
+  .regex(NAME, "must be header names")
   .refine((name) => !RESERVED.test(name), "is set by the server itself");
 
 const DOMAIN = /^(\*\.)?(?!-)[a-z0-9_-]+(\.[a-z0-9_-]+)*$|^\[[0-9a-f:.]+\]$/i;
@@ -73,7 +73,8 @@ export function readWebhookRules(
   const filled: Record<string, string> = {};
   for (const [name, template] of Object.entries(headers ?? {})) {
     const value = fillIn(template, prefix, env, (problem) => problems.push(`webhooks.headers.${name} ${problem}`));
-    if (!VALUE.test(value)) problems.push(`webhooks.headers.${name} holds characters that no header may hold`);
+    if (!VALUE.test(value))
+      problems.push(`webhooks.headers.${name} contains characters that are not allowed in a header`);
     filled[name.toLowerCase()] = value.trim();
   }
   if (problems.length > 0) throw new ConfigError(problems.join("; "));
@@ -94,12 +95,12 @@ function fillIn(
   env: Record<string, string | undefined>,
   complain: (problem: string) => void,
 ): string {
-  if (template.replace(/\$\{\{.*?\}\}/gs, "").includes("${{")) complain("has a template without its end: }}");
+  if (template.replace(/\$\{\{.*?\}\}/gs, "").includes("${{")) complain("has a template without a closing }}");
   return template.replace(/\$\{\{(.*?)\}\}/gs, (_, inner: string) => {
     const name = /^\s*env\.([A-Za-z_][A-Za-z0-9_]*)\s*$/.exec(inner)?.[1];
     if (name === undefined) complain(`has a template that is not \${{ env.NAME }}: \${{${inner}}}`);
     else if (!name.startsWith(prefix)) {
-      complain(`names ${name}, but variables in it have to begin with ${prefix} (webhooks.env_prefix)`);
+      complain(`names ${name}, but its variables must begin with ${prefix} (webhooks.env_prefix)`);
     } else if (env[name] === undefined) complain(`needs the variable ${name}, which is not set`);
     else return env[name];
     return "";

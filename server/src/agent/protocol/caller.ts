@@ -59,6 +59,6 @@ export class Caller {
   /** Requires a permission beyond `runs:read`, which the connection itself needs. */
   demand(permission: Permission): void {
     if (this.principal.permissions.has(permission)) return;
-    throw new ProtocolError("permission_denied", `Forbidden: this needs the permission ${permission}.`);
+    throw new ProtocolError("permission_denied", `Forbidden: the permission ${permission} is required.`);
   }
 }

@@ -18,10 +18,12 @@ const HANDLERS: Record<string, Handler> = {
   "state.listCheckpoints": stateListCheckpoints,
   "state.fork": stateFork,
   "agent.getTree": agentGetTree,
-  "subscription.reconnect": refuse("subscription.reconnect is not supported: subscribe again, events have numbers."),
+  "subscription.reconnect": refuse(
+    "subscription.reconnect is not supported. Subscribe again after the last sequence number.",
+  ),
   // on a WebSocket, the socket handles these itself
-  "subscription.subscribe": refuse("Subscriptions are of WebSockets; over HTTP, open POST …/stream/events."),
-  "subscription.unsubscribe": refuse("Subscriptions are of WebSockets; over HTTP, close the event stream."),
+  "subscription.subscribe": refuse("Subscriptions require a WebSocket. Over HTTP, open POST …/stream/events."),
+  "subscription.unsubscribe": refuse("Subscriptions require a WebSocket. Over HTTP, close the event stream."),
 };
 
 function refuse(message: string): Handler {

@@ -33,7 +33,7 @@ const SWEEP_MS = 10_000;
 const BATCH_BYTES = 256 * 1024;
 const BATCH_EVENTS = 2000;
 const PATIENCE_MS = 60_000;
-const LOST = "The server that executed the run was lost before it had stored all events.";
+const LOST = "The server that executed the run was lost before it stored all events.";
 const NOT_STORED = "Its events could not be stored.";
 
 interface RunRef {
@@ -81,8 +81,8 @@ export class ProtocolLog {
 
   constructor(options: ProtocolLogOptions) {
     this.#o = options;
-    this.#lookFailure = new RepeatedFailure({ log: options.log, message: "events could not be looked for" });
-    this.#readFailure = new RepeatedFailure({ log: options.log, message: "events could not be read" });
+    this.#lookFailure = new RepeatedFailure({ log: options.log, message: "could not query protocol events" });
+    this.#readFailure = new RepeatedFailure({ log: options.log, message: "could not read protocol events" });
     this.#commits = sortedGroupCommit((batches) => appendEvents(options.sql, batches, !options.alone()));
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
@@ -116,7 +116,7 @@ export class ProtocolLog {
     const writer = this.#writers.get(run.runId);
     if (!writer && !run.kwargs.includes('"protocol": "v2"')) return;
     const ending = this.#end(run.runId, writer, writer?.incomplete)
-      .catch((error: unknown) => this.#o.log.warn({ err: error, run_id: run.runId }, "a run's last event waits"))
+      .catch((error: unknown) => this.#o.log.warn({ err: error, run_id: run.runId }, "a run's last event has to wait"))
       .finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
@@ -200,7 +200,7 @@ export class ProtocolLog {
       writer.lost = true;
       if (!this.#stopped) {
         writer.incomplete = NOT_STORED;
-        this.#o.log.error({ err: error, run_id: writer.run.runId }, "events of a run could not be written");
+        this.#o.log.error({ err: error, run_id: writer.run.runId }, "could not write the events of a run");
         await this.#o.flagIncomplete?.(writer.run.runId, NOT_STORED);
       }
     }

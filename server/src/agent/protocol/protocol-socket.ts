@@ -51,7 +51,7 @@ export class ProtocolSocket {
 
   start(): void {
     this.#socket.on("message", (data, isBinary) => {
-      if (isBinary) return this.#socket.close(UNSUPPORTED_DATA, "Protocol messages are text.");
+      if (isBinary) return this.#socket.close(UNSUPPORTED_DATA, "Protocol messages must be text.");
       this.#commands.push(data as Buffer);
       void this.#answer();
     });
@@ -73,7 +73,7 @@ export class ProtocolSocket {
         await Promise.race([feed.waitFor(this.#at), closed]);
         if (this.#isOpen && !feed.closed) await this.#alone(() => this.#sendNext());
       }
-      if (this.#isOpen) this.#socket.close(GOING_AWAY, "The server stops, or the thread is gone.");
+      if (this.#isOpen) this.#socket.close(GOING_AWAY, "The server is stopping, or the thread was deleted.");
     } finally {
       protocol.release(feed);
     }
@@ -140,7 +140,7 @@ export class ProtocolSocket {
     const wrong = channels.find((channel) => !isChannel(channel));
     if (wrong !== undefined) throw invalidArgument(`subscription.subscribe received an unsupported channel: ${wrong}.`);
     if (this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
-      throw invalidArgument(`A connection has at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
+      throw invalidArgument(`A connection can have at most ${MAX_SUBSCRIPTIONS} subscriptions.`);
     }
     const filter = { channels, namespaces: namespaces ?? undefined, depth: depth ?? undefined };
     if (!(await this.#caller.maySee())) throw new ProtocolError("no_such_run", "Thread not found.");
@@ -202,7 +202,7 @@ export class ProtocolSocket {
   }
 
   #broken(error: unknown): void {
-    this.#deps.log.warn({ err: coerceError(error), thread_id: this.#caller.threadId }, "a WebSocket broke");
+    this.#deps.log.warn({ err: coerceError(error), thread_id: this.#caller.threadId }, "a WebSocket failed");
     this.#socket.close(INTERNAL_ERROR, "Internal error.");
   }
 }

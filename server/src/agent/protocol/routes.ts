@@ -46,7 +46,7 @@ export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
       path: "/threads/:thread_id/stream/events",
       audit: "none",
       auth: "handler",
-      summary: "Stream the events of a thread, over all of its runs",
+      summary: "Stream the events of all runs of a thread",
       body: eventStreamBody,
       out: { 200: "text/event-stream" },
       errors: [400],
@@ -66,7 +66,7 @@ export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
       method: "GET",
       path: "/threads/:thread_id/stream/events",
       auth: "handler",
-      summary: "Commands and events over one WebSocket",
+      summary: "Exchange commands and events over one WebSocket",
       out: { 101: null },
       errors: [400, 426],
       async handler({ params, principal, c }) {
@@ -87,5 +87,5 @@ export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
 function lastEvent(id: string | undefined): number {
   const seq = Number(id ?? 0);
   if (Number.isSafeInteger(seq) && seq >= 0) return seq;
-  throw new AppError(400, `Last-Event-ID must be the number of an event, not "${id}".`);
+  throw new AppError(400, `Last-Event-ID must be the sequence number of an event, not "${id}".`);
 }

@@ -81,7 +81,7 @@ export async function inputRespond(deps: AgentDeps, caller: Caller, given: unkno
   if (pending.length === 0) throw invalidArgument("input.respond can only be used while the run is interrupted.");
   const unknown = answers.find((answer) => !pending.includes(answer.interrupt_id!));
   if (unknown)
-    throw new ProtocolError("no_such_interrupt", `No interrupt ${unknown.interrupt_id} waits on this thread.`);
+    throw new ProtocolError("no_such_interrupt", `The thread has no pending interrupt ${unknown.interrupt_id}.`);
   const resume = Object.fromEntries(answers.map((answer) => [answer.interrupt_id!, answer.response ?? null]));
   // of two concurrent answers, the second one finds the thread busy
   const busy = { multitask_strategy: "reject" };
@@ -96,12 +96,12 @@ export async function inputRespond(deps: AgentDeps, caller: Caller, given: unkno
 export async function inputInject(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
   const { namespace, message } = parseParams(injectParams, given);
   if (namespace && namespace.length > 0) {
-    throw new ProtocolError("not_supported", "input.inject takes messages for the root graph only.");
+    throw new ProtocolError("not_supported", "input.inject accepts messages for the root graph only.");
   }
   if ((await startedBefore(deps, caller)) !== undefined) return {};
   const { thread, assistant } = await boundThread(deps, caller);
   if (pendingInterrupts(thread).length > 0) {
-    throw invalidArgument("The run is interrupted: answer it by input.respond.");
+    throw invalidArgument("The run is interrupted: answer with input.respond.");
   }
   await start(deps, caller, { assistant_id: assistant, input: { messages: [message] } });
   return {};

@@ -17,8 +17,8 @@ export const eventStreamBody = z
     ),
     namespaces: namespaces
       .nullish()
-      .describe("Prefixes; a segment without a task id stands for every task of that name."),
-    depth: depth.nullish().describe("How many segments below a prefix."),
+      .describe("Namespace prefixes; a segment without a task id matches every task of that name."),
+    depth: depth.nullish().describe("Maximum number of segments after a prefix."),
     since: z.int().min(0).nullish().describe("Only events after this sequence number."),
   })
   .meta({ id: "EventStreamRequest" });
@@ -82,7 +82,7 @@ const ordinary = runBody
   .partial();
 export const ORDINARY_FIELDS = Object.keys(ordinary.shape) as (keyof typeof ordinary.shape)[];
 
-const absent = (why: string) => z.null(`is not for run.start: ${why}`).optional();
+const absent = (why: string) => z.null(`cannot be set for run.start: ${why}`).optional();
 
 export const runStartParams = ordinary.extend({
   assistant_id: z.string().nullish(),
@@ -92,11 +92,11 @@ export const runStartParams = ordinary.extend({
   multitaskStrategy: z.unknown().optional(),
   multitask_strategy: z.unknown().optional(),
   // refused rather than dropped
-  command: absent("answer by input.respond"),
-  checkpoint: absent("give config.configurable.checkpoint_id, or state.fork"),
-  checkpoint_id: absent("give config.configurable.checkpoint_id, or state.fork"),
-  feedback_keys: absent("no channel tells their links"),
-  after_seconds: absent("runs start at once"),
+  command: absent("answer with input.respond"),
+  checkpoint: absent("set config.configurable.checkpoint_id, or use state.fork"),
+  checkpoint_id: absent("set config.configurable.checkpoint_id, or use state.fork"),
+  feedback_keys: absent("no channel carries their links"),
+  after_seconds: absent("runs start immediately"),
 });
 
 const response = z.object({ namespace, interrupt_id: z.string().nullish(), response: z.unknown().optional() });

@@ -62,7 +62,7 @@ function checkpointOf(namespace: string[] | null | undefined) {
 }
 
 const noNamespace = (namespace: string[] | null | undefined): ProtocolError =>
-  new ProtocolError("no_such_namespace", `The thread has no state under ${JSON.stringify(namespace)}.`);
+  new ProtocolError("no_such_namespace", `The thread has no state in the namespace ${JSON.stringify(namespace)}.`);
 
 /** Maps 404 to the protocol's own error codes. */
 async function orNone(caller: Caller, reading: Promise<string | Buffer>): Promise<string> {

@@ -14,7 +14,7 @@ export function queueRoutes(deps: AgentDeps): AgentRoute[] {
       path: "/queue",
       permission: "runs:read",
       auth: onSearch("threads:search", []),
-      summary: "Runs that wait, and why; runs that are executed; servers that execute them",
+      summary: "List pending runs with the reason, running runs, and servers",
       query: schema.queueQuery,
       out: { 200: schema.queue },
       async handler({ query: { limit }, c, principal: { sees = ALL } }) {

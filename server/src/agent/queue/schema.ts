@@ -23,10 +23,10 @@ const waitingRun = z
     assistant_id: uuid,
     graph_id: z.string().nullable(),
     created_at: time,
-    available_at: time.describe("Not started before"),
-    attempt: z.int().describe("Attempts that there were"),
-    reason: z.enum(REASONS).describe("Why it does not run: the first of these that holds"),
-    waits_for: uuid.nullable().describe("The run that has its thread, or is before it"),
+    available_at: time.describe("Earliest start"),
+    attempt: z.int().describe("Attempts so far"),
+    reason: z.enum(REASONS).describe("Why it does not run: the first reason of the list that applies"),
+    waits_for: uuid.nullable().describe("The run that occupies its thread, or precedes it"),
   })
   .meta({ id: "WaitingRun" });
 
@@ -37,9 +37,9 @@ const runningRun = z
     assistant_id: uuid,
     graph_id: z.string().nullable(),
     server_id: uuid.nullable(),
-    started_at: time.nullable().describe("Of its first attempt"),
+    started_at: time.nullable().describe("Start of its first attempt"),
     attempt: z.int(),
-    failures: z.int().describe("Attempts that ended with their graph host since its last checkpoint"),
+    failures: z.int().describe("Attempts lost with their graph host since its last checkpoint"),
     cancelling: z.boolean(),
   })
   .meta({ id: "RunningRun" });
@@ -50,8 +50,8 @@ const server = z
     host_name: z.string(),
     started_at: time,
     heartbeat_at: time,
-    is_alive: z.boolean().describe("Heard of within its lease"),
-    is_this: z.boolean().describe("The one that answers"),
+    is_alive: z.boolean().describe("Whether its lease is valid"),
+    is_this: z.boolean().describe("Whether this server answered the request"),
     graphs: z.array(z.string()).nullable(),
     running: z.int(),
   })
@@ -60,12 +60,12 @@ const server = z
 export const queue = z
   .object({
     at: time,
-    slots: z.int().describe("Runs that the answering server executes at once"),
+    slots: z.int().describe("Maximum number of concurrent runs of the answering server"),
     counts: z.object({ pending: z.int(), running: z.int() }),
-    oldest_pending_at: time.nullable().describe("When the run that could start and waits longest was created"),
+    oldest_pending_at: time.nullable().describe("Creation time of the oldest run that could start"),
     servers: z.array(server),
-    waiting: z.array(waitingRun).describe("In the order in which they are claimed"),
-    running: z.array(runningRun).describe("Longest first"),
+    waiting: z.array(waitingRun).describe("In claim order"),
+    running: z.array(runningRun).describe("Longest running first"),
   })
   .meta({ id: "Queue" });
 export type Queue = z.output<typeof queue>;

@@ -11,7 +11,7 @@ import {
   selectTail,
 } from "./stream-sql.ts";
 
-const REASON = "The server that executed the run was lost before it had stored all frames.";
+const REASON = "The server that executed the run was lost before it stored all frames.";
 
 /**
  * Ends a kept stream whose writer did not, and marks stream and run as incomplete if frames may be missing. Rebuilds

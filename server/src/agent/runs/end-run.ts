@@ -74,7 +74,7 @@ export class RunEndings {
   /** Tracks an ending that is not awaited, until `stop`. */
   track(work: Promise<void>): void {
     const tracked = work
-      .catch((error: unknown) => this.#o.log.error({ err: error }, "the end of a run could not be written"))
+      .catch((error: unknown) => this.#o.log.error({ err: error }, "could not write the end of a run"))
       .finally(() => this.#underWay.delete(tracked));
     this.#underWay.add(tracked);
   }
@@ -90,10 +90,10 @@ export class RunEndings {
     } catch (error) {
       if (!this.#o.holds(run)) return;
       if (isPassing(error)) throw error;
-      this.#o.log.error({ err: error, run_id: run.runId }, "the end of a run was refused by the database");
+      this.#o.log.error({ err: error, run_id: run.runId }, "the database rejected the end of a run");
       const refused = {
         error: "ResultNotStored",
-        message: `The run's result was refused: ${coerceError(error).message}`,
+        message: `The database rejected the run's result: ${coerceError(error).message}`,
       };
       await this.#finish(run, { outcome: "error", error: refused }, undefined).catch(() =>
         this.release(run, true, refused.message),
@@ -251,7 +251,7 @@ export class RunEndings {
     return refreshThreadHead(this.#o.sql, this.#o.hosts(), threadId, graphId).then(
       () => true,
       (error: unknown) => {
-        this.#o.log.debug({ err: error, thread_id: threadId }, "the thread's state could not be read");
+        this.#o.log.debug({ err: error, thread_id: threadId }, "could not read the thread's state");
         return false;
       },
     );

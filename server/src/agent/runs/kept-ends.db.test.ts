@@ -206,7 +206,7 @@ test("a stream that is not stored and does not fit on the disk ends as incomplet
   expect(stream.lastValues!.toString()).toContain('"n":599');
   expect(stream.log.memory).toBeLessThan(4 * 1024 * 1024);
   const [row] = await db.sql`select stream_incomplete from runs where run_id = ${run.runId}`;
-  expect(row!["stream_incomplete"]).toBe("The streams of this server need more than 0 MB of disk.");
+  expect(row!["stream_incomplete"]).toBe("This server's streams need more than 0 MB of disk.");
 });
 
 test("cuts off the readers of a server that stops during a run, so that they reconnect", async () => {

@@ -185,7 +185,7 @@ function endedResponse(state: RunState, { lastEventId, headers }: StreamOptions)
   const seen = frameNumber(lastEventId);
   const frames: Buffer[] = [];
   if (seen !== undefined) {
-    const reason = "The frames of the run are not kept any more.";
+    const reason = "The frames of the run are no longer stored.";
     frames.push(sseFrame(seen + 1, "incomplete", JSON.stringify({ run_id, attempt, reason })));
   } else if (error && lastEventId === undefined) {
     frames.push(sseFrame(0, "metadata", JSON.stringify({ run_id, attempt })), sseFrame(1, "error", error));

@@ -71,10 +71,7 @@ export class Reconciler {
   #handBack(key: string, runId: string, attempt: number): void {
     if (this.#busy.has(key)) return;
     this.#busy.add(key);
-    this.#o.log.warn(
-      { run_id: runId, attempt },
-      "a run that was claimed here has not begun; it goes back into the queue",
-    );
+    this.#o.log.warn({ run_id: runId, attempt }, "a claimed run did not start; handing it back to the queue");
     void this.#o
       .handBack(runId, attempt)
       .catch((error: unknown) => this.#failed(error, runId))
@@ -105,12 +102,12 @@ export class Reconciler {
     const own = row?.status === "running" && row.server_id === this.#o.serverId && row.attempt === run.attempt;
     const final = row !== undefined && row.status !== "pending" && row.status !== "running";
     if (own || (final && this.#o.isExecuted(run))) return;
-    this.#o.log.warn({ run_id: run.runId, attempt: run.attempt }, "a run is no longer this server's");
+    this.#o.log.warn({ run_id: run.runId, attempt: run.attempt }, "a run no longer belongs to this server");
     this.#o.lose(run);
   }
 
   #failed(error: unknown, runId: string): void {
     // retried at the next heartbeat
-    if (!isDatabaseAway(error)) this.#o.log.error({ err: error, run_id: runId }, "a run could not be reconciled");
+    if (!isDatabaseAway(error)) this.#o.log.error({ err: error, run_id: runId }, "could not reconcile a run");
   }
 }

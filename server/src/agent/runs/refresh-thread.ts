@@ -15,7 +15,7 @@ export async function refreshThreadHead(sql: Sql, hosts: HostPool, threadId: str
   const graph = graphId ?? (await selectThreadGraph(sql, threadId));
   if (!graph) return;
   for (let read = 0; read < READS; read++) if (await refreshOnce(sql, hosts, threadId, graph)) return;
-  throw unavailable(`The state of thread ${threadId} changes faster than it can be read.`);
+  throw unavailable(`The state of thread ${threadId} changes faster than it can be read. Try again.`);
 }
 
 /** @returns false when a newer checkpoint was committed after the read */

@@ -49,7 +49,7 @@ const READ_ERRORS = [...CREATE_ERRORS, 410] as const;
 async function readAgain(response: Promise<Response>): Promise<Response> {
   return response.catch((error: unknown) => {
     if (!(error instanceof AppError) || error.status !== 404) throw error;
-    throw new AppError(410, "The run of this Idempotency-Key has ended, and its output is no longer kept.");
+    throw new AppError(410, "The run of this Idempotency-Key has ended, and its output is no longer stored.");
   });
 }
 
@@ -95,7 +95,7 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
     return () =>
       void deps.queue
         .cancel(threadId, runId, "interrupt", "the client disconnected")
-        .catch((error: unknown) => deps.log.warn({ err: error, run_id: runId }, "a run could not be cancelled"));
+        .catch((error: unknown) => deps.log.warn({ err: error, run_id: runId }, "could not cancel a run"));
   }
 
   async function stream(
@@ -156,7 +156,7 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
       permission: "runs:create",
       audit: "data",
       auth: "handler",
-      summary: "Cancel runs by status, or several of one thread",
+      summary: "Cancel runs by status, or several runs of a thread",
       query: cancelQuery.pick({ action: true }),
       body: cancelManyBody,
       out: { 204: null },
@@ -360,7 +360,7 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
       audit: "data",
       aliases: singular("/threads/:thread_id/runs/:run_id/cancel"),
       auth: "handler",
-      summary: "Cancel a run: interrupt keeps what it did, rollback undoes it",
+      summary: "Cancel a run: interrupt keeps what it wrote, rollback deletes it",
       params: threadRunParams,
       query: cancelQuery,
       out: { 202: null, 204: null },

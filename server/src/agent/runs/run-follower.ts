@@ -32,7 +32,7 @@ const LAST_FRAMES_MS = 3000;
 /** Longest wait for frames of an ended run that may not exist any more. */
 const FORGOTTEN_MS = 800;
 
-const MOVED = "Another server has executed the run meanwhile, and its frames are not here.";
+const MOVED = "Another server executed the run in the meantime, and this server does not have its frames.";
 
 export interface RunFollowerOptions {
   sql: Sql;
@@ -70,7 +70,7 @@ export class RunFollower {
 
   constructor(options: RunFollowerOptions) {
     this.#o = options;
-    this.#failure = new RepeatedFailure({ log: options.log, message: "runs could not be followed" });
+    this.#failure = new RepeatedFailure({ log: options.log, message: "could not follow runs of other servers" });
     options.live?.listen((runId, first, frames, ended) => {
       const followed = this.#followed.get(runId);
       if (!followed || followed.stream.keeping || this.#o.isActive(runId)) return;

@@ -76,7 +76,7 @@ export class RunQueue {
 
   constructor(options: RunQueueOptions) {
     this.#o = options;
-    this.claimFailure = new RepeatedFailure({ log: options.log, message: "runs could not be claimed" });
+    this.claimFailure = new RepeatedFailure({ log: options.log, message: "could not claim runs" });
     this.#creates = sortedGroupCommit((runs) => createRuns(options.hotSql, runs, false));
     this.#endings = new RunEndings({
       ...options,
@@ -269,7 +269,7 @@ export class RunQueue {
     const run = this.#active.get(runId);
     const stream = run && this.#o.streams.open(runId);
     if (!stream || (checkpointId !== null && stream.marks.reaches(checkpointId))) return;
-    const reason = "An earlier attempt was cut off, and some of its frames may be missing.";
+    const reason = "An earlier attempt was interrupted, and some of its frames may be missing.";
     stream.sayIncomplete(reason, run.attempt);
     if (isProtocolRun(run)) this.#o.protocol.sayIncomplete(run, reason);
   }
@@ -290,7 +290,7 @@ export class RunQueue {
       end.outcome === "fenced"
         ? Promise.resolve(this.#lose(run))
         : end.outcome === "retry"
-          ? this.#endings.release(run, false, "The database was away for too long.")
+          ? this.#endings.release(run, false, "The database was unreachable for too long.")
           : this.#endings.finish(run, end, result);
     this.#endings.track(work);
   }
@@ -302,7 +302,7 @@ export class RunQueue {
     for (const [runId, { attempt }] of host.runs) {
       const run = this.#active.get(runId);
       if (!run || run.attempt !== attempt) continue;
-      this.#o.log.warn({ run_id: runId, attempt, reason }, "a graph host was lost with this run");
+      this.#o.log.warn({ run_id: runId, attempt, reason }, "the graph host of this run was lost");
       this.#endings.track(this.#endings.release(run, blame, `The graph host ${reason}.`));
     }
     this.#dispatchWaiting();
@@ -376,7 +376,7 @@ export class RunQueue {
       await this.#endings
         .release(run, false, "The server was stopped.")
         .catch((error: unknown) =>
-          this.#o.log.error({ err: error, run_id: run.runId }, "a run could not be handed back; its lease will expire"),
+          this.#o.log.error({ err: error, run_id: run.runId }, "could not hand back a run; its lease will expire"),
         );
     }
   }
@@ -516,7 +516,7 @@ export class RunQueue {
     const seconds = this.#o.settings.runTimeoutSecs;
     const cancel = () => this.cancel(run.threadId, run.runId, "timeout", `The run took longer than ${seconds} s.`);
     await whileAway(cancel, Infinity, () => this.#active.get(run.runId) === run).catch((error: unknown) =>
-      this.#o.log.error({ err: error, run_id: run.runId }, "a run could not be timed out"),
+      this.#o.log.error({ err: error, run_id: run.runId }, "could not end a run that exceeded its time limit"),
     );
   }
 

@@ -50,8 +50,8 @@ export const configSchema = z
 
 /** Run-create body, contract §7.1. Unknown keys are dropped. */
 export const runBody = z.object({
-  assistant_id: z.string().describe("A graph id, or the UUID of an assistant."),
-  input: z.unknown().optional().describe("null or absent: go on from the thread's state."),
+  assistant_id: z.string().describe("Graph id or UUID of the assistant."),
+  input: z.unknown().optional().describe("null or absent: continue from the thread's state."),
   command: commandSchema.nullish().describe("Resume, update or redirect instead of new input."),
   config: configSchema.nullish(),
   context: z.unknown().optional(),
@@ -73,18 +73,18 @@ export const runBody = z.object({
   langsmith_tracer: z
     .object({ project_name: z.string().max(1024).nullish(), example_id: uuid.nullish() })
     .nullish()
-    .describe("Project and example of the run's trace."),
+    .describe("Project and example for the run's trace."),
   webhook: webhook.nullish(),
   feedback_keys: z
     .array(z.string().min(1).max(180))
     .max(100)
     .nullish()
-    .describe("A feedback link each, told by the event `feedback` and in the result as `__feedback__`."),
+    .describe("Issues one feedback link per key, sent in the event `feedback` and in the result as `__feedback__`."),
   strict_resume: z
     .boolean()
     .nullish()
     .describe(
-      "Refuses a `command.resume` that is an empty map, or a plain value when not exactly one interrupt is pending.",
+      "Rejects a `command.resume` that is an empty map, or a plain value unless exactly one interrupt is pending.",
     ),
 });
 export type RunBody = z.output<typeof runBody>;
@@ -111,7 +111,7 @@ export const runSchema = z
     stream_incomplete: z
       .string()
       .optional()
-      .describe("Why the run's stream lacks frames. Absent: it lacks none, as far as is known."),
+      .describe("Why the run's stream lacks frames. Absent if no frames are known to be missing."),
   })
   .meta({ id: "Run" });
 
@@ -139,10 +139,10 @@ const namespaces = z
       .max(100)
       .safeParse(typeof given === "string" && given.startsWith("[") ? parseList(given) : [given].flat());
     if (parsed.success) return parsed.data;
-    context.addIssue({ code: "custom", message: "must be a namespace, or a JSON array of them" });
+    context.addIssue({ code: "custom", message: "must be a namespace or a JSON array of namespaces" });
     return z.NEVER;
   })
-  .describe('Only events of these namespaces, "" for the root graph; a node\'s name stands for all of its tasks.');
+  .describe('Only events of these namespaces, "" for the root graph; a node\'s name matches all of its tasks.');
 
 export const streamQuery = z.object({ namespace: namespaces });
 
@@ -153,8 +153,8 @@ export const joinStreamQuery = z.object({
   checkpoint_id: uuid
     .optional()
     .describe(
-      "Only what follows this checkpoint, whose state the caller shows already; the whole run when it is not one of " +
-        "the run's newest. A Last-Event-ID other than -1 counts instead.",
+      "Only events after this checkpoint, whose state the caller has already; the whole run if it is not one of " +
+        "the run's newest. A Last-Event-ID other than -1 takes precedence.",
     ),
   stream_mode: z
     .union([z.string(), z.array(z.string())])

@@ -19,7 +19,7 @@ export async function streamBacking(
     async flagIncomplete(runId, reason) {
       log.warn({ run_id: runId, reason }, "the stream of a run lacks frames");
       await whileAway(() => flagIncompleteStream(sql, runId, reason)).catch((error: unknown) =>
-        log.error({ err: error, run_id: runId }, "a run could not be told that its stream lacks frames"),
+        log.error({ err: error, run_id: runId }, "could not record that the stream of a run lacks frames"),
       );
     },
   };

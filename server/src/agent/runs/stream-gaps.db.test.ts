@@ -124,7 +124,7 @@ test("a run continued without all earlier frames is marked incomplete, and so is
     await sql`update run_streams set marks = null where run_id = ${runId}`;
   });
   for (const { kind, frames, life, run } of runs) {
-    const reason = "An earlier attempt was cut off, and some of its frames may be missing.";
+    const reason = "An earlier attempt was interrupted, and some of its frames may be missing.";
     expect(run).toMatchObject({ status: "success", stream_incomplete: reason });
     const at = frames.findIndex(({ event }) => event === "incomplete");
     expect(frames[at]!.data).toEqual({ run_id: run.run_id, attempt: 2, reason });

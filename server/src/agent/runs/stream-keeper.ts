@@ -252,7 +252,7 @@ export class StreamKeeper {
         return;
       }
       const { stream, row } = writes[0]!;
-      this.#o.log.error({ err: error, run_id: stream.runId }, "the frames of a run cannot be kept");
+      this.#o.log.error({ err: error, run_id: stream.runId }, "could not store the frames of a run");
       if (stream.keeping) this.#refused(stream, stream.keeping, row.attempt);
     }
   }

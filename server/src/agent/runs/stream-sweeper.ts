@@ -19,7 +19,7 @@ export class StreamSweeper {
 
   constructor(sql: Sql, log: Log, ttlSecs: number) {
     this.#sql = sql;
-    this.#failure = new RepeatedFailure({ log, message: "kept streams could not be swept" });
+    this.#failure = new RepeatedFailure({ log, message: "could not sweep stored streams" });
     this.#ttlSecs = ttlSecs;
     this.#timer = setInterval(() => void this.sweep(), SWEEP_MS);
     this.#timer.unref();

@@ -30,7 +30,7 @@ export async function takeOver(
     } catch (error) {
       if (tried === TRIES) {
         // the fence holds: these runs continue, and report that their frames are not kept
-        log.error({ err: error }, "kept streams could not be taken over");
+        log.error({ err: error }, "could not take over stored streams");
         return undefined;
       }
       await sleep(100 * tried);
@@ -61,7 +61,7 @@ export async function continueStream(
   keeper.drop(stream);
   await follower.catchUp(stream, kept.frames);
   if (agrees(stream, kept)) return stream;
-  const fresh = streams.replace(stream, "Another server has executed the run meanwhile.");
+  const fresh = streams.replace(stream, "Another server executed the run in the meantime.");
   fresh.marks.read(kept.marks);
   await follower.catchUp(fresh, kept.frames);
   return fresh;

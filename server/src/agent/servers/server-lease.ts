@@ -89,7 +89,7 @@ export class ServerLease {
   async tellGraphs(): Promise<void> {
     const { sql, serverId, log, graphs } = this.#o;
     await updateGraphs(sql, serverId, graphs()).catch((error: unknown) =>
-      log.warn({ err: error }, "the other servers could not be told which graphs there are here"),
+      log.warn({ err: error }, "could not publish the list of this server's graphs"),
     );
   }
 
@@ -117,7 +117,7 @@ export class ServerLease {
     const { held, others, running, orphaned } = await beat(leaseSql, serverId);
     if (this.#stopped) return;
     if (!held) {
-      log.error("this server's lease was lost: it was silent for too long, others have its runs");
+      log.error("this server's lease expired without a heartbeat; other servers have taken over its runs");
       this.#o.onLost();
       await this.#releaseOrphans();
       if (!this.#stopped) await this.#register();
@@ -136,8 +136,7 @@ export class ServerLease {
     try {
       await this.#releaseOrphans();
     } catch (error) {
-      if (!isDatabaseAway(error))
-        this.#o.log.error({ err: error }, "the runs of a lost server could not be taken over");
+      if (!isDatabaseAway(error)) this.#o.log.error({ err: error }, "could not take over the runs of a lost server");
     } finally {
       this.#sweeping = undefined;
     }
@@ -146,7 +145,7 @@ export class ServerLease {
   async #expire(other: OtherServer): Promise<boolean> {
     const expired = await expireServer(this.#o.leaseSql, other);
     const { server_id } = other;
-    if (expired) this.#o.log.warn({ server_id }, "a server is gone; its runs go back into the queue");
+    if (expired) this.#o.log.warn({ server_id }, "a server's lease expired; its runs return to the queue");
     return expired;
   }
 

@@ -46,7 +46,7 @@ export function joinServers(options: JoinOptions, started: Started): { listener:
   });
   started.add(() =>
     Promise.race([lease.stop(), sleep(RELEASE_MS)]).catch((error: unknown) =>
-      log.warn({ err: error }, "the lease could not be given back; it will expire"),
+      log.warn({ err: error }, "could not release the lease; it will expire"),
     ),
   );
   return { listener, lease };

@@ -20,9 +20,9 @@ export function toConditions(filter: Record<string, unknown> | null | undefined)
     const names = Object.keys(wanted);
     if (!names.some((name) => name.startsWith("$"))) return [{ key, op: "$eq", operand: wanted }];
     return Object.entries(wanted).map(([op, operand]) => {
-      if (!OPERATORS.includes(op)) throw unprocessable(`filter.${key}: "${op}" is none of ${OPERATORS.join(", ")}`);
+      if (!OPERATORS.includes(op)) throw unprocessable(`filter.${key}: "${op}" is not one of ${OPERATORS.join(", ")}`);
       if ((op === "$in" || op === "$nin") && !Array.isArray(operand)) {
-        throw unprocessable(`filter.${key}: "${op}" takes an array`);
+        throw unprocessable(`filter.${key}: "${op}" requires an array`);
       }
       return { key, op, operand };
     });

@@ -45,8 +45,8 @@ async function fromProvider(project: Pick<Project, "dir" | "env">, provider: str
   const known = PROVIDERS[provider];
   if (!known) {
     throw new ConfigError(
-      `${KEY}: there is no provider "${provider}". There are ${Object.keys(PROVIDERS).join(", ")}; ` +
-        `anything else goes by a function of the project, "./embed.ts:embed".`,
+      `${KEY}: unknown provider "${provider}". Use one of ${Object.keys(PROVIDERS).join(", ")}, or a function ` +
+        'of the project, "./embed.ts:embed".',
     );
   }
   let path: string;

@@ -12,8 +12,7 @@ import * as rows from "./sql.ts";
 
 const shared = { tag: "Store" } as const;
 
-const noIndex = (field: string) =>
-  unprocessable(`"${field}" needs an index: langgraph.json has no store.index, which names what makes the vectors.`);
+const noIndex = (field: string) => unprocessable(`"${field}" needs an index: configure store.index in langgraph.json.`);
 
 export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): AgentRoute[] {
   /** Answers 403 for items that the project's own rules hide from the caller. */
@@ -81,7 +80,7 @@ export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): A
       path: "/store/items/search",
       permission: "store:read",
       auth: onSearch("store:search", [["namespace", "namespace_prefix"], "filter", "query", "limit", "offset"]),
-      summary: "Search items below a namespace: newest first, or by meaning",
+      summary: "Search items under a namespace, newest first or by semantic similarity",
       body: schema.searchBody,
       out: { 200: z.object({ items: z.array(schema.item) }) },
       errors: [502],

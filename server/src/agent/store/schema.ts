@@ -40,10 +40,10 @@ export const putBody = z
     index: z
       .union([z.literal(false), z.array(indexPath).min(1).max(64), z.null()], "must be false or a list of paths")
       .optional()
-      .describe(
-        "What a search by meaning finds it by: nothing, or these paths instead of those of store.index.fields.",
-      ),
-    ttl: minutes.nullish().describe("Minutes until it goes; null: it stays; absent: as store.ttl.default_ttl says."),
+      .describe("Paths that semantic search indexes instead of store.index.fields; false: not indexed."),
+    ttl: minutes
+      .nullish()
+      .describe("Minutes until the item expires; null: never; absent: store.ttl.default_ttl applies."),
   })
   .meta({ id: "ItemPut" });
 
@@ -54,7 +54,7 @@ export const getQuery = z.object({
     .transform((given) => (Array.isArray(given) ? given : (given ?? "").split(".").filter((text) => text !== ""))),
   key: z.string(),
   refresh_ttl: queryBoolean.describe(
-    "Whether reading begins its time to live anew; absent: store.ttl.refresh_on_read.",
+    "Whether reading restarts the time to live; absent: store.ttl.refresh_on_read applies.",
   ),
 });
 
@@ -66,7 +66,11 @@ export const searchBody = z
     filter: jsonObject.nullish(),
     limit: limit(10),
     offset,
-    query: z.string().max(100_000).nullish().describe("Finds by meaning instead of by time; needs store.index."),
+    query: z
+      .string()
+      .max(100_000)
+      .nullish()
+      .describe("Search by semantic similarity instead of by time; requires store.index."),
     refresh_ttl: z.boolean().nullish(),
   })
   .meta({ id: "ItemSearch" });

@@ -64,7 +64,7 @@ export class SemanticIndex {
     });
     try {
       const vectors: unknown = await Promise.race([make(), late]);
-      if (!Array.isArray(vectors) || vectors.length !== count) throw new Error(`it must make ${count} vectors`);
+      if (!Array.isArray(vectors) || vectors.length !== count) throw new Error(`it must return ${count} vectors`);
       return vectors.map((vector) => toUnit(vector, this.#o.dims));
     } catch (error) {
       const why = coerceError(error).message;
@@ -79,10 +79,11 @@ export class SemanticIndex {
 function toUnit(vector: unknown, dims: number): number[] {
   const numbers = vector as number[];
   if (!Array.isArray(vector) && !ArrayBuffer.isView(vector)) throw new Error("a vector must be an array of numbers");
-  if (numbers.length !== dims) throw new Error(`a vector has ${numbers.length} numbers, store.index.dims says ${dims}`);
+  if (numbers.length !== dims)
+    throw new Error(`a vector has ${numbers.length} dimensions, but store.index.dims is ${dims}`);
   let square = 0;
   for (let i = 0; i < dims; i++) square += numbers[i]! * numbers[i]!;
-  if (!Number.isFinite(square)) throw new Error("a vector holds what is no number");
+  if (!Number.isFinite(square)) throw new Error("a vector contains a value that is not a number");
   const length = Math.sqrt(square) || 1;
   return Array.from({ length: dims }, (_, i) => Math.fround(numbers[i]! / length));
 }

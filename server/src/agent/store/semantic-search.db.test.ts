@@ -22,7 +22,7 @@ testSemanticSearch(sql);
 test("reports a failing embedding function and invalid vectors to the caller, and stores nothing", async () => {
   for (const [embed, why] of [
     ["./embed.ts:failing", "the model is away"],
-    ["./embed.ts:short", "a vector has 3 numbers, store.index.dims says 26"],
+    ["./embed.ts:short", "a vector has 3 dimensions, but store.index.dims is 26"],
   ] as const) {
     const { put, call } = await openStore(sql, { index: { ...LETTERS, embed } });
     expect(await put(["fails"], "k", { text: "x" })).toMatchObject({ status: 502, text: expect.stringContaining(why) });
@@ -37,7 +37,7 @@ test.each([
   ["./missing.ts:embed", /store\.index\.embed: there is no file/],
   ["./embed.ts:nothing", /no export "nothing"/],
   ["./embed.ts:notAFunction", /must be a function from texts to vectors/],
-  ["nobody:model", /there is no provider "nobody"/],
+  ["nobody:model", /unknown provider "nobody"/],
   ["cohere:embed-v4", /needs @langchain\/cohere: install it in the project/],
 ])("rejects %s at start", async (embed, message) => {
   const configured = new StoreRules().configure(sql, storeProject({ index: { dims: 3, embed } }), createLog("silent"));

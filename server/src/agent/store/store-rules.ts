@@ -56,7 +56,7 @@ async function openIndex(sql: Sql, project: Project, config: IndexConfig, log: L
   let vectorSchema = await findVectorSchema(sql);
   if (vectorSchema === null) {
     await installVector(sql).catch((error: unknown) =>
-      log.info({ err: error }, "the database has no pgvector; the store's vectors are compared without it"),
+      log.info({ err: error }, "the database has no pgvector; vectors of the store are compared without an index"),
     );
     vectorSchema = await findVectorSchema(sql);
   }

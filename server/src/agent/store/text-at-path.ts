@@ -16,12 +16,13 @@ export function parsePath(name: string): Path {
   let rest = name.startsWith("$.") ? name.slice(2) : name;
   while (rest !== "") {
     const found = STEP.exec(rest);
-    if (!found || (steps.length === 0 && rest.startsWith("."))) throw new Error(`"${name}" is no path like a.b[*].c`);
+    if (!found || (steps.length === 0 && rest.startsWith(".")))
+      throw new Error(`"${name}" is not a path such as a.b[*].c`);
     const [all, label, index] = found;
     steps.push(label !== undefined ? label : index === "*" ? EACH : Number(index));
     rest = rest.slice(all.length);
   }
-  if (steps.length === 0) throw new Error("a path is empty");
+  if (steps.length === 0) throw new Error("the path is empty");
   return steps;
 }
 

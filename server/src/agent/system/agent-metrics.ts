@@ -27,12 +27,12 @@ export function registerAgentMetrics(
 
   const oldest = new Gauge({
     name: "heddle_queue_oldest_seconds",
-    help: "How long the oldest run that could start has waited, over all servers.",
+    help: "Waiting time of the oldest run that could start, over all servers.",
     registers,
   });
   void new Gauge({
     name: "heddle_queue_runs",
-    help: "Runs in the queue of all servers: due, later (not before its time), running.",
+    help: "Runs in the queue of all servers: due, later (not due yet), running.",
     labelNames: ["state"],
     registers,
     async collect() {
@@ -44,13 +44,13 @@ export function registerAgentMetrics(
         oldest.set(depth.oldest_due);
       } catch (error) {
         // the other metrics matter most while the database is unavailable
-        deps.log.warn({ err: error }, "the queue's depth cannot be measured");
+        deps.log.warn({ err: error }, "could not measure the depth of the queue");
       }
     },
   });
   void new Gauge({
     name: "heddle_server_runs",
-    help: "Runs that this server executes now.",
+    help: "Runs that this server is executing.",
     registers,
     collect() {
       this.set(deps.queue.activeCount);
@@ -58,12 +58,12 @@ export function registerAgentMetrics(
   });
   new Gauge({
     name: "heddle_server_slots",
-    help: "Runs that this server executes at once.",
+    help: "Maximum number of concurrent runs of this server.",
     registers,
   }).set(deps.settings.jobs);
   void new Counter({
     name: "heddle_server_runs_total",
-    help: "What became of the runs of this server since it started.",
+    help: "Runs of this server since its start, by outcome.",
     labelNames: ["event"],
     registers,
     collect() {
@@ -73,12 +73,12 @@ export function registerAgentMetrics(
   });
   const paused = new Gauge({
     name: "heddle_webhook_receivers_paused",
-    help: "Receivers of webhooks that are left alone for a while because they failed, over all servers.",
+    help: "Webhook receivers that are paused because they failed, over all servers.",
     registers,
   });
   void new Gauge({
     name: "heddle_webhooks_pending",
-    help: "Webhooks that wait to be delivered, over all servers.",
+    help: "Webhooks waiting for delivery, over all servers.",
     registers,
     async collect() {
       this.reset();
@@ -88,13 +88,13 @@ export function registerAgentMetrics(
         this.set(counts.pending);
         paused.set(counts.paused_receivers);
       } catch (error) {
-        deps.log.warn({ err: error }, "the webhooks that wait cannot be counted");
+        deps.log.warn({ err: error }, "could not count pending webhooks");
       }
     },
   });
   void new Counter({
     name: "heddle_webhook_attempts_total",
-    help: "Attempts of this server to deliver webhooks by what came of them.",
+    help: "Webhook delivery attempts of this server, by outcome.",
     labelNames: ["outcome"],
     registers,
     collect() {
@@ -104,7 +104,7 @@ export function registerAgentMetrics(
   });
   void new Counter({
     name: "heddle_cron_occurrences_total",
-    help: "Occurrences of crons that this server decided: created a run, or passed without one.",
+    help: "Cron occurrences that this server handled: created a run, or skipped.",
     labelNames: ["outcome"],
     registers,
     collect() {
@@ -133,7 +133,7 @@ export function registerAgentMetrics(
   });
   void new Gauge({
     name: "heddle_graphs",
-    help: "Declared graphs by whether they loaded.",
+    help: "Declared graphs, by whether they loaded.",
     labelNames: ["loaded"],
     registers,
     collect() {

@@ -42,7 +42,7 @@ test("without its database a server is not ready, and after the grace period not
   try {
     await permit(false);
     await beside.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
-    await expect.poll(async () => (await ready()).detail).toMatch(/^database: it does not answer \(\w+\)/);
+    await expect.poll(async () => (await ready()).detail).toMatch(/^database: no answer \(\w+\)/);
     expect((await call("GET", "/ok")).json).toEqual({ ok: true });
     const deep = await call("GET", "/ok?check_db=1");
     expect([deep.status, deep.json.ok, deep.json.detail]).toEqual([
@@ -57,15 +57,15 @@ test("without its database a server is not ready, and after the grace period not
     const dead = await call("GET", "/ok");
     expect(dead.headers.get("retry-after")).toBe("2");
     expect(dead.json).toMatchObject({ ok: false, detail: expect.stringMatching(/database: .*/) });
-    await expect.poll(async () => (await ready()).detail).toMatch(/claims: runs could not be claimed, for \d+ s/);
+    await expect.poll(async () => (await ready()).detail).toMatch(/claims: could not claim runs, for \d+ s/);
   } finally {
     await permit(true);
   }
   await expect.poll(async () => (await ready()).status).toBe(200);
   expect((await call("GET", "/ok")).status).toBe(200);
   // one line at the start, none for the polls in between, and one at the end
-  for (const work of ["runs could not be claimed", "the heartbeat failed", "webhooks could not be claimed"]) {
-    await expect.poll(() => logged(`over: ${work}`)).toEqual([40]);
+  for (const work of ["could not claim runs", "the heartbeat failed", "could not claim webhooks"]) {
+    await expect.poll(() => logged(`recovered: ${work}`)).toEqual([40]);
     expect([work, logged(work)]).toEqual([work, [50]]);
   }
 });
@@ -99,8 +99,8 @@ test("a project without a loading graph, and a full data directory, make a serve
   const quiet = pino({ level: "silent" });
   const env = { HEDDLE_MIN_FREE_DISK_MB: "1000000000" };
   const server = await testAgentServer(env, join(directory, "langgraph.json"), { log: quiet });
-  await expect.poll(async () => (await ready(server)).detail).toContain("hosts: no graph loads");
+  await expect.poll(async () => (await ready(server)).detail).toContain("hosts: no graph could be loaded");
   expect((await ready(server)).detail).toMatch(
-    /disk: disk full: the data directory has \d+ of at least 1000000000 MiB/,
+    /disk: disk full: the data directory has \d+ MiB free, less than 1000000000 MiB/,
   );
 });

@@ -31,7 +31,7 @@ function checkHosts(hosts: AgentDeps["hosts"]): CheckResult {
   const ready = hosts.all.filter((host) => host.state === "ready").length;
   const { graphs } = hosts;
   if (graphs === undefined) return { ok: false, reason: "the graphs are loading", starting: true, ready };
-  if (!Object.values(graphs).some(({ ok }) => ok)) return { ok: false, reason: "no graph loads", ready };
+  if (!Object.values(graphs).some(({ ok }) => ok)) return { ok: false, reason: "no graph could be loaded", ready };
   if (ready === 0) return { ok: false, reason: "no graph host is ready", ready };
   return { ok: true, ready };
 }

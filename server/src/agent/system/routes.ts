@@ -19,10 +19,12 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
   const routes: Route[] = [
     route({
       ...shared,
-      publicBecause: "a probe knows no key",
+      publicBecause: "probes have no key",
       method: "GET",
       path: "/ok",
-      summary: "Liveness: fails when a part has failed for longer than the grace period; with check_db all parts",
+      summary:
+        "Check liveness: fails when a component has failed for longer than the grace period; with check_db, all " +
+        "components",
       query: schema.okQuery,
       out: { 200: schema.ok, 500: schema.unhealthyParts, 503: schema.unhealthyParts },
       async handler({ query, c }) {
@@ -44,10 +46,10 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
     readyRoute(deps.health, { path: "/ready" }),
     route({
       ...shared,
-      publicBecause: "clients ask it for abilities before they have a key",
+      publicBecause: "clients read the capabilities before they have a key",
       method: "GET",
       path: "/info",
-      summary: "Version and abilities of this server",
+      summary: "Get the version and capabilities of this server",
       out: { 200: schema.info },
       handler: ({ c }) =>
         c.json({

@@ -16,7 +16,7 @@ export function threadStreamRoutes(deps: AgentDeps): AgentRoute[] {
       permission: "runs:read",
       aliases: ["/thread/:thread_id/stream"],
       auth: onThread("threads:read"),
-      summary: "Follow all runs of a thread, until the client leaves",
+      summary: "Stream all runs of a thread until the client disconnects",
       params: threadParams,
       query: threadStreamQuery,
       out: { 200: "text/event-stream" },

@@ -11,7 +11,7 @@ const modes = z
     if (given === undefined || given === "") return undefined;
     const parsed = z.array(z.enum(THREAD_STREAM_MODES)).safeParse(typeof given === "string" ? parseList(given) : given);
     if (parsed.success) return parsed.data;
-    context.addIssue({ code: "custom", message: `must be of ${THREAD_STREAM_MODES.join(", ")}` });
+    context.addIssue({ code: "custom", message: `must be among ${THREAD_STREAM_MODES.join(", ")}` });
     return z.NEVER;
   });
 

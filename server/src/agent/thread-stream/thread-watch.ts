@@ -26,7 +26,7 @@ export class ThreadWatch {
 
   constructor(sql: Sql, log: Log) {
     this.#sql = sql;
-    this.#failure = new RepeatedFailure({ log, message: "threads could not be watched" });
+    this.#failure = new RepeatedFailure({ log, message: "could not watch threads" });
   }
 
   /** Ends all waiting readers. */

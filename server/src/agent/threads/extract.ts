@@ -24,7 +24,7 @@ export const extractPaths = z
       "must start with values, metadata, config or interrupts, like values.messages[-1].content",
     ),
   )
-  .refine((paths) => Object.keys(paths).length <= 10, "must not hold more than 10 paths")
+  .refine((paths) => Object.keys(paths).length <= 10, "must not contain more than 10 paths")
   .transform((paths): Extract[] => Object.entries(paths).map(([alias, path]) => ({ alias, ...parsePath(path) })));
 
 function parsePath(text: string): { column: string; path: string[] } {

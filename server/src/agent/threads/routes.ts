@@ -106,7 +106,7 @@ export function threadRoutes(deps: AgentDeps): AgentRoute[] {
       permission: "threads:write",
       audit: "data",
       auth: onThread("threads:update", { fields: ["metadata"] }),
-      summary: "Merge into a thread's metadata, or give it a time to live",
+      summary: "Merge into a thread's metadata, or set its time to live",
       params: schema.threadParams,
       body: schema.patchBody,
       out: { 200: schema.thread, 204: null },
@@ -160,7 +160,7 @@ export function threadRoutes(deps: AgentDeps): AgentRoute[] {
       path: "/threads/:thread_id/storage",
       permission: "threads:read",
       auth: onThread("threads:read"),
-      summary: "Rows and bytes that a thread occupies",
+      summary: "Get the number of rows and bytes of a thread",
       params: schema.threadParams,
       out: { 200: schema.storage },
       async handler({ params }) {

@@ -14,7 +14,7 @@ const strategy = z.enum(["delete", "keep_latest"]);
 const ttl = z
   .union([minutes, z.object({ ttl: minutes, strategy: strategy.nullish() })])
   .nullish()
-  .describe("Minutes, or with a strategy. Null: the thread stays.")
+  .describe("Minutes, or an object with a strategy. Null: the thread never expires.")
   .transform((given): ThreadTtl | undefined => {
     if (given === undefined) return undefined;
     if (given === null) return { minutes: Infinity, strategy: "delete" };

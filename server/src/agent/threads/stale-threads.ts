@@ -28,7 +28,7 @@ export class StaleThreads {
 
   constructor(options: StaleThreadsOptions) {
     this.#o = options;
-    this.#failure = new RepeatedFailure({ log: options.log, message: "threads could not be brought up to date" });
+    this.#failure = new RepeatedFailure({ log: options.log, message: "could not update stale threads" });
     this.#timer = setInterval(() => void this.sweep(), SWEEP_MS).unref();
   }
 

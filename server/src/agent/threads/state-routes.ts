@@ -47,7 +47,7 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): A
       path: "/threads/:thread_id/state/checkpoint",
       permission: "threads:read",
       auth: onThread("threads:read"),
-      summary: "Get a thread's state at a checkpoint, also of a subgraph",
+      summary: "Get the state of a thread or of a subgraph at a checkpoint",
       body: schema.checkpointBody,
       out: { 200: schema.threadState.partial() },
       async handler({ params, body }) {
@@ -76,7 +76,7 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): A
       permission: "threads:write",
       audit: "data",
       auth: onThread("threads:update", { fields: ["metadata"] }),
-      summary: "Merge into a thread's metadata; the same as PATCH of the thread",
+      summary: "Merge into a thread's metadata, like PATCH of the thread",
       body: patchBody,
       out: { 200: thread },
       async handler({ params, body }) {

@@ -41,7 +41,7 @@ export async function updateState(
     // the host may have written, or may still; if the refresh fails, stale-threads.ts updates the thread's row later
     if (!(error instanceof AppError) || error.status >= 500) {
       refreshThreadHead(deps.sql, deps.hosts, threadId).catch((cause: unknown) =>
-        deps.log.debug({ err: cause, thread_id: threadId }, "the thread's state could not be read after an update"),
+        deps.log.debug({ err: cause, thread_id: threadId }, "could not read the thread's state after an update"),
       );
     }
     throw error;

@@ -47,7 +47,7 @@ export async function loadBundler(dir: string): Promise<Esbuild> {
       // try the next place
     }
   }
-  throw new ConfigError(`ui: esbuild is needed to build it. Install it in the project:\n  npm install -D esbuild`);
+  throw new ConfigError(`ui: building it requires esbuild. Install it in the project:\n  npm install -D esbuild`);
 }
 
 /** Name of the global variable that holds the bundle. */

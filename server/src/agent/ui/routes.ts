@@ -24,8 +24,8 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
     try {
       return await building;
     } catch (error) {
-      deps.log.error(`The UI of "${agent}" cannot be built: ${(error as Error).message}`);
-      throw new AppError(500, `The UI of "${agent}" cannot be built; the server's log says why.`, { cause: error });
+      deps.log.error(`The UI of "${agent}" could not be built: ${(error as Error).message}`);
+      throw new AppError(500, `The UI of "${agent}" could not be built; see the server's log.`, { cause: error });
     }
   }
 
@@ -38,7 +38,7 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
       audit: "none",
       // code for browsers: the same for all callers
       auth: "handler",
-      summary: "A piece of HTML that loads a component of an agent",
+      summary: "Get HTML that loads a UI component of an agent",
       params: agentParams,
       body: z.object({ name: z.string().min(1).max(200) }),
       out: { 200: "text/html" },
@@ -46,7 +46,7 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
       async handler({ params: { agent }, body: { name }, c }) {
         const files = await filesOf(agent);
         const host = c.req.header("host") ?? new URL(c.req.url).host;
-        if (!HOST.test(host)) throw new AppError(400, "The header Host is no host.");
+        if (!HOST.test(host)) throw new AppError(400, "The Host header is invalid.");
         const protocol = /^(localhost|127\.0\.0\.1)(:|$)/.test(host) ? "http:" : "";
         const base = `${protocol}//${host}${prefix}/ui/${encodeURIComponent(agent)}`;
         const styles = [...files.keys()].filter((file) => file.endsWith(".css"));
@@ -61,8 +61,8 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
       method: "GET",
       path: "/ui/:agent/:file",
       permission: "public",
-      publicBecause: "a page loads scripts and styles without a key; it is code for browsers, and holds no data",
-      summary: "A file of an agent's components",
+      publicBecause: "pages load scripts and styles without a key; the files are code for browsers and contain no data",
+      summary: "Get a file of an agent's UI components",
       params: agentParams.extend({ file: z.string() }),
       out: { 200: ["text/javascript", "text/css"] },
       async handler({ params: { agent, file }, c }) {

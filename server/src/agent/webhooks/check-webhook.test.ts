@@ -49,7 +49,7 @@ test.each<[string, object, RegExp]>([
   ["ftp://hooks.example/", {}, /http or https URL/],
   ["javascript:alert(1)", {}, /http or https URL/],
   ["hooks.example/run", {}, /http or https URL/],
-  ["https://", {}, /cannot be read/],
+  ["https://", {}, /malformed/],
   ["http://169.254.169.254/latest/meta-data/", {}, /a metadata service/],
   ["http://127.0.0.1/", {}, /a loopback address/],
   ["http://2130706433/", {}, /a loopback address/],

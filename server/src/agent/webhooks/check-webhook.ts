@@ -17,10 +17,10 @@ export function checkWebhook(rules: WebhookRules, outbound: Pick<Outbound, "chec
     throw bad(`the URL is longer than ${rules.maxUrlLength} characters (webhooks.url.max_url_length).`);
   }
   // the URL standard's parser would drop some of them
-  if (/\p{Cc}/u.test(url)) throw bad("the URL holds control characters.");
+  if (/\p{Cc}/u.test(url)) throw bad("the URL contains control characters.");
   if (isRelative(url)) {
     if (rules.disableLoopback) throw bad("relative URLs are not allowed (webhooks.url.disable_loopback).");
-    if (!URL.canParse(url, "http://self")) throw bad("the URL cannot be read.");
+    if (!URL.canParse(url, "http://self")) throw bad("the URL is malformed.");
     return;
   }
   if (!/^https?:\/\//i.test(url)) throw bad("it must be an http or https URL, or a path of this server.");

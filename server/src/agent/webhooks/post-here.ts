@@ -9,7 +9,7 @@ type Answering = (request: Request) => Promise<Response>;
  */
 export async function postHere(answering: Answering | null, message: Message): Promise<Posted> {
   const { url, headers, body, timeoutMs } = message;
-  const respond = answering ?? (() => Promise.reject(new Error("nobody answers here")));
+  const respond = answering ?? (() => Promise.reject(new Error("no route handles the request")));
   const answer = respond(new Request(new URL(url, "http://localhost"), { method: "POST", headers, body }))
     .then(async (response) => {
       // user code may stream without end
@@ -18,11 +18,11 @@ export async function postHere(answering: Answering | null, message: Message): P
     })
     .catch((error: unknown) => ({
       statusCode: null,
-      error: `The server's own answer failed: ${(error as Error).message}`,
+      error: `The server's own route failed: ${(error as Error).message}`,
     }));
   const late = sleep(timeoutMs, undefined, { ref: false }).then(() => ({
     statusCode: null,
-    error: `There was no answer within ${timeoutMs} ms.`,
+    error: `No response within ${timeoutMs} ms.`,
   }));
   return { ...(await Promise.race([answer, late])), blocked: false, retryAfterMs: 0 };
 }

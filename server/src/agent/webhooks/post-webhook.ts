@@ -74,9 +74,9 @@ async function discard({ body }: Dispatcher.ResponseData): Promise<void> {
 function describe(thrown: unknown, overdue: boolean, timeoutMs: number): string {
   if (thrown instanceof OutboundError) return thrown.message;
   const { code = "" } = thrown as { code?: string };
-  if (overdue || code === "UND_ERR_HEADERS_TIMEOUT") return `There was no answer within ${timeoutMs} ms.`;
-  if (code === "UND_ERR_CONNECT_TIMEOUT") return "The receiver could not be connected to in time.";
-  return `The receiver could not be called: ${code || "no valid answer"}.`;
+  if (overdue || code === "UND_ERR_HEADERS_TIMEOUT") return `No response within ${timeoutMs} ms.`;
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return "The receiver did not accept the connection in time.";
+  return `The receiver could not be called: ${code || "invalid response"}.`;
 }
 
 /** Parses seconds or a date (RFC 9110 §10.2.3), at most a day. */

@@ -27,7 +27,7 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
       permission: "runs:read",
       // a delivery is authorized by the metadata of its run's thread, as it was when the run ended
       auth: "handler",
-      summary: "List deliveries of webhooks, newest first",
+      summary: "List webhook deliveries, newest first",
       query: schema.deliveriesQuery,
       out: { 200: z.array(schema.delivery) },
       async handler({ query, c, principal }) {
@@ -42,7 +42,7 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
       path: "/webhooks/deliveries/:delivery_id",
       permission: "runs:read",
       auth: "handler",
-      summary: "Get a delivery with its attempts",
+      summary: "Get a webhook delivery with its attempts",
       params: schema.deliveryParams,
       out: { 200: schema.deliveryWithLog },
       async handler({ params, c, principal }) {
@@ -60,7 +60,7 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
       permission: "runs:create",
       audit: "change",
       auth: "handler",
-      summary: "Send a webhook once more, with the same id and content",
+      summary: "Send a webhook again, with the same id and content",
       params: schema.deliveryParams,
       out: { 202: schema.delivery },
       async handler({ params, c, principal }) {

@@ -8,7 +8,7 @@ export const webhook = z
   .string()
   .min(1)
   .max(LONGEST_WEBHOOK)
-  .describe("Gets a POST when the run has ended: an http(s) URL, or a path of this server.");
+  .describe("Receives a POST when the run has ended: an http(s) URL, or a path of this server.");
 
 const status = z.enum(["pending", "delivered", "failed"]);
 const time = z.iso.datetime({ offset: true });

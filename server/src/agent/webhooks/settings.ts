@@ -6,8 +6,8 @@ const signingKeys: OptionSpec<SigningKey[]> = {
   default: [],
   secret: true,
   description:
-    "Secrets that webhooks are signed with as Standard Webhooks says: whsec_ and base64 of 24 to 64 bytes, several " +
-    "separated by commas while one replaces another. Without one they are not signed.",
+    "Signing secrets of webhooks, following Standard Webhooks: whsec_ and base64 of 24 to 64 bytes; several, " +
+    "separated by commas, during a rotation. Without one, webhooks are not signed.",
   parse(text) {
     try {
       return readSigningKeys(text);
@@ -26,14 +26,14 @@ export const webhookOptions = {
     default: 10_000,
     min: 100,
     max: 120_000,
-    description: "A webhook's receiver has to answer within this time, or the attempt has failed.",
+    description: "Timeout for the response of a webhook's receiver; after it the attempt has failed.",
   }),
   webhookConcurrency: integer({
     env: ["HEDDLE_WEBHOOK_CONCURRENCY"],
     default: 64,
     min: 2,
     max: 1000,
-    description: "Webhooks that this server sends at the same time.",
+    description: "Maximum number of webhooks that this server sends concurrently.",
   }),
   webhooksPerReceiver: integer({
     env: ["HEDDLE_WEBHOOKS_PER_RECEIVER"],
@@ -41,14 +41,15 @@ export const webhookOptions = {
     min: 1,
     max: 1000,
     description:
-      "How many of them to one receiver (scheme, host and port); one to a receiver that has not answered yet.",
+      "Maximum number of concurrent webhooks to one receiver (scheme, host and port); one to a receiver that " +
+      "has not responded yet.",
   }),
   webhookMaxAttempts: integer({
     env: ["HEDDLE_WEBHOOK_MAX_ATTEMPTS"],
     default: 12,
     min: 1,
     max: 100,
-    description: "Attempts to deliver a webhook; the twelfth comes some 19 hours after the first.",
+    description: "Maximum number of attempts to deliver a webhook; the twelfth comes some 19 hours after the first.",
   }),
   webhookRetryMs: integer({
     env: ["HEDDLE_WEBHOOK_RETRY_MS"],
@@ -56,14 +57,13 @@ export const webhookOptions = {
     min: 10,
     max: 3_600_000,
     description:
-      "The pause before a webhook's second attempt; each further one is three times as long, at most four hours.",
+      "Delay before a webhook's second attempt; each further delay is three times as long, at most four hours.",
   }),
   webhookRetentionHours: integer({
     env: ["HEDDLE_WEBHOOK_RETENTION_HOURS"],
     default: 168,
     min: 1,
     max: 87_600,
-    description:
-      "How long delivered and given-up webhooks are kept, with what was sent, to be looked at and sent again.",
+    description: "Retention of delivered and given-up webhooks with their contents, for inspection and replay.",
   }),
 };

@@ -29,7 +29,7 @@ test.each(["whsec_", "whsec_c2hvcnQ=", "not base64!", `whsec_${randomBytes(65).t
   "rejects %s as a secret without quoting it",
   (text) => {
     const read = () => readOptions(webhookOptions, { HEDDLE_WEBHOOK_SECRETS: `${secret()},${text}` });
-    expect(read).toThrow(/HEDDLE_WEBHOOK_SECRETS must hold secrets of 24 to 64 bytes.*number 2 is none/);
+    expect(read).toThrow(/HEDDLE_WEBHOOK_SECRETS must contain secrets of 24 to 64 bytes.*entry 2 is not one/);
     expect(read).not.toThrow(text.slice(6) || "whsec_c");
   },
 );

@@ -10,7 +10,7 @@ export function readSigningKeys(text: string): SigningKey[] {
     const encoded = entry.replace(/^whsec_/, "");
     const bytes = /^[A-Za-z0-9+/]+={0,2}$/.test(encoded) ? Buffer.from(encoded, "base64") : Buffer.alloc(0);
     if (bytes.length >= 24 && bytes.length <= 64) return createSecretKey(bytes);
-    throw new Error(`must hold secrets of 24 to 64 bytes in base64 after whsec_; number ${index + 1} is none`);
+    throw new Error(`must contain secrets of 24 to 64 bytes in base64 after whsec_; entry ${index + 1} is not one`);
   });
 }
 

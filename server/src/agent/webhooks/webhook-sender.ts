@@ -89,7 +89,7 @@ export class WebhookSender {
   constructor(options: WebhookSenderOptions) {
     this.#o = options;
     this.#known = new KnownWebhooks(options.outbound, options.rules);
-    this.#failure = new RepeatedFailure({ log: options.log, message: "webhooks could not be claimed" });
+    this.#failure = new RepeatedFailure({ log: options.log, message: "could not claim webhooks" });
   }
 
   start(): void {
@@ -224,7 +224,7 @@ export class WebhookSender {
       .catch((error: unknown) =>
         this.#o.log.error(
           { err: error, delivery_id: delivery.delivery_id },
-          "how a webhook ended could not be written",
+          "could not write the outcome of a webhook",
         ),
       )
       .finally(() => {

@@ -52,7 +52,7 @@ export interface Credentials {
   socket?: Socket | undefined;
   /** The whole request, for authenticators that need more than headers. */
   request?: Request;
-  /** False for routes that concern the organisation as a whole. */
+  /** False for routes that concern the organization as a whole. */
   needsWorkspace?: boolean;
 }
 

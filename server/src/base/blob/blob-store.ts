@@ -61,7 +61,7 @@ export class FileBlobStore implements BlobStore {
   }
 
   #path(name: string): string {
-    if (!BLOB_NAME.test(name)) throw new Error(`not a blob's name: ${name}`);
+    if (!BLOB_NAME.test(name)) throw new Error(`invalid blob name: ${name}`);
     return join(this.#directory, name);
   }
 }

@@ -34,12 +34,12 @@ export async function moveBlobs({ sql, directory, store, onProgress, faultPoint 
   const known = await selectPlace(sql);
   if (known?.kind === "bucket") {
     if (known.id === target.id) return { copied: 0, there: 0, bytes: 0 };
-    throw new Error(`Attachments are kept in ${known.shown} already, and this moves those of a directory.`);
+    throw new Error(`Attachments are already stored in ${known.shown}; only a directory can be moved to a bucket.`);
   }
   if (known?.in_use && known.id !== (await readPlaceId(directory))) {
     throw new Error(
-      `Attachments are kept in ${known.shown}; ${directory} is another directory. Name it with HEDDLE_BLOB_DIRECTORY ` +
-        "or --data-dir, and run this where it is.",
+      `Attachments are stored in ${known.shown}, not in ${directory}. Pass that directory with ` +
+        "HEDDLE_BLOB_DIRECTORY or --data-dir, and run this command on its host.",
     );
   }
   await store.probe();
@@ -52,7 +52,8 @@ export async function moveBlobs({ sql, directory, store, onProgress, faultPoint 
       if ((await store.size(name)) === size) moved.there += 1;
       else {
         await store.put(name, await readFile(join(directory, name)));
-        if ((await store.size(name)) !== size) throw new Error(`The bucket does not have ${name} as it was sent.`);
+        if ((await store.size(name)) !== size)
+          throw new Error(`The bucket's copy of ${name} differs from the file that was uploaded.`);
         moved.copied += 1;
         moved.bytes += size;
         faultPoint("blob-copied");
@@ -65,12 +66,13 @@ export async function moveBlobs({ sql, directory, store, onProgress, faultPoint 
   await sql.begin(async (tx) => {
     // a process that starts now waits for this lock, and is then refused
     const [row] = await tx<BlobPlace[]>`select * from blob_place for update`;
-    if (row && row.id !== known?.id) throw new Error("Another place was recorded meanwhile. Run this again.");
+    if (row && row.id !== known?.id)
+      throw new Error("The recorded location changed while this command ran. Run it again.");
     const seen = await selectUser(tx);
     if (seen !== undefined) {
       throw new Error(
-        `${moved.copied} files were copied, but a trace process is using the directory (seen ${Math.round(seen)} s ` +
-          "ago). Stop it and run this again: only what is new will be copied.",
+        `${moved.copied} files were copied, but a trace process is still using the directory (last seen ` +
+          `${Math.round(seen)} s ago). Stop it and run this command again; only new files will be copied.`,
       );
     }
     await copy();

@@ -38,7 +38,7 @@ export async function openBlobs({ sql, log, dataDir, settings }: OpenBlobsOption
     // blobs of a version that recorded no place
     if (bucket && !(await selectPlace(sql)) && (await holdsBlobs(directory))) {
       throw new ConfigError(
-        `There are attachments in ${directory}. Bring them to ${place.shown} first: heddle blobs move.`,
+        `There are attachments in ${directory}. Move them to ${place.shown} first: heddle blobs move.`,
       );
     }
     const refusal = await claimPlace(sql, place, processId);
@@ -84,20 +84,22 @@ function prober(store: FileBlobStore | S3BlobStore, place: BlobPlace, settings: 
   const directory = blobDirectory(settings, dataDir);
   return async () => {
     if ((await readPlaceId(directory)) === place.id) return;
-    throw new Error(`${directory} is not the directory of attachments any more. Is its file system mounted?`);
+    throw new Error(`${directory} is no longer the attachments directory. Check that its file system is mounted.`);
   };
 }
 
 function explain(known: BlobPlace, isAlive: boolean, wanted: BlobPlace): string {
-  const where = `Attachments of this database are kept in ${known.shown}, and this process would keep them in ${wanted.shown}.`;
+  const where =
+    `This database's attachments are stored in ${known.shown}, but this process is configured to store them in ` +
+    `${wanted.shown}.`;
   const share =
-    "Several trace processes need one place: set HEDDLE_BLOB_BUCKET, or HEDDLE_BLOB_DIRECTORY on a shared file system, " +
-    "to the same for all of them.";
+    "All trace processes must use the same location: set HEDDLE_BLOB_BUCKET, or HEDDLE_BLOB_DIRECTORY on a shared " +
+    "file system, to the same value for each.";
   if (isAlive) return `${where} Another trace process is using it. ${share}`;
   const move =
     wanted.kind === "bucket" && known.kind === "directory"
-      ? "Bring them there first: heddle blobs move, where the directory is."
-      : "Give this process that place, or a copy of all of it. If what was there is lost or was copied here by other " +
-        "means: heddle blobs adopt.";
+      ? "Move them first: run heddle blobs move on the directory's host."
+      : "Configure this process with that location. If its files were lost, or were copied here by other means, run " +
+        "heddle blobs adopt.";
   return `${where} ${move} ${share}`;
 }

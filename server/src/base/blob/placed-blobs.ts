@@ -35,7 +35,10 @@ export class PlacedBlobs implements BlobStore {
   constructor(options: PlacedBlobsOptions) {
     this.#options = options;
     this.#isNoted = options.place.in_use;
-    this.#failure = new RepeatedFailure({ log: options.log, message: "the use of the blobs' place was not renewed" });
+    this.#failure = new RepeatedFailure({
+      log: options.log,
+      message: "could not renew the registration of this process as a user of the attachments",
+    });
   }
 
   start(): void {
@@ -87,7 +90,8 @@ export class PlacedBlobs implements BlobStore {
   }
 
   get #lost(): string {
-    return `Attachments are not kept in ${this.#options.place.shown} any more: start this process with the new place.`;
+    const { shown } = this.#options.place;
+    return `Attachments are no longer stored in ${shown}. Restart this process with the new location.`;
   }
 
   async #beat(): Promise<void> {

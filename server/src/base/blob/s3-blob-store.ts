@@ -86,7 +86,7 @@ export class S3BlobStore implements BlobStore {
     const key = this.#key(MARKER, false);
     if (this.#isMarked && (await this.#named(this.#prober.head(key)))) return;
     this.#isMarked = false;
-    await this.#named(this.#prober.put(key, Buffer.from("Attachments of Heddle are kept here.\n")));
+    await this.#named(this.#prober.put(key, Buffer.from("Heddle stores attachments here.\n")));
     this.#isMarked = true;
   }
 
@@ -95,7 +95,7 @@ export class S3BlobStore implements BlobStore {
   }
 
   #key(name: string, isBlob = true): string {
-    if (isBlob && !BLOB_NAME.test(name)) throw new Error(`not a blob's name: ${name}`);
+    if (isBlob && !BLOB_NAME.test(name)) throw new Error(`invalid blob name: ${name}`);
     return this.#place.prefix === "" ? name : `${this.#place.prefix}/${name}`;
   }
 
@@ -106,7 +106,7 @@ export class S3BlobStore implements BlobStore {
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
       const { bucket } = this.#place;
-      throw unavailable(`The bucket "${bucket}" of attachments cannot be used (${error.code}).`, 5, error);
+      throw unavailable(`The attachment bucket "${bucket}" is unavailable (${error.code}).`, 5, error);
     }
   }
 }

@@ -159,7 +159,7 @@ async function* wholeBody(
     throw toStorageError(error, `s3:GetObject ${key}`, await secretsOf(client));
   }
   if (received === size) return;
-  const message = `s3:GetObject ${key}: the answer ended after ${received} of ${size} bytes`;
+  const message = `s3:GetObject ${key}: the response ended after ${received} of ${size} bytes`;
   throw new StorageError("unavailable", message, { code: "Truncated" });
 }
 
@@ -174,6 +174,6 @@ const md5 = (content: Uint8Array): string => createHash("md5").update(content).d
 /** Requires an ETag: any web server may answer 200 to a PUT, but S3 also identifies what it stored. */
 function requireTag(tag: string | undefined, call: string): string {
   if (tag) return tag;
-  const message = `${call}: the answer is not S3's (it names no ETag)`;
+  const message = `${call}: the response is not from S3 (it has no ETag)`;
   throw new StorageError("unavailable", message, { code: "NoETag", status: 200, isForeign: true });
 }

@@ -101,11 +101,11 @@ const REASONS: Record<string, StorageReason> = {
 
 /** Hints on an error code, for the operator who has to fix it. */
 const HINTS: Record<string, string> = {
-  SignatureDoesNotMatch: "the secret access key is not the one of this access key ID",
+  SignatureDoesNotMatch: "the secret access key does not match the access key ID",
   ExpiredToken: "the session token has expired",
-  InvalidToken: "the session token is not valid",
+  InvalidToken: "the session token is invalid",
   CredentialsProviderError:
-    "there are no credentials in the environment, the profile, a web identity or an instance role",
+    "no credentials were found in the environment, the profile, a web identity or an instance role",
 };
 
 /** Converts any thrown value to a StorageError. `secrets` are redacted from all text that comes from the store. */
@@ -119,7 +119,7 @@ export function toStorageError(thrown: unknown, call: string, secrets: readonly 
   const known = Object.hasOwn(REASONS, code) ? REASONS[code] : undefined;
   const isForeign = known === undefined && isNotS3(error, status);
   const reason = known ?? reasonOfStatus(status, isForeign);
-  const said = isForeign && status !== 0 ? "the answer is not S3's" : (HINTS[code] ?? wordsOf(error, code));
+  const said = isForeign && status !== 0 ? "the response is not from S3" : (HINTS[code] ?? wordsOf(error, code));
   const place = error.Region ? `; the bucket is in the region ${error.Region}` : "";
   const answer = status === 0 ? code : `${code}, HTTP ${status}`;
   const message = clean(`${call}: ${said === "" ? "" : `${said} `}(${answer})${place}`, secrets);

@@ -180,11 +180,11 @@ async function* inParts(
 /** Requires the announced size, so that content that shrank or grew during the upload is not accepted. */
 function requireSize(key: string, bytes: number, expected: number | undefined): void {
   if (expected === undefined || bytes === expected) return;
-  const message = `upload of ${key}: ${bytes} bytes came, ${expected} were announced`;
+  const message = `upload of ${key}: ${bytes} bytes were received, ${expected} were declared`;
   throw new StorageError("unavailable", message, { code: "SizeMismatch" });
 }
 
 const tooLong = (key: string): StorageError =>
-  new StorageError("refused", `upload of ${key}: longer than ${MOST_PARTS} parts of its size`, {
+  new StorageError("refused", `upload of ${key}: needs more than ${MOST_PARTS} parts`, {
     code: "EntityTooLarge",
   });

@@ -7,25 +7,24 @@ export const blobOptions = {
     env: ["HEDDLE_BLOB_DIRECTORY"],
     default: undefined,
     description:
-      "Directory of attachments. Several trace processes on one database need the same one (a shared file system), or " +
-      "HEDDLE_BLOB_BUCKET. Default: blobs in the data directory.",
+      "Directory of attachments. Trace processes that share a database must share it (on a shared file system), " +
+      "or use HEDDLE_BLOB_BUCKET. Default: blobs in the data directory.",
   }),
   blobBucket: text<string | undefined>({
     env: ["HEDDLE_BLOB_BUCKET"],
     default: undefined,
     description:
-      "S3 bucket of attachments, in place of a directory. Files that are in a directory already are brought there by " +
-      "heddle blobs move.",
+      "S3 bucket of attachments, instead of a directory. To move existing files to it, run heddle blobs move.",
   }),
   blobPrefix: text({
     env: ["HEDDLE_BLOB_PREFIX"],
     default: "heddle/blobs",
-    description: "Begins the keys of attachments in the bucket.",
+    description: "Key prefix of attachments in the bucket.",
   }),
   blobEndpoint: text<string | undefined>({
     env: ["HEDDLE_BLOB_ENDPOINT"],
     default: undefined,
-    description: "Address of the S3-compatible store of the bucket, https://s3.example. Default: AWS.",
+    description: "Endpoint of the bucket's S3-compatible store, such as https://s3.example. Default: AWS.",
   }),
   blobRegion: text({
     env: ["HEDDLE_BLOB_REGION"],
@@ -36,20 +35,21 @@ export const blobOptions = {
     env: ["HEDDLE_BLOB_ADDRESSING"],
     default: "auto",
     of: ["auto", "path", "virtual"],
-    description: "Whether the bucket's name is in the path or in the host name. auto: in the host name at AWS only.",
+    description:
+      "Whether requests name the bucket in the path or in the host name. auto: in the host name at AWS only.",
   }),
   blobAccessKeyId: text<string | undefined>({
     env: ["HEDDLE_BLOB_ACCESS_KEY_ID"],
     default: undefined,
     description:
-      "Access key of the bucket, with HEDDLE_BLOB_SECRET_ACCESS_KEY. Default: what the environment, the profile, a web " +
-      "identity or the instance role give.",
+      "Access key ID for the bucket; requires HEDDLE_BLOB_SECRET_ACCESS_KEY. Default: the credentials of the " +
+      "environment, the profile, a web identity or the instance role.",
     secret: true,
   }),
   blobSecretAccessKey: text<string | undefined>({
     env: ["HEDDLE_BLOB_SECRET_ACCESS_KEY"],
     default: undefined,
-    description: "Secret of the access key of the bucket.",
+    description: "Secret access key for the bucket.",
     secret: true,
   }),
 };
@@ -70,10 +70,10 @@ export function readBucket(settings: BlobSettings): (S3Place & { bucket: string;
     return null;
   }
   if (settings.blobDirectory !== undefined) {
-    throw new ConfigError("HEDDLE_BLOB_BUCKET and HEDDLE_BLOB_DIRECTORY are both set: name one of them.");
+    throw new ConfigError("HEDDLE_BLOB_BUCKET and HEDDLE_BLOB_DIRECTORY are both set. Set only one of them.");
   }
   if ((id === undefined) !== (secret === undefined)) {
-    throw new ConfigError("HEDDLE_BLOB_ACCESS_KEY_ID and HEDDLE_BLOB_SECRET_ACCESS_KEY belong together: set both.");
+    throw new ConfigError("HEDDLE_BLOB_ACCESS_KEY_ID and HEDDLE_BLOB_SECRET_ACCESS_KEY must be set together.");
   }
   if (endpoint !== undefined && !/^https?:\/\/[^/]/i.test(endpoint)) {
     throw new ConfigError("HEDDLE_BLOB_ENDPOINT must begin with http:// or https://.");

@@ -51,7 +51,7 @@ export class ChdbConnection implements Connection {
 
   async insert({ query, values, clickhouse_settings }: Insert): ReturnType<Connection["insert"]> {
     const parts = /^insert into (\S+) \(([^)]*)\) format (\w+)$/i.exec(query);
-    if (!parts) throw new Error(`chDB can't insert by: ${query}`);
+    if (!parts) throw new Error(`chDB does not support this insert: ${query}`);
     const payload = typeof values === "string" ? Buffer.from(values) : await collect(values);
     if (payload.length === 0) return base();
     await this.#sessions.use("write", async (session) =>
@@ -119,7 +119,7 @@ const settingLiteral = (value: string | number | boolean): string =>
 function declaredParams(query: string, given: Record<string, unknown>): [string, Param][] {
   const names = new Set(Array.from(query.matchAll(/\{(\w+):/g), (match) => match[1]!));
   return Array.from(names, (name) => {
-    if (given[name] === undefined) throw new Error(`a query names the parameter ${name}, which is not given`);
+    if (given[name] === undefined) throw new Error(`the query needs the parameter ${name}, which was not passed`);
     return [name, given[name] as Param];
   });
 }

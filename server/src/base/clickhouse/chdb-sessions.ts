@@ -75,7 +75,7 @@ export class ChdbSessions {
 
   /** Lends a session for exclusive use until `work` is done. */
   async use<T>(kind: "read" | "write", work: (session: Session) => Promise<T>): Promise<T> {
-    if (this.#closed) throw new AppError(503, "The trace store is closing.", { headers: { "Retry-After": "1" } });
+    if (this.#closed) throw new AppError(503, "The trace store is shutting down.", { headers: { "Retry-After": "1" } });
     const session = await this.#acquire(kind);
     try {
       return await work(session);
@@ -151,9 +151,9 @@ async function loadChdb(): Promise<ChdbModule> {
     return await import("chdb");
   } catch (error) {
     throw new ChdbError(
-      "chDB, the built-in ClickHouse, can't be loaded here. Either install it (npm install chdb@3.4.0; there are " +
-        "builds for Linux on x64 with glibc, and where npm has them for Linux on arm64 and macOS), " +
-        `or set CLICKHOUSE_URL to a ClickHouse server. (${(error as Error).message.split("\n")[0]})`,
+      "Could not load chDB, the built-in ClickHouse. Install it (npm install chdb@3.4.0; npm has builds for " +
+        "Linux on x64 with glibc, and for some versions for Linux on arm64 and macOS), or set CLICKHOUSE_URL to a " +
+        `ClickHouse server. (${(error as Error).message.split("\n")[0]})`,
       { cause: error },
     );
   }
@@ -166,13 +166,13 @@ async function lockDirectory({ directory, onWait, elsewhereWaitMs }: ChdbOptions
     return await acquireFileLock(path, {
       waitMs: 2_000,
       elsewhereWaitMs: elsewhereWaitMs ?? ELSEWHERE_WAIT_MS,
-      onWait: (holder) => onWait?.(`the trace store in ${directory} is in use by ${holder}; waiting for its end`),
+      onWait: (holder) => onWait?.(`the trace store in ${directory} is in use by ${holder}; waiting for it to exit`),
     });
   } catch (error) {
     if (!(error instanceof LockedError)) throw error;
     throw new ChdbError(
       `The trace store in ${directory} is in use: ${error.message}. ` +
-        "chDB serves one process; stop the other one, choose another HEDDLE_DATA_DIR, or set CLICKHOUSE_URL.",
+        "Only one process can open a chDB store: stop the other one, set another HEDDLE_DATA_DIR, or set CLICKHOUSE_URL.",
     );
   }
 }

@@ -16,7 +16,7 @@ export function forCluster(statement: string, cluster: string): string[] {
   const create = /^create table (?:if not exists )?(\w+)/im.exec(statement);
   if (create) return createTables(statement, create[1]!, cluster, on);
   const alter = /^alter table (\w+)/im.exec(statement);
-  if (!alter) throw new Error(`A migration can create and alter tables, not: ${statement.slice(0, 80)}`);
+  if (!alter) throw new Error(`A migration may only create and alter tables: ${statement.slice(0, 80)}`);
   const onLocal = statement.replace(/^alter table (\w+)/im, `alter table $1_local ${on}`);
   if (/^-- local only$/m.test(statement)) return [onLocal];
   return [onLocal, statement.replace(/^alter table (\w+)/im, `alter table $1 ${on}`)];
@@ -24,7 +24,7 @@ export function forCluster(statement: string, cluster: string): string[] {
 
 function createTables(statement: string, table: string, cluster: string, on: string): string[] {
   const key = /^-- shard by: (.+)$/m.exec(statement)?.[1];
-  if (!key) throw new Error(`The migration doesn't say how ${table} is spread over shards ("-- shard by: ...")`);
+  if (!key) throw new Error(`The migration lacks the sharding key of ${table} ("-- shard by: ...")`);
   const local = statement
     .replace(/^create table (?:if not exists )?\w+/im, `create table if not exists ${table}_local ${on}`)
     .replace(/engine = (\w*MergeTree)(?:\(([^)]*)\))?/i, (_, engine: string, options?: string) => {
@@ -32,7 +32,7 @@ function createTables(statement: string, table: string, cluster: string, on: str
       return `engine = Replicated${engine}(${place}${options ? `, ${options}` : ""})`;
     });
   if (local === statement || !/engine = Replicated/.test(local)) {
-    throw new Error(`The engine of ${table} can't be replicated`);
+    throw new Error(`The engine of ${table} has no replicated variant`);
   }
   const distributed =
     `create table if not exists ${table} ${on} as ${table}_local ` +

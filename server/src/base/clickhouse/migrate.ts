@@ -55,8 +55,8 @@ async function apply(clickhouse: ClickHouse, directory: string, files: string[])
   const newest = Math.max(0, ...files.map(numberOf));
   if (current > newest) {
     throw new ClickHouseMigrationError(
-      `The trace store has schema version ${current}, this Heddle knows versions up to ${newest}. ` +
-        "A newer Heddle has been here: start that one, or use another store.",
+      `The trace store has schema version ${current}, but this version of Heddle supports versions up to ` +
+        `${newest}. Start the newer Heddle that migrated it, or use another store.`,
     );
   }
   const done = new Set(known.map((row) => row.version));

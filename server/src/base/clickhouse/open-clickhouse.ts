@@ -99,7 +99,7 @@ async function connectServer({ url, cluster, connections }: ClickHouseOptions): 
   } catch (error) {
     await clickhouse.close();
     const { message, code } = error as Error & { code?: string };
-    const said = `The ClickHouse at ${address.host} (CLICKHOUSE_URL) can't be used: ${message}`;
+    const said = `Cannot use the ClickHouse at ${address.host} (CLICKHOUSE_URL): ${message}`;
     throw Object.assign(new Error(said, { cause: error }), { code });
   }
   return clickhouse;

@@ -32,4 +32,4 @@ export class QueryLimiter {
   }
 }
 
-const busy = () => unavailable("Too many queries are under way. Try again later.", 5);
+const busy = () => unavailable("Too many queries are running. Try again later.", 5);

@@ -5,6 +5,6 @@ export const consoleUrlOptions = {
   consoleUrl: text({
     env: ["HEDDLE_CONSOLE_URL"],
     default: "http://localhost:3000",
-    description: "Where people open the console; links to deployments, runs and shared traces begin with it.",
+    description: "Public URL of the console; links to deployments, runs and shared traces start with it.",
   }),
 };

@@ -6,23 +6,24 @@ export const processOptions = {
     env: ["HEDDLE_LOG_LEVEL", "LOG_LEVEL"],
     default: "warn",
     of: ["trace", "debug", "info", "warn", "error", "fatal", "silent"],
-    description: "Least severe log line that is written to stderr.",
+    description: "Minimum level of the log lines written to stderr.",
   }),
   databasePool: integer({
     env: ["HEDDLE_DATABASE_POOL"],
     default: 10,
     min: 2,
-    description: "Connections to Postgres.",
+    description: "Maximum number of connections to Postgres.",
   }),
   healthGraceSecs: integer({
     env: ["HEDDLE_HEALTH_GRACE_SECS"],
     default: 30,
     description:
-      "How long a part that a server needs (database, graph hosts, disk …) may fail before /ok answers 503; /ready does at once.",
+      "How long a component that the server needs (database, graph hosts, disk …) may fail before /ok answers " +
+      "503; /ready answers 503 at once.",
   }),
   minFreeDiskMb: integer({
     env: ["HEDDLE_MIN_FREE_DISK_MB"],
     default: 64,
-    description: "Free space of the data directory's file system in MiB below which a server is not ready.",
+    description: "Free space of the data directory's file system, in MiB, below which the server is not ready.",
   }),
 };

@@ -15,7 +15,7 @@ const ACCOUNT = "postgres";
 export function clusterOwner(clusterDir: string): OsUser | null {
   if (process.getuid?.() !== 0) return null;
   if (process.platform !== "linux") {
-    throw new Error("Postgres does not run as root. Start as an ordinary user, or set DATABASE_URI.");
+    throw new Error("Postgres cannot run as root. Start as an ordinary user, or set DATABASE_URI.");
   }
   if (existsSync(clusterDir)) {
     const { uid, gid } = statSync(clusterDir);
@@ -28,8 +28,8 @@ export function clusterOwner(clusterDir: string): OsUser | null {
   const made = lookUp();
   if (made) return made;
   throw new Error(
-    `Postgres does not run as root, and the account "${ACCOUNT}" could not be made. ` +
-      "Make one, start as an ordinary user, or set DATABASE_URI.",
+    `Postgres cannot run as root, and the account "${ACCOUNT}" could not be created. Create it, start as an ` +
+      "ordinary user, or set DATABASE_URI.",
   );
 }
 

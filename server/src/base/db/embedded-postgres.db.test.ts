@@ -264,7 +264,9 @@ test("uses TCP when the path is too long for a Unix socket", async () => {
 test("rejects a cluster of another major version and names both versions", async () => {
   mkdirSync(cluster(), { recursive: true, mode: 0o700 });
   writeFileSync(join(cluster(), "PG_VERSION"), "12\n");
-  await expect(embed().start()).rejects.toThrow(/written by Postgres 12, this is Postgres 18.*DATABASE_URI/);
+  await expect(embed().start()).rejects.toThrow(
+    /created by Postgres 12, but the embedded Postgres is version 18.*DATABASE_URI/,
+  );
 });
 
 test("reports why Postgres does not start", async () => {

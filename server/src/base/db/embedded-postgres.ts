@@ -109,7 +109,7 @@ export class EmbeddedPostgres {
 
   /** Takes microseconds while Postgres is alive; restarts it after a crash. Only between start and stop. */
   async ensureRunning(): Promise<PostgresAddress> {
-    if (!this.#registration) throw new Error("the embedded Postgres was not started");
+    if (!this.#registration) throw new Error("the embedded Postgres has not been started");
     if (this.#running && processLives(this.#running.postmaster)) return this.#running.address;
     this.#starting ??= this.#locked(() => this.#startOrAdopt()).finally(() => (this.#starting = null));
     return this.#starting;
@@ -163,8 +163,9 @@ export class EmbeddedPostgres {
     const found = readFileSync(join(this.#cluster, "PG_VERSION"), "utf8").trim();
     if (found === String(binaries.major)) return;
     throw new Error(
-      `${this.#cluster} was written by Postgres ${found}, this is Postgres ${binaries.major}. Move its contents ` +
-        `over with pg_dump of version ${found}, name another data directory, or set DATABASE_URI.`,
+      `${this.#cluster} was created by Postgres ${found}, but the embedded Postgres is version ` +
+        `${binaries.major}. Migrate the data with pg_dump of version ${found}, use another data directory, or set ` +
+        "DATABASE_URI.",
     );
   }
 
@@ -187,10 +188,10 @@ export class EmbeddedPostgres {
       if (postmaster?.status === "ready") return postmaster;
       if (spawned?.ended) {
         const output = spawned.output();
-        const message = `Postgres did not start. Its log, ${spawned.log}, says:\n${output}`;
+        const message = `Postgres failed to start. Its log ${spawned.log}:\n${output}`;
         throw TRANSIENT.test(output) ? new Error(message) : new StartError(message);
       }
-      if (!spawned && !postmaster) throw new Error("the Postgres that ran has ended");
+      if (!spawned && !postmaster) throw new Error("the running Postgres has exited");
       if (performance.now() - began > told) {
         this.#log(`Postgres recovers from a crash, ${told / 1000} s so far`);
         told *= 2;
@@ -220,7 +221,9 @@ export class EmbeddedPostgres {
       } catch (error) {
         const { code } = error as { code?: string };
         if (code === "28P01") {
-          throw new StartError(`${join(this.#dir, "password")} is not the password of the cluster beside it`);
+          throw new StartError(
+            `${join(this.#dir, "password")} does not hold the password of the cluster in this directory`,
+          );
         }
         if (code === "3D000") {
           const admin = open("postgres");

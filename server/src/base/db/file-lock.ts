@@ -197,7 +197,7 @@ async function lockDescriptor(descriptor: number, waitMs: number, mode?: "-s"): 
     if (outcome !== "missing") return outcome;
   }
   throw new Error(
-    "Locking a data directory needs the program flock (package util-linux) or perl; neither is installed",
+    "Cannot lock the data directory: neither flock (package util-linux) nor perl is installed. Install one of them",
   );
 }
 

@@ -24,7 +24,8 @@ const VERSION_LINE = /^(\d+) ([0-9a-f]{64})$/;
 export async function readFunctions(directory: string): Promise<SqlFunctions> {
   const file = join(directory, "VERSION");
   const [, version] = VERSION_LINE.exec((await readFile(file, "utf8")).trim()) ?? [];
-  if (version === undefined) throw new Error(`${file} must be one line "<number> <sha256>". Run: npm run schema`);
+  if (version === undefined)
+    throw new Error(`${file} must consist of one line "<number> <sha256>". Run: npm run schema`);
   const text = await readText(directory);
   return { version: Number(version), text, hash: hashText(text) };
 }

@@ -28,7 +28,7 @@ export async function initCluster(
 ): Promise<void> {
   const target = join(dir, "data");
   if (existsSync(target) && readdirSync(target).length > 0) {
-    throw new Error(`${target} holds files but no Postgres cluster. Move it away, or name another data directory.`);
+    throw new Error(`${target} contains files but no Postgres cluster. Move them away, or use another data directory.`);
   }
   rmSync(target, { recursive: true, force: true });
   for (const name of readdirSync(dir)) if (name.startsWith("new-")) rmSync(join(dir, name), { recursive: true });
@@ -87,7 +87,7 @@ function run(program: string, args: string[], cwd: string, owner: OsUser | null,
 
 function failure(program: string, reason: string): Error {
   return new Error(
-    `The embedded Postgres cannot be set up; set DATABASE_URI to use another one. ${program}: ${reason}`,
+    `Could not set up the embedded Postgres; set DATABASE_URI to use another Postgres. ${program}: ${reason}`,
   );
 }
 

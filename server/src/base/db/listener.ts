@@ -71,7 +71,8 @@ export class Listener {
         if (this.#listening) this.#o.onGap();
       }
     } catch (error) {
-      if (!isDatabaseAway(error) && !this.#stopped) this.#o.log.error({ err: error }, "notifications cannot be heard");
+      if (!isDatabaseAway(error) && !this.#stopped)
+        this.#o.log.error({ err: error }, "cannot receive notifications from the database");
     } finally {
       this.#busy = false;
     }

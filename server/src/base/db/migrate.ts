@@ -40,7 +40,7 @@ export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ appli
     await tx`select pg_advisory_xact_lock(${LOCK})`;
     const [server] = await tx<{ major: number }[]>`select current_setting('server_version_num')::int / 10000 as major`;
     if (server!.major < 15) {
-      throw new MigrationError(`Heddle needs Postgres 15 or newer; this one is ${server!.major}.`);
+      throw new MigrationError(`Heddle needs Postgres 15 or newer; this server is version ${server!.major}.`);
     }
     await tx`create table if not exists heddle_migrations (
       version integer primary key, name text not null, applied_at timestamptz not null default now())`;
@@ -50,8 +50,8 @@ export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ appli
     const newest = Math.max(0, ...files.map(numberOf));
     if (current > newest) {
       throw new MigrationError(
-        `The database has schema version ${current}, this Heddle knows versions up to ${newest}. ` +
-          "A newer Heddle has been here: start that one, or use another database.",
+        `The database has schema version ${current}, but this version of Heddle supports versions up to ` +
+          `${newest}. Start the newer Heddle that migrated it, or use another database.`,
       );
     }
     for (const file of files.filter((name) => numberOf(name) > current)) {

@@ -36,7 +36,7 @@ export async function openDatabase(options: {
   const address = await embedded.start();
   let pending: Promise<unknown> = Promise.resolve();
   let busy = false;
-  const message = "the embedded Postgres died and cannot be started again";
+  const message = "the embedded Postgres died and could not be restarted";
   const failure = new RepeatedFailure({ log, message });
   const watch = setInterval(() => {
     if (busy) return;
@@ -76,7 +76,7 @@ async function waitForDatabase(address: DatabaseAddress, log: Log): Promise<void
       } catch (error) {
         const patience = isUnreachable(error) ? REFUSED_MS : AWAY_MS;
         if (!isPassing(error) || performance.now() - began > patience) throw error;
-        if (tries === 1) log.warn({ err: error }, "the database does not answer yet; waiting for it");
+        if (tries === 1) log.warn({ err: error }, "the database is not reachable yet; waiting for it");
         await sleep(250);
       }
     }

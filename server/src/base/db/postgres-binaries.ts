@@ -30,7 +30,7 @@ export function findPostgresBinaries(user: OsUser | null): PostgresBinaries {
   const root = findPackage(name);
   if (root === null || process.platform === "win32") {
     throw new Error(
-      `There is no embedded Postgres for ${process.platform} ${process.arch} here (package ${name}). ` +
+      `The embedded Postgres for ${process.platform} ${process.arch} (package ${name}) is not installed. ` +
         "Set DATABASE_URI to a Postgres 15 or newer, or reinstall with optional dependencies.",
     );
   }
@@ -73,7 +73,7 @@ function repair(root: string): void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST") continue;
       throw new Error(
-        `The embedded Postgres is incomplete: cannot make ${join(root, target)} (${(error as Error).message}). ` +
+        `The embedded Postgres is incomplete: could not create ${join(root, target)} (${(error as Error).message}). ` +
           `Run "node scripts/hydrate-symlinks.js" in ${root} as its owner, or set DATABASE_URI.`,
       );
     }

@@ -53,11 +53,11 @@ export async function registerWhenFree(
       if (typeof outcome !== "string") return outcome;
       if (performance.now() > deadline) {
         throw new DataDirectoryError(
-          `${dir} is used by ${outcome}. One container at a time may open a data directory. Stop the other one, ` +
-            "give this one a data directory of its own, or set DATABASE_URI in both.",
+          `${dir} is in use by ${outcome}. Only one container at a time can open a data directory. Stop the ` +
+            "other one, use a separate data directory for this one, or set DATABASE_URI in both.",
         );
       }
-      if (!waits) log(`${dir} is used by ${outcome}; waiting ${waitMs / 1000} s for its end`);
+      if (!waits) log(`${dir} is in use by ${outcome}; waiting ${waitMs / 1000} s for it to exit`);
       wanted ??= await acquireUnlessHeld(wantedLock(dir));
       await sleep(250);
     }

@@ -81,4 +81,4 @@ async function retry<T>(
 
 /** Error for the caller when the database remains unreachable. */
 export const databaseAway = (cause: unknown): AppError =>
-  new AppError(503, "The database cannot be reached. Try again.", { headers: { "Retry-After": "1" }, cause });
+  new AppError(503, "The database is unreachable. Try again.", { headers: { "Retry-After": "1" }, cause });

@@ -8,8 +8,8 @@ export const embeddedPostgresOptions = {
     min: 1,
     max: 86_400,
     description:
-      "How long the embedded Postgres runs on after its last server was killed, in seconds, so that the next start " +
-      "adopts it. It never ends while a server, even a frozen one, or another client uses it.",
+      "How long the embedded Postgres keeps running after its last server was killed, in seconds, so that the " +
+      "next start can adopt it. It never stops while a server, even a frozen one, or another client uses it.",
   }),
 };
 

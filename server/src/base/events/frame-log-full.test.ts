@@ -51,7 +51,7 @@ test("a full disk ends a log with the reason, after the frames held in memory", 
 test("logs share the allowed disk space and release it", async () => {
   const space = new SpillSpace(1024 * 1024);
   const { log, reason } = await fill({ space });
-  expect(reason).toBe("The streams of this server need more than 1 MB of disk.");
+  expect(reason).toBe("This server's streams need more than 1 MB of disk.");
   expect(await readAll(log)).toBe(log.appended);
   const other = await fill({ space, file: join(dir, "other") });
   expect(other.reason).toBeDefined();
@@ -95,7 +95,7 @@ test("disposing an unfinished log aborts its reader instead of ending it cleanly
   const reader = sseBody(stalled, { from: 0, heartbeatMs: 5, stallMs: 20 }).getReader();
   stalled.append("x", frame(1));
   await new Promise((resolve) => setTimeout(resolve, 80));
-  await expect(reader.read()).rejects.toThrow("took nothing");
+  await expect(reader.read()).rejects.toThrow("stopped reading");
 });
 
 test("the limit is at most half of the free disk space", async () => {

@@ -275,7 +275,7 @@ export class FrameLog {
   async #readBack(segment: Segment, start: number, end: number): Promise<Buffer[]> {
     if (segment.fileOffset < 0) {
       const found = (await this.#options.elsewhere?.read(segment.first + start, end - start)) ?? [];
-      if (found.length !== end - start) throw new Error("frames of a stream are not kept any more");
+      if (found.length !== end - start) throw new Error("the stream's frames are no longer available");
       return found;
     }
     const bytes = await this.#file.read(segment.fileOffset, segment.bytes);

@@ -40,11 +40,15 @@ export class LiveFrames {
       });
       let away = false;
       redis.on("ready", () => {
-        if (away) log.warn(`Redis is back (${connectionName})`);
+        if (away) log.warn(`Redis is available again (${connectionName})`);
         away = false;
       });
       redis.on("error", (error: Error) => {
-        if (!away) log.warn({ err: error }, "Redis is away: streams between servers go through the database, slower");
+        if (!away)
+          log.warn(
+            { err: error },
+            "Redis is unavailable: streams between servers fall back to the slower path through the database",
+          );
         away = true;
       });
       return redis;

@@ -22,7 +22,7 @@ export class SpillFile {
   async append(bytes: Buffer): Promise<number> {
     if (this.#space && !this.#space.take(bytes.length)) {
       throw new Error(
-        `The streams of this server need more than ${Math.floor(this.#space.limit / 1024 / 1024)} MB of disk.`,
+        `This server's streams need more than ${Math.floor(this.#space.limit / 1024 / 1024)} MB of disk.`,
       );
     }
     const at = this.#end;
@@ -44,10 +44,10 @@ export class SpillFile {
   }
 
   async read(at: number, length: number): Promise<Buffer> {
-    if (!this.#file) throw new Error("the file of a stream is gone");
+    if (!this.#file) throw new Error("the spill file of the stream is missing");
     const bytes = Buffer.allocUnsafe(length);
     const { bytesRead } = await this.#file.read(bytes, 0, length, at);
-    if (bytesRead < length) throw new Error("the file of a stream is incomplete");
+    if (bytesRead < length) throw new Error("the spill file of the stream is truncated");
     return bytes;
   }
 

@@ -18,7 +18,7 @@ export function splitFrames(bytes: Buffer): { name: string; frame: Buffer }[] {
   const frames: { name: string; frame: Buffer }[] = [];
   for (let at = 0; at < bytes.length;) {
     const end = bytes.indexOf("\n\n", at) + 2;
-    if (end < 2) throw new Error("a frame has no end");
+    if (end < 2) throw new Error("the frame is not terminated");
     const name = bytes.toString("utf8", at + "event: ".length, bytes.indexOf(10, at));
     frames.push({ name, frame: bytes.subarray(at, end) });
     at = end;
@@ -107,7 +107,7 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
   let waiting = false;
   const timer = setInterval(() => {
     if (wakeUp) wakeUp(true);
-    else if (performance.now() - lastPull > stallMs) cut("the reader took nothing for too long");
+    else if (performance.now() - lastPull > stallMs) cut("the reader stopped reading");
   }, heartbeatMs);
 
   log.acquire();

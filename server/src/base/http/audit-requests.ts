@@ -123,7 +123,7 @@ function textsOf(fields: unknown, isNamed: (name: string) => boolean): Record<st
     const all: unknown[] = Array.isArray(value) ? value : [value];
     const list = all.filter((one) => typeof one === "string");
     if (list.length === 0 || list.length < all.length) continue;
-    const more = list.length > MOST_NAMED ? `,… ${list.length} in all` : "";
+    const more = list.length > MOST_NAMED ? `,… ${list.length} in total` : "";
     texts[name] = list.slice(0, MOST_NAMED).join(",") + more;
   }
   return texts;

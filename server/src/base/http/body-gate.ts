@@ -21,8 +21,8 @@ export const bodyOptions = {
     default: 256,
     min: 1,
     description:
-      "Memory in MiB for the bodies of requests and the messages of WebSockets that are under way in a server process; " +
-      "what comes beyond it waits, then gets 503. At least the largest body.",
+      "Memory, in MiB, of a server process for the request bodies and WebSocket messages in flight. Requests " +
+      "beyond it wait, then get 503. At least the size of the largest body.",
   }),
 };
 
@@ -113,7 +113,7 @@ export class BodyGate {
     this.#public.add(body);
     const timer = setTimeout(() => {
       this.#public.delete(body);
-      refuse(new AppError(400, `The request's body did not arrive within ${PUBLIC_MS / 1000} seconds.`));
+      refuse(new AppError(400, `The request body did not arrive within ${PUBLIC_MS / 1000} seconds.`));
     }, PUBLIC_MS);
     const arrived = () => {
       clearTimeout(timer);
@@ -157,10 +157,10 @@ export class BodyGate {
       if (ms < SLOW_AFTER_MS || (body.bytes * 1000) / ms >= MIN_BODY_PACE) continue;
       this.#arriving.delete(body);
       body.refuse(
-        unavailable("The request's body arrives too slowly, and others wait for the memory that it takes.", 2),
+        unavailable("The request body arrived too slowly while other requests waited for memory. Try again.", 2),
       );
     }
   }
 }
 
-const noRoom = (): AppError => unavailable("Too many request bodies are under way. Send this again later.", 2);
+const noRoom = (): AppError => unavailable("Too many request bodies are in flight. Try again later.", 2);

@@ -43,14 +43,14 @@ export function refusePage(request: BrowserFacts, policy: BrowserPolicy): string
   if (policy.keyless) {
     if (!isOwnName(host, policy)) {
       return (
-        `This server needs no key, so it answers only by the names of this machine, not by "${host}". Name it in ` +
-        "HEDDLE_ALLOWED_HOSTS, or set HEDDLE_AUTH=required."
+        `This server requires no key, so it answers only under the names of this machine, not "${host}". Add the ` +
+        "name to HEDDLE_ALLOWED_HOSTS, or set HEDDLE_AUTH=required."
       );
     }
     const forwarded = forwardedFromElsewhere(request, policy);
     if (forwarded !== undefined) {
       return (
-        `This server needs no key because only this machine reaches it, but a proxy has forwarded this request ` +
+        `This server requires no key because it is reachable only from this machine, but a proxy forwarded this request ` +
         `(${forwarded}). Set HEDDLE_AUTH=required and HEDDLE_TRUSTED_PROXIES.`
       );
     }
@@ -60,8 +60,11 @@ export function refusePage(request: BrowserFacts, policy: BrowserPolicy): string
   if (page === undefined) return undefined;
   if (policy.isOpen?.(pathOf(request))) return undefined;
   if (page !== UNNAMED && policy.allows(page)) return undefined;
-  const name = page === UNNAMED ? "another origin, which the browser does not name," : page;
-  return `Pages of ${name} may not call this server. Name the origin in HEDDLE_CORS_ORIGINS or in http.cors of langgraph.json.`;
+  const name = page === UNNAMED ? "another origin, which the browser withholds," : page;
+  return (
+    `Pages of ${name} may not call this server. Add the origin to HEDDLE_CORS_ORIGINS or to http.cors in ` +
+    "langgraph.json."
+  );
 }
 
 const UNNAMED = "null";

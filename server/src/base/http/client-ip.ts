@@ -19,15 +19,15 @@ export const clientIpOptions = {
     env: ["HEDDLE_TRUSTED_PROXIES"],
     default: [],
     description:
-      "Addresses of proxies whose header names the client: addresses and CIDR blocks with commas between, " +
-      "such as 10.0.0.0/8,fd00::/8. Without it the header is ignored.",
+      "Proxies whose client address header is trusted: addresses and CIDR blocks separated by commas, such as " +
+      "10.0.0.0/8,fd00::/8. When unset, the header is ignored.",
     parse: parseBlocks,
   } satisfies OptionSpec<string[]> as OptionSpec<readonly string[]>,
   forwardedHeader: choice({
     env: ["HEDDLE_FORWARDED_HEADER"],
     default: "x-forwarded-for",
     of: ["x-forwarded-for", "forwarded"],
-    description: "Header in which the trusted proxies name the client.",
+    description: "Header in which trusted proxies send the client's address.",
   }),
 };
 
@@ -144,7 +144,7 @@ function parseBlocks(text: string): string[] {
       const widest = normal?.includes(":") ? 128 : 32;
       const isBits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest);
       if (normal === undefined || !isBits || rest.length > 0) {
-        throw new ConfigError(`must be addresses or CIDR blocks with commas between; "${block}" is neither`);
+        throw new ConfigError(`must be addresses or CIDR blocks separated by commas; "${block}" is neither`);
       }
       return `${normal}/${bits ?? widest}`;
     });

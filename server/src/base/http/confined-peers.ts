@@ -38,7 +38,7 @@ export function openPeerCheck(options: PeerCheckOptions): PeerCheck | undefined 
     // the connection has ended, so its owner cannot be determined
     if (ends === undefined) return true;
     const uid = await owners.find(ends).catch((error: unknown) => {
-      log.warn({ err: error }, "the user of a connection could not be found");
+      log.warn({ err: error }, "could not determine which local user owns a connection");
       // the connection's next request triggers another lookup
       known.delete(socket);
       return null;
@@ -97,16 +97,16 @@ async function tablesWork(owners: SocketOwners, log: Log): Promise<boolean> {
     const uid = await owners.find(endsOf(socket)!);
     socket.destroy();
     if (uid === process.geteuid!()) return true;
-    log.debug("the kernel's tables of sockets do not show this process's own");
+    log.debug("the kernel's socket tables do not list this process's own sockets");
   } catch (error) {
-    log.debug({ err: error }, "the kernel's tables of sockets cannot be read");
+    log.debug({ err: error }, "cannot read the kernel's socket tables");
   } finally {
     client?.destroy();
     server.close();
   }
   log.warn(
-    "The users of connections cannot be found here (/proc/net/tcp), so isolated programs may use this server like all " +
-      "others of the machine. Set HEDDLE_AUTH=required where they are not trusted.",
+    "Cannot determine which local user owns a connection (/proc/net/tcp), so isolated programs can call this " +
+      "server like any other program of this machine. Set HEDDLE_AUTH=required unless they are trusted.",
   );
   return false;
 }

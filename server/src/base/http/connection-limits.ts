@@ -15,47 +15,52 @@ export const connectionOptions = {
     default: 20,
     min: 1,
     max: 600,
-    description: "Seconds within which a request's headers must have arrived; then 408 and the connection is closed.",
+    description:
+      "Seconds within which a request's headers must arrive; later ones get 408 and the connection is closed.",
   }),
   requestTimeoutSecs: integer({
     env: ["HEDDLE_HTTP_REQUEST_TIMEOUT_SECS"],
     default: 300,
     min: 1,
     max: 86_400,
-    description: "Seconds within which a request must have arrived with its body; the answer may take longer.",
+    description: "Seconds within which a request must arrive with its body; the response may take longer.",
   }),
   maxHeaderBytes: integer({
     env: ["HEDDLE_HTTP_MAX_HEADER_BYTES"],
     default: 16_384,
     min: 2048,
     max: 1_048_576,
-    description: "Largest size of a request's line and headers together; more gets 431.",
+    description: "Maximum total size of a request line and its headers; larger requests get 431.",
   }),
   maxConnections: integer({
     env: ["HEDDLE_HTTP_MAX_CONNECTIONS"],
     default: 10_000,
     min: 10,
-    description: "Connections at once; beyond that idle ones are closed, and new ones are turned away.",
+    description: "Maximum number of open connections; beyond it idle ones are closed and new ones refused.",
   }),
   maxConnectionsPerAddress: integer({
     env: ["HEDDLE_HTTP_MAX_CONNECTIONS_PER_ADDRESS"],
     default: 1000,
     min: 1,
-    description: "Connections at once from one address (IPv6: one /64). Loopback and trusted proxies may have more.",
+    description:
+      "Maximum number of open connections from one address (IPv6: one /64). Loopback and trusted proxies may have " +
+      "more.",
   }),
   maxUnknownConnections: integer({
     env: ["HEDDLE_HTTP_MAX_UNKNOWN_CONNECTIONS"],
     default: 500,
     min: 10,
     description:
-      "Connections on which no request was authenticated for a second; beyond that the oldest idle or half-sent ones are closed. Four times as many may come at once.",
+      "Maximum number of connections on which no request has been authenticated for a second; beyond it the " +
+      "oldest idle or half-sent ones are closed. Bursts of four times as many are allowed.",
   }),
   maxUnreadMb: integer({
     env: ["HEDDLE_HTTP_MAX_UNREAD_MB"],
     default: 256,
     min: 1,
     description:
-      "Answers, streams and WebSocket messages in MiB that wait for readers who do not read; beyond that the connections with the most are closed.",
+      "Memory, in MiB, for responses, streams and WebSocket messages that slow readers have not taken yet; " +
+      "beyond it the connections with the most unread data are closed.",
   }),
 };
 

@@ -22,17 +22,17 @@ export const crossOriginOptions = {
     env: ["HEDDLE_CORS_ORIGINS"],
     default: [],
     description:
-      "Origins whose pages may call this server, with commas between, such as https://app.example; * for all, on " +
-      "servers that need a key. Never with cookies: a page has to send a key. Pages of loopback origins may call an " +
-      "agent server that listens on loopback without being named.",
+      "Origins whose pages may call this server, separated by commas, such as https://app.example; * allows all " +
+      "origins on servers that require a key. Cookies are never accepted: a page must send a key. Pages of " +
+      "loopback origins may always call an agent server that listens on loopback.",
     parse: parseOrigins,
   } satisfies OptionSpec<string[]> as OptionSpec<readonly string[]>,
   allowedHosts: {
     env: ["HEDDLE_ALLOWED_HOSTS", "HEDDLE_CONSOLE_HOSTS"],
     default: [],
     description:
-      "Names by which a server that needs no key is reached besides loopback and addresses, with commas between: " +
-      "devbox.example. Requests for other names get 403 (DNS rebinding).",
+      "Additional host names, separated by commas, of a server that requires no key, such as devbox.example. " +
+      "Requests for names other than these, loopback names and addresses get 403 (against DNS rebinding).",
     parse: (text) =>
       text
         .split(",")

@@ -34,7 +34,8 @@ export function errorHandler(mode: ErrorMode, log: Log, onShortage?: (shortage: 
       };
       // deliberate load shedding: no stack trace
       const isSaid = thrown instanceof AppError && thrown.status === 503 && thrown.cause === undefined;
-      if (isSaid || shortage) log.warn({ reason: error.message, ...request }, "request put off");
+      if (isSaid || shortage)
+        log.warn({ reason: error.message, ...request }, "request rejected: the server or a dependency is not ready");
       else log.error({ err: thrown, ...request }, "request failed");
     }
     return errorResponse((c.get("errorFamily") as ErrorFamily | undefined) ?? mode, error, c.req.path);
@@ -114,7 +115,7 @@ export function translate(thrown: unknown): AppError {
   // SQLSTATE class 22, data exception: a value that Postgres cannot hold, such as a number out of range
   const code = (thrown as { code?: unknown } | null)?.code;
   if (typeof code === "string" && /^22.{3}$/.test(code)) {
-    return new AppError(422, `The request holds a value that cannot be stored: ${(thrown as Error).message}`);
+    return new AppError(422, `The request contains a value that cannot be stored: ${(thrown as Error).message}`);
   }
   return new AppError(500, "Internal Server Error", { cause: thrown });
 }

@@ -30,7 +30,7 @@ export function frontRoutes({ version, registry, document, aliases = [], prefix 
   return [
     route({
       ...shared,
-      publicBecause: "it describes what anybody can read in the repository, and holds no data",
+      publicBecause: "it describes a public API and contains no data",
       path: "/openapi.json",
       aliases,
       summary: "This document",
@@ -39,17 +39,17 @@ export function frontRoutes({ version, registry, document, aliases = [], prefix 
     }),
     route({
       ...shared,
-      publicBecause: "the page shows the public document; what it sends bears the reader's own key",
+      publicBecause: "the page shows the public document and calls the API with the reader's own key",
       path: "/docs",
-      summary: "This document as a page",
+      summary: "Get the OpenAPI document as a page",
       out: { 200: "text/html" },
       handler: () => htmlPage(docsPage, blocks),
     }),
     route({
       ...shared,
-      publicBecause: "a scraper knows no key; figures only, no names and no contents",
+      publicBecause: "scrapers have no key; the response holds figures only, no names or contents",
       path: "/metrics",
-      summary: "Figures for monitoring",
+      summary: "Get metrics for monitoring",
       query: z.object({ format: z.enum(["prometheus", "json"]).optional() }),
       out: { 200: ["text/plain", z.array(z.looseObject({ name: z.string() }))] },
       async handler({ query, c }) {
@@ -59,9 +59,9 @@ export function frontRoutes({ version, registry, document, aliases = [], prefix 
     }),
     route({
       ...shared,
-      publicBecause: "a signpost to public pages",
+      publicBecause: "it only links to public pages",
       path: "/",
-      summary: "Where to look",
+      summary: "Get the server's name, version and links",
       out: {
         200: z.object({ name: z.string(), version: z.string(), docs: z.string(), openapi: z.string() }),
         302: null,

@@ -27,9 +27,9 @@ export const readyRoute = (health: Health, at: { path: string; aliases?: string[
     ...at,
     tag: "System",
     permission: "public",
-    publicBecause: "a probe knows no key; names of parts and figures only",
+    publicBecause: "probes have no key; the response holds names of components and figures only",
     method: "GET",
-    summary: "Readiness: whether everything that it needs works",
+    summary: "Check readiness: the server and all its dependencies",
     out: { 200: readiness, 503: unhealthy },
     async handler({ c }) {
       const report = await health.ready();

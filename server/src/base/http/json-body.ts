@@ -28,7 +28,7 @@ export async function readJson(c: Context): Promise<unknown> {
   return UNSTORABLE.test(text) ? cleanStrings(value) : value;
 }
 
-const incomplete = () => new AppError(400, "The request's body did not arrive completely.");
+const incomplete = () => new AppError(400, "The request body did not arrive completely.");
 
 /**
  * JSON is parsed to any depth, but serialised, walked and stored recursively, which fails beyond some thousand levels.

@@ -54,13 +54,14 @@ async function readRpc(c: Context): Promise<RpcMessage> {
     if (!(error instanceof AppError) || error.status === 413) throw error;
     throw new RpcError(error.status === 400 ? PARSE_ERROR : INVALID_REQUEST, error.message);
   }
-  if (Array.isArray(given)) throw new RpcError(INVALID_REQUEST, "Batches are not supported: send one message.");
+  if (Array.isArray(given))
+    throw new RpcError(INVALID_REQUEST, "Batches are not supported; send one message per request.");
   const { jsonrpc, id, method, params, result, error } = given as Record<string, unknown>;
   const isId = id === undefined || id === null || typeof id === "string" || typeof id === "number";
-  if (jsonrpc !== "2.0" || !isId) throw new RpcError(INVALID_REQUEST, "This is no JSON-RPC 2.0 message.");
+  if (jsonrpc !== "2.0" || !isId) throw new RpcError(INVALID_REQUEST, "The request is not a JSON-RPC 2.0 message.");
   if (typeof method === "string") return { id: id as RpcId | undefined, method, params };
   if (result === undefined && error === undefined) {
-    throw new RpcError(INVALID_REQUEST, "A JSON-RPC request needs a method.");
+    throw new RpcError(INVALID_REQUEST, "The JSON-RPC request lacks a method.");
   }
   return { id: undefined, method: undefined, params };
 }
@@ -121,12 +122,12 @@ export async function answerRpc(
     const message = await readRpc(c);
     if (message.method === undefined || message.id === undefined) {
       if (notified) return notified(c);
-      throw new RpcError(INVALID_REQUEST, "A request needs an id.");
+      throw new RpcError(INVALID_REQUEST, "The JSON-RPC request lacks an id.");
     }
     id = message.id;
     return await call({ id, method: message.method, params: message.params });
   } catch (error) {
-    if (isInternal(error)) log.error({ err: coerceError(error) }, `an ${name} request failed`);
+    if (isInternal(error)) log.error({ err: coerceError(error) }, `${name} request failed`);
     const isMalformed = id === null && error instanceof RpcError;
     return rawJson(rpcFailure(id, error), {}, isMalformed ? 400 : 200);
   }

@@ -44,7 +44,7 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   summary: string;
   tag: string;
   /**
-   * `organization`: concerns the organisation, so callers with several workspaces need not name one.
+   * `organization`: concerns the organization, so callers with several workspaces need not name one.
    * `principal.workspaceId` may then be the id of no workspace.
    */
   scope?: "organization";
@@ -187,11 +187,11 @@ export async function recognise(authenticator: Authenticator, c: Context, needsW
 const socketOf = (c: Context): Socket | undefined =>
   (c.env as { incoming?: { socket?: Socket } } | undefined)?.incoming?.socket;
 
-const lacks = (permission: Permission): AppError => forbidden(`Forbidden: this needs the permission ${permission}.`);
+const lacks = (permission: Permission): AppError => forbidden(`Forbidden: the permission ${permission} is required.`);
 
 const nobody = new Proxy({} as Principal, {
   get(_, name) {
-    throw new Error(`a public route asked for the caller's ${String(name)}`);
+    throw new Error(`a public route read the caller's ${String(name)}`);
   },
 });
 

@@ -85,7 +85,7 @@ export class WebSocketIntake {
       },
       () => {
         if (this.#closed) return;
-        this.#socket.close(TRY_AGAIN_LATER, "The server has no memory for this message now.");
+        this.#socket.close(TRY_AGAIN_LATER, "The server is out of memory for messages.");
         setTimeout(() => this.#socket.terminate(), LINGER_MS).unref();
       },
     );

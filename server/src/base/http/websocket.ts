@@ -19,20 +19,20 @@ export const webSocketOptions = {
     env: ["HEDDLE_WEBSOCKET_MAX_CONNECTIONS"],
     default: 2000,
     min: 0,
-    description: "WebSockets at once; more are answered with 503.",
+    description: "Maximum number of open WebSockets; further ones get 503.",
   }),
   maxWebSocketMessageBytes: integer({
     env: ["HEDDLE_WEBSOCKET_MAX_MESSAGE_BYTES"],
     default: 16 * 1024 * 1024,
     min: 1024,
-    description: "Largest message on a WebSocket in bytes; a larger one closes it with code 1009.",
+    description: "Maximum size of a WebSocket message in bytes; a larger one closes the connection with code 1009.",
   }),
   webSocketPingSecs: integer({
     env: ["HEDDLE_WEBSOCKET_PING_SECS"],
     default: 25,
     min: 1,
     max: 3600,
-    description: "Seconds between pings; a WebSocket that answers none until the next one is ended.",
+    description: "Seconds between pings; a WebSocket that has not answered one when the next is due is closed.",
   }),
 };
 
@@ -93,9 +93,10 @@ export class WebSockets {
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer, fetch: Fetch): Promise<void> {
     const url = requestUrl(request);
-    if (!url || request.method !== "GET") return refuseUpgrade(socket, 400, "A WebSocket begins with a GET request.");
+    if (!url || request.method !== "GET")
+      return refuseUpgrade(socket, 400, "A WebSocket handshake must be a GET request.");
     if (this.#open.size + this.#opening >= this.#settings.maxWebSockets) {
-      return refuseUpgrade(socket, 503, "Too many WebSockets.");
+      return refuseUpgrade(socket, 503, "Too many open WebSockets. Try again later.");
     }
     const upgrade: Upgrade = {};
     const env = { incoming: request, upgrade };

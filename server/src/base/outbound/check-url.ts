@@ -17,10 +17,10 @@ export function checkUrl(policy: OutboundPolicy, text: string | URL): URL {
   const bad = (why: string) => new OutboundError("bad_url", why);
   const source = String(text);
   if (source.length > LONGEST_URL) throw bad(`The URL is longer than ${LONGEST_URL} characters.`);
-  if (!URL.canParse(source)) throw bad("The URL cannot be read.");
+  if (!URL.canParse(source)) throw bad("The URL is malformed.");
   const url = new URL(source);
   if (url.protocol !== "http:" && url.protocol !== "https:") throw bad("The URL must begin with http:// or https://.");
-  if (url.username !== "" || url.password !== "") throw bad("The URL must not hold a user name or a password.");
+  if (url.username !== "" || url.password !== "") throw bad("The URL must not contain a user name or a password.");
   if (url.port === "0") throw bad("The URL's port must not be 0.");
   const host = hostOf(url);
   const port = portOf(url);

@@ -64,7 +64,7 @@ function guard(
   const port = Number(options.port ?? defaultPort);
   try {
     // the agent passes the request's own path as `path` only for Unix sockets
-    if (options.socketPath) throw new OutboundError("blocked", "A socket of the file system is not called.");
+    if (options.socketPath) throw new OutboundError("blocked", "Unix domain sockets cannot be called.");
     refuseLiteral(policy, options.host ?? "localhost", port);
   } catch (error) {
     if (!connected) throw error;

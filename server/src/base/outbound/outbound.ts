@@ -109,7 +109,7 @@ async function call(
     const redirected = [301, 302, 303, 307, 308].includes(response.status);
     if (!redirected || init.redirect === "manual") return response;
     if (init.redirect === "error" || redirects === limits.maxRedirects) {
-      throw new OutboundError("redirect", `${hop.url.host} redirects more often than is followed (${redirects}).`);
+      throw new OutboundError("redirect", `${hop.url.host} redirected more than ${redirects} times.`);
     }
     const next = followRedirect(hop, response.status, location);
     hop = { ...next, url: checkUrl(way.policy, next.url) };
@@ -158,9 +158,9 @@ function translate(error: unknown, url: URL, overdue: boolean, limits: OutboundL
   if (error instanceof OutboundError) return error;
   const { code = "" } = error as { code?: string };
   const late = (what: string) => new OutboundError("timeout", `${url.host} ${what}.`, error);
-  if (overdue) return late(`did not answer completely within ${limits.totalMs} ms`);
-  if (code === "UND_ERR_CONNECT_TIMEOUT") return late("could not be connected to in time");
+  if (overdue) return late(`did not complete its response within ${limits.totalMs} ms`);
+  if (code === "UND_ERR_CONNECT_TIMEOUT") return late("did not accept the connection in time");
   if (code === "UND_ERR_HEADERS_TIMEOUT") return late(`did not answer within ${limits.headersMs} ms`);
-  if (code === "UND_ERR_BODY_TIMEOUT") return late(`fell silent for ${limits.bodyMs} ms`);
-  return new OutboundError("network", `${url.host} could not be called: ${code || "no valid answer"}.`, error);
+  if (code === "UND_ERR_BODY_TIMEOUT") return late(`sent nothing for ${limits.bodyMs} ms`);
+  return new OutboundError("network", `${url.host} could not be called: ${code || "invalid response"}.`, error);
 }

@@ -42,23 +42,23 @@ function readEntry(entry: string): Allowed {
   const [, host, portText] = /^(\[[^\]]*\]|[^:]*)(?::(\d+))?$/.exec(entry) ?? [];
   const port = portText === undefined ? null : Number(portText);
   if (host === undefined || host === "" || (port !== null && (port < 1 || port > 65_535))) {
-    throw bad("is neither host, host:port, *.domain, address, [address]:port nor network/bits");
+    throw bad("is not a host, host:port, *.domain, address, [address]:port or network/bits");
   }
   if (parseAddress(host)) return { ...readNetwork(host.replace(/^\[|\]$/g, ""), bad), port };
   const name = canonicalName(host);
   if (name.startsWith("*.") && NAME.test(name.slice(2))) return { kind: "domain", suffix: name.slice(1), port };
   // a name that ends in a number is an unusual notation of an address, or invalid
-  if (!NAME.test(name) || /(^|\.)(\d+|0x[0-9a-f]*)$/.test(name)) throw bad("is no host name and no address");
+  if (!NAME.test(name) || /(^|\.)(\d+|0x[0-9a-f]*)$/.test(name)) throw bad("is neither a host name nor an address");
   return { kind: "name", name, port };
 }
 
 function readNetwork(text: string, bad: (why: string) => Error): { kind: "network"; network: Address; bits: number } {
   const [base = "", bitsText] = text.split("/");
   const network = parseAddress(base);
-  if (!network) throw bad("is no network");
+  if (!network) throw bad("is not a network");
   const most = network.kind() === "ipv4" ? 32 : 128;
   const bits = bitsText === undefined ? most : /^\d+$/.test(bitsText) ? Number(bitsText) : -1;
-  if (bits < 0 || bits > most) throw bad(`needs a number of bits from 0 to ${most}`);
+  if (bits < 0 || bits > most) throw bad(`needs a prefix length from 0 to ${most}`);
   return { kind: "network", network, bits };
 }
 
@@ -73,13 +73,13 @@ const WHAT = {
   private: "a private address",
   "link-local": "a link-local address",
   metadata: "a metadata service",
-  special: "an address that is no ordinary host's",
+  special: "a reserved address",
 } as const;
 
 /** Judges a connection to this address, which was resolved from `host` or is the literal host of the URL. */
 export function judgeAddress(policy: OutboundPolicy, address: string, host: string, port: number): Verdict {
   const parsed = parseAddress(address);
-  if (!parsed) return { allowed: false, because: "something that is no address" };
+  if (!parsed) return { allowed: false, because: "an invalid address" };
   const kind = addressKind(parsed);
   if (kind === "public") return OK;
   if (kind === "loopback" && policy.openLoopback) return OK;

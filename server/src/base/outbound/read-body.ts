@@ -19,13 +19,13 @@ export const ACCEPT_ENCODING = "gzip, deflate, br";
  * nor a decompression bomb exceeds that memory.
  */
 export async function readLimitedBody(source: Readable, encoding: string, maxBytes: number): Promise<Buffer> {
-  const tooLarge = () => new OutboundError("too_large", `The answer is larger than ${maxBytes} bytes.`);
+  const tooLarge = () => new OutboundError("too_large", `The response exceeds ${maxBytes} bytes.`);
   const name = encoding.trim().toLowerCase();
   const decoder = name === "" || name === "identity" ? undefined : DECODERS[name];
   if (name !== "" && name !== "identity" && !decoder) {
     // undici emits an abort error on the destroyed stream, and without a listener it would crash the process
     source.on("error", () => {}).destroy();
-    throw new OutboundError("network", `The answer comes in an encoding that was not asked for: ${name.slice(0, 40)}.`);
+    throw new OutboundError("network", `The response has an encoding that was not requested: ${name.slice(0, 40)}.`);
   }
   let received = 0;
   async function* count(chunks: AsyncIterable<Buffer>) {

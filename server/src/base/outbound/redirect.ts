@@ -16,9 +16,9 @@ const HARMLESS = new Set(["accept", "accept-language", "accept-encoding", "conte
  */
 export function followRedirect(hop: Hop, status: number, location: string | null): Hop {
   const refuse = (why: string) => new OutboundError("redirect", `${hop.url.host} redirects ${why}.`);
-  if (location === null || !URL.canParse(location, hop.url)) throw refuse("to nowhere that can be read");
+  if (location === null || !URL.canParse(location, hop.url)) throw refuse("to an invalid URL");
   const url = new URL(location, hop.url);
-  if (hop.url.protocol === "https:" && url.protocol !== "https:") throw refuse("from https to something else");
+  if (hop.url.protocol === "https:" && url.protocol !== "https:") throw refuse("from https to another protocol");
   const toGet = status === 303 ? hop.method !== "HEAD" : status < 303 && hop.method === "POST";
   const method = toGet ? "GET" : hop.method;
   const body = toGet ? null : hop.body;

@@ -41,14 +41,14 @@ export async function resolveTarget(
   try {
     found = await resolve(host);
   } catch (error) {
-    throw new OutboundError("network", `The name ${host} is not known.`, error);
+    throw new OutboundError("network", `The host name ${host} could not be resolved.`, error);
   }
   const verdicts = found.map(({ address }) => judgeAddress(policy, address, host, port));
   const [first, ...rest] = found.filter((_, index) => verdicts[index]!.allowed);
   if (first) return [first, ...rest];
   const refusal = verdicts.find((verdict) => !verdict.allowed);
   if (refusal && !refusal.allowed) throw blocked(host, port, refusal.because);
-  throw new OutboundError("network", `The name ${host} has no address.`);
+  throw new OutboundError("network", `The host name ${host} has no address.`);
 }
 
 /**
@@ -63,7 +63,10 @@ export function guardedLookup(policy: OutboundPolicy, resolve: Resolve, port: nu
         const wanted = found.filter((one) => !family || family === one.family || family === `IPv${one.family}`);
         const [first] = wanted;
         if (!first) {
-          const error: NodeJS.ErrnoException = new OutboundError("network", `${host} has no such address.`);
+          const error: NodeJS.ErrnoException = new OutboundError(
+            "network",
+            `${host} has no address of the requested family.`,
+          );
           callback(error, "", 0);
         } else if (options.all) callback(null, wanted);
         else callback(null, first.address, first.family);

@@ -6,8 +6,8 @@ export const outboundOptions = {
     env: ["HEDDLE_OUTBOUND_ALLOW"],
     default: "",
     description:
-      "What may be called besides public addresses, separated by commas: host, host:port, *.domain, address, " +
-      "[address]:port, network/bits. A name opens private and loopback addresses; link-local and metadata " +
-      "addresses have to be named themselves.",
+      "Targets that outbound requests may reach besides public addresses, separated by commas: host, host:port, " +
+      "*.domain, address, [address]:port, network/bits. A name permits its private and loopback addresses; " +
+      "link-local and metadata addresses must be listed as addresses.",
   }),
 };

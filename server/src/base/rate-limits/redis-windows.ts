@@ -59,7 +59,7 @@ export class RedisWindows implements Windows {
     let timer: NodeJS.Timeout;
     await Promise.race([reached, new Promise<void>((resolve) => (timer = setTimeout(resolve, 500)))]);
     clearTimeout(timer!);
-    if (windows.#away) windows.#lost(new Error("it did not answer"));
+    if (windows.#away) windows.#lost(new Error("no answer"));
     return windows;
   }
 
@@ -118,13 +118,13 @@ export class RedisWindows implements Windows {
     this.#away = true;
     this.#everAway = true;
     this.#nextProbe = performance.now() + PROBE_EVERY_MS;
-    this.#log.warn({ err: error }, "Redis is away: rate limits are counted by each server on its own");
+    this.#log.warn({ err: error }, "Redis is unavailable: each server counts rate limits on its own");
   }
 
   #found(): void {
     if (!this.#away || this.#stopped) return;
     this.#away = false;
-    if (this.#everAway) this.#log.warn("Redis is back: rate limits are shared again");
+    if (this.#everAway) this.#log.warn("Redis is available again: servers share rate limits");
   }
 }
 

@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { generateKey } from "./keyring.ts";
 
 const HEADER =
-  "# Keys that Heddle's stored secrets are encrypted with, newest first. Whoever has this file and the database\n" +
-  "# has the secrets; without it they are lost. Keep a copy, apart from the database's.\n";
+  "# Encryption keys of Heddle's stored secrets, newest first. This file together with the database gives access to\n" +
+  "# all secrets; without it they are lost. Keep a backup of it, apart from the database's.\n";
 
 export const defaultKeyFile = (dataDir: string): string => join(dataDir, "secrets.keys");
 

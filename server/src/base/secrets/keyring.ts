@@ -62,20 +62,23 @@ function readKeys(text: string, source: string): RingKey[] {
     .map((entry) => entry.trim())
     .filter((entry) => entry !== "");
   const keys = entries.map((entry, index) => readKey(entry, `${source}: entry ${index + 1}`));
-  if (keys.length === 0) throw new ConfigError(`${source} holds no key. Make one: heddle secrets generate`);
+  if (keys.length === 0) throw new ConfigError(`${source} contains no key. Generate one: heddle secrets generate`);
   const twice = keys.find((key, index) => keys.findIndex((other) => other.id === key.id) !== index);
-  if (twice) throw new ConfigError(`${source} holds two keys with the id ${twice.id}`);
+  if (twice) throw new ConfigError(`${source} contains two keys with the id ${twice.id}`);
   return keys;
 }
 
 function readKey(entry: string, where: string): RingKey {
   const colon = entry.indexOf(":");
   const id = entry.slice(0, Math.max(colon, 0));
-  if (!ID.test(id)) throw new ConfigError(`${where} is not id:base64, with letters, digits, _ . - in the id`);
+  if (!ID.test(id))
+    throw new ConfigError(`${where} must have the form id:base64, with letters, digits, _ . - in the id`);
   const encoded = entry.slice(colon + 1);
   const bytes = /^[A-Za-z0-9+/_-]+={0,2}$/.test(encoded) ? Buffer.from(encoded, "base64") : Buffer.alloc(0);
   if (bytes.length !== KEY_BYTES) {
-    throw new ConfigError(`${where} (id ${id}) is not ${KEY_BYTES} bytes in base64. Make one: heddle secrets generate`);
+    throw new ConfigError(
+      `${where} (id ${id}) is not ${KEY_BYTES} bytes in base64. Generate one: heddle secrets generate`,
+    );
   }
   const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", bytes, "", `heddle ${purpose}`, KEY_BYTES));
   return {

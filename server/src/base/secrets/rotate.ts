@@ -62,7 +62,7 @@ export async function rotateSecrets(
     const { freed, left } = await freeKeys(sql, to.id);
     if (left <= damaged.length) return { rewrapped, freed, damaged };
     if (performance.now() > deadline) {
-      throw new SecretError(`${left} secrets were held by others all the time; run it again later`);
+      throw new SecretError(`${left} secrets stayed locked by other transactions; run this command again later`);
     }
     await sleep(50);
   }

@@ -26,7 +26,7 @@ test("rejects any changed bit, without the value in the message", () => {
       const bytes = Buffer.from(sealed[part]);
       bytes[bit >> 3]! ^= 1 << (bit & 7);
       expect(() => openSecret(key, ref, { ...sealed, [part]: bytes })).toThrow(
-        /^the stored secret webhook w1 was altered, or belongs elsewhere, and cannot be opened$/,
+        /^the stored secret webhook w1 cannot be decrypted: it was altered or copied from another row$/,
       );
     }
     for (const length of [0, 1, 28, sealed[part].length - 1]) {
@@ -42,8 +42,8 @@ test("a ciphertext that was moved does not open elsewhere", () => {
     { purpose: "destination", id: "w1" },
     { purpose: "webhook w1", id: "" },
   ]) {
-    expect(() => openSecret(key, elsewhere, sealed)).toThrow(/belongs elsewhere/);
-    expect(() => rewrapKey(key, other, elsewhere, sealed.wrapped_key)).toThrow(/belongs elsewhere/);
+    expect(() => openSecret(key, elsewhere, sealed)).toThrow(/copied from another row/);
+    expect(() => rewrapKey(key, other, elsewhere, sealed.wrapped_key)).toThrow(/copied from another row/);
   }
   // the data key of one secret with the value of another
   const foreign = sealSecret(key, { ...ref, id: "w2" }, "other");
@@ -67,8 +67,8 @@ test("a key is neither printed nor serialized", () => {
 });
 
 test.each([
-  ["", /holds no key/],
-  ["# only a remark", /holds no key/],
+  ["", /contains no key/],
+  ["# only a remark", /contains no key/],
   ["QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=", /entry 1 is not id:base64/],
   ["a:c2hvcnQ=", /entry 1 \(id a\) is not 32 bytes/],
   ["a:not base64 at all !!", /entry 1 \(id a\) is not 32 bytes/],

@@ -83,4 +83,4 @@ function decrypt(key: KeyObject, sealed: Buffer, aad: Buffer, ref: SecretRef): B
 }
 
 const damaged = ({ purpose, id }: SecretRef): SecretError =>
-  new SecretError(`the stored secret ${purpose} ${id} was altered, or belongs elsewhere, and cannot be opened`);
+  new SecretError(`the stored secret ${purpose} ${id} cannot be decrypted: it was altered or copied from another row`);

@@ -67,7 +67,7 @@ test("does not open a row that was altered or moved in the database", async () =
   await secrets.put(ref("a"), "alpha");
   await secrets.put(ref("b"), "beta");
   await sql`update secrets set id = case id when 'a' then 'c' else 'd' end`;
-  await expect(secrets.get(ref("c"))).rejects.toThrow(/belongs elsewhere/);
+  await expect(secrets.get(ref("c"))).rejects.toThrow(/copied from another row/);
   await sql`update secrets set id = case id when 'c' then 'a' else 'b' end`;
   expect(await secrets.get(ref("a"))).toBe("alpha");
   await sql`update secrets set ciphertext = (select ciphertext from secrets where id = 'b') where id = 'a'`;
@@ -85,7 +85,7 @@ test("the first start creates a key file with owner-only access, and simultaneou
   logged.length = 0;
   chmodSync(defaultKeyFile(dir), 0o644);
   await withFile(sql, dir);
-  expect(logged.join("")).toContain("others than its owner");
+  expect(logged.join("")).toContain("users other than its owner");
 });
 
 test("rejects the start when stored secrets need a missing key, and names it", async () => {
@@ -95,17 +95,21 @@ test("rejects the start when stored secrets need a missing key, and names it", a
   await (await withKeys(sql, keys)).put(ref("a"), "v");
   const elsewhere = dataDir();
   await expect(withKeys(sql, generateKey())).rejects.toThrow(new RegExp(`${id} \\(1 secrets\\)`));
-  await expect(withFile(sql, elsewhere)).rejects.toThrow(new RegExp(`under the key ${id}, and .*secrets.keys`));
+  await expect(withFile(sql, elsewhere)).rejects.toThrow(
+    new RegExp(`encrypted with the key ${id}, but its key file .*secrets.keys`),
+  );
   // and no new key was created that would hide the mistake
   expect(existsSync(defaultKeyFile(elsewhere))).toBe(false);
   const impostor = `${id}:${generateKey().split(":")[1]}`;
-  await expect(withKeys(sql, impostor)).rejects.toThrow(/is not the key of that name/);
+  await expect(withKeys(sql, impostor)).rejects.toThrow(/differs from the key with this id/);
   expect(await (await withKeys(sql, `${generateKey()},${keys}`)).get(ref("a"))).toBe("v");
 });
 
 test("a configured key file must exist", async () => {
   const { sql } = await testDatabase();
-  await expect(withFile(sql, dataDir(), "/nonexistent/keys")).rejects.toThrow(/There is no \/nonexistent\/keys/);
+  await expect(withFile(sql, dataDir(), "/nonexistent/keys")).rejects.toThrow(
+    /The file \/nonexistent\/keys .* does not exist/,
+  );
 });
 
 test("of two servers with different keys, only the first can store secrets", async () => {
@@ -197,7 +201,7 @@ test("writes no value and no key to the log", async () => {
   await secrets.put(ref("a"), "v3ry-s3cret");
   await sql`update secrets set ciphertext = '\\x0102'`;
   await secrets.get(ref("a")).catch((error: unknown) => log.error({ err: error, secrets }, "failed"));
-  expect(logged.join("")).toContain("cannot be opened");
+  expect(logged.join("")).toContain("cannot be decrypted");
   expect(logged.join("")).not.toContain("v3ry-s3cret");
   expect(logged.join("")).not.toContain(keys.split(":")[1]);
 });

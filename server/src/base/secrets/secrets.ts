@@ -59,7 +59,8 @@ export async function openSecrets({ sql, log, dataDir, settings }: SecretsOption
       const key = keyring.find(sealed.key_id);
       if (key) return openSecret(key, ref, sealed);
       throw new SecretError(
-        `the secret ${ref.purpose} ${ref.id} is under the key ${sealed.key_id}, which is not in ${keyring.source}`,
+        `the secret ${ref.purpose} ${ref.id} is encrypted with the key ${sealed.key_id}, which is not in ` +
+          `${keyring.source}`,
       );
     },
     async delete(ref, tx) {
@@ -88,16 +89,18 @@ export function openKeyring(
     const needed = known.filter((key) => key.secrets > 0).map((key) => key.key_id);
     if (needed.length > 0) {
       throw new ConfigError(
-        `The database holds secrets under the key ${needed.join(", ")}, and ${path}, where it should be, does not ` +
-          "exist. Put the file back, or give the key in HEDDLE_SECRETS_KEYS.",
+        `The database holds secrets encrypted with the key ${needed.join(", ")}, but its key file ${path} does ` +
+          "not exist. Restore the file, or set the key in HEDDLE_SECRETS_KEYS.",
       );
     }
     if (settings.secretsKeyFile) {
-      throw new ConfigError(`There is no ${path} (HEDDLE_SECRETS_KEY_FILE). Make one: heddle secrets generate > FILE`);
+      throw new ConfigError(
+        `The file ${path} (HEDDLE_SECRETS_KEY_FILE) does not exist. Create it: heddle secrets generate > FILE`,
+      );
     }
     text = createKeyFile(path);
   }
-  if (isExposed(path)) log.warn({ path }, "others than its owner can read the file with the keys of all secrets");
+  if (isExposed(path)) log.warn({ path }, "users other than its owner can read the secrets key file");
   return new Keyring(text, path, () => readKeyFile(path) ?? "");
 }
 
@@ -107,15 +110,15 @@ function refuseMissingKeys(keyring: Keyring, known: KeyRow[]): void {
   if (missing.length > 0) {
     const list = missing.map((key) => `${key.key_id} (${key.secrets} secrets)`).join(", ");
     throw new ConfigError(
-      `The database holds secrets under keys that are not in ${keyring.source}: ${list}. ` +
-        "Give them in addition: all servers of a database need the same keys.",
+      `The database holds secrets encrypted with keys that are not in ${keyring.source}: ${list}. Add these ` +
+        "keys: all servers of a database need the same ones.",
     );
   }
   const changed = used.find((key) => !isSameKey(keyring.find(key.key_id)!, key));
   if (changed) {
     throw new ConfigError(
-      `The key ${changed.key_id} in ${keyring.source} is not the key of that name that the database's secrets are ` +
-        "under. Give the right one, and a new key another name.",
+      `The key ${changed.key_id} in ${keyring.source} differs from the key with this id that the database's ` +
+        "secrets are encrypted with. Restore the original key, and use another id for a new one.",
     );
   }
 }
@@ -129,16 +132,18 @@ async function currentKey(tx: Transaction, keyring: Keyring): Promise<RingKey> {
     const key = row && keyring.find(row.key_id);
     if (row && key) {
       if (isSameKey(key, row)) return key;
-      throw new SecretError(`the key ${key.id} in ${keyring.source} is not the one that the other servers use`);
+      throw new SecretError(
+        `the key ${key.id} in ${keyring.source} differs from the key that the other servers use under this id`,
+      );
     }
     // a leftover key without secrets: replace it with ours
     if (row && !(await deleteUnusedKey(tx, row.key_id))) {
       throw new SecretError(
-        `new secrets are sealed with the key ${row.key_id}, which is not in ${keyring.source}: ` +
-          "all servers of a database need the same keys",
+        `new secrets are encrypted with the key ${row.key_id}, which is not in ${keyring.source}: all servers ` +
+          "of a database need the same keys",
       );
     }
     await insertFirstKey(tx, keyring.newest);
   }
-  throw new SecretError("the current key changes all the time");
+  throw new SecretError("the current key keeps changing; try again later");
 }

@@ -7,14 +7,14 @@ export const secretsOptions = {
     default: undefined,
     secret: true,
     description:
-      "Keys that stored secrets are encrypted with, as id:base64 of 32 bytes, newest first, separated by commas. " +
-      "All servers of a database need the same.",
+      "Encryption keys of stored secrets, as id:base64 of 32 bytes, newest first, separated by commas. All " +
+      "servers of a database need the same keys.",
   }),
   secretsKeyFile: text({
     env: ["HEDDLE_SECRETS_KEY_FILE"],
     default: undefined,
     description:
-      "A file with such keys, one a line, where HEDDLE_SECRETS_KEYS is not given. " +
-      "Default: secrets.keys in the data directory, made at the first start.",
+      "File with such keys, one per line; used when HEDDLE_SECRETS_KEYS is unset. Default: secrets.keys in the " +
+      "data directory, created at the first start.",
   }),
 };

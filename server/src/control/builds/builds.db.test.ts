@@ -39,8 +39,8 @@ let made = 0;
 const OUTSIDE = join(dataDir, "stolen");
 
 test.each<[string, TarEntry[], string]>([
-  ["a path upwards", [{ path: "../../../../stolen", text: "x" }], "leads out of it"],
-  ["a path upwards in the middle", [{ path: "a/../../stolen", text: "x" }], "leads out of it"],
+  ["a path upwards", [{ path: "../../../../stolen", text: "x" }], "points outside the archive"],
+  ["a path upwards in the middle", [{ path: "a/../../stolen", text: "x" }], "points outside the archive"],
   ["an absolute path", [{ path: OUTSIDE, text: "x" }], "absolute"],
   ["a backslash", [{ path: "..\\..\\stolen", text: "x" }], "backslash"],
   ["a line end in a name", [{ path: "a\nb", text: "x" }], "control characters"],
@@ -54,7 +54,7 @@ test.each<[string, TarEntry[], string]>([
     "symbolic",
   ],
   ["a hard link", [{ path: "link", type: "1", link: "/etc/passwd" }], "hard link"],
-  ["a device", [{ path: "null", type: "3" }], "only files are taken"],
+  ["a device", [{ path: "null", type: "3" }], "only files and directories are accepted"],
   ["too many files", Array.from({ length: 60 }, (_, n) => ({ path: `f${n}`, text: "" })), "more than 50 entries"],
   ["a bomb", [{ path: "zeros", text: "\0".repeat(5_000_000) }], "more than 3 MiB"],
   [
@@ -77,9 +77,9 @@ test.each<[string, TarEntry[], string]>([
 test.each<[string, Buffer, object, string]>([
   ["no tar in it", gzipSync(Buffer.from("x".repeat(3000))), {}, "cannot be read"],
   ["its end missing", archiveOf(graphProject("x")).subarray(0, 200), {}, "cannot be read"],
-  ["no langgraph.json", archiveOf({ "readme.md": "" }), {}, "There is no langgraph.json"],
+  ["no langgraph.json", archiveOf({ "readme.md": "" }), {}, "The project has no file langgraph.json"],
   ["a langgraph.json that is none", archiveOf({ "langgraph.json": "{" }), {}, "not valid JSON"],
-  ["no graph", archiveOf({ "langgraph.json": '{"graphs":{}}' }), {}, "has no graph"],
+  ["no graph", archiveOf({ "langgraph.json": '{"graphs":{}}' }), {}, "must name at least one graph"],
   [
     "env outside",
     archiveOf(graphProject("x", { "langgraph.json": '{"graphs":{"a":"./a.mjs:g"},"env":"../x"}' })),
@@ -97,7 +97,7 @@ test.each<[string, Buffer, object, string]>([
       }),
     ),
     {},
-    '"npm ci --prefer-offline --no-audit --no-fund" ended with exit code 1',
+    '"npm ci --prefer-offline --no-audit --no-fund" failed with exit code 1',
   ],
   ["a command that fails", archiveOf(graphProject("x")), { install_command: "node nothing.js" }, "exit code 1"],
   [
@@ -129,7 +129,7 @@ setInterval(() => {}, 1000);`;
 
 test("a build that prints too much is killed, and its log stays short", async () => {
   const { message, log } = await failing(run(""), { install_command: `yes ${"x".repeat(900)}` });
-  expect(message).toContain("printed too much");
+  expect(message).toContain("printed more than the limit");
   expect(log.length).toBeLessThan(1200);
 });
 

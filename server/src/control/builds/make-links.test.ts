@@ -41,7 +41,7 @@ test.each([
     ],
   ],
 ])("rejects %s that leads out of the project", async (_, links) => {
-  await expect(makeLinks(root, links)).rejects.toThrow("leads out of the project");
+  await expect(makeLinks(root, links)).rejects.toThrow("points outside the project");
 });
 
 test("rejects paths through a link, and skips dangling links", async () => {

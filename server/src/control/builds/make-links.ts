@@ -23,7 +23,7 @@ export async function makeLinks(directory: string, links: Link[]): Promise<void>
       throw leadsOut(path, target);
     const parents = path.split("/").map((_, depth, parts) => parts.slice(0, depth).join("/"));
     if (parents.some((parent) => paths.has(parent)))
-      throw new BuildError(`The archive writes through a link: ${quote(path)}.`);
+      throw new BuildError(`The archive contains a path that goes through a link: ${quote(path)}.`);
     const file = join(directory, path);
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await symlink(target, file);
@@ -40,6 +40,6 @@ export async function makeLinks(directory: string, links: Link[]): Promise<void>
 const goesUp = (path: string, target: string): boolean => posix.join(dirname(path), target).split("/")[0] === "..";
 
 const leadsOut = (path: string, target: string): BuildError =>
-  new BuildError(`The link ${quote(path)} leads out of the project, to ${quote(target)}.`);
+  new BuildError(`The link ${quote(path)} points outside the project, to ${quote(target)}.`);
 
 const quote = (path: string): string => JSON.stringify(path.slice(0, 200));

@@ -9,7 +9,9 @@ import { BuildError } from "./build-error.ts";
 /** Fields required before the installation; the agent server reads the rest, and reports errors in it. */
 const projectConfig = z
   .object({
-    graphs: z.record(z.string(), z.unknown()).refine((graphs) => Object.keys(graphs).length > 0, "has no graph"),
+    graphs: z
+      .record(z.string(), z.unknown())
+      .refine((graphs) => Object.keys(graphs).length > 0, "must name at least one graph"),
     env: z.unknown().optional(),
   })
   .loose();
@@ -21,7 +23,9 @@ const projectConfig = z
 export async function readProjectConfig(root: string, configPath: string): Promise<void> {
   const file = join(root, configPath);
   if (!existsSync(file)) {
-    throw new BuildError(`There is no ${configPath} in the project. langgraph_config_path says where it is.`);
+    throw new BuildError(
+      `The project has no file ${configPath}. Set langgraph_config_path to the path of its configuration.`,
+    );
   }
   let json: unknown;
   try {
@@ -40,7 +44,7 @@ export async function readProjectConfig(root: string, configPath: string): Promi
     relative(realpathSync(root), named).startsWith("..") &&
     relative(root, named).startsWith("..")
   ) {
-    throw new BuildError(`"env" of ${configPath} names a file outside of the project.`);
+    throw new BuildError(`"env" of ${configPath} names a file outside the project.`);
   }
   for (const directory of new Set([root, dirname(file)])) {
     for (const name of await readdir(directory)) {

@@ -55,7 +55,7 @@ const word = async (name: string) => {
 const build = async (id: string, archive: Buffer, until: string, body: object = {}) => {
   const revision = await deployArchive(call, id, archive, body);
   await untilStatus(call, id, revision, until, 60_000);
-  return (await logLines(call, id, revision, "build")).filter((line) => /^\$|packages are taken/.test(line));
+  return (await logLines(call, id, revision, "build")).filter((line) => /^\$|reusing its packages/.test(line));
 };
 
 test("a new revision with an unchanged lock file reuses its packages, and another deployment installs its own", async () => {
@@ -66,7 +66,7 @@ test("a new revision with an unchanged lock file reuses its packages, and anothe
   const before = fetched;
 
   expect(await build(id, project("two"), "DEPLOYED")).toEqual([
-    `The lock file is as it was in revision ${first}: its packages are taken.`,
+    `The lock file is unchanged since revision ${first}: reusing its packages.`,
   ]);
   expect(await word("taker")).toBe("of the package");
   expect(fetched).toBe(before);

@@ -117,7 +117,7 @@ async function linkTree(from: string, to: string, top: string): Promise<void> {
       else if (entry.isSymbolicLink()) {
         const leadsTo = await readlink(source);
         const isInside = !relative(top, resolve(dirname(source), leadsTo)).startsWith("..");
-        if (isAbsolute(leadsTo) || !isInside) throw new Error("a link leads out");
+        if (isAbsolute(leadsTo) || !isInside) throw new Error("a link points outside the packages");
         await symlink(leadsTo, target);
       }
     }),

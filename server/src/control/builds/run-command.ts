@@ -33,15 +33,16 @@ export async function runCommand(order: CommandParams): Promise<void> {
     env: { ...order.environment, HEDDLE_COMMAND: command },
     signal,
     limitMs: order.deadline - performance.now(),
-    onTimeout: () => new BuildError(`${quote(command)} was ended: the build took longer than ${order.limitText}.`),
+    onTimeout: () => new BuildError(`${quote(command)} was killed: the build took longer than ${order.limitText}.`),
   };
   try {
     const confined = order.confine(["/bin/sh", "-c", GUARDED, order.directory]);
     const { code, signal: by } = await runProcessGroup(confined, group, (child, end) => {
-      const tooMuch = () => end(new BuildError(`${quote(command)} was ended: it printed too much.`));
+      const tooMuch = () =>
+        end(new BuildError(`${quote(command)} was killed: it printed more than the limit (HEDDLE_BUILD_LOG_MB).`));
       return Promise.all([child.stdout, child.stderr].map((stream) => readLines(stream, log, budget, tooMuch)));
     });
-    if (code !== 0) throw new BuildError(`${quote(command)} ended with ${by ?? `exit code ${code}`}.`);
+    if (code !== 0) throw new BuildError(`${quote(command)} failed with ${by ?? `exit code ${code}`}.`);
   } finally {
     await log.flush();
   }

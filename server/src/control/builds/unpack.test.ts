@@ -29,5 +29,5 @@ test.each([
 });
 
 test("rejects an archive compressed twice", async () => {
-  await expect(unpackBytes(gzipSync(randomBytes(8 * MIB)))).rejects.toThrow(/packed twice/);
+  await expect(unpackBytes(gzipSync(randomBytes(8 * MIB)))).rejects.toThrow(/compressed twice/);
 });

@@ -70,9 +70,11 @@ export async function unpack(
       return;
     }
     if (!FILES.has(entry.type)) {
-      throw new BuildError(`The archive holds ${describeType(entry.type)}, ${quote(path)}; only files are taken.`);
+      throw new BuildError(
+        `The archive contains ${describeType(entry.type)}, ${quote(path)}; only files and directories are accepted.`,
+      );
     }
-    if (path === "") throw new BuildError("The archive holds a file without a name.");
+    if (path === "") throw new BuildError("The archive contains a file without a name.");
     await makeDirectory(dirname(path) === "." ? "" : dirname(path));
     const mode = (entry.mode ?? 0) & 0o100 ? 0o700 : 0o600;
     const body = new PassThrough();
@@ -121,7 +123,7 @@ export async function unpack(
           if (head.length < 4) continue;
           // the parser would decompress that too, past the limit
           if (PACKED.has(head.toString("hex", 0, 2))) {
-            const twice = new BuildError("The archive is packed twice.");
+            const twice = new BuildError("The archive is compressed twice.");
             fail(twice);
             throw twice;
           }
@@ -154,13 +156,13 @@ const FILES: ReadonlySet<string> = new Set(["File", "OldFile", "ContiguousFile"]
 
 /** Returns a path below the directory, with / as separator; throws for any other. */
 export function safePath(path: string): string {
-  const what = `The archive holds the path ${quote(path)}`;
+  const what = `The archive contains the path ${quote(path)}`;
   // oxlint-disable-next-line no-control-regex -- these are what must not be there
-  if (/[\x00-\x1f\x7f]/.test(path)) throw new BuildError(`${what}, which has control characters in it.`);
-  if (path.includes("\\")) throw new BuildError(`${what}, which has a backslash in it.`);
+  if (/[\x00-\x1f\x7f]/.test(path)) throw new BuildError(`${what}, which contains control characters.`);
+  if (path.includes("\\")) throw new BuildError(`${what}, which contains a backslash.`);
   if (path.startsWith("/") || /^[a-z]:/i.test(path)) throw new BuildError(`${what}, which is absolute.`);
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
-  if (parts.includes("..")) throw new BuildError(`${what}, which leads out of it.`);
+  if (parts.includes("..")) throw new BuildError(`${what}, which points outside the archive.`);
   if (parts.length > 64 || parts.some((part) => Buffer.byteLength(part) > 255)) {
     throw new BuildError(`${what}, which is too long.`);
   }
@@ -189,7 +191,9 @@ function explain(error: unknown): unknown {
     return new BuildError(`The archive cannot be read: ${message}.`);
   }
   if (code === "EISDIR" || code === "ENOTDIR" || code === "EEXIST" || code === "ENAMETOOLONG") {
-    return new BuildError(`The archive holds a file and a directory of one name, or a name too long: ${message}.`);
+    return new BuildError(
+      `The archive contains a file and a directory with the same name, or a name that is too long: ${message}.`,
+    );
   }
   return error;
 }

@@ -117,7 +117,7 @@ export const revisionBody = z.object({
   clear_secrets: z
     .boolean()
     .nullish()
-    .describe("Takes away all secrets, where none are given; an empty list of secrets means that they stay"),
+    .describe("Removes all secrets when no secrets are given; without it, an empty list of secrets keeps them"),
   secret_references: secretReferences.nullish(),
 });
 export type RevisionBody = z.output<typeof revisionBody>;
@@ -168,7 +168,7 @@ const sourceConfigOut = z
     repo_url: text,
     deployment_type: text,
     build_on_push: z.boolean().nullable(),
-    custom_url: text.describe("The deployment's address"),
+    custom_url: text.describe("URL of the deployment"),
     resource_spec: z.record(z.string(), z.unknown()).nullable(),
     listener_id: text,
     listener_config: z.record(z.string(), z.unknown()).nullable(),
@@ -183,7 +183,7 @@ export const sourceRevisionConfigOut = z
   .object({
     repo_ref: text,
     langgraph_config_path: text,
-    graph_config_path: text.describe("The same as langgraph_config_path"),
+    graph_config_path: text.describe("Alias of langgraph_config_path"),
     image_uri: text,
     source_tarball_path: text,
     repo_commit_sha: text,

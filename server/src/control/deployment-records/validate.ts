@@ -32,7 +32,7 @@ const IMAGES: readonly Source[] = ["external_docker", "internal_docker"];
 
 export function checkName(name: string): void {
   if (!/^[a-z0-9][a-z0-9-]{0,62}$/.test(name)) {
-    throw invalid(["name"], "must be 1 to 63 of a-z, 0-9 and -, and begin with a letter or digit");
+    throw invalid(["name"], "must be 1 to 63 characters of a-z, 0-9 and -, and begin with a letter or digit");
   }
 }
 
@@ -46,7 +46,7 @@ export function readRevisionConfig(given: SourceRevisionConfigIn | null | undefi
   const path = ours ?? other ?? null;
   if (path !== null) checkPath([at, "langgraph_config_path"], path);
   if (given?.repo_ref != null && readGitRef(given.repo_ref) === null) {
-    throw invalid([at, "repo_ref"], "must be a branch by its name, refs/tags/<tag>, or the whole hash of a commit");
+    throw invalid([at, "repo_ref"], "must be the name of a branch, refs/tags/<tag>, or a full commit hash");
   }
   return {
     repo_ref: given?.repo_ref ?? null,
@@ -70,7 +70,7 @@ function checkPath(loc: string[], path: string): void {
 export function checkFields(source: Source, revision: RevisionInput): void {
   const at = "source_revision_config";
   const only = (name: keyof RevisionInput, isAllowed: boolean, where: string) => {
-    if (revision[name] !== null && !isAllowed) throw invalid([at, name], `is for ${where} only`);
+    if (revision[name] !== null && !isAllowed) throw invalid([at, name], `is only valid for ${where}`);
   };
   only("langgraph_config_path", isBuilt(source), "the sources github and internal_source");
   only("image_uri", IMAGES.includes(source), "the sources external_docker and internal_docker");
@@ -101,11 +101,11 @@ export function checkCreate(
     if (revision.repo_ref === null) throw inRevision("repo_ref", "is required for the source github");
   }
   if (source === "internal_template") {
-    throw invalid(["source"], "internal_template is not supported: templates are the vendor's");
+    throw invalid(["source"], "internal_template is not supported");
   }
   const isToBeBuilt = source === "github" || revision.source_tarball_path !== null;
   if (isToBeBuilt && revision.langgraph_config_path === null) {
-    throw inRevision("langgraph_config_path", "is required where something is built");
+    throw inRevision("langgraph_config_path", "is required for sources that are built");
   }
   if (source === "external_docker") {
     if (installation === "cloud") {
@@ -139,12 +139,12 @@ const UNSAFE_COMMAND = /["`\\\n\r\0\t|;$><]|(?<!&)&(?:&&)*(?!&)/;
 /** Validates a new or changed configuration of the source. */
 export function checkConfig(source: Source, config: SourceConfig): void {
   if (config.custom_url != null && source !== "external_docker") {
-    throw invalid(["source_config", "custom_url"], "can be set for the source external_docker only");
+    throw invalid(["source_config", "custom_url"], "can only be set for the source external_docker");
   }
   for (const name of ["install_command", "build_command"] as const) {
     const command = config[name];
     if (command != null && UNSAFE_COMMAND.test(command)) {
-      throw invalid(["source_config", name], "may hold no quotes, pipes, redirections, variables or line ends");
+      throw invalid(["source_config", name], "must not contain quotes, pipes, redirections, variables or line breaks");
     }
   }
   if (config.resource_spec) checkResources(config.resource_spec, config.deployment_type ?? "prod");
@@ -175,9 +175,9 @@ export function checkSecrets(secrets: Secret[], installation: Installation): voi
 
 function nameProblem(name: string, seen: ReadonlySet<string>, installation: Installation): string | null {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name) || name.length > 255) {
-    return "must be a name of letters, digits and _, and not begin with a digit";
+    return "must consist of letters, digits and _, and not begin with a digit";
   }
-  if (seen.has(name)) return `there are two secrets named ${name}`;
+  if (seen.has(name)) return `the secret ${name} is given twice`;
   return isReserved(name, installation) ? `${name} is reserved: the platform sets it` : null;
 }
 

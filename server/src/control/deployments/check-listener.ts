@@ -22,9 +22,9 @@ export async function checkListener(
   const served = listener.compute_config.k8s_namespaces;
   const wanted = config?.k8s_namespace;
   if (wanted != null && served && !served.includes(wanted)) {
-    throw refuse(`the listener ${id} does not serve the namespace '${wanted}', but: ${served.join(", ")}`);
+    throw refuse(`the listener ${id} does not serve the namespace '${wanted}'; it serves: ${served.join(", ")}`);
   }
   if (deps.driver.kind !== "kubernetes") {
-    throw refuse("a listener runs deployments in a cluster, for which this installation has no driver");
+    throw refuse("listeners run deployments in a Kubernetes cluster, and this installation has no driver for it");
   }
 }

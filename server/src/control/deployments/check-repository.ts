@@ -28,7 +28,8 @@ export async function checkRepository(
   }
   if (!mayUse(integration, url)) {
     throw stateError(
-      `Source configuration error: the integration '${integration.name}' is for repositories below ${integration.url}.`,
+      `Source configuration error: the integration '${integration.name}' covers only repositories under ` +
+        `${integration.url}.`,
     );
   }
 }

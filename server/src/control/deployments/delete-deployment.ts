@@ -21,7 +21,7 @@ export async function deleteDeployment(
     const row = await lockDeployment(tx, tenantId, id);
     if (!row) throw unknownDeployment(id);
     if (wishes.force && row.status !== "AWAITING_DELETE") {
-      throw stateError(`Deployment ID ${id} is active: force is for a deletion that does not come to its end.`);
+      throw stateError(`Deployment ID ${id} is active: force applies only to a deletion that is stuck.`);
     }
     await markDeleting(tx, id, wishes);
     await interruptAll(tx, id);

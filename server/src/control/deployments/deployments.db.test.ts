@@ -119,7 +119,7 @@ test.each<[string, object, (string | number)[], string, string]>([
     { source_config: { custom_url: "https://a.example" } },
     ["body", "source_config", "custom_url"],
     "value_error",
-    "external_docker only",
+    "can only be set for the source external_docker",
   ],
   [
     "a pipe in a command",
@@ -315,7 +315,7 @@ test("endpoints of the vendor alone name the alternative, and a printed link lea
     };
     expect(await detail("PATCH", `/v2/deployments/${id}/resource-tiers`)).toContain("source_config.resource_spec");
     expect(await detail("PATCH", `/v2/deployments/${id}/deployment-tier`)).toContain("source_config.resource_spec");
-    expect(await detail("GET", "/v2/auth/providers")).toContain("is not built");
+    expect(await detail("GET", "/v2/auth/providers")).toContain("does not implement the OAuth token service");
     expect(await detail("GET", "/v2/authors")).toBe("404 Not Found");
     const shown = await call("GET", `${prefix}/o/${UNKNOWN}/host/deployments/${id}`);
     expect([shown.status, shown.headers.get("location")]).toEqual([302, `http://localhost:3000/deployments/${id}`]);

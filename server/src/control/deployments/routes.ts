@@ -48,7 +48,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/deployments"),
       method: "GET",
       permission: "deployments:read",
-      summary: "List deployments; one that is named exactly as asked comes first, then the newest",
+      summary: "List deployments; an exact match of the name comes first, then the newest",
       query: schema.listQuery,
       out: { 200: schema.deploymentsList },
       async handler({ query, principal, c }) {
@@ -61,7 +61,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/deployments"),
       method: "POST",
       permission: "deployments:create",
-      summary: "Create a deployment, and its first revision where there is something to deploy",
+      summary: "Create a deployment, and its first revision if there is something to deploy",
       auditFields: ["name", "source"],
       body: schema.createBody,
       out: { 201: schema.deployment },
@@ -79,7 +79,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/deployments/free-count"),
       method: "GET",
       permission: "deployments:read",
-      summary: "How many deployments the workspace has",
+      summary: "Count the workspace's deployments",
       out: { 200: z.object({ count: z.int() }) },
       handler: async ({ principal, c }) => c.json({ count: await countDeployments(sql, principal.workspaceId) }),
     }),
@@ -88,7 +88,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/deployments"),
       method: "DELETE",
       permission: "deployments:delete",
-      summary: "Delete several deployments; 207 tells which could not be",
+      summary: "Delete several deployments; 207 lists those that could not be deleted",
       query: schema.deleteManyQuery,
       out: { 200: schema.deletedMany, 207: schema.deletedMany },
       errors: [404],
@@ -102,7 +102,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/deployments/:deployment_id"),
       method: "GET",
       permission: "deployments:read",
-      summary: "A deployment",
+      summary: "Get a deployment",
       params: schema.deploymentParams,
       out: { 200: schema.deployment },
       handler: async ({ params, principal, c }) => c.json(await print(await find(principal, params.deployment_id))),
@@ -112,7 +112,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/deployments/:deployment_id"),
       method: "PATCH",
       permission: "deployments:update",
-      summary: "Change a deployment; a change of its source or environment makes one new revision",
+      summary: "Update a deployment; a change of its source or environment creates one new revision",
       params: schema.deploymentParams,
       body: schema.patchBody,
       out: { 200: schema.deployment },
@@ -142,7 +142,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
         const isSet = (text: string | undefined) => /^(true|1)$/i.test(text ?? "");
         const wishes = { deleteTracingProject: isSet(query.delete_tracing_project), force: isSet(query.force) };
         if (wishes.deleteTracingProject && !principal.permissions.has("projects:delete")) {
-          throw forbidden("Forbidden: delete_tracing_project needs the permission projects:delete.");
+          throw forbidden("Forbidden: delete_tracing_project requires the permission projects:delete.");
         }
         await deleteDeployment(deps, principal.workspaceId, params.deployment_id, wishes);
         return c.body(null, 204);
@@ -153,7 +153,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/deployments/:deployment_id/push-token"),
       method: "POST",
       permission: "deployments:update",
-      summary: "A token to push images with",
+      summary: "Issue a token for pushing images",
       params: schema.deploymentParams,
       out: { 200: z.object({ token: z.string(), registry_url: z.string() }) },
       errors: [400],

@@ -119,7 +119,7 @@ test("aborts its response when the instance aborts, and responds with 502 withou
   await expect(got.text()).rejects.toThrow();
   answer = (_, response) => response.destroy();
   const none = await fetch(`${url}/d/here/nothing`, { headers: key });
-  expect([none.status, await none.json()]).toEqual([502, { detail: expect.stringContaining("before it answered") }]);
+  expect([none.status, await none.json()]).toEqual([502, { detail: expect.stringContaining("before it responded") }]);
 });
 
 test("forwards a protocol upgrade", async () => {

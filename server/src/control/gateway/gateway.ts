@@ -72,7 +72,7 @@ export class Gateway {
     if (!way) return false;
     this.#handle(request, response, way).catch((error: unknown) => {
       if (!(error instanceof AppError)) this.#options.log.error({ err: error }, "a request to a deployment failed");
-      answer(response, error instanceof AppError ? error : new AppError(502, "The deployment could not be reached."));
+      answer(response, error instanceof AppError ? error : new AppError(502, "The deployment is unreachable."));
     });
     return true;
   }
@@ -89,14 +89,18 @@ export class Gateway {
     const { tenantId: workspaceId } = this.#find(way);
     // a service worker would intercept requests between the platform's origin and its pages
     if (way.prefix !== "" && request.headers["service-worker"] !== undefined) {
-      throw new AppError(403, "Deployments below a path have no service workers. Set HEDDLE_GATEWAY_DOMAIN.");
+      throw new AppError(
+        403,
+        "Deployments that are served under a path cannot register service workers. Set HEDDLE_GATEWAY_DOMAIN.",
+      );
     }
     const { mayPass = () => true, mustShowKey } = this.#options;
     // through this gateway, a deployment's request would appear to its neighbour as the platform's
     if (await mustShowKey?.(request.socket)) {
       throw new AppError(
         403,
-        "On a platform without keys deployments cannot call each other. Set HEDDLE_AUTH=required and give the caller a key.",
+        "Deployments cannot call each other on a platform that requires no keys. Set HEDDLE_AUTH=required and " +
+          "pass the caller a key.",
       );
     }
     const isFromProxy = this.#isFromProxy(request);
@@ -133,8 +137,8 @@ export class Gateway {
         continue;
       }
       const left = deadline - performance.now();
-      if (!target.isServing) throw notReady("This deployment has no revision that serves yet.");
-      if (left <= 0) throw notReady("No instance of this deployment is ready.");
+      if (!target.isServing) throw notReady("This deployment has no deployed revision yet.");
+      if (left <= 0) throw notReady("No instance of this deployment is ready. Try again later.");
       await table.change(Math.min(left, 250));
       refused = new Set();
     }
@@ -175,7 +179,7 @@ export class Gateway {
           response.destroy();
           return resolve("done");
         }
-        reject(new AppError(502, "The deployment ended the connection before it answered.", { cause: error }));
+        reject(new AppError(502, "The deployment closed the connection before it responded.", { cause: error }));
       });
       const onClose = () => {
         leave();
@@ -206,7 +210,7 @@ export class Gateway {
     };
     run().catch((error: unknown) => {
       const { status, message } =
-        error instanceof AppError ? error : new AppError(502, "The deployment could not be reached.");
+        error instanceof AppError ? error : new AppError(502, "The deployment is unreachable.");
       const body = JSON.stringify({ detail: message });
       early();
       discard(socket);

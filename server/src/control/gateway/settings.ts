@@ -6,12 +6,12 @@ export const gatewayOptions = {
     env: ["HEDDLE_GATEWAY_HOLD_SECONDS"],
     default: 10,
     max: 300,
-    description: "How long a request waits for an instance that is starting again, in seconds; then it gets 503.",
+    description: "How long a request waits for an instance that is restarting, in seconds; then it gets 503.",
   }),
   drainSeconds: integer({
     env: ["HEDDLE_DRAIN_SECONDS"],
     default: 180,
     max: 86_400,
-    description: "How long what is under way on a replaced revision may go on, streams and runs, in seconds.",
+    description: "How long streams and runs of a replaced revision may continue, in seconds.",
   }),
 };

@@ -5,22 +5,22 @@ import type { GitError } from "./run-git.ts";
 const KNOWN: [pattern: RegExp, meaning: (repository: string, said: string) => string][] = [
   [
     /could not read (Username|Password)|Authentication failed|terminal prompts disabled|HTTP.* 401|error: 401/i,
-    (repository) => `${repository} wants a token, or refuses the one that it got.`,
+    (repository) => `${repository} requires a token, or rejected the one that was sent.`,
   ],
-  [/error: 403|access denied|forbidden/i, (repository) => `${repository} may not be read with this token.`],
+  [/error: 403|access denied|forbidden/i, (repository) => `The token has no read access to ${repository}.`],
   [
     /not found|does not exist|does not appear to be a git repository|error: 404/i,
-    (repository) => `There is no repository at ${repository}, or its host hides it from this token.`,
+    (repository) => `There is no repository at ${repository}, or the token has no access to it.`,
   ],
   [
     /error: 30\d|unable to update url base from redirection/i,
-    (repository) => `${repository} has moved: its host redirects. Give the address that it leads to.`,
+    (repository) => `${repository} has moved: its host redirects. Use the new address.`,
   ],
   [
     /dumb http transport/i,
-    (repository) => `${repository} is served as plain files, which cannot be fetched by the commit.`,
+    (repository) => `${repository} is served over the dumb HTTP protocol, which cannot fetch a single commit.`,
   ],
-  [/certificate|SSL|TLS/i, (repository, said) => `The certificate of ${repository} is not accepted: ${said}`],
+  [/certificate|SSL|TLS/i, (repository, said) => `The TLS certificate of ${repository} was rejected: ${said}`],
 ];
 
 /** Returns a BuildError when a retry would fail alike; otherwise an error that is retried. */

@@ -58,7 +58,7 @@ test("deploys a branch with a token, then a tag, then a commit, and removes all 
   expect(shown.source_revision_config).toMatchObject({ repo_ref: "main", repo_commit_sha: first });
   expect(shown.source_config).toMatchObject({ repo_branch: "main", build_on_push: false, repo_url: repository.url });
   const log = await logLines(call, id, revision, "build");
-  expect(log).toEqual(expect.arrayContaining([`main is at commit ${first}.`, `Fetched commit ${first}.`]));
+  expect(log).toEqual(expect.arrayContaining([`main resolved to commit ${first}.`, `Fetched commit ${first}.`]));
   expect(log.join("\n")).not.toContain(host.token);
 
   const second = repository.commit(graphProject("second"));
@@ -110,20 +110,22 @@ test("an unresolvable repository or reference is CREATE_FAILED with the cause", 
   const closed = host.create("private-two");
   closed.commit(graphProject("x"));
   const refused = await failing("no-token", { repo_url: closed.url }, "main", "CREATE_FAILED");
-  expect(refused.message).toContain("wants a token");
+  expect(refused.message).toContain("requires a token");
   const commit = await failing("no-commit", { repo_url: repository.url }, "0".repeat(39) + "1", "BUILD_FAILED");
-  expect(commit.message).toContain("has no commit");
+  expect(commit.message).toContain("no longer has the commit");
 }, 60_000);
 
 test("a repository with a link that leads out, or without a project, fails in its build", async () => {
   const out = host.create("public-out");
   out.commit({ ...graphProject("x"), secret: { link: "../../../../../../etc/passwd" } });
-  expect((await failing("out", { repo_url: out.url }, "main", "BUILD_FAILED")).message).toContain("leads out");
+  expect((await failing("out", { repo_url: out.url }, "main", "BUILD_FAILED")).message).toContain(
+    "points outside the project",
+  );
   const empty = host.create("public-empty");
   empty.commit({ "readme.md": "", ".gitmodules": '[submodule "x"]\n\tpath = x\n\turl = file:///etc\n' });
   const { message, log } = await failing("empty", { repo_url: empty.url }, "main", "BUILD_FAILED");
-  expect(message).toContain("There is no langgraph.json");
-  expect(log.join("\n")).toContain("submodules: they are not fetched");
+  expect(message).toContain("The project has no file langgraph.json");
+  expect(log.join("\n")).toContain("submodules. They are not fetched");
 }, 60_000);
 
 test("a revision interrupted while its commit was resolved resolves it again", async () => {
@@ -165,7 +167,7 @@ test("does not follow a redirect, and sends the token to no other host", async (
   );
   expect([elsewhere.status, elsewhere.json.detail]).toEqual([
     400,
-    expect.stringContaining("is for repositories below"),
+    expect.stringContaining("covers only repositories under"),
   ]);
   await other.close();
 }, 60_000);

@@ -133,7 +133,7 @@ export class GitSource {
         if (!(await has(run, inside, sha))) await fetch(ref.full, DEEPER);
       });
       if (!(await has(run, inside, sha))) {
-        throw new BuildError(`${shown(place.repoUrl)} has no commit ${sha} any more, or does not hand it out.`);
+        throw new BuildError(`${shown(place.repoUrl)} no longer has the commit ${sha}, or does not serve it.`);
       }
       await warnOfTheRest(run, inside, sha, log);
       const file = join(home, "source.tar.gz");
@@ -163,7 +163,7 @@ export class GitSource {
       transform(chunk: Buffer, _, done) {
         bytes += chunk.length;
         if (bytes <= (unpackMaxMb + 16) * MIB) return done(null, chunk);
-        done(new BuildError(`The repository holds more than ${unpackMaxMb} MiB (HEDDLE_UNPACK_MAX_MB).`));
+        done(new BuildError(`The repository's files are larger than ${unpackMaxMb} MiB (HEDDLE_UNPACK_MAX_MB).`));
       },
     });
     await run([...inside, "archive", "--format=tar", sha], {
@@ -208,7 +208,9 @@ export class GitSource {
       const addresses = await outbound.resolve(host, port);
       const isPublic = addresses.some(({ address }) => addressKind(parseAddress(address)!) === "public");
       if (url.protocol === "http:" && isPublic) {
-        throw new BuildError(`${shown(repoUrl)} is called by https only: http is for one's own network.`);
+        throw new BuildError(
+          `${shown(repoUrl)} must be an https:// address: http is only allowed in private networks.`,
+        );
       }
       const config: Access["config"] = [];
       if (isIP(host) === 0) {
@@ -231,8 +233,7 @@ export class GitSource {
     const real = await realpath(path).catch(() => null);
     if (real === null) throw new BuildError(`There is no repository at ${path}.`);
     const roots = await Promise.all(this.#localRoots.map((root) => realpath(root).catch(() => root)));
-    if (!isBelow(real, roots))
-      throw new BuildError(`${path} leads out of the directories that HEDDLE_GIT_LOCAL names.`);
+    if (!isBelow(real, roots)) throw new BuildError(`${path} is outside the directories in HEDDLE_GIT_LOCAL.`);
     // it may belong to another user, as the operator knows; git's child processes read configuration from files only
     const file = join(home, "config");
     await writeFile(file, `[safe]\n\tdirectory = *\n`, { mode: 0o600 });
@@ -255,13 +256,14 @@ export class GitSource {
       (error: unknown) => {
         if (!(error instanceof GitError) || (error.code !== 127 && error.code !== 126)) throw error;
         throw new BuildError(
-          `The control plane has no git (${gitProgram}), which fetches repositories. Install it, or name it in HEDDLE_GIT.`,
+          `The control plane cannot find git (${gitProgram}), which it needs to fetch repositories. Install it, ` +
+            "or set its path in HEDDLE_GIT.",
         );
       },
     );
     const [, major = "0", minor = "0"] = /(\d+)\.(\d+)/.exec(text) ?? [];
     if (Number(major) > OLDEST[0] || (Number(major) === OLDEST[0] && Number(minor) >= OLDEST[1])) return;
-    throw new BuildError(`${text.trim()} is too old: repositories are fetched with ${OLDEST.join(".")} or newer.`);
+    throw new BuildError(`${text.trim()} is too old: the control plane needs git ${OLDEST.join(".")} or newer.`);
   }
 }
 
@@ -298,7 +300,7 @@ async function largestIn(directory: string): Promise<number> {
 
 function readRef(text: string): GitRef {
   const ref = readGitRef(text);
-  if (!ref) throw new BuildError(`${JSON.stringify(text)} is neither a branch nor refs/tags/<tag> nor a commit.`);
+  if (!ref) throw new BuildError(`${JSON.stringify(text)} is not a branch, refs/tags/<tag> or commit.`);
   return ref;
 }
 
@@ -306,12 +308,15 @@ function readRef(text: string): GitRef {
 async function warnOfTheRest(run: Run, inside: string[], sha: string, log: BuildLog): Promise<void> {
   const names = await run([...inside, "ls-tree", "--name-only", sha, ".gitmodules", ".gitattributes"]);
   if (names.includes(".gitmodules")) {
-    log.write("The repository has submodules: they are not fetched, and their directories are empty.", "WARNING");
+    log.write("The repository has submodules. They are not fetched; their directories stay empty.", "WARNING");
   }
   if (!names.includes(".gitattributes")) return;
   const attributes = await run([...inside, "cat-file", "blob", `${sha}:.gitattributes`]).catch(() => "");
   if (!attributes.includes("filter=lfs")) return;
-  log.write("The repository keeps files in Git LFS: they are not fetched, their pointers are.", "WARNING");
+  log.write(
+    "The repository stores files in Git LFS. They are not fetched; the project contains their pointer files.",
+    "WARNING",
+  );
 }
 
 const PROGRESS_MS = 3000;

@@ -15,32 +15,32 @@ export type Repository = { kind: "remote"; url: URL } | { kind: "local"; path: s
 export function readRepository(text: string, outbound: Pick<Outbound, "check">, localRoots: string[]): Repository {
   const bad = (why: string) => new AppError(422, why);
   // oxlint-disable-next-line no-control-regex -- these are what must not be there
-  if (/[\x00-\x20\x7f\\]/.test(text)) throw bad("must not hold spaces, backslashes or control characters");
+  if (/[\x00-\x20\x7f\\]/.test(text)) throw bad("must not contain spaces, backslashes or control characters");
   if (text.startsWith("/") || /^file:/i.test(text)) return { kind: "local", path: readPath(text, localRoots, bad) };
-  if (/^(ssh:|git@|[^/:]+@[^/:]+:)/i.test(text)) throw bad("is not called by ssh; give the https:// address");
+  if (/^(ssh:|git@|[^/:]+@[^/:]+:)/i.test(text)) throw bad("cannot be fetched over ssh; use the https:// address");
   if (!/^https?:\/\/[^/]/i.test(text)) throw bad("must be the https:// address of a Git repository");
   const url = outbound.check(text);
-  if (url.search !== "" || url.hash !== "") throw bad("must not hold a query or a fragment");
+  if (url.search !== "" || url.hash !== "") throw bad("must not contain a query or a fragment");
   // a server may decode them to slashes, which makes it another path
-  if (/%2f|%5c|%00/i.test(url.pathname)) throw bad("must not hold encoded slashes");
+  if (/%2f|%5c|%00/i.test(url.pathname)) throw bad("must not contain encoded slashes");
   if (url.pathname === "/") throw bad("must name a repository, not only its host");
   return { kind: "remote", url };
 }
 
 function readPath(text: string, roots: string[], bad: (why: string) => AppError): string {
   if (roots.length === 0) {
-    throw bad("is on the machine itself, which the operator has to allow: HEDDLE_GIT_LOCAL names the directories");
+    throw bad("is on this machine: the operator must add its directory to HEDDLE_GIT_LOCAL");
   }
   let path = text;
   if (!text.startsWith("/")) {
     try {
       path = fileURLToPath(text);
     } catch {
-      throw bad("is no file: address of this machine");
+      throw bad("is not a file: address on this machine");
     }
   }
   path = resolve(path);
-  if (!isBelow(path, roots)) throw bad("is in none of the directories that HEDDLE_GIT_LOCAL names");
+  if (!isBelow(path, roots)) throw bad("is outside the directories in HEDDLE_GIT_LOCAL");
   return path;
 }
 

@@ -83,7 +83,7 @@ export async function runGit(order: GitParams): Promise<string> {
   const collectText = async (output: Readable): Promise<void> => {
     for await (const chunk of output as AsyncIterable<Buffer>) {
       text += chunk.toString("utf8");
-      if (text.length > OUTPUT_BYTES) throw new BuildError("The Git server says more than anybody wants to know.");
+      if (text.length > OUTPUT_BYTES) throw new BuildError("The output of git exceeds the limit.");
     }
   };
   const { code } = await runProcessGroup(

@@ -10,7 +10,7 @@ import type { CreateBody, Kind, PatchBody } from "./schema.ts";
 import * as rows from "./sql.ts";
 
 export const unknownIntegration = (id: string): AppError => notFound(`Integration ID ${id} not found.`);
-const taken = (name: string) => conflict(`There is an integration with the name '${name}' already.`);
+const taken = (name: string) => conflict(`An integration with the name '${name}' already exists.`);
 
 type Deps = Pick<ControlDeps, "sql" | "secrets" | "outbound">;
 
@@ -65,10 +65,7 @@ export async function changeIntegration(
     if (!row) throw unknownIntegration(id);
     if (body.name != null && (await rows.isNameTaken(tx, tenantId, id, body.name))) throw taken(body.name);
     if (apiUrl !== null && row.has_token && body.token == null && isElsewhere(row, apiUrl)) {
-      throw invalid(
-        ["token"],
-        "is required with an api_url of another host: the stored token was given for the old one",
-      );
+      throw invalid(["token"], "is required when api_url names another host: the stored token is for the old one");
     }
     const changed = {
       ...row,
@@ -107,7 +104,7 @@ function isElsewhere(row: rows.IntegrationRow, apiUrl: string): boolean {
 function checkAddress({ outbound }: Deps, field: string, text: string): string {
   try {
     const url = outbound.check(text);
-    if (url.search !== "" || url.hash !== "") throw invalid([field], "must not hold a query or a fragment");
+    if (url.search !== "" || url.hash !== "") throw invalid([field], "must not contain a query or a fragment");
     return url.href.replace(/\/+$/, "");
   } catch (error) {
     if (error instanceof OutboundError) throw invalid([field], error.message);

@@ -19,9 +19,9 @@ export async function gitPlaceOf(
   if (!repoUrl) throw new BuildError("The deployment has no repository.");
   if (config.integration_id == null) return { repoUrl, credentials: null };
   const integration = await findIntegration(sql, tenantId, config.integration_id);
-  if (!integration) throw new BuildError("The integration of this deployment is not there any more.");
+  if (!integration) throw new BuildError("The integration of this deployment no longer exists.");
   if (!mayUse(integration, repoUrl))
-    throw new BuildError(`The integration is for repositories below ${integration.url}.`);
+    throw new BuildError(`The integration covers only repositories under ${integration.url}.`);
   const token = integration.has_token ? await secrets.get(tokenOf(integration.id)) : null;
   return { repoUrl, credentials: token === null ? null : { username: integration.username, token } };
 }

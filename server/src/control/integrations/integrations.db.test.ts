@@ -150,7 +150,7 @@ test("lists repositories from the host's API, across pages", async () => {
   const refused = await call("GET", path);
   expect([refused.status, refused.json.detail]).toEqual([
     400,
-    expect.stringContaining("refuses the integration's token"),
+    expect.stringContaining("rejected the integration's token"),
   ]);
   status = 500;
   expect((await call("GET", path)).status).toBe(502);

@@ -86,16 +86,19 @@ export async function listRepositories(
   token: string | null,
 ): Promise<GithubRepository[]> {
   const host = HOSTS[integration.kind];
-  if (!host) throw stateError(`Repositories of hosts of the kind ${integration.kind} cannot be listed.`);
-  if (token === null) throw stateError("The integration has no token, with which to ask for repositories.");
+  if (!host) throw stateError(`Listing repositories is not supported for the kind ${integration.kind}.`);
+  if (token === null) throw stateError("The integration needs a token to list repositories.");
   const base = apiAddress(integration)!;
   const found: GithubRepository[] = [];
   for (let page = 1; page <= PAGES; page++) {
     const answer = await outbound.fetch(base + host.path(page), { headers: host.headers(token) }, { totalMs: 10_000 });
-    if (answer.status === 401 || answer.status === 403) throw stateError(`${base} refuses the integration's token.`);
+    if (answer.status === 401 || answer.status === 403) throw stateError(`${base} rejected the integration's token.`);
     const parsed = answer.ok ? z.array(host.repository).safeParse(await answer.json().catch(() => null)) : undefined;
     if (!parsed?.success) {
-      throw new AppError(502, `${base} does not answer as a host of the kind ${integration.kind} (${answer.status}).`);
+      throw new AppError(
+        502,
+        `${base} did not answer like a host of the kind ${integration.kind} (HTTP ${answer.status}).`,
+      );
     }
     found.push(...parsed.data.map((one) => ({ host_integration_id: integration.id, ...one })));
     if (parsed.data.length === 0 || !(answer.headers.get("link") ?? "").includes('rel="next"')) break;

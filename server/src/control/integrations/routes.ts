@@ -42,7 +42,7 @@ export function integrationRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v1/integrations/github/install", "/v1/integrations/forge/github/install"),
       method: "GET",
       permission: "deployments:read",
-      summary: "Integrations of the workspace",
+      summary: "List the workspace's integrations",
       out: { 200: z.array(schema.githubIntegration) },
       async handler({ principal, c }) {
         const rows = await listIntegrations(sql, principal.workspaceId, { limit: MOST, offset: 0 });
@@ -56,7 +56,7 @@ export function integrationRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v1/integrations/github/:integration_id/repos", "/v1/integrations/forge/github/:integration_id/repos"),
       method: "GET",
       permission: "deployments:read",
-      summary: "Repositories that an integration's token may see",
+      summary: "List the repositories that an integration's token can read",
       params: schema.integrationParams,
       out: { 200: z.array(schema.githubRepository) },
       errors: [400, 502],
@@ -73,7 +73,9 @@ export function integrationRoutes(deps: ControlDeps): Route[] {
       method: "POST",
       permission: "deployments:read",
       audit: "none",
-      summary: "Where an integration is made: here one takes a token and a POST, not an app's installation",
+      summary:
+        "Get the page that explains how to create an integration: with a token and a POST request, not by " +
+        "installing an app",
       out: { 200: schema.installationLink },
       handler: ({ c }) => c.json({ install_url: `${baseUrl(deps, c)}/docs#integrations`, oauth_reuse_url: null }),
     }),
@@ -110,7 +112,7 @@ export function integrationRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/integrations/git/:integration_id"),
       method: "GET",
       permission: "deployments:read",
-      summary: "An integration",
+      summary: "Get an integration",
       params: schema.integrationParams,
       out: { 200: schema.integration },
       async handler({ params, principal, c }) {
@@ -124,7 +126,7 @@ export function integrationRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/integrations/git/:integration_id"),
       method: "PATCH",
       permission: "workspaces:manage",
-      summary: "Change an integration: its name, token or webhook secret",
+      summary: "Update an integration: its name, token or webhook secret",
       auditFields: ["name"],
       params: schema.integrationParams,
       body: schema.patchBody,

@@ -20,19 +20,19 @@ const token = z
 const username = z
   .string()
   .regex(/^[\x21-\x39\x3b-\x7e]{1,200}$/, "must be visible ASCII without spaces and colons")
-  .describe("What the host wants beside a token; most do not look at it");
+  .describe("User name that the host expects with the token; most hosts ignore it");
 const webhookSecret = z
   .string()
   .regex(/^[\x21-\x7e]{16,200}$/, "must be 16 to 200 characters of visible ASCII without spaces")
-  .describe("What the host signs its webhooks with. Made here when it is left out");
+  .describe("Secret with which the host signs its webhooks. Generated when omitted");
 
 export const createBody = z.object({
   name: short,
   kind: z.enum(KINDS).default("github"),
   url: address
     .optional()
-    .describe("Repositories below it get the token: https://git.example, https://git.example/team"),
-  api_url: address.nullish().describe("Where the host's API is, when that is not where it usually is"),
+    .describe("The token is sent to repositories under this URL: https://git.example, https://git.example/team"),
+  api_url: address.nullish().describe("URL of the host's API, if it is not the usual one"),
   username: username.optional(),
   token: token.nullish(),
   webhook_secret: webhookSecret.nullish(),
@@ -61,7 +61,7 @@ export const integration = z
     api_url: z.string().nullable(),
     username: z.string(),
     has_token: z.boolean(),
-    webhook_url: z.string().describe("Where the host is to send its pushes"),
+    webhook_url: z.string().describe("URL for the host's push webhooks"),
     created_at: z.string(),
     updated_at: z.string(),
   })

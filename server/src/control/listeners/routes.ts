@@ -78,7 +78,7 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/listeners/:listener_id"),
       method: "GET",
       permission: "deployments:read",
-      summary: "A listener",
+      summary: "Get a listener",
       params: schema.listenerParams,
       out: { 200: schema.listener },
       async handler({ params, principal, c }) {
@@ -92,7 +92,7 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/listeners/:listener_id"),
       method: "PATCH",
       permission: "workspaces:manage",
-      summary: "Change a listener",
+      summary: "Update a listener",
       params: schema.listenerParams,
       body: schema.patchBody,
       out: { 200: schema.listener },

@@ -51,7 +51,7 @@ export class LogWriter {
           waiting = waiting.slice(BATCH);
           await whileAway(() => insertLogs(this.#sql, of, lines), AWAY_MS).catch((error: unknown) => {
             // the build matters more than its log
-            this.#log.warn({ err: error, revision: of.revisionId }, "lines of a build could not be written");
+            this.#log.warn({ err: error, revision: of.revisionId }, "could not write lines of a build log");
           });
         }
       });

@@ -13,7 +13,7 @@ const level = z
   .transform((text) => text.toUpperCase())
   .pipe(z.enum(LEVELS));
 /** A `next_offset` of an earlier response. */
-const cursor = z.string().regex(/^\d{1,18}$/, "must be what an answer before gave out");
+const cursor = z.string().regex(/^\d{1,18}$/, "must be a cursor of an earlier response");
 
 export const logsBody = z.object({
   order: order.nullish(),

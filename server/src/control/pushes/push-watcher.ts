@@ -34,7 +34,7 @@ export class PushWatcher {
   constructor(deps: WorkDeps, wakeWorker: () => void) {
     this.#deps = deps;
     this.#wakeWorker = wakeWorker;
-    const failing = "branches are not looked at; it will be tried again";
+    const failing = "could not poll branches; will retry";
     this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
 
@@ -43,7 +43,7 @@ export class PushWatcher {
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error("the control plane stops"));
+    this.#stopping.abort(new Error("the control plane is stopping"));
     await this.#passes.stop();
     await Promise.all(this.#looking);
   }
@@ -81,7 +81,7 @@ export class PushWatcher {
       const problem = error instanceof Error ? error.message : String(error);
       log[failures === 1 ? "warn" : "debug"](
         { err: error, deployment: watch.deployment_id },
-        "a branch was not looked at",
+        "could not poll a branch",
       );
       await watches.finishLook(sql, watch, { seconds, failures, problem }).catch(() => {});
     }

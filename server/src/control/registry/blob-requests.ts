@@ -8,7 +8,7 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 export function checkDigest(text: string | null | undefined): string {
   if (text != null && DIGEST.test(text)) return text;
-  throw new RegistryError(400, "DIGEST_INVALID", "A digest is sha256: and 64 hexadecimal digits.");
+  throw new RegistryError(400, "DIGEST_INVALID", "A digest must be sha256: followed by 64 hexadecimal digits.");
 }
 
 export async function blobRequest(order: RegistryRequest, isUpload: boolean): Promise<void> {
@@ -24,7 +24,7 @@ async function readBlob({ store, method, deployment, reference, response }: Regi
   if (method !== "GET" && method !== "HEAD") throw notAllowed();
   const digest = checkDigest(reference);
   const size = await store.blobSize(deployment, digest);
-  if (size === null) throw new RegistryError(404, "BLOB_UNKNOWN", "There is no such part.");
+  if (size === null) throw new RegistryError(404, "BLOB_UNKNOWN", "The registry does not have this blob.");
   response.writeHead(200, {
     "Content-Type": "application/octet-stream",
     "Content-Length": size,
@@ -76,7 +76,8 @@ async function continueUpload(order: RegistryRequest, id: string): Promise<void>
     }
     case "GET": {
       const size = await store.uploadSize(deployment, id);
-      if (size === null) throw new RegistryError(404, "BLOB_UPLOAD_UNKNOWN", "There is no such upload.");
+      if (size === null)
+        throw new RegistryError(404, "BLOB_UPLOAD_UNKNOWN", "The upload does not exist or has expired.");
       return void response.writeHead(204, progress(size)).end();
     }
     case "DELETE":
@@ -91,7 +92,7 @@ async function continueUpload(order: RegistryRequest, id: string): Promise<void>
 function firstByte(range: string | undefined): number | null {
   if (range === undefined) return null;
   const found = /^(?:bytes )?(\d{1,15})-\d{1,15}(?:\/.*)?$/.exec(range);
-  if (!found) throw new RegistryError(416, "BLOB_UPLOAD_INVALID", "Content-Range has to be like 0-99.");
+  if (!found) throw new RegistryError(416, "BLOB_UPLOAD_INVALID", "Content-Range must have the form 0-99.");
   return Number(found[1]);
 }
 

@@ -68,7 +68,7 @@ function storedImage(
     // a layer may occur twice, but is archived once
     for (const { path, digest: part } of new Map(all.map((one) => [one.path, one])).values()) {
       const size = await store.blobSize(deploymentId, part);
-      if (size === null) throw new Error(`${part} is not in the registry any more`);
+      if (size === null) throw new Error(`${part} is no longer in the registry`);
       yield* entry(path, size, createReadStream(store.blobFile(deploymentId, part)));
     }
     yield Buffer.alloc(1024);

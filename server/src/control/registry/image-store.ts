@@ -73,9 +73,10 @@ export class ImageStore {
   async append(deployment: string, id: string, from: number | null, body: Readable): Promise<number> {
     const file = this.#upload(deployment, id);
     const before = await sizeOf(file);
-    if (before === null) throw new RegistryError(404, "BLOB_UPLOAD_UNKNOWN", "There is no such upload.");
+    if (before === null)
+      throw new RegistryError(404, "BLOB_UPLOAD_UNKNOWN", "The upload does not exist or has expired.");
     if (this.#writing.has(id) || (from !== null && from !== before)) {
-      throw new RegistryError(416, "BLOB_UPLOAD_INVALID", `The next byte of this upload is number ${before}.`);
+      throw new RegistryError(416, "BLOB_UPLOAD_INVALID", `The upload must continue at byte ${before}.`);
     }
     this.#writing.add(id);
     try {
@@ -84,7 +85,7 @@ export class ImageStore {
       const counted = async function* (chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           size += chunk.length;
-          if (size > max) throw new RegistryError(413, "SIZE_INVALID", `A part of an image may have ${max} bytes.`);
+          if (size > max) throw new RegistryError(413, "SIZE_INVALID", `The blob is larger than ${max} bytes.`);
           yield chunk;
         }
       };
@@ -100,7 +101,7 @@ export class ImageStore {
     const file = this.#upload(deployment, id);
     if ((await digestOf(file)) !== digest) {
       await rm(file, { force: true });
-      throw new RegistryError(400, "DIGEST_INVALID", "What was uploaded does not have this digest.");
+      throw new RegistryError(400, "DIGEST_INVALID", "The uploaded content does not match the digest.");
     }
     await sync(file);
     await mkdir(join(this.#home(deployment), "blobs"), { recursive: true, mode: 0o700 });

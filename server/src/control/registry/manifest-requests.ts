@@ -15,7 +15,7 @@ export async function manifestRequest(order: RegistryRequest): Promise<void> {
   if (method === "PUT") return putManifest(order, reference);
   if (method !== "GET" && method !== "HEAD") throw notAllowed();
   const found = await store.manifest(deployment, name, reference);
-  if (!found) throw new RegistryError(404, "MANIFEST_UNKNOWN", "There is no such image.");
+  if (!found) throw new RegistryError(404, "MANIFEST_UNKNOWN", "The registry does not have this image.");
   response.writeHead(200, {
     "Content-Type": found.mediaType,
     "Content-Length": found.body.length,
@@ -27,7 +27,7 @@ export async function manifestRequest(order: RegistryRequest): Promise<void> {
 function decodeReference(text: string): string {
   if (text.startsWith("sha256:") || text.startsWith("sha256%3A")) return checkDigest(text.replace("%3A", ":"));
   if (TAG.test(text)) return text;
-  throw new RegistryError(400, "TAG_INVALID", "A tag is letters, digits, _, . and -.");
+  throw new RegistryError(400, "TAG_INVALID", "A tag may only contain letters, digits, _, . and -.");
 }
 
 /** Stores a manifest. Its parts must have been pushed before (OCI distribution specification, "Pushing Manifests"). */
@@ -38,12 +38,13 @@ async function putManifest(
   const body = await readBody(request);
   const digest = `sha256:${createHash("sha256").update(body).digest("hex")}`;
   if (reference.startsWith("sha256:") && reference !== digest) {
-    throw new RegistryError(400, "DIGEST_INVALID", `This manifest's digest is ${digest}.`);
+    throw new RegistryError(400, "DIGEST_INVALID", `The manifest has the digest ${digest}, not the one in the path.`);
   }
   const mediaType = readMediaType(body, request.headers["content-type"]);
   for (const part of partsOf(body)) {
     const size = await store.blobSize(deployment, checkDigest(part.digest));
-    if (size === null) throw new RegistryError(404, "MANIFEST_BLOB_UNKNOWN", `${part.digest} was not pushed.`);
+    if (size === null)
+      throw new RegistryError(404, "MANIFEST_BLOB_UNKNOWN", `The blob ${part.digest} has not been pushed.`);
   }
   const tag = reference.startsWith("sha256:") ? null : reference;
   await store.putManifest(deployment, name, { digest, mediaType, body }, tag);
@@ -55,22 +56,23 @@ function readMediaType(body: Buffer, header: string | undefined): string {
   let manifest: Manifest;
   try {
     manifest = JSON.parse(body.toString("utf8")) as Manifest;
-    if (typeof manifest !== "object" || manifest === null) throw new Error("no object");
+    if (typeof manifest !== "object" || manifest === null) throw new Error("not an object");
     const lists = [manifest.layers ?? [], manifest.manifests ?? []];
     if (!lists.every((list) => Array.isArray(list) && list.every((one) => typeof one?.digest === "string"))) {
-      throw new Error("no lists of descriptors");
+      throw new Error("its descriptors are not lists");
     }
-    if (manifest.config === undefined && manifest.manifests === undefined) throw new Error("nothing in it");
-    if (manifest.config !== undefined && typeof manifest.config?.digest !== "string") throw new Error("no descriptor");
+    if (manifest.config === undefined && manifest.manifests === undefined) throw new Error("it has no descriptors");
+    if (manifest.config !== undefined && typeof manifest.config?.digest !== "string")
+      throw new Error("a descriptor is invalid");
   } catch (error) {
-    const why = `This is no manifest of schema version 2: ${(error as Error).message}`;
+    const why = `The manifest does not follow schema version 2: ${(error as Error).message}`;
     throw new RegistryError(400, "MANIFEST_INVALID", why);
   }
   const told = manifest.mediaType ?? header?.split(";")[0] ?? "";
   const known =
     /^application\/vnd\.(oci\.image\.(manifest|index)\.v1|docker\.distribution\.manifest(\.list)?\.v2)\+json$/;
   if (known.test(told)) return told;
-  throw new RegistryError(400, "MANIFEST_INVALID", "Manifests of this media type are not taken.");
+  throw new RegistryError(400, "MANIFEST_INVALID", "Unsupported manifest media type.");
 }
 
 async function readBody(request: IncomingMessage): Promise<Buffer> {
@@ -78,7 +80,7 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > MAX_MANIFEST) throw new RegistryError(413, "SIZE_INVALID", "The manifest is too long.");
+    if (size > MAX_MANIFEST) throw new RegistryError(413, "SIZE_INVALID", "The manifest is too large.");
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -94,10 +96,10 @@ export async function tagsRequest({
   base,
   response,
 }: RegistryRequest): Promise<void> {
-  if (reference !== "list") throw new RegistryError(404, "NAME_UNKNOWN", "There is nothing at this path.");
+  if (reference !== "list") throw new RegistryError(404, "NAME_UNKNOWN", "Unknown path.");
   if (method !== "GET") throw notAllowed();
   const all = await store.tags(deployment, name);
-  if (all.length === 0) throw new RegistryError(404, "NAME_UNKNOWN", "No image of this name was pushed.");
+  if (all.length === 0) throw new RegistryError(404, "NAME_UNKNOWN", "No image with this name has been pushed.");
   const last = query.get("last");
   const wanted = /^\d{1,4}$/.test(query.get("n") ?? "") ? Number(query.get("n")) : 1000;
   const after = last === null ? all : all.filter((tag) => tag > last);

@@ -62,7 +62,11 @@ export class RegistryFront {
     const permitted = tokens.read(passwordOf(request) ?? "");
     if (permitted === null || !(await isOpen(permitted))) {
       response.setHeader("WWW-Authenticate", 'Basic realm="heddle"');
-      throw new RegistryError(401, "UNAUTHORIZED", "The password has to be a push token of a deployment, not expired.");
+      throw new RegistryError(
+        401,
+        "UNAUTHORIZED",
+        "The password must be a deployment's push token that has not expired.",
+      );
     }
     const method = request.method ?? "GET";
     if (path === null) {
@@ -70,12 +74,12 @@ export class RegistryFront {
       return void response.writeHead(200, { "Content-Type": "application/json" }).end("{}");
     }
     const found = PATH.exec(path);
-    if (!found) throw new RegistryError(404, "NAME_UNKNOWN", "There is nothing at this path.");
+    if (!found) throw new RegistryError(404, "NAME_UNKNOWN", "Unknown path.");
     const [, deployment, name, uploads, upload, kind, rest] = found as unknown as string[];
     if (deployment !== permitted) {
-      throw new RegistryError(403, "DENIED", "The token is for another deployment's images.");
+      throw new RegistryError(403, "DENIED", "The push token is for another deployment.");
     }
-    if (name!.length > 200) throw new RegistryError(400, "NAME_INVALID", "The name is too long.");
+    if (name!.length > 200) throw new RegistryError(400, "NAME_INVALID", "The image name is too long.");
     const base = `/v2/d/${deployment}/${name}`;
     const reference = uploads === undefined ? rest : upload;
     const order = { store, method, deployment: deployment!, name: name!, reference, base, request, response };
@@ -101,13 +105,13 @@ function fail(response: ServerResponse, error: unknown, log: Log): void {
     error instanceof RegistryError
       ? error
       : shortage
-        ? new RegistryError(503, "UNAVAILABLE", `There is no room for the image: ${shortage.message}`)
+        ? new RegistryError(503, "UNAVAILABLE", `The image could not be stored: ${shortage.message}`)
         : system === "ECONNRESET" || system === "ERR_STREAM_PREMATURE_CLOSE"
           ? new RegistryError(400, "BLOB_UPLOAD_INVALID", "The body did not arrive completely.")
           : new RegistryError(500, "UNKNOWN", "Internal Server Error");
-  if (known.status === 500) log.error({ err: error }, "a request to the registry failed");
+  if (known.status === 500) log.error({ err: error }, "registry request failed");
   if (known.status === 503) {
-    log.warn({ err: error }, "a request to the registry was put off");
+    log.warn({ err: error }, "registry request rejected: the registry or a dependency is not ready");
     response.setHeader("Retry-After", "5");
   }
   const body = JSON.stringify({ errors: [{ code: known.code, message: known.message, detail: null }] });

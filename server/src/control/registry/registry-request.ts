@@ -18,4 +18,5 @@ export interface RegistryRequest {
   response: ServerResponse;
 }
 
-export const notAllowed = (): RegistryError => new RegistryError(405, "UNSUPPORTED", "That cannot be done here.");
+export const notAllowed = (): RegistryError =>
+  new RegistryError(405, "UNSUPPORTED", "The registry does not support this operation.");

@@ -6,28 +6,28 @@ export const registryOptions = {
     env: ["HEDDLE_REGISTRY_URL"],
     default: undefined,
     description:
-      "A registry of your own, with the path below which images are pushed: registry.example/agents. Default: the " +
-      "control plane is the registry itself.",
+      "External registry, with the path under which images are pushed: registry.example/agents. Default: the " +
+      "control plane's own registry.",
   }),
   registryPassword: text<string | undefined>({
     env: ["HEDDLE_REGISTRY_PASSWORD"],
     default: undefined,
     secret: true,
     description:
-      "Password there of the user oauth2accesstoken. Whoever may deploy gets it, to push with: let it be good for " +
-      "that path only.",
+      "Password of the user oauth2accesstoken in that registry. Everyone who may deploy gets it for pushing: " +
+      "restrict it to that path.",
   }),
   pushTokenSeconds: integer({
     env: ["HEDDLE_PUSH_TOKEN_SECONDS"],
     default: 3600,
     min: 60,
     max: 86_400,
-    description: "How long a token for pushing images to the control plane's own registry is good for, in seconds.",
+    description: "Validity of a push token for the control plane's own registry, in seconds.",
   }),
   registryBlobMb: integer({
     env: ["HEDDLE_REGISTRY_BLOB_MB"],
     default: 10_240,
     min: 1,
-    description: "Largest part of an image that the control plane's own registry takes, in MiB.",
+    description: "Maximum size of an image layer in the control plane's own registry, in MiB.",
   }),
 };

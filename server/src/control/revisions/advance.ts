@@ -35,7 +35,8 @@ export async function advance(
 ): Promise<Pause> {
   let status: Status = held.status;
   try {
-    if (held.losses >= MAX_LOSSES) throw new GivenUp(`It was lost ${held.losses} times in the same step.`);
+    if (held.losses >= MAX_LOSSES)
+      throw new GivenUp(`The control plane lost it ${held.losses} times in the same step.`);
     while (!OVER.has(status)) {
       signal.throwIfAborted();
       status = await step(deps, held, status, signal, builds, (now) => (status = now));
@@ -95,14 +96,14 @@ async function step(
       });
     case "AWAITING_DEPLOY":
       if (held.artifact_id === null || !driver.hasBuild(held.artifact_id)) {
-        throw new DeployError("Its build is not there any more. Deploy the project anew.");
+        throw new DeployError("Its build no longer exists. Deploy the project again.");
       }
       return waitForTurn(deps, held, signal);
     case "DEPLOYING":
       faultPoint("control-deploying");
       return deployRevision(deps, held, signal, now);
     default:
-      throw new Error(`nobody works on a revision that is ${status}`);
+      throw new Error(`a revision with the status ${status} has no next step`);
   }
 }
 
@@ -164,7 +165,7 @@ async function build(
     );
   } catch (error) {
     if (error instanceof BuildError) log.write(error.message, "ERROR");
-    else if (!signal.aborted) log.write(`The build was cut short: ${(error as Error).message}`, "ERROR");
+    else if (!signal.aborted) log.write(`The build was interrupted: ${(error as Error).message}`, "ERROR");
     if (error instanceof BuildError || signal.aborted) throw error;
     // ENOENT of a file must not be mistaken for an unreachable database
     throw new Error((error as Error).message, { cause: error });
@@ -192,10 +193,10 @@ async function waitForTurn(deps: WorkDeps, held: queue.ClaimedRevision, signal: 
 async function fail(deps: WorkDeps, held: queue.ClaimedRevision, status: Status, error: unknown): Promise<Pause> {
   const isFinal = error instanceof BuildError || error instanceof DeployError || error instanceof GivenUp;
   const message = error instanceof Error ? error.message : String(error);
-  if (!isFinal) deps.log.warn({ err: error, revision: held.id }, "a step of a revision failed; it is tried again");
+  if (!isFinal) deps.log.warn({ err: error, revision: held.id }, "a step of a revision failed; will retry");
   const losses = held.losses + 1;
   if (!isFinal && losses < MAX_LOSSES) {
-    return { pauseMs: FAILURE_PAUSE_MS * 2 ** (losses - 1), losses, message: `It is tried again: ${message}` };
+    return { pauseMs: FAILURE_PAUSE_MS * 2 ** (losses - 1), losses, message: `Retrying after an error: ${message}` };
   }
   await queue.transition(deps.sql, held, status, "failed", { message }).catch((failure: unknown) => {
     if (!(failure instanceof queue.NotOursError)) throw failure;

@@ -22,17 +22,15 @@ export function checkDriver(
   if (!driver.sources.includes(source)) {
     const isImage = source === "external_docker" || source === "internal_docker";
     throw stateError(
-      `The source ${source} needs a driver that this installation does not have.` +
+      `This installation has no driver for the source ${source}.` +
         (isImage ? " Images need a container engine: set HEDDLE_CONTAINER_ENGINE on the control plane." : ""),
     );
   }
   if (references?.length)
-    throw stateError("secret_references are secrets of Kubernetes, which this installation does not use.");
+    throw stateError("secret_references name Kubernetes secrets, and this installation does not use Kubernetes.");
   const given = KUBERNETES_ONLY.filter((name) => !isEmpty(config.resource_spec?.[name]));
   if (given.length > 0) {
-    throw stateError(
-      `resource_spec.${given.join(", ")}: that is for Kubernetes, which this installation does not use.`,
-    );
+    throw stateError(`resource_spec.${given.join(", ")} requires Kubernetes, which this installation does not use.`);
   }
 }
 
@@ -50,7 +48,7 @@ export function readImage(
 ): string {
   const loc = ["source_revision_config", "image_uri"];
   if (uri === null) throw invalid(loc, `is required for the source ${source}`);
-  if (!parseReference(uri)) throw invalid(loc, "must be the name of an image: registry.example/team/agent:tag");
+  if (!parseReference(uri)) throw invalid(loc, "must be an image name such as registry.example/team/agent:tag");
   if (source !== "internal_docker") {
     try {
       checkRegistry(outbound, uri);

@@ -41,7 +41,7 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
   const kept = new Set((await keptBuilds(sql, settings.keptBuilds + 1)).map((row) => row.id));
   for (const build of builds) {
     if (!isUuid(build) || kept.has(build)) continue;
-    log.info({ build }, "an old build is removed");
+    log.info({ build }, "removing an old build");
     await driver.deleteBuild(build);
   }
   const instances = await driver.listInstances();

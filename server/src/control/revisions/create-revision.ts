@@ -53,7 +53,7 @@ export async function applyChange(
   checkConfig(source, { ...change, deployment_type: config.deployment_type } as SourceConfig);
   if (source === "github" && config.repo_url == null) {
     throw stateError(
-      "This deployment has no repository: one is named when a deployment of the source github is created.",
+      "This deployment has no repository. Create a deployment with the source github to deploy from one.",
     );
   }
   const ref = revision.repo_ref ?? row.git_ref;
@@ -122,13 +122,16 @@ export async function addRevision(
   const before = source === "github" ? row.git_config_path : row.langgraph_config_path;
   const path = revision.langgraph_config_path ?? before;
   if (isBuilt(source) && path === null) {
-    throw invalid(["source_revision_config", "langgraph_config_path"], "is required where something is built");
+    throw invalid(["source_revision_config", "langgraph_config_path"], "is required for sources that are built");
   }
   let tarball = revision.source_tarball_path;
   if (tarball !== null) await useUpload(tx, row.id, tarball);
   else if (source === "internal_source") tarball = row.source_tarball_path;
   if (source === "internal_source" && tarball === null) {
-    throw invalid(["source_revision_config", "source_tarball_path"], "is required: nothing was uploaded before");
+    throw invalid(
+      ["source_revision_config", "source_tarball_path"],
+      "is required: the deployment has no earlier upload",
+    );
   }
   await insertRevision(tx, {
     id,

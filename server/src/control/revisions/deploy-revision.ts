@@ -41,7 +41,9 @@ export async function deployRevision(
       const broken = instances.flatMap((one) => one.broken);
       if (broken.length > 0) {
         for (const one of instances) await one.pump();
-        throw new DeployError(`These graphs do not load: ${[...new Set(broken)].join(", ")}. The log says why.`);
+        throw new DeployError(
+          `These graphs failed to load: ${[...new Set(broken)].join(", ")}. See the deployment's log.`,
+        );
       }
       if (instances.filter((one) => one.row.state === "ready").length >= replicas) break;
       const crashes = await countCrashes(sql, held.id, since);
@@ -63,7 +65,7 @@ export async function deployRevision(
   });
   faultPoint("control-after-switch");
   await table.refresh();
-  log.write(`Revision ${held.id} serves.`);
+  log.write(`Revision ${held.id} is deployed.`);
   await log.flush();
   supervisor.wake();
   return "DEPLOYED";
@@ -82,7 +84,8 @@ async function wasUnseen(
   const since = () => driver.unseenSince?.(held.artifact_id!) ?? null;
   const began = since();
   if (began === null || performance.now() - began < settings.deployUnseenSeconds * 1000) return false;
-  const message = "The container engine does not answer, so nobody can tell how its instances are. It is looked for.";
+  const message =
+    "The container engine does not answer, so the state of the instances is unknown. Waiting for " + "the engine.";
   now(await queue.transition(sql, held, "DEPLOYING", "unseen", { message }));
   while (since() !== null) await sleep(LOOK_MS, undefined, { signal });
   now(await queue.transition(sql, held, "UNKNOWN", "seen_deploying"));

@@ -19,7 +19,7 @@ export async function resolveCommit(
   try {
     const place = await gitPlaceOf(deps, held.tenant_id, held.source_config);
     const sha = await deps.git.resolve(place, held.repo_ref!, signal);
-    log.write(`${held.repo_ref!} is at commit ${sha}.`);
+    log.write(`${held.repo_ref!} resolved to commit ${sha}.`);
     return sha;
   } catch (error) {
     if (!signal.aborted) log.write((error as Error).message, "ERROR");

@@ -85,7 +85,7 @@ export async function transition(
 export async function supersedeOlder(tx: Transaction, { id, deployment_id, number }: Held): Promise<void> {
   const rows = await tx<{ id: string }[]>`
     update revisions set status = 'SKIPPED', updated_at = now(), finished_at = now(),
-      status_message = ${`A newer revision, ${id}, took its place.`}
+      status_message = ${`Replaced by the newer revision ${id}.`}
     where deployment_id = ${deployment_id} and number < ${number} and status = any(${statesBefore("superseded")}::text[])
     returning id`;
   for (const row of rows) await noteEvent(tx, row.id);
@@ -131,7 +131,7 @@ export async function takeFromLost(sql: Sql, lost: HeldByOthers): Promise<boolea
   const { count } = await sql`
     update revisions set holder = null, lease_until = null, status = ${to}, losses = losses + 1, updated_at = now(),
       attempt = attempt + 1, status_message = case when ${to} = 'INTERRUPTED'
-        then coalesce(case when interrupted_by_user then status_message end, 'The process that worked on it is gone; it goes on.')
+        then coalesce(case when interrupted_by_user then status_message end, 'The process that was working on it is gone; another one continues.')
         else status_message end
     where id = ${lost.id} and attempt = ${lost.attempt} and holder = ${lost.holder}`;
   if (count === 1) await noteEvent(sql, lost.id);

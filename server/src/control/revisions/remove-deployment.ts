@@ -40,7 +40,7 @@ export async function removeDeployment(deps: WorkDeps, going: GoingDeployment): 
       await work();
     } catch (error) {
       if (!isForced) throw error;
-      log.warn({ err: error, deployment: id }, `${what} of a deployment that is deleted by force stay behind`);
+      log.warn({ err: error, deployment: id }, `${what} of a deployment that is deleted by force could not be removed`);
     }
   };
   if (going.delete_tracing_project) {

@@ -53,7 +53,7 @@ export class Worker {
       onEnd: () => this.wake(),
       log,
     });
-    const failing = "revisions are not worked on; it will be tried again";
+    const failing = "could not claim revisions; will retry";
     this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
 
@@ -112,7 +112,7 @@ export class Worker {
       } catch (error) {
         if (isDatabaseAway(error)) throw error;
         this.#notBefore.set(deployment.id, performance.now() + AGAIN_MS);
-        log.warn({ err: error, deployment: deployment.id }, "a deployment's resources are not as they should be yet");
+        log.warn({ err: error, deployment: deployment.id }, "could not apply a deployment's resources yet");
       }
     }
   }

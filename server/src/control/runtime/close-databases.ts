@@ -26,8 +26,9 @@ export async function closeDatabases(sql: Sql, log: Log): Promise<void> {
   const [row] = await sql<{ role: string }[]>`select current_user as role`;
   const names = open.length > 10 ? `${open.slice(0, 10).join(", ")} and ${open.length - 10} more` : open.join(", ");
   log.warn(
-    `Deployments' Postgres roles can connect to these databases: ${names}. The platform's role ${row!.role} may not ` +
-      "close them, or they are of other applications. Run as their owner: REVOKE CONNECT ON DATABASE name FROM PUBLIC",
+    `Deployments' Postgres roles can connect to these databases: ${names}. The platform's role ${row!.role} ` +
+      "lacks the permission to revoke this, or they belong to other applications. Run as their owner: REVOKE " +
+      "CONNECT ON DATABASE name FROM PUBLIC",
   );
 }
 

@@ -40,7 +40,7 @@ export async function warnOfConnections(sql: Sql, log: Log, roles: string[]): Pr
     ? `set superuser_reserved_connections to ${PLATFORM_CONNECTIONS}`
     : `set reserved_connections to ${PLATFORM_CONNECTIONS} and run GRANT pg_use_reserved_connections TO "${role}" (Postgres 16)`;
   log.warn(
-    `Deployments may open ${limits} connections to Postgres together, of ${open} that it has for all roles, and could ` +
-      `leave none for the platform. Raise max_connections, or ${remedy}.`,
+    `Deployments may together open ${limits} of the ${open} connections that Postgres allows, which could leave ` +
+      `none for the platform. Raise max_connections, or ${remedy}.`,
   );
 }

@@ -90,7 +90,8 @@ export class DeploymentDatabases {
       // created by another role of the platform, or by a superuser
       if ((error as { code?: string }).code !== NOT_PERMITTED) throw error;
       this.#log.warn(
-        `The platform's role may not limit the connections of ${name}. Run: ALTER ROLE ${name} CONNECTION LIMIT ${connections}`,
+        `The platform's role lacks the permission to limit the connections of ${name}. Run: ALTER ROLE ${name} ` +
+          `CONNECTION LIMIT ${connections}`,
       );
     }
   }

@@ -46,7 +46,7 @@ export class InstanceWatch {
     this.row = options.row;
     this.process = options.process;
     this.#offset = Number(options.row.log_offset);
-    this.#unable = new RepeatedFailure({ log: options.log, message: `instance ${options.row.id} cannot do its work` });
+    this.#unable = new RepeatedFailure({ log: options.log, message: `instance ${options.row.id} is not ready` });
   }
 
   /** Called often; checks when due. */
@@ -55,7 +55,7 @@ export class InstanceWatch {
     this.#looking = true;
     this.#look()
       .catch((error: unknown) =>
-        this.#options.log.warn({ err: error, instance: this.row.id }, "an instance was not looked at"),
+        this.#options.log.warn({ err: error, instance: this.row.id }, "could not check an instance"),
       )
       .finally(() => (this.#looking = false));
   }
@@ -65,7 +65,7 @@ export class InstanceWatch {
     if (!driver.lives(this.process)) {
       if (this.row.state === "draining") return;
       await driver.stop(this.process, 0);
-      return this.end("It ended by itself.", true);
+      return this.end("The process exited.", true);
     }
     await this.pump();
     if (performance.now() < this.#nextProbe || this.row.state === "draining") return;
@@ -85,9 +85,9 @@ export class InstanceWatch {
     if (health.state === "unable") this.#unable.failed(new Error(health.reason), { reason: health.reason });
     else if (health.state === "ready") this.#unable.succeeded();
     if (this.#silent < MAX_SILENT) return;
-    this.#options.log.warn({ instance: this.row.id }, "an instance does not answer any more; it is ended");
+    this.#options.log.warn({ instance: this.row.id }, "an instance stopped answering; stopping it");
     await driver.stop(this.process, 0);
-    await this.end("It did not answer any more.", true);
+    await this.end("It stopped answering.", true);
   }
 
   async #becomeReady(): Promise<void> {
@@ -107,7 +107,7 @@ export class InstanceWatch {
     while (table.inFlight(this.row.id) > 0 && performance.now() < deadline && driver.lives(this.process))
       await sleep(20);
     await driver.stop(this.process, graceMs);
-    await this.end("It was asked to.", false);
+    await this.end("The control plane stopped it.", false);
   }
 
   async end(reason: string, crashed: boolean): Promise<void> {

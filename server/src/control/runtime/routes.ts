@@ -19,7 +19,7 @@ const instance = z.object({
   ended_at: z.string().nullable(),
   end_reason: z.string().nullable(),
   memory_bytes: z.number().nullable(),
-  cpu_percent: z.number().nullable().describe("Of one core, since it was asked before"),
+  cpu_percent: z.number().nullable().describe("Percent of one core, since the previous request"),
 });
 
 /** Endpoint for a deployment's instances: our extension of the contract. */
@@ -42,7 +42,7 @@ export function instanceRoutes(deps: ControlDeps): Route[] {
       errorFamily: "validation",
       method: "GET",
       permission: "deployments:read",
-      summary: "Agent servers of a deployment, those that live first, with their memory and processor time",
+      summary: "List a deployment's agent servers, running ones first, with their memory and CPU time",
       params: deploymentParams,
       query: z.object({ limit: queryLimit(20, 100) }),
       out: { 200: z.object({ resources: z.array(instance) }) },

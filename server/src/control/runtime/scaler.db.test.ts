@@ -59,9 +59,9 @@ test("runs that wait for a slot add a replica, which is removed when it is not n
     select crashed, end_reason from instances where revision_id = ${revision} and replica = 1 and state <> 'ready'`;
   expect(ended!.crashed).toBe(false);
   expect((await ask()).steps).toEqual(["one:scaled", "two:scaled"]);
-  const said = (await logLines(call, id, revision, "deploy")).filter((line) => line.startsWith("It has "));
+  const said = (await logLines(call, id, revision, "deploy")).filter((line) => line.startsWith("Scaled from "));
   expect(said.map((line) => line.split(":")[0])).toEqual([
-    "It has 2 replicas now instead of 1",
-    "It has 1 replicas now instead of 2",
+    "Scaled from 1 to 2 replicas",
+    "Scaled from 2 to 1 replicas",
   ]);
 }, 200_000);

@@ -41,7 +41,7 @@ export class Scaler {
   constructor(options: ScalerOptions) {
     this.#options = options;
     const { log, settings } = options;
-    const failing = "deployments are not scaled; it will be tried again";
+    const failing = "could not scale deployments; will retry";
     this.#passes = new Passes({ pass: () => this.#look(), everyMs: settings.scaleSeconds * 1000, log, failing });
   }
 
@@ -72,7 +72,7 @@ export class Scaler {
     const next = this.#next(row.revision_id, now, wish);
     if (next === now || !(await setScale(sql, row.deployment_id, row.revision_id, next))) return;
     const of = { deploymentId: row.deployment_id, revisionId: row.revision_id, kind: "deploy" } as const;
-    const message = `It has ${next} replicas now instead of ${now}: ${describe(load)}.`;
+    const message = `Scaled from ${now} to ${next} replicas: ${describe(load)}.`;
     await insertLogs(sql, of, [{ at: new Date(), level: "INFO", message }]);
     supervisor.wake();
   }
@@ -113,8 +113,8 @@ export class Scaler {
 }
 
 function describe({ queue, cpuPercent }: Load): string {
-  const runs = queue === null ? [] : [`${queue.running} runs are executed, ${queue.due} wait`];
-  const cpu = cpuPercent === null ? [] : [`processors are used to ${Math.round(cpuPercent)} % of one`];
+  const runs = queue === null ? [] : [`${queue.running} runs running, ${queue.due} waiting`];
+  const cpu = cpuPercent === null ? [] : [`CPU usage is ${Math.round(cpuPercent)} % of one core`];
   return [...runs, ...cpu].join(", ");
 }
 

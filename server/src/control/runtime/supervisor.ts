@@ -59,7 +59,7 @@ export class Supervisor {
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
-    const failing = "instances are not looked after; it will be tried again";
+    const failing = "could not reconcile instances; will retry";
     this.#passes = new Passes({ pass: () => this.#reconcile(), everyMs: LOOK_MS, log: options.log, failing });
   }
 
@@ -92,14 +92,14 @@ export class Supervisor {
       if (known) await rows.setProcess(sql, row.id, known);
     }
     if (known && driver.lives(known)) {
-      log.info({ instance: row.id, pid: known.pid }, "an instance goes on");
+      log.info({ instance: row.id, pid: known.pid }, "adopted a running instance");
       this.#watch(row, known);
       return;
     }
     // stops what its leader has left behind, and reads its last log lines
     if (known) await driver.stop(known, 0);
     const watch = this.#watch(row, known ?? { pid: 0, started: "" });
-    await watch.end("It was not running any more when the control plane started.", false);
+    await watch.end("It was no longer running when the control plane started.", false);
     this.#watched.delete(row.id);
   }
 
@@ -177,7 +177,7 @@ export class Supervisor {
   async #start(wanted: rows.WantedRow, replica: number): Promise<void> {
     const { sql, driver, secrets, databases, settings, place, log } = this.#options;
     if (!driver.hasBuild(wanted.artifact_id)) {
-      log.error({ revision: wanted.revision_id }, "the build of a revision that has to run is not there");
+      log.error({ revision: wanted.revision_id }, "the build of a revision that must run does not exist");
       return;
     }
     const traces = await this.#options.traces;
@@ -218,7 +218,7 @@ export class Supervisor {
       await rows.setProcess(sql, row.id, process);
     } catch (error) {
       if (this.#watched.has(row.id)) throw error;
-      log.error({ err: error, instance: row.id }, "an instance could not be started");
+      log.error({ err: error, instance: row.id }, "could not start an instance");
       const message = `It could not be started: ${(error as Error).message}`;
       const of = { deploymentId: wanted.deployment_id, revisionId: wanted.revision_id, kind: "deploy" } as const;
       await insertLogs(sql, of, [{ at: new Date(), level: "ERROR", message: cleanLine(message) }]);
@@ -245,11 +245,11 @@ export class Supervisor {
     if (this.#draining.has(id)) return;
     const draining = watch
       .drain(requestsMs, graceMs)
-      .catch((error: unknown) => this.#options.log.error({ err: error, instance: id }, "an instance did not end"))
+      .catch((error: unknown) => this.#options.log.error({ err: error, instance: id }, "an instance did not stop"))
       .finally(() => this.#draining.delete(id))
       .then(() => (this.#stopped ? undefined : this.#limitConnections(deploymentId)))
       .catch((error: unknown) =>
-        this.#options.log.warn({ err: error, deploymentId }, "its connections were not limited"),
+        this.#options.log.warn({ err: error, deploymentId }, "could not limit the connections of a deployment"),
       );
     this.#draining.set(id, draining);
   }

@@ -21,7 +21,7 @@ test("without its container engine the control plane is not ready, but alive", a
     const { status, json } = await call("GET", path);
     expect([status, json.detail]).toEqual([
       503,
-      expect.stringMatching(/^driver: the container engine has not answered/),
+      expect.stringMatching(/^driver: the container engine has not responded/),
     ]);
     expect(json.checks).toMatchObject({ database: { ok: true }, disk: { ok: true }, revisions: { ok: true } });
   }
@@ -34,7 +34,7 @@ test("a control plane whose database stays unreachable fails its liveness check"
   await expect.poll(async () => (await call("GET", "/ok")).status).toBe(503);
   expect((await call("GET", "/ok")).json).toMatchObject({
     ok: false,
-    detail: expect.stringMatching(/database: it does not answer \(CONNECTION_ENDED\)/),
+    detail: expect.stringMatching(/database: no answer \(CONNECTION_ENDED\)/),
   });
 });
 

@@ -33,5 +33,5 @@ const checkDriver =
     const since = driver.awaySince?.() ?? null;
     if (since === null) return { ok: true };
     const seconds = Math.round((Date.now() - since) / 1000);
-    return { ok: false, reason: `the container engine has not answered for ${seconds} s`, partial: true };
+    return { ok: false, reason: `the container engine has not responded for ${seconds} s`, partial: true };
   };

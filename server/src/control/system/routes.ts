@@ -20,9 +20,9 @@ export function systemRoutes(deps: ControlDeps, others: Route[]): Route[] {
     route({
       ...shared,
       ...hosted("/ok"),
-      publicBecause: "a probe knows no key",
+      publicBecause: "probes have no key",
       method: "GET",
-      summary: "Liveness: fails when a part has failed for longer than the grace period",
+      summary: "Check liveness: fails when a component has failed for longer than the grace period",
       out: { 200: z.object({ ok: z.literal(true) }), 503: unhealthy },
       handler({ c }) {
         const alive = deps.health.alive();
@@ -33,9 +33,9 @@ export function systemRoutes(deps: ControlDeps, others: Route[]): Route[] {
     route({
       ...shared,
       ...hosted("/info"),
-      publicBecause: "clients ask it for abilities before they have a key",
+      publicBecause: "clients read the capabilities before they have a key",
       method: "GET",
-      summary: "Version and abilities of this server",
+      summary: "Get the version and capabilities of this server",
       out: {
         200: z.object({
           version: z.string(),
@@ -44,7 +44,7 @@ export function systemRoutes(deps: ControlDeps, others: Route[]): Route[] {
           process_isolation: z
             .enum(["bubblewrap", "user", "none"])
             .nullable()
-            .describe("How deployments that run as processes are isolated; null where containers run them"),
+            .describe("How deployments that run as processes are isolated; null if they run in containers"),
         }),
       },
       handler: ({ c }) =>
@@ -58,9 +58,9 @@ export function systemRoutes(deps: ControlDeps, others: Route[]): Route[] {
     route({
       ...shared,
       ...hosted("/o/:tenant_id/host/deployments/:deployment_id"),
-      publicBecause: "command-line clients print it for people to open; it tells nothing but where the console is",
+      publicBecause: "command-line clients print it for people to open; it reveals only the console's address",
       method: "GET",
-      summary: "To a deployment's page in the console",
+      summary: "Redirect to a deployment's page in the console",
       params: z.object({ tenant_id: uuid, deployment_id: uuid }),
       out: { 302: null },
       handler({ params, c }) {
@@ -73,7 +73,7 @@ export function systemRoutes(deps: ControlDeps, others: Route[]): Route[] {
       aliases: hosted("/openapi.json").aliases,
       registry: deps.metrics.registry,
       document() {
-        const description = "Deployments of graph projects. Each endpoint also answers below /api-host.";
+        const description = "Deployments of graph projects. Each endpoint is also available under /api-host.";
         const about = { title: "Heddle control plane", version: API_VERSION, description };
         const manners = { errors: deps.settings.errors, limited: false };
         return openApiDocument([...others, ...routes], about, manners);

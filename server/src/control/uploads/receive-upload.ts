@@ -22,7 +22,7 @@ export async function receiveUpload(
   file: string,
   maxBytes: number,
 ): Promise<number> {
-  if (!body) throw new AppError(400, "There is no archive in this request.");
+  if (!body) throw new AppError(400, "The request contains no archive.");
   await mkdir(join(file, ".."), { recursive: true, mode: 0o700 });
   const part = `${file}.${process.pid}.${Date.now()}.part`;
   let size = 0;
@@ -47,7 +47,7 @@ export async function receiveUpload(
     await rm(part, { force: true });
     if (error instanceof AppError) throw error;
     const { code } = error as NodeJS.ErrnoException;
-    if (shortageIn(error)) throw unavailable("There is no room for the archive: the server's disk is full.", 5, error);
+    if (shortageIn(error)) throw unavailable("The archive could not be stored: the server's disk is full.", 5, error);
     if (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE") {
       throw new AppError(400, "The archive did not arrive completely.");
     }

@@ -35,7 +35,7 @@ export function uploadRoutes(deps: ControlDeps): Route[] {
       ...hosted("/v2/deployments/:deployment_id/upload-url", "/deployments/:deployment_id/upload-url"),
       method: "POST",
       permission: "deployments:update",
-      summary: "An address to upload the project's archive to, and the path to name it by",
+      summary: "Create an upload URL for the project's archive, and its source_tarball_path",
       params: deploymentParams,
       out: { 200: target },
       errors: [400],
@@ -55,8 +55,8 @@ export function uploadRoutes(deps: ControlDeps): Route[] {
       ...hosted("/uploads/tarballs/:tenant_id/:deployment_id/:file"),
       method: "PUT",
       permission: "public",
-      publicBecause: "the address is the credential: it is signed, and good for one upload and some minutes",
-      summary: "Upload an archive: gzip of tar",
+      publicBecause: "the URL is the credential: it is signed, and valid for one upload and some minutes",
+      summary: "Upload a gzipped tar archive",
       params: uploadParams,
       query: uploadQuery,
       reads: ["application/gzip"],
@@ -66,10 +66,10 @@ export function uploadRoutes(deps: ControlDeps): Route[] {
       async handler({ params, query, c }) {
         const objectPath = `tarballs/${params.tenant_id}/${params.deployment_id}/${params.file}`;
         if (!deps.uploads.isValid(objectPath, Number(query.exp), query.sig)) {
-          throw forbidden("This upload address is not valid, or not any more. Ask for a new one.");
+          throw forbidden("The upload URL is invalid or has expired. Request a new one.");
         }
         const known = await findUpload(sql, objectPath);
-        if (!known) throw notFound("There is no such upload.");
+        if (!known) throw notFound("The upload does not exist.");
         if (known.uploaded_at) throw used();
         const size = await receive(c, uploadFile(deps.directory, objectPath), settings.uploadMaxBytes);
         if (!(await markUploaded(sql, objectPath, size))) throw used();
@@ -79,7 +79,7 @@ export function uploadRoutes(deps: ControlDeps): Route[] {
   ];
 }
 
-const used = () => new AppError(409, "Something was uploaded to this address before. Ask for a new one.");
+const used = () => new AppError(409, "This upload URL has already been used. Request a new one.");
 
 async function receive(c: Context, file: string, maxBytes: number): Promise<number> {
   const tells = Number(c.req.header("content-length") ?? 0);

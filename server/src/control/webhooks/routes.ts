@@ -40,11 +40,14 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
     const read = async () => new Uint8Array(await c.req.arrayBuffer());
     // the same response in both cases
     if (!integration || !secret || !(await isTrue(secret, read))) {
-      throw unauthorized("The signature or token is not right.");
+      throw unauthorized("The signature or token is invalid.");
     }
     const body = await read();
     if (!/^application\/json\b/i.test(c.req.header("content-type") ?? "")) {
-      throw new AppError(415, "Webhooks are read as application/json: choose that content type at the host.");
+      throw new AppError(
+        415,
+        "Webhooks must have the content type application/json. Change it in the host's webhook settings.",
+      );
     }
     const push = isPush ? readPush(parse(body)) : null;
     if (!push) return c.json({ deployments: 0 }, 200);
@@ -64,7 +67,7 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
       ...hosted("/webhooks/github/:integration_id"),
       publicBecause: "the body is signed with the integration's secret (X-Hub-Signature-256)",
       method: "POST",
-      summary: "A push, as GitHub tells of it, and Gitea",
+      summary: "Receive a push webhook of GitHub or Gitea",
       params: integrationParams,
       reads: ["application/json"],
       maxBodyBytes: MAX_BYTES,
@@ -81,9 +84,9 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
     route({
       ...shared,
       ...hosted("/webhooks/gitlab/:integration_id"),
-      publicBecause: "it bears the integration's secret (X-Gitlab-Token)",
+      publicBecause: "it carries the integration's secret (X-Gitlab-Token)",
       method: "POST",
-      summary: "A push, as GitLab tells of it",
+      summary: "Receive a push webhook of GitLab",
       params: integrationParams,
       reads: ["application/json"],
       maxBodyBytes: MAX_BYTES,

@@ -91,7 +91,7 @@ test("rejects a key with more permissions than its creator", async () => {
   expect((await call(a.admin, "POST", "/api-key", { role_id: ORGANIZATION_ADMIN })).status).toBe(422);
   expect((await call(a.admin, "POST", "/api-key", { workspaces: [b.workspaceId] })).status).toBe(422);
   expect((await call(a.admin, "POST", "/orgs/current/service-keys", {})).status).toBe(403);
-  // a role of another organisation does not exist here
+  // a role of another organization does not exist here
   expect((await call(b.admin, "POST", "/api-key", { role_id: role.json.id })).status).toBe(422);
 });
 

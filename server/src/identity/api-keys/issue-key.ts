@@ -19,13 +19,15 @@ export async function issueWorkspaceKey(sql: Sql, principal: Principal, request:
   const { workspaceId } = principal;
   for (const id of [...(request.workspaces ?? []), request.default_workspace_id ?? workspaceId]) {
     if (id === workspaceId) continue;
-    throw unprocessable("this makes keys to the current workspace; /orgs/current/service-keys makes keys to others");
+    throw unprocessable(
+      "this route creates keys to the current workspace; use /orgs/current/service-keys for other workspaces",
+    );
   }
   const workspaceIds = [workspaceId];
   return createKey(sql, { ...(await serviceKey(sql, principal, request)), workspaceIds, defaultWorkspaceId: null });
 }
 
-/** Issues a service key for some workspaces of the organisation, or for all of them, including future ones. */
+/** Issues a service key for some workspaces of the organization, or for all of them, including future ones. */
 export async function issueOrganizationKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
   const workspaceIds = request.workspaces ?? null;
   const defaultWorkspaceId = request.default_workspace_id ?? null;
@@ -63,13 +65,13 @@ async function serviceKey(sql: Sql, principal: Principal, request: ApiKeyRequest
 export async function issuePersonalKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
   const { actor, organizationId } = principal;
   if (actor.userId === null) {
-    throw forbidden("Forbidden: a personal key belongs to a person; sign in, or make a service key.");
+    throw forbidden("Forbidden: only a signed-in user can have personal keys. Sign in, or create a service key.");
   }
   const limits = await limitsOf(sql, principal);
   if (limits?.narrowed) {
-    throw forbidden("Forbidden: a key that may less than its person cannot make another one.");
+    throw forbidden("Forbidden: a key with fewer permissions than its user cannot create another key.");
   }
-  if (request.org_role_id) throw unprocessable("org_role_id: a personal key has its person's role");
+  if (request.org_role_id) throw unprocessable("org_role_id: a personal key has its user's role");
   const role = request.role_id ? await grantableRole(sql, principal, request.role_id, "workspace") : null;
 
   const workspaceIds = request.workspaces ?? null;
@@ -93,7 +95,7 @@ export async function issuePersonalKey(sql: Sql, principal: Principal, request: 
 async function limitsOf(sql: Sql, { actor }: Principal): Promise<KeyLimits | null> {
   if (actor.kind !== "api_key" && actor.kind !== "service_key") return null;
   const limits = await selectKeyLimits(sql, actor.id);
-  if (!limits) throw forbidden("Forbidden: this key cannot make another one.");
+  if (!limits) throw forbidden("Forbidden: this key cannot create another key.");
   return limits;
 }
 
@@ -108,10 +110,10 @@ const commonFields = ({ organizationId }: Principal, request: ApiKeyRequest, lim
 function expiryOf({ expires_at: text }: ApiKeyRequest, latest: Date | null): Date | null {
   if (!text) return latest;
   const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw unprocessable("expires_at: there is no such day");
+  if (Number.isNaN(date.getTime())) throw unprocessable("expires_at: invalid date");
   if (latest && date > latest) {
     throw forbidden(
-      `Forbidden: a key cannot make one that outlives it; expires_at is ${latest.toISOString()} at most.`,
+      `Forbidden: a key cannot create one that outlives it. expires_at must be ${latest.toISOString()} or earlier.`,
     );
   }
   return date;
@@ -120,7 +122,9 @@ function expiryOf({ expires_at: text }: ApiKeyRequest, latest: Date | null): Dat
 function checkEntry(limits: KeyLimits | null, workspaceIds: string[] | null): void {
   const own = limits?.workspace_ids;
   if (!own || workspaceIds?.every((id) => own.includes(id))) return;
-  throw forbidden("Forbidden: a key makes keys to workspaces that it may enter itself; name them in workspaces.");
+  throw forbidden(
+    "Forbidden: a key can only create keys to workspaces that it may enter itself. Name them in workspaces.",
+  );
 }
 
 function checkWorkspaces(named: string[], known: string[]): void {
@@ -130,5 +134,5 @@ function checkWorkspaces(named: string[], known: string[]): void {
 
 function checkDefault(workspaceIds: string[] | null, defaultWorkspaceId: string | null): void {
   if (workspaceIds === null || defaultWorkspaceId === null || workspaceIds.includes(defaultWorkspaceId)) return;
-  throw unprocessable("default_workspace_id: it is none of the key's workspaces");
+  throw unprocessable("default_workspace_id: must be one of the key's workspaces");
 }

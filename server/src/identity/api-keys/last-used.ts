@@ -37,6 +37,6 @@ export class LastUsed {
     this.#uses = new Map();
     this.#writing = this.#writing
       .then(() => touchKeys(this.#sql, uses))
-      .catch((error: unknown) => this.#log.warn({ err: error }, "when keys were used could not be written down"));
+      .catch((error: unknown) => this.#log.warn({ err: error }, "could not store when keys were last used"));
   }
 }

@@ -11,7 +11,7 @@ export interface KeyOverviewRow {
   /** Owner of a personal key. */
   email: string | null;
   role_name: string | null;
-  /** Null: all workspaces of the organisation or of the person. */
+  /** Null: all workspaces of the organization or of the person. */
   workspace_names: string[] | null;
   organization_name: string;
   created_at: Date;

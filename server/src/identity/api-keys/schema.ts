@@ -18,7 +18,7 @@ const fields = {
 
 export const apiKey = z.object(fields).meta({ id: "ApiKey" });
 
-export const newApiKey = z.object({ ...fields, key: z.string().describe("Shown this once") }).meta({ id: "NewApiKey" });
+export const newApiKey = z.object({ ...fields, key: z.string().describe("Shown only once") }).meta({ id: "NewApiKey" });
 
 export const apiKeyRequest = z.object({
   description: storableText.min(1).max(1000).default("Default API key"),

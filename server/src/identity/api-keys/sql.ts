@@ -102,7 +102,7 @@ export interface KeyRow {
 }
 
 /**
- * Selects keys: those of `workspaceId` only, those of the person `userId`, or, with neither, the organisation's service
+ * Selects keys: those of `workspaceId` only, those of the person `userId`, or, with neither, the organization's service
  * keys.
  */
 export interface KeyScope {
@@ -150,7 +150,7 @@ export async function revokeKey(sql: Sql | Transaction, id: string, scope: KeySc
   return row;
 }
 
-/** Revokes a person's keys in an organisation that they leave. */
+/** Revokes a person's keys in an organization that they leave. */
 export async function revokePersonalKeys(
   sql: Sql | Transaction,
   organizationId: string,
@@ -166,7 +166,7 @@ export interface KeyLimits {
   /** Whether the key has fewer rights than its owner or its roles. */
   narrowed: boolean;
   expires_at: Date | null;
-  /** Null: all workspaces (of the organisation or of its owner), including future ones. */
+  /** Null: all workspaces (of the organization or of its owner), including future ones. */
   workspace_ids: string[] | null;
 }
 

@@ -54,7 +54,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
       pass: () => this.#touchAndAdopt(),
       everyMs: lostAfterMs / 4,
       log,
-      failing: "announced changes could not be looked through",
+      failing: "could not check announced changes",
     });
   }
 
@@ -86,7 +86,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
     this.#open.delete(id);
     const withdrawing: Promise<void> = this.#withdrawing
       .call(id)
-      .catch((error: unknown) => this.#log.warn({ err: error }, "an announced change could not be withdrawn"))
+      .catch((error: unknown) => this.#log.warn({ err: error }, "could not withdraw an announced change"))
       .finally(() => this.#pending.delete(withdrawing));
     this.#pending.add(withdrawing);
   }
@@ -104,7 +104,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
       const lost = await takeLost<Draft>(this.#sql, { ms: this.#lostAfterMs, not: own, limit: BATCH });
       await Promise.all(lost.map(({ id, draft }) => this.#adopt(draft, id)));
       if (lost.length > 0)
-        this.#log.warn({ lines: lost.length }, "changes whose process is gone: written to the audit log");
+        this.#log.warn({ lines: lost.length }, "wrote announced changes of lost processes to the audit log");
       if (lost.length < BATCH || this.#stopped) return;
     }
   }

@@ -72,7 +72,7 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
     try {
       await writes.call({ draft, announced });
     } catch (error) {
-      log.error({ err: error, audit: draft }, "a line of the audit log could not be written");
+      log.error({ err: error, audit: draft }, "could not write a line of the audit log");
       throw error;
     }
   }
@@ -161,7 +161,7 @@ function startSweep(sql: Sql, log: Log, retentionDays: number): { stop(): Promis
       const before = new Date((await databaseNow(sql)).getTime() - retentionDays * 86_400_000);
       while (!stopped && (await sweepAuditRows(sql, before, SWEEP_BATCH)) === SWEEP_BATCH);
     } catch (error) {
-      if (!stopped) log.warn({ err: error }, "the audit log could not be swept, next try in an hour");
+      if (!stopped) log.warn({ err: error }, "could not sweep the audit log; will retry in an hour");
     }
   };
   running = sweep();

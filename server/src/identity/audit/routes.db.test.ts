@@ -131,7 +131,7 @@ test("records ids of the query and the body as the target, and no other body fie
   const many = Array.from({ length: 300 }, () => randomUUID());
   await call("DELETE", "/things?named=many", { thing_ids: many }, of(a.admin));
   const [line] = await db.sql`select target from audit_log where target->>'named' = 'many'`;
-  expect(line!["target"].thing_ids).toBe(`${many.slice(0, 250).join(",")},… 300 in all`);
+  expect(line!["target"].thing_ids).toBe(`${many.slice(0, 250).join(",")},… 300 in total`);
 });
 
 test("a credential in the path is recorded only by its prefix, also for refused attempts", async () => {

@@ -16,7 +16,7 @@ export function auditRoutes({ sql }: { sql: Sql }): Route[] {
     route({
       ...shared,
       ...v1("/audit-logs"),
-      summary: "Who changed what, newest first, as API Activities of OCSF",
+      summary: "List changes, newest first, as OCSF API Activity events",
       query: AuditQuery,
       out: { 200: AuditPage },
       async handler({ query, principal, c }) {
@@ -28,7 +28,7 @@ export function auditRoutes({ sql }: { sql: Sql }): Route[] {
     route({
       ...shared,
       ...v1("/audit-logs/export"),
-      summary: "Who changed what, oldest first, whole, as lines of JSON or as CSV",
+      summary: "Export the audit log, oldest first, as JSON lines or CSV",
       query: AuditExportQuery,
       out: { 200: "application/x-ndjson" },
       handler({ query, principal }) {
@@ -47,13 +47,13 @@ export function auditRoutes({ sql }: { sql: Sql }): Route[] {
 }
 
 /**
- * Restricts a query to the caller's workspace or, with organization:manage, to the organisation. Entries without an
- * organisation, such as attempts without a valid key, are for the operator only (`heddle audit export`).
+ * Restricts a query to the caller's workspace or, with organization:manage, to the organization. Entries without an
+ * organization, such as attempts without a valid key, are for the operator only (`heddle audit export`).
  */
 function filterOf(query: AuditFilterQuery, principal: Principal): AuditFilter {
   const ofOrganization = principal.permissions.has("organization:manage");
   if (!ofOrganization && query.workspace_id !== undefined && query.workspace_id !== principal.workspaceId) {
-    throw forbidden("Forbidden: the audit log of another workspace needs the permission organization:manage.");
+    throw forbidden("Forbidden: the audit log of another workspace requires the permission organization:manage.");
   }
   return {
     organizationId: principal.organizationId || null,
@@ -76,7 +76,7 @@ function readCursor(text: string): AuditPosition {
   } catch {
     // rejected below
   }
-  throw unprocessable("Invalid query: cursor: is none that was given out");
+  throw unprocessable("Invalid query: cursor: unknown or expired");
 }
 
 /** Streams the pieces on demand: each is generated after the reader has consumed the previous one. */

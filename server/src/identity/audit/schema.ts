@@ -4,9 +4,9 @@ import { queryLimit, storableText, uuid } from "../../base/http/fields.ts";
 
 /** Point in time; UTC if it has no zone. */
 const time = z.iso
-  .datetime({ offset: true, local: true, error: "must be a time as in ISO 8601" })
+  .datetime({ offset: true, local: true, error: "must be an ISO 8601 time" })
   .transform((text) => new Date(/[zZ]|[+-]\d\d:?\d\d$/.test(text) ? text : `${text}Z`))
-  .refine((at) => !Number.isNaN(at.getTime()), "must be a time that exists");
+  .refine((at) => !Number.isNaN(at.getTime()), "must be a valid time");
 
 const someTexts = z
   .union([storableText, z.array(storableText).max(100)])
@@ -17,9 +17,9 @@ const filter = {
   start_time: time.describe("Inclusive"),
   end_time: time.describe("Inclusive"),
   workspace_id: uuid.optional(),
-  operations: someTexts.describe("Names such as create_api_key, or POST /api/v1/api-key"),
+  operations: someTexts.describe("Operation names, such as create_api_key or POST /api/v1/api-key"),
   actor_id: storableText.optional().describe("Id of a key or a user"),
-  target: storableText.optional().describe("Id of an object that was changed"),
+  target: storableText.optional().describe("Id of a changed object"),
 };
 
 export const AuditQuery = z.object({
@@ -89,7 +89,7 @@ export const OcsfApiActivity = z
       actor_kind: z.string(),
       actor_name: z.string(),
       target: z.record(z.string(), z.string()),
-      occurrences: z.int().describe("How many refused attempts this line stands for"),
+      occurrences: z.int().describe("Number of refused attempts that this line combines"),
       request_id: z.string().nullable(),
     }),
   })

@@ -105,10 +105,10 @@ test("known keys work for a while without the platform, and are then rejected", 
 
 test("a server whose own key is missing or rejected does not start", async () => {
   await expect(testGuard(serverDb, { ...env, HEDDLE_AUTH_KEY: unknown }, { ofOneWorkspace: true })).rejects.toThrow(
-    /refuses the key in HEDDLE_AUTH_KEY/,
+    /rejected the key in HEDDLE_AUTH_KEY/,
   );
   await expect(testGuard(serverDb, { ...env, HEDDLE_AUTH_KEY: "" }, { ofOneWorkspace: true })).rejects.toThrow(
-    /HEDDLE_AUTH_URL needs HEDDLE_AUTH_KEY/,
+    /HEDDLE_AUTH_URL requires HEDDLE_AUTH_KEY/,
   );
   const elsewhere = { ...env, HEDDLE_WORKSPACE_ID: b.workspaceId };
   await expect(testGuard(serverDb, elsewhere, { ofOneWorkspace: true })).rejects.toThrow(/names another/);

@@ -72,8 +72,8 @@ export class PlatformKeys implements IdentitySource {
       return await ask();
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      this.#o.log.error({ err: error }, "this server's own key is refused");
-      throw unavailable("The server that knows the keys refuses this one.", 10);
+      this.#o.log.error({ err: error }, "the platform rejected this server's own key");
+      throw unavailable("The platform that verifies keys rejected this server's own key.", 10);
     }
   }
 
@@ -93,7 +93,7 @@ export class PlatformKeys implements IdentitySource {
   async #follow(onChange: () => void, onSeen: (version: string, began: number) => void): Promise<void> {
     const { signal } = this.#stopped;
     const wait = Math.min(20, this.#o.maxAgeMs / 3000);
-    const message = "the platform that knows the keys does not answer";
+    const message = "the platform that verifies keys does not answer";
     const failure = new RepeatedFailure({ log: this.#o.log, message });
     let known: string | undefined;
     while (!signal.aborted) {
@@ -129,12 +129,12 @@ export class PlatformKeys implements IdentitySource {
       answer = await fetch(`${url}/internal/auth/${path}`, { ...init, headers, signal, redirect: "error" });
       text = await answer.text();
     } catch (error) {
-      throw Object.assign(unavailable("The server that knows the keys does not answer."), { cause: error });
+      throw Object.assign(unavailable("The platform that verifies keys does not answer."), { cause: error });
     }
     if (answer.status === 401 || answer.status === 403) {
-      throw new ConfigError(`${url} refuses the key in HEDDLE_AUTH_KEY: ${text.slice(0, 200)}`);
+      throw new ConfigError(`${url} rejected the key in HEDDLE_AUTH_KEY: ${text.slice(0, 200)}`);
     }
-    if (!answer.ok) throw unavailable(`The server that knows the keys answered ${answer.status}.`);
+    if (!answer.ok) throw unavailable(`The platform that verifies keys answered ${answer.status}.`);
     return schema.parse(JSON.parse(text));
   }
 }

@@ -16,7 +16,7 @@ export function keyVerificationRoutes({ sql }: IdentityDeps): Route[] {
       ...shared,
       method: "GET",
       path: "/internal/auth/self",
-      summary: "The workspace of the asking server's key",
+      summary: "Get the workspace of the calling server's key",
       out: { 200: schema.selfAnswer },
       handler: ({ c, principal: { organizationId, workspaceId, plan } }) =>
         c.json({ organization_id: organizationId, workspace_id: workspaceId, plan }),
@@ -26,7 +26,7 @@ export function keyVerificationRoutes({ sql }: IdentityDeps): Route[] {
       method: "POST",
       path: "/internal/auth/keys",
       audit: "none",
-      summary: "What keys amount to in the asking server's workspace",
+      summary: "Get the permissions of keys in the calling server's workspace",
       body: schema.verifyBody,
       out: { 200: schema.verifyAnswer },
       async handler({ body, c, principal }) {
@@ -39,7 +39,7 @@ export function keyVerificationRoutes({ sql }: IdentityDeps): Route[] {
       ...shared,
       method: "GET",
       path: "/internal/auth/changes",
-      summary: "Wait until keys may amount to something else",
+      summary: "Wait until the permissions of keys may have changed",
       query: schema.changesQuery,
       out: { 200: schema.changesAnswer },
       async handler({ query, c }) {

@@ -38,7 +38,7 @@ export const verifyAnswer = z.object({ version: z.string(), verdicts: z.array(ve
 
 export const changesQuery = z.object({
   version: z.string().max(40).optional(),
-  wait: z.coerce.number().min(0).max(20).default(0).describe("Seconds to wait for another version than that."),
+  wait: z.coerce.number().min(0).max(20).default(0).describe("Seconds to wait for a different version."),
 });
 export const changesAnswer = z.object({ version: z.string() });
 

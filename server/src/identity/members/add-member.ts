@@ -19,7 +19,7 @@ import {
 } from "./sql.ts";
 
 /**
- * Adds a person to the organisation and to workspaces: at once if they have an account, otherwise when they get one
+ * Adds a person to the organization and to workspaces: at once if they have an account, otherwise when they get one
  * (`welcomeInvited`). Existing members keep their roles.
  * @returns the id of the invitation or of the membership
  */
@@ -45,7 +45,7 @@ async function checkInvitation(
 ): Promise<Omit<NewInvitation, "id" | "organization_id">> {
   const workspaceIds = invitation.workspace_ids ?? [];
   const roleId = invitation.role_id ?? BUILT_IN_ROLES.ORGANIZATION_USER;
-  // inviting to a workspace implies the organisation's default role, which needs no right to grant it
+  // inviting to a workspace implies the organization's default role, which needs no right to grant it
   if (roleId !== BUILT_IN_ROLES.ORGANIZATION_USER) await grantableRole(sql, principal, roleId, "organization");
   const workspaceRoleId = invitation.workspace_role_id ?? BUILT_IN_ROLES.WORKSPACE_USER;
   if (workspaceIds.length > 0) {
@@ -64,7 +64,7 @@ async function checkInvitation(
   };
 }
 
-/** @returns the id of the organisation membership */
+/** @returns the id of the organization membership */
 async function admit(tx: Transaction, userId: string, one: NewInvitation): Promise<string> {
   const { id } = await insertOrganizationMember(tx, {
     id: uuid7(),
@@ -101,7 +101,7 @@ export async function welcomeInvited(sql: Sql, email: string, fullName: string |
 }
 
 /**
- * Adds a member of the organisation to the caller's workspace. Throws 404 if they are not a member of the organisation,
+ * Adds a member of the organization to the caller's workspace. Throws 404 if they are not a member of the organization,
  * 409 if they are already in the workspace.
  */
 export async function addToWorkspace(
@@ -114,7 +114,7 @@ export async function addToWorkspace(
     id: one.memberId,
     userId: one.userId,
   });
-  if (!member) throw notFound("There is no such member of the organisation.");
+  if (!member) throw notFound("The organization has no such member.");
   const made = await insertWorkspaceMember(sql, {
     id: uuid7(),
     workspace_id: principal.workspaceId,
@@ -122,6 +122,6 @@ export async function addToWorkspace(
     role_id: role.id,
     read_only: one.readOnly,
   });
-  if (!made) throw conflict("They are a member of the workspace already.");
+  if (!made) throw conflict("The user is already a member of the workspace.");
   return member.user_id;
 }

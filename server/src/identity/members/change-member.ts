@@ -22,7 +22,7 @@ export async function changeOrganizationMember(
   const role = changes.roleId && (await grantableRole(sql, principal, changes.roleId, "organization"));
   await sql.begin(async (tx) => {
     const member = await selectOrganizationMember(tx, organizationId, { id });
-    if (!member) throw notFound("There is no such member of the organisation.");
+    if (!member) throw notFound("The organization has no such member.");
     if (role) {
       await updateOrganizationMember(tx, member.id, role.id);
       await checkAdministrators(tx, organizationId, member.role_id);
@@ -31,12 +31,12 @@ export async function changeOrganizationMember(
   });
 }
 
-/** Removes a member from the organisation and its workspaces, and revokes their personal keys. */
+/** Removes a member from the organization and its workspaces, and revokes their personal keys. */
 export async function removeOrganizationMember(sql: Sql, principal: Principal, id: string): Promise<void> {
   const { organizationId } = principal;
   await sql.begin(async (tx) => {
     const member = await selectOrganizationMember(tx, organizationId, { id });
-    if (!member) throw notFound("There is no such member of the organisation.");
+    if (!member) throw notFound("The organization has no such member.");
     await deleteOrganizationMember(tx, organizationId, member.user_id);
     await revokePersonalKeys(tx, organizationId, member.user_id);
     await checkAdministrators(tx, organizationId, member.role_id);
@@ -47,6 +47,6 @@ export async function removeOrganizationMember(sql: Sql, principal: Principal, i
 async function checkAdministrators(tx: Transaction, organizationId: string, roleBefore: string): Promise<void> {
   if (roleBefore !== BUILT_IN_ROLES.ORGANIZATION_ADMIN) return;
   if ((await countWithRole(tx, organizationId, roleBefore)) === 0) {
-    throw conflict("They are the only administrator of the organisation; make somebody else one first.");
+    throw conflict("The user is the organization's only administrator. Make another member an administrator first.");
   }
 }

@@ -26,7 +26,7 @@ export interface MemberScope {
 }
 
 /**
- * Lists members by join time, then id. Organisation administrators have access to every workspace without being listed.
+ * Lists members by join time, then id. Organization administrators have access to every workspace without being listed.
  */
 export function selectMembers(sql: Sql, scope: MemberScope, query: Partial<MemberQuery> = {}): Promise<MemberRow[]> {
   const { organizationId, workspaceId } = scope;

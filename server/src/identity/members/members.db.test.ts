@@ -34,7 +34,7 @@ test("members are listed per organization and per workspace, without those of ot
   expect(here).toMatchObject({ tenant_id: a.workspaceId, pending: [] });
   expect(here.members).toMatchObject([{ email: ada.email, role_name: "Editor", org_role_name: "Organization User" }]);
   expect(emailsOf((await call(b.org, "GET", "/orgs/current/members/active")).json)).toEqual([ben.email]);
-  // a workspace key does not see the organisation's other members
+  // a workspace key does not see the organization's other members
   expect((await call(a.admin, "GET", "/orgs/current/members")).status).toBe(403);
 
   const page = await call(a.org, "GET", "/orgs/current/members/active?limit=1");

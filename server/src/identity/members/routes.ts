@@ -35,7 +35,7 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
     route({
       ...readingOrganization,
       ...v1("/orgs/current/members"),
-      summary: "The first 500 members and invitations of the organisation",
+      summary: "List the first 500 members and invitations of the organization",
       out: { 200: schema.organizationMembers },
       async handler({ principal, c }) {
         const scope = scopeOf(principal);
@@ -50,7 +50,7 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
     route({
       ...readingOrganization,
       ...v1("/orgs/current/members/active"),
-      summary: "Members of the organisation",
+      summary: "List members of the organization",
       query: schema.listQuery,
       out: { 200: z.array(schema.organizationMember) },
       handler: async ({ principal, query, c }) =>
@@ -59,7 +59,7 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
     route({
       ...readingOrganization,
       ...v1("/orgs/current/members/pending"),
-      summary: "Invitations to the organisation",
+      summary: "List invitations to the organization",
       query: schema.listQuery,
       out: { 200: z.array(schema.pendingMember) },
       handler: async ({ principal, query, c }) =>
@@ -69,7 +69,7 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
       ...ofOrganization,
       ...v1("/orgs/current/members"),
       method: "POST",
-      summary: "Invite somebody; who has an account is in at once",
+      summary: "Invite a person; a user with an account becomes a member immediately",
       body: schema.invitation,
       out: { 200: schema.pendingMember },
       handler: async ({ principal, body, c }) => {
@@ -97,13 +97,13 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
       ...ofOrganization,
       ...v1("/orgs/current/members/:identity_id/pending"),
       method: "DELETE",
-      summary: "Take an invitation back",
+      summary: "Withdraw an invitation",
       params: schema.memberId,
       out: { 200: done },
       errors: [404],
       async handler({ principal, params, c }) {
         const gone = await deleteInvitation(sql, principal.organizationId, null, params.identity_id);
-        if (!gone) throw notFound("There is no such invitation.");
+        if (!gone) throw notFound("The invitation does not exist.");
         return c.json({ message: "Invitation deleted" });
       },
     }),
@@ -126,7 +126,7 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
       ...ofOrganization,
       ...v1("/orgs/current/members/:identity_id"),
       method: "DELETE",
-      summary: "Remove a member from the organisation; their personal keys end",
+      summary: "Remove a member from the organization and revoke the member's personal keys",
       params: schema.memberId,
       out: { 200: done },
       errors: [404, 409],
@@ -157,7 +157,7 @@ function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
     route({
       ...readingWorkspace,
       ...v1("/workspaces/current/members"),
-      summary: "The first 500 members and invitations of the workspace",
+      summary: "List the first 500 members and invitations of the workspace",
       out: { 200: schema.workspaceMembers },
       async handler({ principal, c }) {
         const scope = scopeOf(principal);
@@ -172,7 +172,7 @@ function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
     route({
       ...readingWorkspace,
       ...v1("/workspaces/current/members/active"),
-      summary: "Members of the workspace",
+      summary: "List members of the workspace",
       query: schema.listQuery,
       out: { 200: z.array(schema.workspaceMember) },
       handler: async ({ principal, query, c }) =>
@@ -181,7 +181,7 @@ function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
     route({
       ...readingWorkspace,
       ...v1("/workspaces/current/members/pending"),
-      summary: "Invitations to the workspace",
+      summary: "List invitations to the workspace",
       query: schema.listQuery,
       out: { 200: z.array(schema.pendingMember) },
       handler: async ({ principal, query, c }) =>
@@ -193,7 +193,7 @@ function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
       ...ofWorkspace,
       ...v1("/workspaces/current/members"),
       method: "POST",
-      summary: "Bring a member of the organisation into the workspace",
+      summary: "Add a member of the organization to the workspace",
       body: schema.newWorkspaceMember,
       out: { 200: schema.workspaceMember },
       errors: [404, 409],
@@ -221,7 +221,7 @@ function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
         const role = await grantableRole(sql, principal, body.role_id, "workspace");
         const changes = { role_id: role.id, read_only: body.read_only ?? null };
         const changed = await updateWorkspaceMember(sql, principal.workspaceId, params.identity_id, changes);
-        if (!changed) throw notFound("There is no such member of the workspace.");
+        if (!changed) throw notFound("The workspace has no such member.");
         return c.json({ message: "Member updated" });
       },
     }),
@@ -235,7 +235,7 @@ function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
       errors: [404],
       async handler({ principal, params, c }) {
         const gone = await deleteWorkspaceMember(sql, principal.workspaceId, params.identity_id);
-        if (!gone) throw notFound("There is no such member of the workspace.");
+        if (!gone) throw notFound("The workspace has no such member.");
         return c.json({ message: "Member removed" });
       },
     }),

@@ -26,7 +26,7 @@ const roles = {
 };
 
 const memberFields = {
-  id: uuid.describe("Of the membership"),
+  id: uuid.describe("Id of the membership"),
   organization_id: uuid,
   tenant_id: uuid.nullable(),
   created_at: z.iso.datetime(),
@@ -46,7 +46,7 @@ export const organizationMember = z
   .meta({ id: "OrganizationMember" });
 
 const pendingFields = {
-  id: uuid.describe("Of the invitation, or of the membership of somebody who has an account"),
+  id: uuid.describe("Id of the invitation, or of the membership if the user has an account"),
   organization_id: uuid,
   tenant_id: uuid.nullable(),
   user_id: uuid.nullable(),
@@ -75,7 +75,7 @@ export const workspaceMembers = z.object({
 
 export const memberId = z.object({ identity_id: uuid });
 
-/** Invitation by e-mail address. `role_id` is the role in the organisation. */
+/** Invitation by e-mail address. `role_id` is the role in the organization. */
 export const invitation = z.object({
   email,
   full_name: storableText.max(200).nullish(),
@@ -90,7 +90,7 @@ export type Invitation = z.output<typeof invitation>;
 
 export const invitations = z.array(invitation).min(1).max(500);
 
-/** Member of the organisation, by any of the three ids. */
+/** Member of the organization, by any of the three ids. */
 export const newWorkspaceMember = z
   .object({
     user_id: uuid.nullish(),
@@ -99,7 +99,7 @@ export const newWorkspaceMember = z
     read_only: z.boolean().nullish(),
     role_id: uuid.nullish(),
   })
-  .refine((one) => one.user_id ?? one.ls_user_id ?? one.org_identity_id, "user_id or org_identity_id is needed");
+  .refine((one) => one.user_id ?? one.ls_user_id ?? one.org_identity_id, "user_id or org_identity_id is required");
 
 export const organizationMemberChange = z.object({
   role_id: uuid.nullish(),
@@ -114,7 +114,7 @@ export const listQuery = z.object({
   offset: queryOffset,
   emails: queryMany(z.string().max(320)),
   user_ids: queryMany(uuid),
-  q: storableText.max(320).optional().describe("Occurs in the name or the e-mail address"),
+  q: storableText.max(320).optional().describe("Text contained in the name or e-mail address"),
   is_disabled: queryBoolean,
 });
 

@@ -8,7 +8,7 @@ export interface PersonGrantRow extends GrantRow {
 
 /**
  * Resolves the rights of a signed-in person in the requested workspace; without a request in the default workspace, or
- * their oldest. Returns undefined when they are disabled, deleted, or not a member of a matching organisation.
+ * their oldest. Returns undefined when they are disabled, deleted, or not a member of a matching organization.
  */
 export async function selectPersonGrant(
   sql: Sql,
@@ -161,7 +161,7 @@ export async function updateUserName(sql: Sql | Transaction, userId: string, ful
   await sql`update users set full_name = ${fullName}, updated_at = now() where id = ${userId}`;
 }
 
-/** Removes a person from the organisation and all its workspaces. */
+/** Removes a person from the organization and all its workspaces. */
 export async function deleteOrganizationMember(
   sql: Transaction,
   organizationId: string,
@@ -173,7 +173,7 @@ export async function deleteOrganizationMember(
   await sql`delete from organization_members where organization_id = ${organizationId} and user_id = ${userId}`;
 }
 
-/** Counts the organisation's members with this role whose account is not disabled. */
+/** Counts the organization's members with this role whose account is not disabled. */
 export async function countWithRole(sql: Sql | Transaction, organizationId: string, roleId: string): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from organization_members m join users u on u.id = m.user_id

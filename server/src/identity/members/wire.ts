@@ -4,7 +4,7 @@ import type { InvitationRow, MemberRow } from "./list-sql.ts";
 import type * as schema from "./schema.ts";
 
 export function toOrganizationMember(row: MemberRow): z.output<typeof schema.organizationMember> {
-  // on this endpoint the role is the organisation role
+  // on this endpoint the role is the organization role
   const role = { role_id: row.org_role_id, role_name: row.org_role_name, access_scope: "organization" as const };
   return { ...toWorkspaceMember(row), ...role, tenant_ids: row.tenant_ids };
 }

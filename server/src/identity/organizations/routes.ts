@@ -11,7 +11,7 @@ import { selectUser } from "../members/sql.ts";
 import * as schema from "./schema.ts";
 import { type OrganizationRow, selectOrganization, selectOrganizationsOfUser, updateOrganization } from "./sql.ts";
 
-const shared = { tag: "Organisation", scope: "organization" } as const;
+const shared = { tag: "Organization", scope: "organization" } as const;
 const reading = { ...shared, permission: "workspaces:read", method: "GET" } as const;
 
 export function organizationRoutes({ sql }: IdentityDeps): Route[] {
@@ -25,7 +25,7 @@ export function organizationRoutes({ sql }: IdentityDeps): Route[] {
     route({
       ...reading,
       ...v1("/orgs"),
-      summary: "The caller's organisations",
+      summary: "List the caller's organizations",
       out: { 200: z.array(schema.organizationSummary) },
       async handler({ principal, c }) {
         const { userId } = principal.actor;
@@ -45,7 +45,7 @@ export function organizationRoutes({ sql }: IdentityDeps): Route[] {
     route({
       ...reading,
       ...v1("/orgs/current"),
-      summary: "The caller's organisation",
+      summary: "Get the caller's organization",
       out: { 200: schema.organization },
       handler: async ({ principal, c }) =>
         c.json({
@@ -58,7 +58,7 @@ export function organizationRoutes({ sql }: IdentityDeps): Route[] {
     route({
       ...reading,
       ...v1("/orgs/current/info"),
-      summary: "The caller's organisation, without what is about payment",
+      summary: "Get the caller's organization without billing data",
       out: { 200: schema.organizationInfo },
       handler: async ({ principal, c }) => c.json(toInfo(await current(principal), principal)),
     }),
@@ -67,7 +67,7 @@ export function organizationRoutes({ sql }: IdentityDeps): Route[] {
       ...v1("/orgs/current/info"),
       method: "PATCH",
       permission: "organization:manage",
-      summary: "Rename the organisation",
+      summary: "Rename the organization",
       body: schema.organizationChange,
       out: { 200: schema.organizationInfo },
       errors: [404],
@@ -81,7 +81,7 @@ export function organizationRoutes({ sql }: IdentityDeps): Route[] {
       ...reading,
       path: "/auth/public",
       aliases: ["/api/v1/auth/public", "/v1/auth/public", "/auth", "/api/v1/auth"],
-      summary: "Whom the server takes the caller for",
+      summary: "Get the caller's identity",
       out: { 200: schema.publicAuth },
       async handler({ principal, c }) {
         const { userId } = principal.actor;

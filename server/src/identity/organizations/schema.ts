@@ -34,7 +34,7 @@ const fields = {
   is_personal: z.boolean(),
   tier: plan,
   reached_max_workspaces: z.boolean(),
-  permissions: z.array(z.string()).describe("What the caller may do to the organisation"),
+  permissions: z.array(z.string()).describe("The caller's permissions in the organization"),
 };
 
 export const organizationInfo = z.object(fields).meta({ id: "OrganizationInfo" });
@@ -53,7 +53,7 @@ export const organizationChange = z.strictObject({
   display_name: storableText
     .min(1)
     .max(100)
-    .regex(/^[a-zA-Z0-9\-_ ]+$/, "may hold letters, digits, spaces, - and _"),
+    .regex(/^[a-zA-Z0-9\-_ ]+$/, "may only contain letters, digits, spaces, - and _"),
 });
 
 /** Empty strings where the credential has no person. */

@@ -12,7 +12,7 @@ import { type RoleRow, selectRole } from "./sql.ts";
 function checkGrant(principal: Principal, permissions: readonly Permission[]): void {
   if (principal.permissions.has("organization:manage")) return;
   const missing = permissions.find((permission) => !principal.permissions.has(permission));
-  if (missing) throw forbidden(`Forbidden: whoever gives ${missing} to others needs it; choose another role_id.`);
+  if (missing) throw forbidden(`Forbidden: granting ${missing} requires having it. Choose another role_id.`);
 }
 
 /**
@@ -27,7 +27,9 @@ export async function grantableRole(
   const role = await selectRole(sql, principal.organizationId, id);
   if (!role) throw unprocessable(`there is no role ${id}`);
   if (role.access_scope !== scope) {
-    throw unprocessable(`the role ${role.display_name} is for ${role.access_scope}s, here one for ${scope}s is needed`);
+    throw unprocessable(
+      `the role ${role.display_name} is for ${role.access_scope}s, but a role for ${scope}s is required`,
+    );
   }
   checkGrant(principal, permissionsOf(role));
   return role;

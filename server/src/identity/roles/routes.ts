@@ -20,7 +20,7 @@ export function roleRoutes({ sql }: IdentityDeps): Route[] {
       ...reading,
       ...v1("/orgs/permissions"),
       method: "GET",
-      summary: "What a role may hold",
+      summary: "List the permissions that a role can contain",
       out: { 200: z.array(schema.permission) },
       handler: ({ c }) =>
         c.json(
@@ -34,7 +34,7 @@ export function roleRoutes({ sql }: IdentityDeps): Route[] {
       ...reading,
       ...v1("/orgs/current/roles"),
       method: "GET",
-      summary: "Roles that are built in, and the organisation's own",
+      summary: "List the built-in roles and the organization's own",
       out: { 200: z.array(schema.role) },
       async handler({ principal, c }) {
         const roles = await selectRoles(sql, principal.organizationId);
@@ -45,14 +45,14 @@ export function roleRoutes({ sql }: IdentityDeps): Route[] {
       ...changing,
       ...v1("/orgs/current/roles"),
       method: "POST",
-      summary: "Make a role",
+      summary: "Create a role",
       body: schema.roleContent,
       out: { 200: schema.role },
       errors: [409],
       async handler({ body, principal, c }) {
         const role = { ...body, id: uuid7(), access_scope: scopeOf(body.permissions) };
         const made = await insertRole(sql, principal.organizationId, role);
-        if (!made) throw conflict(`There is a role "${body.display_name}" already.`);
+        if (!made) throw conflict(`A role "${body.display_name}" already exists.`);
         return c.json(toWire(made));
       },
     }),
@@ -60,7 +60,7 @@ export function roleRoutes({ sql }: IdentityDeps): Route[] {
       ...changing,
       ...v1("/orgs/current/roles/:role_id"),
       method: "PATCH",
-      summary: "Change a role, for everybody who has it",
+      summary: "Change a role for all its holders",
       params: schema.roleId,
       body: schema.roleContent,
       out: { 200: schema.role },
@@ -68,7 +68,7 @@ export function roleRoutes({ sql }: IdentityDeps): Route[] {
       async handler({ params, body, principal, c }) {
         const content: RoleContent = { ...body, access_scope: scopeOf(body.permissions) };
         const changed = await updateRole(sql, principal.organizationId, params.role_id, content).catch(nameTaken);
-        if (!changed) throw notFound("There is no such role of the organisation's own with permissions of this scope.");
+        if (!changed) throw notFound("The organization has no such custom role with permissions of this scope.");
         return c.json(toWire(changed));
       },
     }),
@@ -76,13 +76,13 @@ export function roleRoutes({ sql }: IdentityDeps): Route[] {
       ...changing,
       ...v1("/orgs/current/roles/:role_id"),
       method: "DELETE",
-      summary: "Delete a role that nobody has",
+      summary: "Delete an unused role",
       params: schema.roleId,
       out: { 200: schema.role },
       errors: [409],
       async handler({ params, principal, c }) {
         const gone = await deleteRole(sql, principal.organizationId, params.role_id).catch(inUse);
-        if (!gone) throw notFound("There is no such role of the organisation's own.");
+        if (!gone) throw notFound("The organization has no such custom role.");
         return c.json(toWire(gone));
       },
     }),
@@ -96,23 +96,23 @@ function toWire(role: RoleRow): z.output<typeof schema.role> {
 }
 
 /**
- * Returns the scope of a role. People have one role in the organisation and one in each workspace, so a role has a
+ * Returns the scope of a role. People have one role in the organization and one in each workspace, so a role has a
  * single scope.
  */
 function scopeOf(permissions: Permission[]): RoleContent["access_scope"] {
   const scopes = new Set(permissions.map((permission) => PERMISSIONS[permission].scope));
-  if (scopes.size > 1) throw unprocessable("permissions: a role is either for workspaces or for the organisation");
+  if (scopes.size > 1) throw unprocessable("permissions: a role must be either for workspaces or for the organization");
   return scopes.has("organization") ? "organization" : "workspace";
 }
 
 /** SQLSTATE foreign_key_violation */
 function inUse(error: unknown): never {
   if ((error as { code?: string }).code !== "23503") throw error;
-  throw conflict("Somebody has this role, a member, a key or an invitation; give them another one first.");
+  throw conflict("A member, key or invitation still has this role. Assign another role first.");
 }
 
 /** SQLSTATE unique_violation */
 function nameTaken(error: unknown): never {
   if ((error as { code?: string }).code !== "23505") throw error;
-  throw conflict("There is a role of this name already.");
+  throw conflict("A role with this name already exists.");
 }

@@ -15,7 +15,7 @@ const columns = (sql: Sql | Transaction) =>
 const visible = (sql: Sql | Transaction, organizationId: string) =>
   sql`(organization_id is null or organization_id = ${organizationId})`;
 
-/** Lists built-in roles and the organisation's own. */
+/** Lists built-in roles and the organization's own. */
 export function selectRoles(sql: Sql, organizationId: string, limit = 1000): Promise<RoleRow[]> {
   return sql<RoleRow[]>`
     select ${columns(sql)} from roles where ${visible(sql, organizationId)}
@@ -39,7 +39,7 @@ export interface RoleContent {
   access_scope: RoleRow["access_scope"];
 }
 
-/** @returns undefined when the organisation already has a role of this name */
+/** @returns undefined when the organization already has a role of this name */
 export async function insertRole(
   sql: Sql,
   organizationId: string,

@@ -52,15 +52,13 @@ export function createOpenIdProvider(
 ): OpenIdProvider | null {
   const { oidcIssuer: issuer, oidcClientId: clientId, publicUrl } = settings;
   if (issuer === undefined) return null;
-  if (clientId === undefined) throw new ConfigError("HEDDLE_OIDC_ISSUER is set, so HEDDLE_OIDC_CLIENT_ID is needed.");
+  if (clientId === undefined) throw new ConfigError("HEDDLE_OIDC_ISSUER requires HEDDLE_OIDC_CLIENT_ID.");
   if (publicUrl === undefined) {
-    throw new ConfigError(
-      "HEDDLE_OIDC_ISSUER is set, so HEDDLE_PUBLIC_URL is needed: the provider sends browsers there.",
-    );
+    throw new ConfigError("HEDDLE_OIDC_ISSUER requires HEDDLE_PUBLIC_URL, to which the provider redirects browsers.");
   }
   const insecure = !issuer.startsWith("https:");
   if (insecure && !/^(127(\.\d+){3}|localhost|\[::1\])$/.test(new URL(issuer).hostname)) {
-    throw new ConfigError("HEDDLE_OIDC_ISSUER must be an https URL; only a provider on loopback may do without.");
+    throw new ConfigError("HEDDLE_OIDC_ISSUER must be an https URL; only a provider on loopback may use http.");
   }
   const redirectUri = publicUrl + CALLBACK_PATH;
 
@@ -145,9 +143,10 @@ function fail(thrown: unknown, log: Log): never {
   if (thrown instanceof AppError) throw thrown;
   const { code = "unknown", error, cause } = thrown as { code?: string; error?: string; cause?: unknown };
   if (cause instanceof OutboundError) throw cause;
-  log.warn({ code, error }, "signing in at the identity provider failed");
-  if (code === "OAUTH_AUTHORIZATION_RESPONSE_ERROR") throw forbidden(`The identity provider refused: ${error}.`);
-  throw new AppError(400, `The identity provider's answer is not valid (${code}). Sign in again.`);
+  log.warn({ code, error }, "sign-in at the identity provider failed");
+  if (code === "OAUTH_AUTHORIZATION_RESPONSE_ERROR")
+    throw forbidden(`The identity provider denied the sign-in: ${error}.`);
+  throw new AppError(400, `The identity provider's response is invalid (${code}). Sign in again.`);
 }
 
 /** Loaded on first use. */

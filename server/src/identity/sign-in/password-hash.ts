@@ -75,7 +75,7 @@ export class PasswordHashing {
   }
 }
 
-const busy = () => unavailable("Too many people are signing in. Try again.", 2);
+const busy = () => unavailable("Too many sign-ins in progress. Try again.", 2);
 
 export const isOutdated = (stored: string): boolean => !CURRENT.test(stored);
 
@@ -83,10 +83,11 @@ export const isOutdated = (stored: string): boolean => !CURRENT.test(stored);
 export function checkPassword(password: string, email: string): void {
   const text = normal(password);
   if (Array.from(text).length < MIN_CHARACTERS)
-    throw unprocessable(`A password has at least ${MIN_CHARACTERS} characters.`);
-  if (Buffer.byteLength(text) > MAX_BYTES) throw unprocessable(`A password has at most ${MAX_BYTES} bytes.`);
-  if (new Set(text).size < 4) throw unprocessable("A password has at least four different characters.");
-  if (text.toLowerCase() === email.toLowerCase()) throw unprocessable("A password is not the e-mail address.");
+    throw unprocessable(`The password must have at least ${MIN_CHARACTERS} characters.`);
+  if (Buffer.byteLength(text) > MAX_BYTES) throw unprocessable(`The password must have at most ${MAX_BYTES} bytes.`);
+  if (new Set(text).size < 4) throw unprocessable("The password must have at least four different characters.");
+  if (text.toLowerCase() === email.toLowerCase())
+    throw unprocessable("The password must differ from the e-mail address.");
 }
 
 /** Normalizes to NFKC, independent of how the keyboard composed the characters. */

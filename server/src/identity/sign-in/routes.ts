@@ -38,14 +38,14 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       ...v1("/login"),
       method: "POST",
       permission: "public",
-      publicBecause: "whoever signs in is nobody yet; attempts are counted",
+      publicBecause: "a caller who signs in has no credentials yet; attempts are rate limited",
       audit: "none",
       summary: "Sign in with e-mail address and password, in the body or as HTTP Basic",
       body: schema.signInBody,
       out: { 200: schema.signedIn },
       errors: [401, 403, 429],
       async handler({ body, c }) {
-        if (!settings.passwordSignIn) throw forbidden("Signing in with a password is switched off here.");
+        if (!settings.passwordSignIn) throw forbidden("Sign-in with a password is disabled on this server.");
         // checked before the password: no other site may sign a browser in, with any account
         if (body.cookie) refuseForgery(settings, "POST", c.req.raw.headers);
         const { email, password } = { ...basicCredentials(c.req.header("authorization")), ...defined(body) };
@@ -70,7 +70,7 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       permission: "public",
       publicBecause: "it ends only the session whose token is sent",
       audit: "none",
-      summary: "Sign out: ends this session, or all of this person's",
+      summary: "Sign out: end this session, or all sessions of the user",
       body: schema.signOutBody,
       out: { 204: null },
       errors: [403],
@@ -92,14 +92,13 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       method: "POST",
       permission: "workspaces:read",
       audit: "change",
-      summary: "Change one's own password; ends one's other sessions",
+      summary: "Change the caller's password and end the caller's other sessions",
       body: schema.passwordBody,
       out: { 204: null },
       errors: [429],
       async handler({ body, principal, c }) {
         const { kind, id, userId, name } = principal.actor;
-        if (kind !== "session" || userId === null)
-          throw forbidden("Forbidden: only a person who is signed in has a password.");
+        if (kind !== "session" || userId === null) throw forbidden("Forbidden: only a signed-in user has a password.");
         const who = { userId, email: name, sessionId: id };
         await changePassword(deps, who, { current: body.current_password, next: body.new_password });
         return c.body(null, 204);
@@ -110,8 +109,8 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       ...v1("/auth/sign-in-methods"),
       method: "GET",
       permission: "public",
-      publicBecause: "the sign-in page asks it",
-      summary: "How one can sign in here",
+      publicBecause: "the sign-in page needs it",
+      summary: "Get the available sign-in methods",
       out: { 200: schema.methods },
       handler: ({ c }) =>
         c.json({ password: settings.passwordSignIn, oidc: provider && { issuer: provider.issuer, path: LOGIN_PATH } }),
@@ -121,8 +120,8 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       method: "GET",
       path: LOGIN_PATH,
       permission: "public",
-      publicBecause: "whoever signs in is nobody yet; attempts are counted",
-      summary: "Sign in at the identity provider: sends the browser there",
+      publicBecause: "a caller who signs in has no credentials yet; attempts are rate limited",
+      summary: "Redirect the browser to the identity provider to sign in",
       query: schema.startQuery,
       out: { 302: null },
       errors: [404, 429, 502],
@@ -140,8 +139,8 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       method: "GET",
       path: CALLBACK_PATH,
       permission: "public",
-      publicBecause: "the identity provider sends the browser here; what it brings is checked with the provider",
-      summary: "Where the identity provider sends the browser back to",
+      publicBecause: "the identity provider redirects the browser here; the code is verified with the provider",
+      summary: "Complete a sign-in at the identity provider",
       query: schema.callbackQuery,
       out: { 302: null },
       errors: [400, 403, 404, 429, 502],
@@ -149,7 +148,11 @@ export function signInRoutes(deps: SignInDeps): Route[] {
         const begun = flowOf(settings, c.req.raw.headers);
         return await orBackTo(c, settings, begun?.errorTo, async () => {
           const where = theProvider();
-          if (!begun) throw new AppError(400, "This browser did not begin to sign in, or too long ago. Sign in again.");
+          if (!begun)
+            throw new AppError(
+              400,
+              "This browser has not started a sign-in, or the sign-in has expired. Sign in again.",
+            );
           await countByNetwork(deps.sql, clientIp(c));
           const person = await where.finish(new URL(c.req.url).searchParams, begun.flow);
           const session = await signInAtProvider(deps, person, visitorOf(c));

@@ -12,7 +12,7 @@ export const signInBody = z
     cookie: z
       .boolean()
       .nullish()
-      .describe("For browsers: the token is not in the answer but in a cookie that scripts cannot read."),
+      .describe("For browsers: returns the token in a cookie that scripts cannot read, not in the response."),
   })
   .meta({ id: "SignIn" });
 
@@ -22,7 +22,7 @@ export const signedIn = z
     csrf_token: z
       .string()
       .optional()
-      .describe("With `cookie`: the header `x-heddle-csrf` of each request that the session's cookie goes with."),
+      .describe("With `cookie`: value for the header `x-heddle-csrf` of each request that sends the session's cookie."),
     token_type: z.literal("bearer"),
     expires_at: z.iso.datetime(),
   })
@@ -46,9 +46,7 @@ const localPath = z
 
 export const startQuery = z.object({
   return_to: localPath.optional(),
-  error_to: localPath
-    .optional()
-    .describe("Where a browser is sent back to when it does not work out, with the reason."),
+  error_to: localPath.optional().describe("Path to which the browser is redirected after a failure, with the reason."),
 });
 
 const parameter = z.string().max(4096).optional();

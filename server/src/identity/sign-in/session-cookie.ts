@@ -69,12 +69,14 @@ export function readBrowserSession(settings: BrowserSettings, headers: Headers):
 export function refuseForgery(settings: BrowserSettings, method: string, headers: Headers): void {
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return;
   const site = headers.get("sec-fetch-site");
-  if (site !== null && site !== "same-origin" && site !== "none") throw forbidden("Forbidden: another site sent this.");
+  if (site !== null && site !== "same-origin" && site !== "none")
+    throw forbidden("Forbidden: the request comes from another site.");
   const origin = headers.get("origin");
   if (origin !== null && !isOwnOrigin(settings, origin, headers.get("host"))) {
-    throw forbidden(`Forbidden: a page of another origin sent this.`);
+    throw forbidden(`Forbidden: the request comes from a page of another origin.`);
   }
-  if (!headers.get(CSRF_HEADER)) throw forbidden(`Forbidden: a request with a cookie needs the header ${CSRF_HEADER}.`);
+  if (!headers.get(CSRF_HEADER))
+    throw forbidden(`Forbidden: a request with a session cookie requires the header ${CSRF_HEADER}.`);
 }
 
 function isOwnOrigin({ publicUrl }: BrowserSettings, origin: string, host: string | null): boolean {

@@ -6,7 +6,8 @@ export const signInOptions = {
     env: ["HEDDLE_PUBLIC_URL", "HEDDLE_TRACE_PUBLIC_URL"],
     default: undefined,
     description:
-      "Where browsers reach this server, such as https://heddle.example. With https, cookies are sent over https only.",
+      "URL at which browsers reach this server, such as https://heddle.example. With https, cookies are sent " +
+      "over https only.",
     parse: httpUrl,
   } satisfies OptionSpec<string | undefined> as OptionSpec<string | undefined>,
   sessionIdleMinutes: integer({
@@ -21,34 +22,34 @@ export const signInOptions = {
     default: 7 * 24,
     min: 1,
     max: 8760,
-    description: "Hours after which a session ends however much it is used.",
+    description: "Maximum lifetime of a session in hours, even if it is in use.",
   }),
   passwordSignIn: flag({
     env: ["HEDDLE_PASSWORD_SIGN_IN"],
     default: true,
-    description: "Whether people may sign in with a password; off where an identity provider is the only way.",
+    description: "Whether users may sign in with a password; off if an identity provider is the only method.",
   }),
   oidcIssuer: {
     env: ["HEDDLE_OIDC_ISSUER"],
     default: undefined,
-    description: "Issuer of an OpenID provider that people sign in with; its discovery document is read from there.",
+    description: "Issuer URL of the OpenID provider, from which its discovery document is read.",
     parse: httpUrl,
   } satisfies OptionSpec<string | undefined> as OptionSpec<string | undefined>,
   oidcClientId: text({
     env: ["HEDDLE_OIDC_CLIENT_ID"],
     default: undefined,
-    description: "Client id that the provider gave to this installation.",
+    description: "Client id of this installation at the provider.",
   }),
   oidcClientSecret: text({
     env: ["HEDDLE_OIDC_CLIENT_SECRET"],
     default: undefined,
-    description: "Client secret; leave it out for a public client, which PKCE alone protects.",
+    description: "Client secret; omit it for a public client, which only PKCE protects.",
     secret: true,
   }),
   oidcScopes: text({
     env: ["HEDDLE_OIDC_SCOPES"],
     default: "openid email profile",
-    description: "Scopes that are asked for, with spaces between; openid and email are needed.",
+    description: "Requested scopes, separated by spaces; openid and email are required.",
   }),
 };
 

@@ -159,7 +159,10 @@ test("rejects a verifier or a nonce of another attempt", async () => {
 test("reports that the user refused at the provider", async () => {
   provider.refuses = true;
   const answer = await signIn();
-  expect([answer.status, answer.json.detail]).toEqual([403, "The identity provider refused: access_denied."]);
+  expect([answer.status, answer.json.detail]).toEqual([
+    403,
+    "The identity provider denied the sign-in: access_denied.",
+  ]);
 });
 
 test("error_to returns the browser with the reason in a cookie, and rejects another site", async () => {
@@ -167,7 +170,7 @@ test("error_to returns the browser with the reason in a cookie, and rejects anot
   const begun = await call("GET", "/auth/oidc/login?error_to=%2Fsign-in%3Fnext%3D%252Fruns");
   const back = await comeBack(await provider.visit(begun.headers.get("location")!), cookiesOf(begun.headers));
   expect([back.status, back.headers.get("location")]).toEqual([302, "/sign-in?next=%2Fruns"]);
-  const reason = encodeURIComponent("The identity provider refused: access_denied.");
+  const reason = encodeURIComponent("The identity provider denied the sign-in: access_denied.");
   expect(back.headers.getSetCookie()).toContainEqual(
     expect.stringMatching(new RegExp(`^heddle_sign_in_problem=${reason}; .*Max-Age=60.*Secure`)),
   );

@@ -15,7 +15,9 @@ export async function signInAtProvider(
 ): Promise<OpenSession> {
   const user = await userOf(deps, person);
   if (!user || user.disabled_at !== null) {
-    throw forbidden("You are known to the identity provider, but not here. Ask an administrator to invite you.");
+    throw forbidden(
+      "The identity provider knows you, but you have no account here. Ask an administrator to invite you.",
+    );
   }
   const session = await openSession(deps.sql, deps.settings, { id: user.id, method: "oidc", visitor, isBrowser: true });
   await recordSignIn(deps, { userId: user.id, email: user.email, session, method: "oidc", visitor });

@@ -34,7 +34,7 @@ export function startSignIn(options: {
     try {
       while (!stopped && (await sweepSignIns(sql, SWEEP_BATCH)) >= SWEEP_BATCH) continue;
     } catch (error) {
-      log.warn({ err: error }, "sessions that have ended could not be removed");
+      log.warn({ err: error }, "could not delete expired sessions");
     }
   }
   const timer = setInterval(() => (running = sweep()), SWEEP_EVERY_MS).unref();

@@ -37,7 +37,7 @@ async function claim(sql: Sql, database: DatabaseAddress, { wanted, isRemote }: 
   throw new ConfigError(
     `The database ${addressOf(database)} belongs to workspace ${owner.workspace_id}, ${chosen} ${mine}. ` +
       "Agent servers of two workspaces on one database would execute each other's runs. " +
-      `Give this server a database of its own, or set HEDDLE_WORKSPACE_ID=${owner.workspace_id}. To hand the database ` +
+      `Use a separate database for this server, or set HEDDLE_WORKSPACE_ID=${owner.workspace_id}. To hand the database ` +
       `over with all its threads, stop its agent servers and run: heddle workspaces hand-over --id ${mine}`,
   );
 }
@@ -51,6 +51,6 @@ function addressOf({ uri }: DatabaseAddress): string {
 
 export const unknownWorkspace = (wanted: string, first: { id: string; display_name: string }): ConfigError =>
   new ConfigError(
-    `HEDDLE_WORKSPACE_ID names ${wanted}, and there is no such workspace. \`heddle workspaces list\` tells which ` +
-      `there are; without the setting it is ${first.id} (${first.display_name}).`,
+    `HEDDLE_WORKSPACE_ID names ${wanted}, but there is no such workspace. To list workspaces: heddle workspaces ` +
+      `list. Without the setting the server uses ${first.id} (${first.display_name}).`,
   );

@@ -25,7 +25,7 @@ const shared = { tag: "Workspaces", scope: "organization" } as const;
 export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
   const list = async (by: Onlooker) => (await selectVisibleWorkspaces(sql, by)).map(toVisible);
 
-  /** Returns a workspace of the caller's organisation. Any other is reported as not found. */
+  /** Returns a workspace of the caller's organization. Any other is reported as not found. */
   async function own(principal: Principal, id: string): Promise<WorkspaceRow> {
     const row = await selectWorkspace(sql, id);
     const isOwn = row?.organization_id === principal.organizationId;
@@ -37,7 +37,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
   const create = { ...shared, permission: "organization:manage", method: "POST", errors: [409] } as const;
   const make = async (body: z.output<typeof schema.newWorkspace>, { organizationId }: Principal) => {
     if (body.organization_id && body.organization_id !== organizationId) {
-      throw forbidden("Forbidden: organization_id is not the caller's organisation.");
+      throw forbidden("Forbidden: organization_id is not the caller's organization.");
     }
     const made = await insertWorkspace(sql, {
       id: body.id ?? uuid7(),
@@ -47,7 +47,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
       plan: body.plan,
       is_default: false,
     });
-    if (!made) throw conflict("There is a workspace with this id or tenant_handle already.");
+    if (!made) throw conflict("A workspace with this id or tenant_handle already exists.");
     return toWire(made);
   };
 
@@ -57,7 +57,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
       ...v1("/workspaces"),
       method: "GET",
       permission: "workspaces:read",
-      summary: "The workspaces of the organisation that the caller may enter",
+      summary: "List the workspaces of the organization that the caller has access to",
       query: schema.listQuery,
       out: { 200: z.array(schema.visibleWorkspace) },
       handler: async ({ query, principal, c }) =>
@@ -68,7 +68,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
       ...v1("/tenants"),
       method: "GET",
       permission: "workspaces:read",
-      summary: "All workspaces that the caller may enter",
+      summary: "List all workspaces that the caller has access to",
       query: schema.listQuery,
       out: { 200: z.array(schema.visibleWorkspace) },
       handler: async ({ query, principal, c }) => c.json(await list(onlooker(principal, null, query.include_deleted))),
@@ -76,7 +76,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
     route({
       ...create,
       ...v1("/workspaces"),
-      summary: "Make a workspace",
+      summary: "Create a workspace",
       body: schema.newWorkspace,
       out: { 200: schema.workspace },
       handler: async ({ body, principal, c }) => c.json(await make(body, principal)),
@@ -84,7 +84,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
     route({
       ...create,
       ...v1("/tenants"),
-      summary: "Make a workspace",
+      summary: "Create a workspace",
       body: schema.newWorkspace,
       out: { 200: schema.workspace },
       handler: async ({ body, principal, c }) => c.json(await make(body, principal)),
@@ -103,7 +103,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
       async handler({ params, body, principal, c }) {
         const { id } = await own(principal, params.workspace_id);
         if (body.plan !== undefined && !principal.permissions.has("organization:manage")) {
-          throw forbidden("Forbidden: a change of plan needs the permission organization:manage.");
+          throw forbidden("Forbidden: a change of plan requires the permission organization:manage.");
         }
         const changed = await updateWorkspace(sql, id, {
           display_name: body.display_name ?? null,
@@ -118,7 +118,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
       ...v1("/workspaces/:workspace_id"),
       method: "DELETE",
       permission: "organization:manage",
-      summary: "Delete a workspace: nobody gets in any more",
+      summary: "Delete a workspace and end all access to it",
       params: schema.workspaceId,
       out: { 200: schema.workspace },
       errors: [404, 409],

@@ -8,11 +8,11 @@ export const plan = z.enum(["developer", "plus", "enterprise"]);
 const displayName = storableText
   .min(1)
   .max(100)
-  .regex(/^[a-zA-Z0-9\-_ '@()]+$/, "may hold letters, digits, spaces and -_'@()");
+  .regex(/^[a-zA-Z0-9\-_ '@()]+$/, "may only contain letters, digits, spaces and -_'@()");
 
 const handle = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, "may hold small letters, digits, - and _")
+  .regex(/^[a-z0-9][a-z0-9_-]{0,62}$/, "may only contain lowercase letters, digits, - and _")
   .nullish();
 
 const fields = {
@@ -46,11 +46,14 @@ export const newWorkspace = z.object({
   tenant_handle: handle,
   plan: plan.default("enterprise"),
   organization_id: uuid.nullish(),
-  is_personal: z.literal(false, "there are no personal workspaces").default(false),
+  is_personal: z.literal(false, "personal workspaces are not supported").default(false),
 });
 
 export const workspaceChange = z
   .object({ display_name: displayName.optional(), plan: plan.optional() })
-  .refine((change) => change.display_name !== undefined || change.plan !== undefined, "display_name or plan is needed");
+  .refine(
+    (change) => change.display_name !== undefined || change.plan !== undefined,
+    "display_name or plan is required",
+  );
 
 export const listQuery = z.object({ include_deleted: queryFlag });

@@ -78,7 +78,7 @@ export async function selectWorkspaceIdsOfUser(sql: Sql, organizationId: string,
 export interface Onlooker {
   keyId: string | null;
   userId: string | null;
-  /** Restricts the list to this organisation. */
+  /** Restricts the list to this organization. */
   organizationId: string | null;
   includeDeleted: boolean;
 }

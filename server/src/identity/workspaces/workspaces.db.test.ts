@@ -115,7 +115,7 @@ test("members read the organization, and managers rename it", async () => {
     display_name: "Acme",
     permissions: expect.arrayContaining(["organization:manage"]),
   });
-  expect((await call(b.viewer, "GET", "/orgs/current/info")).json).toMatchObject({ display_name: "Organisation B" });
+  expect((await call(b.viewer, "GET", "/orgs/current/info")).json).toMatchObject({ display_name: "Organization B" });
   expect((await call(a.admin, "PATCH", "/orgs/current/info", { display_name: "No" })).status).toBe(403);
   // unsupported settings are rejected, not ignored
   expect(

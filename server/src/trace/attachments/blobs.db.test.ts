@@ -105,11 +105,11 @@ test("a failed put is retried, and one that cannot succeed is never acknowledged
   proxy.setRule(() => NO_SUCH_BUCKET);
   const refused = await attach(platform, "lost");
   expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "5"]);
-  expect(refused.text).toMatch(/The bucket .*files.* cannot be used \(NoSuchBucket\)/);
+  expect(refused.text).toMatch(/The attachment bucket .*files.* is unavailable \(NoSuchBucket\)/);
   // no row refers to a missing file
   expect(refused.file).toBeUndefined();
   const reading = await healed.read();
-  expect([reading.status, reading.text]).toEqual([503, expect.stringMatching(/The bucket .*files/)]);
+  expect([reading.status, reading.text]).toEqual([503, expect.stringMatching(/The attachment bucket .*files/)]);
   // requests that need no bucket are accepted
   const id = uuid7();
   const plain = await ingestClient(platform).send([{ name: `post.${id}`, content: JSON.stringify(runOf(id)) }]);
@@ -123,7 +123,7 @@ test("an unavailable bucket makes the platform not ready, but alive", async () =
   expect((await attach(away, "lost")).status).toBe(503);
   await expect
     .poll(async () => (await away.call("GET", "/ready")).json, { interval: 500 })
-    .toMatchObject({ ok: false, detail: expect.stringContaining('blobs: The bucket "files"') });
+    .toMatchObject({ ok: false, detail: expect.stringContaining('blobs: The attachment bucket "files"') });
   expect((await away.call("GET", "/ok")).status).toBe(200);
   proxy.setRule(undefined);
   await expect.poll(async () => (await away.call("GET", "/ready")).status, { interval: 500 }).toBe(200);
@@ -137,7 +137,7 @@ test("an empty and unused location can be replaced by another, and one with file
   const [first, second, moved] = [directory(), directory(), directory()];
   const one = await start(first);
   await expect(start(second)).rejects.toThrow(/Another trace process is using it.*HEDDLE_BLOB_BUCKET/);
-  await expect(start(second, BUCKET)).rejects.toThrow(`are kept in ${join(first, "blobs")}`);
+  await expect(start(second, BUCKET)).rejects.toThrow(`are stored in ${join(first, "blobs")}`);
   await one.stop();
   const two = await start(second);
   const { status, read } = await attach(two, "kept");

@@ -15,7 +15,7 @@ export function attachmentRoutes({ blobs, links }: TraceDeps): Route[] {
       permission: "public",
       publicBecause: "the link is signed and expires; the SDKs open it without a key",
       tag: "Runs",
-      summary: "An attachment's content, by the link that a run shows",
+      summary: "Get an attachment's content by the signed link in its run",
       params: z.object({ token: z.string().max(8192) }),
       out: { 200: "application/octet-stream" },
       errors: [404],
@@ -23,7 +23,7 @@ export function attachmentRoutes({ blobs, links }: TraceDeps): Route[] {
         const target = links.verify(params.token);
         const blob = target && (await blobs.read(target.blob));
         if (!target || !blob)
-          throw notFound("This link leads nowhere, or it has expired. Read the run again for a new one.");
+          throw notFound("This link is invalid or has expired. Fetch the run again to get a new one.");
         return new Response(Readable.toWeb(blob.content) as ReadableStream, {
           headers: {
             "Content-Type": target.mime_type,

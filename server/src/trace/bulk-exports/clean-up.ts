@@ -25,7 +25,7 @@ export async function cleanUp(attempt: Attempt): Promise<void> {
     await markCleaned(deps.sql, held);
   } catch (error) {
     const failures = held.failures + 1;
-    deps.log.warn({ err: error, export: held.id }, "an export that is over could not be cleaned up after");
+    deps.log.warn({ err: error, export: held.id }, "could not clean up after a finished export");
     if (failures >= MOST_TRIES) await markCleaned(deps.sql, held);
     else await releaseExport(deps.sql, held, { pauseMs: PAUSE_MS * failures, failures });
   }

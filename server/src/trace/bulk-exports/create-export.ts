@@ -29,7 +29,8 @@ export async function createExport(
     if (!destination) throw notFound(`Bulk export destination with ID ${destination_id} not found`);
     if (destination.credentials_keys.length === 0 && !settings.exportEnvironmentCredentials) {
       throw unprocessable(
-        "Invalid body: bulk_export_destination_id: the destination has no credentials, and this installation does not lend its own",
+        "Invalid body: bulk_export_destination_id: the destination has no credentials, and this installation " +
+          "does not provide its own",
       );
     }
     await insertExport(tx, {
@@ -72,8 +73,9 @@ export async function cancel({ sql }: Deps, tenantId: string, id: string): Promi
   const row = await findExport(sql, tenantId, id);
   if (!row) throw unknownExport(id);
   if (row.status === "RUNNING")
-    throw new AppError(409, "The export is being completed and cannot be cancelled any more.");
-  if (row.status !== "CANCELLED") throw new AppError(400, `The export is over, with the status ${row.status}.`);
+    throw new AppError(409, "The export is being completed and can no longer be cancelled.");
+  if (row.status !== "CANCELLED")
+    throw new AppError(400, `The export has already ended with the status ${row.status}.`);
   return row;
 }
 

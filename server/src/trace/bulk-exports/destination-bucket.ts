@@ -35,7 +35,7 @@ export async function findDestination(
   if (keys.length === 0) return { id, tenant_id: tenantId, config, credentials: null };
   const credentials = readCredentials(await secrets.get({ purpose: DESTINATION_SECRET, id }, tx));
   // falling back to the installation's own credentials would write under another identity
-  if (!credentials) throw new Error(`the credentials of the export destination ${id} are gone`);
+  if (!credentials) throw new Error(`the credentials of the export destination ${id} no longer exist`);
   return { id, tenant_id: tenantId, config, credentials };
 }
 

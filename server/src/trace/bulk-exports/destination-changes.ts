@@ -17,7 +17,8 @@ export async function createDestination(deps: Deps, tenantId: string, body: Dest
   const credentials = body.credentials ?? null;
   if (!credentials && !deps.settings.exportEnvironmentCredentials) {
     throw unprocessable(
-      "Invalid body: credentials: are needed; this installation does not lend its own (HEDDLE_EXPORT_ENVIRONMENT_CREDENTIALS)",
+      "Invalid body: credentials: required, because this installation does not provide its own " +
+        "(HEDDLE_EXPORT_ENVIRONMENT_CREDENTIALS)",
     );
   }
   const { config, display_name } = body;
@@ -69,7 +70,7 @@ export async function deleteDestination(deps: Deps, tenantId: string, id: string
     });
   } catch (error) {
     if ((error as { code?: string }).code !== FOREIGN_KEY_VIOLATION) throw error;
-    throw conflict(`Destination ${id} is in use: there are exports to it.`);
+    throw conflict(`Destination ${id} is in use by exports.`);
   }
 }
 

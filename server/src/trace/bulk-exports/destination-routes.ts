@@ -84,7 +84,7 @@ export function destinationRoutes(deps: TraceDeps): Route[] {
       method: "POST",
       ...v1("/bulk-exports/destinations/:destination_id/test"),
       permission: "bulk-exports:manage",
-      summary: "Write a test object to an export destination with the credentials that it has",
+      summary: "Write a test object to an export destination with its stored credentials",
       params: schema.destinationPath,
       out: { 200: schema.testedDestination },
       errors: [400],

@@ -42,8 +42,8 @@ const clientOptions = z.strictObject({
   addressing_style: z.enum(["auto", "virtual", "path"]).nullish(),
   use_accelerate_endpoint: z.boolean().nullish(),
   // bodies are always signed, and the region's own endpoint is always used
-  payload_signing_enabled: z.literal(true, "only true: what is sent is always signed").nullish(),
-  us_east_1_regional_endpoint: z.literal("regional", 'only "regional"').nullish(),
+  payload_signing_enabled: z.literal(true, "must be true: payloads are always signed").nullish(),
+  us_east_1_regional_endpoint: z.literal("regional", 'must be "regional"').nullish(),
 });
 
 export const destinationConfig = z
@@ -65,10 +65,10 @@ export const destinationConfig = z
   .superRefine((config, issues) => {
     const say = (path: string, message: string) => issues.addIssue({ code: "custom", path: [path], message });
     if (config.endpoint_url === null && config.region === null) {
-      say("region", "is needed for AWS; for another store give endpoint_url");
+      say("region", "is required for AWS; for another store set endpoint_url");
     }
     if (config.bucket_name === null && (config.include_bucket_in_prefix || config.endpoint_url === null)) {
-      say("bucket_name", "is needed, unless endpoint_url is the bucket's own and include_bucket_in_prefix is false");
+      say("bucket_name", "is required, unless endpoint_url is the bucket's own and include_bucket_in_prefix is false");
     }
   })
   .meta({ id: "BulkExportDestinationS3Config" });
@@ -96,7 +96,7 @@ export const createDestinationBody = z
       .string()
       .min(1)
       .max(255)
-      .regex(/^[a-zA-Z0-9\-_ ']+$/, "may have letters, digits, spaces, -, _ and '"),
+      .regex(/^[a-zA-Z0-9\-_ ']+$/, "may only contain letters, digits, spaces, -, _ and '"),
     config: destinationConfig,
     credentials: destinationCredentials.nullish(),
   })

@@ -5,14 +5,15 @@ export const destinationOptions = {
     env: ["HEDDLE_EXPORT_ENVIRONMENT_CREDENTIALS"],
     default: true,
     description:
-      "Whether a destination without credentials uses those of the installation: environment, profile, web identity " +
-      "or instance role. Switch it off where workspaces must not write to what the installation may write to.",
+      "Whether a destination without credentials uses those of the installation: environment, profile, web " +
+      "identity or instance role. Disable it if workspaces must not write to all buckets that the installation " +
+      "can write to.",
   }),
   exportTestTimeoutMs: integer({
     env: ["HEDDLE_EXPORT_TEST_TIMEOUT_MS"],
     default: 20_000,
     min: 100,
     max: 120_000,
-    description: "Milliseconds that the test write to a destination may take, in the API and again in a worker.",
+    description: "Timeout of the test write to a destination in milliseconds, for the API and for a worker each.",
   }),
 };

@@ -12,8 +12,8 @@ const WORDS: Record<StorageReason, string> = {
   key_not_known: "Key ID you provided does not exist",
   invalid_endpoint: "Invalid endpoint",
   no_credentials: "No credentials",
-  unavailable: "The store does not work at the moment",
-  refused: "The store refused",
+  unavailable: "The store is unavailable",
+  refused: "The store rejected the request",
 };
 
 /**
@@ -29,7 +29,7 @@ export async function testWrite(
   const signal = AbortSignal.timeout(timeoutMs);
   try {
     const bucket = await openBucket(destination, outbound, { attempts: 2, requestMs: timeoutMs, silenceMs: timeoutMs });
-    const text = "Heddle wrote this to see whether it can write here. It may be deleted.\n";
+    const text = "Heddle wrote this object to test its write access. It can be deleted.\n";
     await bucket.put(key, Buffer.from(text), { contentType: "text/plain; charset=utf-8", signal });
     // missing permission to delete is not an error, nor is a slow delete
     await bucket.delete(key, signal).catch(() => {});

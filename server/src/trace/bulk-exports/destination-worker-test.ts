@@ -52,7 +52,11 @@ export async function testInWorker(
       if (test?.finished_at) return test.failure;
       await sleep(POLL_MS);
     }
-    throw unavailable("No exporting process answered, which has to test the destination too. Is one running?", 10);
+    throw unavailable(
+      "No export worker answered, and one must test the destination too. Check that a trace process with " +
+        "HEDDLE_EXPORT_CONCURRENCY above 0 is running.",
+      10,
+    );
   } finally {
     await rows.deleteTest(sql, id);
     await secrets.delete(ref);
@@ -126,7 +130,7 @@ export class DestinationTester {
   }
 
   #complain(error: unknown): void {
-    this.#deps.log.warn({ err: error }, "export destinations could not be tested");
+    this.#deps.log.warn({ err: error }, "could not test export destinations");
   }
 
   async #answer({ id, config }: rows.ClaimedTest): Promise<void> {
@@ -136,8 +140,8 @@ export class DestinationTester {
       const credentials = readCredentials(await secrets.get({ purpose: PURPOSE, id }));
       failure = await testWrite({ config, credentials }, outbound, settings.exportTestTimeoutMs);
     } catch (error) {
-      log.error({ err: error }, "an export destination could not be tested");
-      failure = "The test could not be made; the server's log says why";
+      log.error({ err: error }, "could not test an export destination");
+      failure = "The test failed with an internal error; see the server's log";
     }
     await rows.finishTest(sql, id, failure);
   }

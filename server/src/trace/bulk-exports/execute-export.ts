@@ -66,7 +66,7 @@ async function noteFailure(attempt: Attempt, runId: string | undefined, error: u
   const { deps, held } = attempt;
   const { sql, log, settings } = deps;
   const message = describe(error);
-  log.warn({ err: error, export: held.id, run: runId }, "an export failed; it is tried again if that can help");
+  log.warn({ err: error, export: held.id, run: runId }, "an export failed; will retry if the error is transient");
   const retries = runId === undefined ? held.failures + 1 : await files.noteFailure(sql, held, runId, message);
   if (canHeal(error) && retries <= settings.exportRetries) {
     const pauseMs = Math.min(300_000, settings.exportRetryMs * 2 ** Math.min(retries - 1, 20));
@@ -93,5 +93,5 @@ function describe(error: unknown): string {
   if (error instanceof StorageError || error instanceof FilterError || error instanceof ExportError) {
     return error.message;
   }
-  return "An error of the server; its log says more.";
+  return "Internal error; see the server's log.";
 }

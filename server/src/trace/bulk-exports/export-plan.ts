@@ -8,5 +8,5 @@ export const PLAN_WITHOUT_EXPORTS = "developer";
  */
 export function requireExports({ plan }: Pick<Principal, "plan">): void {
   if (plan === PLAN_WITHOUT_EXPORTS)
-    throw forbidden("Forbidden: bulk exports are not in this workspace's plan (developer).");
+    throw forbidden("Forbidden: this workspace's plan (developer) does not include bulk exports.");
 }

@@ -65,7 +65,7 @@ export class Exporter {
       onEnd: () => this.wake(),
       log,
     });
-    const failing = "exports are not worked on; it will be tried again";
+    const failing = "could not claim exports; will retry";
     this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
 

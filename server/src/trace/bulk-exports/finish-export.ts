@@ -62,14 +62,14 @@ export async function finishExport(attempt: Attempt): Promise<void> {
   const uneven = await files.unevenRuns(sql, held.id);
   if (uneven.length > 0) {
     const days = uneven.map(({ start_time, expected, found }) => `${start_time}: ${found} of ${expected}`);
-    throw new ExportError(`The files do not hold what the query had. ${days.join("; ")}`);
+    throw new ExportError(`The files do not contain all rows of the query. ${days.join("; ")}`);
   }
   const { bucket, config } = await credentials.open(null);
   const success = exportPath(config, held.id, SUCCESS);
   try {
     const manifest = await makeManifest(attempt, bucket, pathOf(config, exportPath(config, held.id)));
     if (manifest.rows + manifest.deleted_count !== manifest.query_count) {
-      throw new ExportError(`The files hold ${manifest.rows} rows, the query had ${manifest.query_count}.`);
+      throw new ExportError(`The files contain ${manifest.rows} rows, but the query returned ${manifest.query_count}.`);
     }
     signal.throwIfAborted();
     if (!(await sealExport(sql, held))) throw new LostExportError();
@@ -165,6 +165,6 @@ async function readBack(bucket: Bucket, key: string, bytes: number, signal: Abor
     throw error;
   }
   if (found?.size === bytes) return true;
-  const what = found ? `has ${found.size} bytes` : "is not there";
+  const what = found ? `has ${found.size} bytes` : "is missing";
   throw new ExportError(`${key} ${what}; ${bytes} bytes were written.`);
 }

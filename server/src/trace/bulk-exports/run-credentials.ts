@@ -32,7 +32,7 @@ export function runCredentials(
   return {
     async open(runId) {
       const destination = await findDestination(deps, of.tenant_id, of.destination_id);
-      if (!destination) throw new Error(`the destination ${of.destination_id} is gone`);
+      if (!destination) throw new Error(`the destination ${of.destination_id} no longer exists`);
       const credentials = runId === null ? destination.credentials : await keep(deps.secrets, destination, runId);
       // also for destinations created before the operator disabled it
       if (!credentials && !deps.settings.exportEnvironmentCredentials) throw notLent();
@@ -64,7 +64,7 @@ export const forgetCredentials = (secrets: Secrets, runId: string): Promise<void
 const notLent = () =>
   new StorageError(
     "no_credentials",
-    "No credentials: this installation does not lend its own; give the destination some",
+    "No credentials: this installation does not provide its own. Add credentials to the destination",
     {
       code: "HEDDLE_EXPORT_ENVIRONMENT_CREDENTIALS",
     },

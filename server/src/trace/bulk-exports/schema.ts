@@ -30,14 +30,14 @@ export const createBody = z
       .transform((name) => (name === "zstd" ? "zstandard" : name))
       .nullish(),
     interval_hours: z.int().min(1).max(168).nullish(),
-    export_fields: fields.min(1, "must name at least one field, or be left out for all").max(1000).nullish(),
+    export_fields: fields.min(1, "must name at least one field; omit it for all fields").max(1000).nullish(),
     all_experiments: z.union([z.literal(false), notBuilt("all_experiments")]).optional(),
   })
   .superRefine((body, context) => {
     const { start_time, end_time, interval_hours } = body;
     const wrong = (message: string) => context.addIssue({ code: "custom", path: ["end_time"], message });
-    if (interval_hours != null && end_time != null) wrong("must be left out when interval_hours is given");
-    if (interval_hours == null && end_time == null) wrong("is required, unless interval_hours is given");
+    if (interval_hours != null && end_time != null) wrong("must be omitted when interval_hours is set");
+    if (interval_hours == null && end_time == null) wrong("is required, unless interval_hours is set");
     if (end_time != null && parseTime(end_time)! <= parseTime(start_time)!) wrong("must be later than start_time");
   });
 export type CreateBody = z.output<typeof createBody>;
@@ -58,14 +58,14 @@ export const runsOfScheduleQuery = z.object({
 
 const progress = z
   .object({
-    rows_total: z.number().nullable().describe("Null until the query has been asked"),
+    rows_total: z.number().nullable().describe("Null until the query has run"),
     rows_written: z.number(),
     bytes_written: z.number(),
     files_written: z.number(),
     percent: z.number().describe("0 to 100, by rows"),
-    estimated_end: z.string().nullable().describe("Where the rate so far leads to, while it runs"),
+    estimated_end: z.string().nullable().describe("Estimate from the rate so far, while it is running"),
   })
-  .describe("How far it is");
+  .describe("Progress");
 
 export const bulkExport = z.object({
   id: z.string(),
@@ -82,7 +82,7 @@ export const bulkExport = z.object({
   export_fields: z.array(z.string()).nullable(),
   source_bulk_export_id: z.string().nullable(),
   status: z.string(),
-  error: z.string().nullable().describe("Why it did not end well"),
+  error: z.string().nullable().describe("Why it failed"),
   created_at: z.string(),
   updated_at: z.string(),
   started_at: z.string().nullable(),

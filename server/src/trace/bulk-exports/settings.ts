@@ -6,19 +6,20 @@ export const exportOptions = {
     env: ["HEDDLE_EXPORT_STATUS_CASE"],
     default: "upper",
     of: ["upper", "title"],
-    description: "Statuses of exports in answers: RUNNING, TIMEDOUT, or Running, TimedOut. Both are understood.",
+    description:
+      "Format of export statuses in responses: RUNNING, TIMEDOUT, or Running, TimedOut. Requests may use both.",
   }),
   exportCompression: choice({
     env: ["HEDDLE_EXPORT_COMPRESSION"],
     default: "zstandard",
     of: ["none", "gzip", "snappy", "zstandard"],
-    description: "Compression of exported files where the export names none.",
+    description: "Default compression of exported files.",
   }),
   exportFormatVersion: choice({
     env: ["HEDDLE_EXPORT_FORMAT_VERSION"],
     default: "v2_beta",
     of: ["v1", "v2_beta"],
-    description: "Format of exports that name none: v1 has tags and parent_run_ids as JSON text, v2_beta as lists.",
+    description: "Default format of exports: v1 has tags and parent_run_ids as JSON text, v2_beta as lists.",
   }),
   exportConcurrency: integer({
     env: ["HEDDLE_EXPORT_CONCURRENCY"],
@@ -26,49 +27,50 @@ export const exportOptions = {
     min: 0,
     max: 64,
     description:
-      "Exports that this process works on at once, the last of them for a workspace that has none. 0: none, others do.",
+      "Maximum number of exports that this process executes concurrently; the last slot is reserved for a " +
+      "workspace without a running export. 0: this process executes none.",
   }),
   exportWorkspaceLimit: integer({
     env: ["HEDDLE_EXPORT_WORKSPACE_LIMIT"],
     default: 3,
     min: 1,
-    description: "Exports of one workspace that run at once; the rest waits.",
+    description: "Maximum number of concurrent exports of a workspace; further ones wait.",
   }),
   exportFileMb: integer({
     env: ["HEDDLE_EXPORT_FILE_MB"],
     default: 128,
     min: 1,
     max: 4096,
-    description: "Size that exported files are to have, in MB.",
+    description: "Target size of exported files, in MB.",
   }),
   exportFileRows: integer({
     env: ["HEDDLE_EXPORT_FILE_ROWS"],
     default: 250_000,
     min: 1,
     max: 1_000_000,
-    description: "Rows that an exported file has at most. What is worked on at once is bounded by it.",
+    description: "Maximum number of rows of an exported file; it bounds the memory of an export.",
   }),
   exportRetries: integer({
     env: ["HEDDLE_EXPORT_RETRIES"],
     default: 20,
-    description: "How often a run of an export is tried again before it has failed.",
+    description: "Maximum number of retries of an export's run.",
   }),
   exportRetryMs: integer({
     env: ["HEDDLE_EXPORT_RETRY_MS"],
     default: 2000,
     min: 1,
-    description: "Pause before the first retry, in ms. Each is twice the one before, at most 5 minutes.",
+    description: "Delay before the first retry, in ms. It doubles with each retry, up to 5 minutes.",
   }),
   exportFaultPoints: text<string | undefined>({
     env: ["HEDDLE_FAULT_POINTS"],
     default: undefined,
-    description: "For crash tests: name:n kills this process when it passes the named point for the n-th time.",
+    description: "For crash tests: name:n kills this process when it passes the named point for the nth time.",
   }),
   exportLeaseSeconds: integer({
     env: ["HEDDLE_EXPORT_LEASE_SECONDS"],
     default: 30,
     min: 2,
     max: 600,
-    description: "After so many seconds without a sign from the process that works on an export another one goes on.",
+    description: "Lease on an export, in seconds: without a renewal, another process takes over.",
   }),
 };

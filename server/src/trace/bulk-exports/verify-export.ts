@@ -40,13 +40,13 @@ export async function verifyExport(
   const problems: string[] = [];
   const found: Verification = { rows: 0, bytes: 0, files: 0, query_count: 0, deleted_count: 0, listed: true, problems };
   const stored = await bucket.get(exportPath(config, exportId, MANIFEST));
-  if (!stored) return { ...found, problems: [`there is no ${MANIFEST}: the export did not complete`] };
+  if (!stored) return { ...found, problems: [`${MANIFEST} is missing: the export did not complete`] };
   const manifest = readManifest(await text(stored.content));
-  if (!manifest) return { ...found, problems: [`${MANIFEST} cannot be read as a manifest`] };
+  if (!manifest) return { ...found, problems: [`${MANIFEST} is not a valid manifest`] };
   found.query_count = manifest.query_count;
   found.deleted_count = manifest.deleted_count;
-  if (manifest.export_id !== exportId) problems.push(`the manifest is that of the export ${manifest.export_id}`);
-  if (!(await bucket.head(exportPath(config, exportId, SUCCESS)))) problems.push(`there is no ${SUCCESS}`);
+  if (manifest.export_id !== exportId) problems.push(`the manifest belongs to the export ${manifest.export_id}`);
+  if (!(await bucket.head(exportPath(config, exportId, SUCCESS)))) problems.push(`${SUCCESS} is missing`);
   const seen = manifest.fields.includes("id") ? new Set<string>() : undefined;
   const directory = await mkdtemp(join(tmpdir(), "heddle-verify-"));
   try {
@@ -113,7 +113,7 @@ async function verifyFile(
   found.bytes += bytes;
   const problems: string[] = [];
   if (bytes !== file.bytes) problems.push(`${file.key} has ${bytes} bytes, not ${file.bytes}`);
-  if (hash.digest("hex") !== file.sha256) return [...problems, `${file.key} is not what was written (SHA-256)`];
+  if (hash.digest("hex") !== file.sha256) return [...problems, `${file.key} differs from what was written (SHA-256)`];
   const [{ asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects }, { compressors }] = await Promise.all([
     import("hyparquet"),
     import("hyparquet-compressors"),
@@ -126,7 +126,7 @@ async function verifyFile(
   const before = seen.size;
   const read = (await parquetReadObjects({ file: buffer, columns: ["id"], compressors })) as { id: string }[];
   for (const { id } of read) seen.add(id);
-  if (seen.size - before !== rows) problems.push(`${file.key} has ${before + rows - seen.size} ids that came before`);
+  if (seen.size - before !== rows) problems.push(`${file.key} has ${before + rows - seen.size} duplicate ids`);
   return problems;
 }
 

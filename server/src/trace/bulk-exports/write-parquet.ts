@@ -94,7 +94,7 @@ async function rowsOfFile(path: string): Promise<number> {
   try {
     const { size } = await file.stat();
     const tail = await readAt(file, Math.max(0, size - 8), 8);
-    if (tail.toString("latin1", 4) !== "PAR1") throw new Error(`${path} is no Parquet file`);
+    if (tail.toString("latin1", 4) !== "PAR1") throw new Error(`${path} is not a Parquet file`);
     const footer = await readAt(file, size - 8 - tail.readUInt32LE(0), tail.readUInt32LE(0) + 8);
     return Number(parquetMetadata(new Uint8Array(footer).buffer).num_rows);
   } finally {

@@ -39,7 +39,7 @@ export interface Cloned {
 export async function cloneDataset(deps: Deps, tenantId: string, given: CloneRequest): Promise<Cloned[]> {
   const { sql } = deps;
   const { source_dataset_id: source, target_dataset_id: target } = given;
-  if (source === target) throw unprocessable("target_dataset_id: a dataset is not copied into itself.");
+  if (source === target) throw unprocessable("target_dataset_id: a dataset cannot be copied into itself.");
   for (const id of [source, target]) {
     if (!(await findDatasetRow(sql, tenantId, id))) throw notFound("Dataset not found");
   }
@@ -55,7 +55,8 @@ export async function cloneDataset(deps: Deps, tenantId: string, given: CloneReq
     },
     MAX_EXAMPLES + 1,
   );
-  if (states.length > MAX_EXAMPLES) throw unprocessable(`More than ${MAX_EXAMPLES} examples: name some, or a split.`);
+  if (states.length > MAX_EXAMPLES)
+    throw unprocessable(`More than ${MAX_EXAMPLES} examples. Name the examples, or a split.`);
   const there = new Set(states.map((state) => state.example_id));
   const missing = given.split == null ? wanted?.find((id) => !there.has(id)) : undefined;
   if (missing !== undefined) throw notFound(`Example ${missing} not found`);
@@ -89,7 +90,7 @@ async function readFiles(
     if (!found) {
       throw conflict(
         `Nothing was cloned: the file "${name}" of example ${exampleId} is missing in the blob store. ` +
-          "Restore it, upload the example's file again, or leave the example out.",
+          "Restore it, upload the example's file again, or exclude the example.",
       );
     }
     files[name] = { mime_type, content: await buffer(found.content) };

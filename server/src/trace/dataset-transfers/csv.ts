@@ -13,7 +13,7 @@ export function parseCsv(text: string): string[][] {
   FIELD.lastIndex = text.startsWith("\uFEFF") ? 1 : 0;
   while (FIELD.lastIndex < text.length || record.length > 0) {
     const field = FIELD.exec(text);
-    if (!field) throw unprocessable(`The CSV cannot be read at line ${line}: a quote is not closed, or out of place.`);
+    if (!field) throw unprocessable(`The CSV is malformed at line ${line}: a quote is unclosed or misplaced.`);
     const [whole, quoted, bare, end] = field as unknown as [string, string | undefined, string | undefined, string];
     record.push(quoted === undefined ? bare! : quoted.replaceAll('""', '"'));
     line += whole.match(/\r\n|\r|\n/g)?.length ?? 0;

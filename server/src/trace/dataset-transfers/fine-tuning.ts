@@ -41,7 +41,7 @@ export function evalsLine(example: DownloadedExample): string {
   const outputs = example.outputs ?? {};
   const ideal = readMessages(outputs, OUTPUT_KEYS).at(-1)?.content ?? onlyText(outputs);
   if (input.length === 0 || ideal === undefined) {
-    throw unprocessable(`Example ${example.id} is neither chat messages nor a text with its answer.`);
+    throw unprocessable(`Example ${example.id} must be chat messages, or a text with its answer.`);
   }
   return `${JSON.stringify({ input, ideal })}\n`;
 }

@@ -29,9 +29,9 @@ export function readUpload(parts: Part[]): UploadedTable {
     if (last(name)) throw unprocessable(`"${name}" is not supported yet; leave it out`);
   }
   const file = parts.find((part) => part.name === "file");
-  if (!file) throw unprocessable("file: is missing");
+  if (!file) throw unprocessable("file: required");
   const keys = { inputs: all("input_keys"), outputs: all("output_keys"), metadata: all("metadata_keys") };
-  if (keys.inputs.length === 0) throw unprocessable("input_keys: at least one column holds the inputs");
+  if (keys.inputs.length === 0) throw unprocessable("input_keys: at least one column is required");
   const type = dataType.safeParse(last("data_type") ?? "kv");
   if (!type.success) throw unprocessable("data_type: must be kv, llm or chat");
   return {
@@ -67,7 +67,7 @@ function readRecords(file: Part): Record<string, unknown>[] {
   if (!header) throw unprocessable("The file is empty.");
   return records.map((record, row) => {
     if (record.length !== header.length) {
-      throw unprocessable(`Row ${row + 1} has ${record.length} columns, the first line names ${header.length}.`);
+      throw unprocessable(`Row ${row + 1} has ${record.length} columns, but the first line names ${header.length}.`);
     }
     return Object.fromEntries(header.map((name, i) => [name, record[i]]));
   });
@@ -79,7 +79,7 @@ function readLines(text: string): Record<string, unknown>[] {
     try {
       return [jsonObject.parse(cleanStrings(JSON.parse(line)))];
     } catch {
-      throw new AppError(400, `Line ${row + 1} is no JSON object.`);
+      throw new AppError(400, `Line ${row + 1} is not a JSON object.`);
     }
   });
 }

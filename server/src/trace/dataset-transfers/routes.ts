@@ -70,7 +70,7 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
       method: "POST",
       ...v1("/datasets/upload"),
       permission: "datasets:create",
-      summary: "Create a dataset of a CSV or JSON Lines file",
+      summary: "Create a dataset from a CSV or JSON Lines file",
       out: { 200: dataset },
       errors: [400, 409, 413, 415, 422],
       async handler({ principal, c }) {
@@ -99,7 +99,7 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
         const tenantId = principal.workspaceId;
         if (!(await findDatasetRow(sql, tenantId, id))) throw notFound("Dataset not found");
         const { examples } = readUpload(await readParts(c));
-        if (examples.length === 0) throw unprocessable("file: holds no rows");
+        if (examples.length === 0) throw unprocessable("file: contains no rows");
         return c.json(await createExamples(sql, tenantId, id, examples));
       },
     }),
@@ -109,7 +109,7 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
       method: "GET",
       ...v1("/datasets/:dataset_id/csv"),
       permission: "datasets:read",
-      summary: "A dataset as CSV, a column each for the keys of inputs and outputs",
+      summary: "Download a dataset as CSV, with one column per key of inputs and outputs",
       query: downloadQuery,
       out: { 200: "text/csv" },
       handler: ({ params: { dataset_id: id }, query, principal }) =>
@@ -121,7 +121,7 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
       method: "GET",
       ...v1("/datasets/:dataset_id/jsonl"),
       permission: "datasets:read",
-      summary: "A dataset as JSON Lines",
+      summary: "Download a dataset as JSON Lines",
       query: downloadQuery,
       out: { 200: "application/jsonl" },
       handler: ({ params: { dataset_id: id }, query, principal }) =>
@@ -133,7 +133,7 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
       method: "GET",
       ...v1("/datasets/:dataset_id/openai"),
       permission: "datasets:read",
-      summary: "A dataset in OpenAI's Evals format",
+      summary: "Download a dataset in OpenAI's Evals format",
       query: downloadQuery,
       out: { 200: "application/jsonl" },
       handler: ({ params: { dataset_id: id }, query, principal }) =>
@@ -145,7 +145,7 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
       method: "GET",
       ...v1("/datasets/:dataset_id/openai_ft"),
       permission: "datasets:read",
-      summary: "A dataset of chat messages in OpenAI's fine-tuning format",
+      summary: "Download a dataset of chat messages in OpenAI's fine-tuning format",
       query: downloadQuery,
       out: { 200: "application/jsonl" },
       handler: ({ params: { dataset_id: id }, query, principal }) =>

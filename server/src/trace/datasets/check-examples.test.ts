@@ -30,14 +30,14 @@ test("stops a pattern that runs too long", () => {
   const started = Date.now();
   const inputs = { a: `${"a".repeat(60)}!` };
   const schemas = { inputs_schema_definition: schema, outputs_schema_definition: null };
-  expect(() => checkExamples(schemas, [{ example_id, inputs, outputs: null }])).toThrow(/takes more than/);
+  expect(() => checkExamples(schemas, [{ example_id, inputs, outputs: null }])).toThrow(/took longer than/);
   // exhaustive backtracking would practically never end
   expect(Date.now() - started).toBeLessThan(20_000);
 });
 
 test("rejects a schema with an unresolvable reference", () => {
   expect(() => checkSchema("inputs_schema_definition", person)).not.toThrow();
-  expect(() => checkSchema("inputs_schema_definition", { $ref: "#/$defs/nowhere" })).toThrow(/no usable JSON Schema/);
+  expect(() => checkSchema("inputs_schema_definition", { $ref: "#/$defs/nowhere" })).toThrow(/not a valid JSON Schema/);
 });
 
 test("resolves references within the schema, as pydantic writes them", () => {

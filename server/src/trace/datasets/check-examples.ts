@@ -47,7 +47,7 @@ export function checkSchema(field: string, schema: Record<string, unknown> | nul
   try {
     withinTime(() => createValidator(schema).validate({}));
   } catch (error) {
-    throw unprocessable(`${field}: is no usable JSON Schema: ${(error as Error).message}`);
+    throw unprocessable(`${field}: is not a valid JSON Schema: ${(error as Error).message}`);
   }
 }
 
@@ -71,6 +71,8 @@ function withinTime<T>(work: () => T): T {
     return new Script("work()").runInContext(createContext({ work }), { timeout: TIME_LIMIT_MS }) as T;
   } catch (error) {
     if ((error as { code?: unknown }).code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-    throw unprocessable(`The dataset's JSON Schema takes more than ${TIME_LIMIT_MS} ms.`);
+    throw unprocessable(
+      `Validation with the dataset's JSON Schema took longer than ${TIME_LIMIT_MS} ms. Simplify the schema.`,
+    );
   }
 }

@@ -21,5 +21,5 @@ export async function deleteDatasets(
     return names;
   });
   // the rows are gone: a file left behind now wastes space but is not an error
-  await blobs.delete(files).catch((error: unknown) => log.error({ err: error }, "files of a dataset were not deleted"));
+  await blobs.delete(files).catch((error: unknown) => log.error({ err: error }, "could not delete files of a dataset"));
 }

@@ -20,7 +20,7 @@ export async function resolveAsOf(
   if (given === undefined || given === "latest") return "latest";
   const time = isoTime.safeParse(given);
   if (time.success) return { time: time.data };
-  if (datasetId === undefined) throw unprocessable("as_of: a tag needs the dataset that it is of.");
+  if (datasetId === undefined) throw unprocessable("as_of: a tag requires a dataset.");
   const version = await findVersionTagged(sql, tenantId, datasetId, given);
   if (!version) throw notFound(`The dataset has no version tagged "${given}".`);
   return { time: version.as_of };

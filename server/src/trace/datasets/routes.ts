@@ -76,7 +76,7 @@ export function datasetRoutes(deps: TraceDeps): Route[] {
       method: "PATCH",
       ...v1("/datasets/:dataset_id"),
       permission: "datasets:update",
-      summary: "Change a dataset",
+      summary: "Update a dataset",
       body: schema.patchBody,
       out: { 200: schema.dataset },
       errors: [409],

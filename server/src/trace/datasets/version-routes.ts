@@ -46,7 +46,7 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "GET",
       ...v1("/datasets/:dataset_id/versions/diff"),
       permission: "datasets:read",
-      summary: "What two versions differ in",
+      summary: "Compare two versions",
       query: schema.diffQuery,
       out: { 200: schema.diff },
       async handler({ params: { dataset_id: id }, query, principal, c }) {
@@ -62,7 +62,7 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "GET",
       ...v1("/datasets/:dataset_id/version"),
       permission: "datasets:read",
-      summary: "The version of a time, or before it, or of a tag",
+      summary: "Get the version at a time, before a time, or with a tag",
       query: schema.versionQuery,
       out: { 200: schema.version },
       async handler({ params: { dataset_id: id }, query, principal, c }) {
@@ -75,7 +75,7 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "PUT",
       ...v1("/datasets/:dataset_id/tags"),
       permission: "datasets:update",
-      summary: "Put a tag to a version; it leaves the one that it was at",
+      summary: "Tag a version; the tag moves from its previous version",
       body: schema.tagBody,
       out: { 200: schema.version },
       async handler({ params: { dataset_id: id }, body, principal, c }) {

@@ -15,7 +15,7 @@ export const listVersionsQuery = z.object({
 
 export const versionQuery = z
   .object({ as_of: isoTime.optional(), tag: z.string().optional() })
-  .refine(({ as_of, tag }) => (as_of === undefined) !== (tag === undefined), "give either as_of or tag");
+  .refine(({ as_of, tag }) => (as_of === undefined) !== (tag === undefined), "set either as_of or tag");
 
 export const diffQuery = z.object({ from_version: z.string().min(1), to_version: z.string().min(1) });
 
@@ -31,5 +31,5 @@ export const tagBody = z.object({
   tag: storableText
     .min(1)
     .max(256)
-    .refine((tag) => tag !== "latest" && !isoTime.safeParse(tag).success, "is a word with a meaning of its own"),
+    .refine((tag) => tag !== "latest" && !isoTime.safeParse(tag).success, "is a reserved word"),
 });

@@ -32,7 +32,7 @@ function compile(sql: Sql, call: Call): Condition {
     case "exists":
       return sql`x.metadata ? ${textArgument(call)}`;
     default:
-      throw new FilterError(`${call.name} is not known for examples; there are and, or, not, has and exists`, call.at);
+      throw new FilterError(`${call.name} is not supported for examples; use and, or, not, has or exists`, call.at);
   }
 }
 
@@ -52,7 +52,7 @@ function textArgument({ name, args, at }: Call): string {
   const [field, value] = args;
   if (args.length !== 2) throw new FilterError(`${name} takes a field and a text`, at);
   if (field!.kind !== "name" || field!.text !== "metadata") {
-    throw new FilterError("of examples only metadata can be asked for", field!.at);
+    throw new FilterError("examples can only be filtered by metadata", field!.at);
   }
   if (value!.kind !== "value" || typeof value!.value !== "string") throw new FilterError("expected a text", value!.at);
   return value!.value;

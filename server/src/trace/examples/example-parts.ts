@@ -36,7 +36,7 @@ export function readExampleParts<S extends z.ZodType>(parts: Part[], infoSchema:
   for (const part of parts) {
     const { id, field, file } = NAME.exec(part.name)?.groups ?? {};
     if (id === undefined || !isUuid(id)) {
-      throw unprocessable(`Part "${part.name}": a part's name begins with the example's id, a UUID.`);
+      throw unprocessable(`Part "${part.name}": the name of a part must begin with the example's id, a UUID.`);
     }
     const key = id.toLowerCase();
     let example = examples.get(key);
@@ -50,7 +50,7 @@ export function readExampleParts<S extends z.ZodType>(parts: Part[], infoSchema:
     else if (field === "attachments_operations") example.operations = read(part, attachmentsPart);
     else example.info = read(part, infoSchema);
   }
-  if (examples.size === 0) throw unprocessable("The request holds no example.");
+  if (examples.size === 0) throw unprocessable("The request contains no example.");
   return [...examples.values()];
 }
 

@@ -71,7 +71,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const tenantId = principal.workspaceId;
         const [datasetId, ...others] = new Set(body.map((example) => example.dataset_id));
-        if (others.length > 0) throw unprocessable("dataset_id: all examples of a request go into one dataset.");
+        if (others.length > 0) throw unprocessable("dataset_id: all examples of a request must have the same dataset.");
         const given = await takeFromSourceRuns(deps, tenantId, body);
         const { example_ids } = await createExamples(sql, tenantId, datasetId!, given);
         return rawJson(serializeExamples(wire(c), await byIds(tenantId, example_ids)));
@@ -82,7 +82,7 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
       method: "PATCH",
       ...v1("/examples/bulk"),
       permission: "datasets:update",
-      summary: "Change several examples of one dataset, as one version",
+      summary: "Update several examples of one dataset, as one version",
       body: schema.updateBulkBody,
       out: { 200: schema.writtenExamples },
       errors: [404],
@@ -95,7 +95,9 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
         if (first === undefined) throw notFound("Example not found");
         const isElsewhere = body.some((change) => change.dataset_id && change.dataset_id !== first);
         if (others.length > 0 || isElsewhere) {
-          throw unprocessable("dataset_id: all examples of a request are of one dataset, and stay in it.");
+          throw unprocessable(
+            "dataset_id: all examples of a request must be in one dataset, and cannot be moved to another.",
+          );
         }
         return c.json(await updateExamples(sql, tenantId, first, body));
       },
@@ -167,14 +169,14 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
       method: "PATCH",
       ...v1("/examples/:example_id"),
       permission: "datasets:update",
-      summary: "Change an example",
+      summary: "Update an example",
       body: schema.updateBody,
       out: { 200: schema.example },
       async handler({ params: { example_id: id }, body, principal, c }) {
         const tenantId = principal.workspaceId;
         const { dataset_id: datasetId } = await current(tenantId, id);
         if (body.dataset_id && body.dataset_id !== datasetId) {
-          throw unprocessable("dataset_id: an example stays in its dataset.");
+          throw unprocessable("dataset_id: an example cannot be moved to another dataset.");
         }
         await updateExamples(sql, tenantId, datasetId, [{ ...body, id }]);
         return rawJson(serializeExample(wire(c), await current(tenantId, id)));

@@ -29,7 +29,7 @@ export function splitRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "GET",
       ...v1("/datasets/:dataset_id/splits"),
       permission: "datasets:read",
-      summary: "The splits that a dataset's examples are in",
+      summary: "List the splits of a dataset",
       query: splitsQuery,
       out: { 200: z.array(z.string()) },
       async handler({ params: { dataset_id: id }, query, principal, c }) {
@@ -43,7 +43,7 @@ export function splitRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "PUT",
       ...v1("/datasets/:dataset_id/splits"),
       permission: "datasets:update",
-      summary: "Put examples into a split, or take them out",
+      summary: "Add examples to a split, or remove them",
       body: splitBody,
       out: { 200: z.array(z.guid()) },
       async handler({ params: { dataset_id: id }, body, principal, c }) {

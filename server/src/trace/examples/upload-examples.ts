@@ -27,7 +27,10 @@ export async function uploadExamples(deps: Deps, tenantId: string, datasetId: st
   await found(deps, tenantId, datasetId);
   const given = readExampleParts(parts, createPart);
   const wanted = given.find((example) => example.operations);
-  if (wanted) throw unprocessable(`Part "${wanted.id}.attachments_operations": a new example has no files yet.`);
+  if (wanted)
+    throw unprocessable(
+      `Part "${wanted.id}.attachments_operations": cannot be used for a new example, which has no files yet.`,
+    );
   const examples = await takeFromSourceRuns(
     deps,
     tenantId,
@@ -121,7 +124,7 @@ export async function withFiles<T>(
     }
     return await write(attachments);
   } catch (error) {
-    await blobs.delete(stored).catch((left: unknown) => log.error({ err: left }, "files were left behind"));
+    await blobs.delete(stored).catch((left: unknown) => log.error({ err: left }, "could not delete orphaned files"));
     throw error;
   }
 }

@@ -34,7 +34,7 @@ export function exampleUploadRoutes(deps: TraceDeps): Route[] {
       method: "PATCH",
       ...platform("/datasets/:dataset_id/examples"),
       permission: "datasets:update",
-      summary: "Change examples and their files, as one version",
+      summary: "Update examples and their files, as one version",
       out: { 201: schema.writtenExamples },
       errors: [400, 413, 415],
       async handler({ params: { dataset_id: id }, principal, c }) {
@@ -46,7 +46,7 @@ export function exampleUploadRoutes(deps: TraceDeps): Route[] {
       method: "POST",
       ...platform("/datasets/examples/delete"),
       permission: "datasets:delete",
-      summary: "Delete examples; for good, all versions and files, with hard_delete",
+      summary: "Delete examples; with hard_delete permanently, including all versions and files",
       body: schema.hardDeleteBody,
       out: { 200: schema.deletedExamples },
       errors: [404, 409],

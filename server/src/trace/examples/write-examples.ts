@@ -93,7 +93,7 @@ export async function updateExamples(
   changes: ExampleChange[],
 ): Promise<Written> {
   const byId = new Map(changes.map((change) => [change.id, change]));
-  if (byId.size < changes.length) throw unprocessable("Two changes are of the same example.");
+  if (byId.size < changes.length) throw unprocessable("Two changes refer to the same example.");
   return rewriteExamples(sql, tenantId, datasetId, [...byId.keys()], (state) =>
     changedState(state, byId.get(state.example_id)!),
   );
@@ -149,7 +149,7 @@ export async function deleteExamples(sql: Sql, tenantId: string, ids: string[]):
       const as_of = await beginVersion(tx, tenantId, datasetId);
       const here = found.filter((row) => row.dataset_id === datasetId).map((row) => row.example_id);
       const ended = await endExamples(tx, tenantId, datasetId, as_of, here);
-      if (ended.length < here.length) throw new AppError(409, "An example was changed meanwhile. Try again.");
+      if (ended.length < here.length) throw new AppError(409, "An example was changed by another request. Try again.");
     }
   });
 }
@@ -179,7 +179,7 @@ async function lock(tx: Transaction, tenantId: string, datasetId: string): Promi
 }
 
 function newState(given: NewExample): ExampleState {
-  if (!given.inputs) throw unprocessable("inputs: an example needs them, unless it takes them from its source run.");
+  if (!given.inputs) throw unprocessable("inputs: required, unless the example takes them from its source run.");
   const example_id = given.id ?? uuid7();
   return {
     example_id,

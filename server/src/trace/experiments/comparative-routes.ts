@@ -86,7 +86,7 @@ export function comparativeRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
         const datasets = new Set(found.map((experiment) => experiment.dataset));
         const dataset = body.reference_dataset_id ?? found[0]!.dataset;
         if (dataset === null || datasets.size > 1 || !datasets.has(dataset)) {
-          throw unprocessable("experiment_ids: the experiments of a comparison are over one dataset, the reference.");
+          throw unprocessable("experiment_ids: all experiments of a comparison must use the reference dataset.");
         }
         if (!(await findDatasetRow(sql, tenantId, dataset))) throw notFound("Dataset not found");
         const item = await rows.insertComparison(sql, tenantId, {
@@ -98,7 +98,7 @@ export function comparativeRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
           extra: body.extra ?? null,
           created_at: body.created_at ?? new Date().toISOString(),
         });
-        if (item === undefined) throw conflict("A comparison of this id already exists.");
+        if (item === undefined) throw conflict("A comparison with this id already exists.");
         return rawJson(item);
       },
     }),

@@ -91,7 +91,9 @@ async function* readRuns(
     if (!page.next) return;
     after = page.next;
   }
-  throw unprocessable(`These examples have more than ${MAX_RUNS} runs in the experiments. Ask for fewer at once.`);
+  throw unprocessable(
+    `These examples have more than ${MAX_RUNS} runs in the experiments. Request fewer examples at a time.`,
+  );
 }
 
 /** Undefined: no restriction. */
@@ -111,7 +113,8 @@ async function filteredExamples(
       "datasets.filtered",
       statement,
     );
-    if (rows.length === MAX_FILTERED) throw unprocessable(`filters: more than ${MAX_FILTERED} examples pass.`);
+    if (rows.length === MAX_FILTERED)
+      throw unprocessable(`filters: more than ${MAX_FILTERED} examples match. Add conditions.`);
     left = new Set(rows.flatMap((row) => row.id ?? []).filter((id) => left?.has(id) ?? true));
   }
   return left && [...left];

@@ -43,7 +43,7 @@ export function experimentRoutes(deps: TraceDeps): Route[] {
     route({
       ...shared,
       ...v1("/datasets/:dataset_id/runs"),
-      summary: "Examples with the runs that experiments made of them, and those with their feedback",
+      summary: "List examples with their runs in experiments and the feedback on these runs",
       query: z.object({ format: queryNotBuilt("format") }),
       body: schema.experimentRunsBody,
       out: { 200: z.array(schema.exampleWithRuns) },
@@ -60,7 +60,7 @@ export function experimentRoutes(deps: TraceDeps): Route[] {
       ...shared,
       errorFamily: "problem",
       ...v2("/datasets/:dataset_id/experiment-runs"),
-      summary: "Examples with the selected properties of the runs that experiments made of them",
+      summary: "List examples with selected properties of their runs in experiments",
       body: schema.experimentRunsBodyV2,
       out: { 200: schema.experimentRunsPage },
       async handler({ params: { dataset_id: id }, body, principal, c }) {

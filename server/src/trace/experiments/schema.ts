@@ -38,7 +38,7 @@ export const experimentRunsBodyV2 = z
     cursor: cursor.pipe(
       z
         .string()
-        .regex(/^\d{1,9}$/, "is none of ours")
+        .regex(/^\d{1,9}$/, "is not a valid cursor")
         .optional(),
     ),
     page_size: pageSize(20, 100),

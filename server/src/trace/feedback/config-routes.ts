@@ -29,7 +29,8 @@ export function feedbackConfigRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "POST",
       ...path,
       permission: "feedback:create",
-      summary: "Create a feedback configuration; an identical one is answered, another one for the key is refused",
+      summary:
+        "Create a feedback configuration; returns an identical existing one, rejects a different one for the key",
       auditFields: ["feedback_key"],
       body: schema.createConfigBody,
       out: { 200: schema.configRecord },
@@ -37,7 +38,7 @@ export function feedbackConfigRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
         const { feedback_key: key, is_lower_score_better: isLowerBetter } = body;
         const config = normalizeConfig(body.feedback_config);
         const found = await rows.ensureConfig(sql, principal.workspaceId, key, config, isLowerBetter);
-        if (!found.same) throw new AppError(400, `Feedback "${key}" has another configuration already.`);
+        if (!found.same) throw new AppError(400, `Feedback "${key}" already has another configuration.`);
         return rawJson(found.item);
       },
     }),
@@ -46,7 +47,7 @@ export function feedbackConfigRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       method: "PATCH",
       ...path,
       permission: "feedback:update",
-      summary: "Change a feedback configuration",
+      summary: "Update a feedback configuration",
       auditFields: ["feedback_key"],
       body: schema.updateConfigBody,
       out: { 200: schema.configRecord },

@@ -43,7 +43,7 @@ export async function storeFeedback(
     const config = normalizeConfig(given);
     checkConfig(config, input);
     const { same } = await ensureConfig(sql, author.tenantId, input.key, config);
-    if (!same) throw new AppError(400, `Feedback "${input.key}" has another configuration already.`);
+    if (!same) throw new AppError(400, `Feedback "${input.key}" already has another configuration.`);
   }
   const known = await knownProjects(deps, author.tenantId, inputs);
   const rows = inputs.map((input) => toRow(author, input, known));
@@ -53,7 +53,7 @@ export async function storeFeedback(
     const taken = await upsertFeedback(tx, distinct);
     if (taken.length < distinct.length) {
       const other = distinct.find((row) => !taken.includes(row.feedback_id))!;
-      throw conflict(`Feedback ${other.feedback_id} exists and is about another run.`);
+      throw conflict(`Feedback ${other.feedback_id} already exists for another run.`);
     }
   });
   return rows.map((row) => row.feedback_id);

@@ -49,7 +49,7 @@ export class FeedbackMirror {
 
   constructor(deps: MirrorDeps) {
     this.#deps = deps;
-    const message = "feedback is not copied to ClickHouse; it will be tried again";
+    const message = "could not copy feedback to ClickHouse; will retry";
     this.#failure = new RepeatedFailure({ log: deps.log, message });
   }
 

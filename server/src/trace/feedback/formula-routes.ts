@@ -9,7 +9,7 @@ import { route, type Route } from "../../base/http/route.ts";
 export function feedbackFormulaRoutes(): Route[] {
   const shared = { tag: "Feedback", ...v1("/feedback/formulas"), summary: "Gone", out: {}, errors: [410] } as const;
   const handler = (): never => {
-    throw new AppError(410, "Feedback formulas are no longer part of the interface.");
+    throw new AppError(410, "Feedback formulas are no longer part of the API.");
   };
   return [
     route({ ...shared, method: "GET", permission: "feedback:read", handler }),

@@ -71,6 +71,6 @@ export function expiryOf({ expires_at, expires_in }: TokenRequest, now = Date.no
   if (!expires_in) return new Date(now + DEFAULT_TOKEN_HOURS * 3_600_000);
   const { days, hours, minutes } = expires_in;
   const total = ((days ?? 0) * 24 + (hours ?? 0)) * 60 + (minutes ?? 0);
-  if (total <= 0) throw unprocessable("expires_in: must be more than nothing.");
+  if (total <= 0) throw unprocessable("expires_in: must be greater than zero.");
   return new Date(now + total * 60_000);
 }

@@ -33,7 +33,7 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
       aliases: [...created.aliases, eager.path, ...eager.aliases],
       permission: "feedback:create",
       audit: "data",
-      summary: "Give feedback on a run or a project; the run may arrive later",
+      summary: "Create feedback on a run or a project; the run may arrive later",
       body: schema.createBody,
       out: { 200: schema.feedback },
       errors: [404, 409],
@@ -70,7 +70,7 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
       method: "PATCH",
       ...v1("/feedback/:feedback_id"),
       permission: "feedback:update",
-      summary: "Change feedback",
+      summary: "Update feedback",
       body: schema.patchBody,
       out: { 200: schema.feedback },
       async handler({ params, body, principal }) {

@@ -47,7 +47,7 @@ export const feedbackConfig = z
       .max(100)
       .nullish(),
   })
-  .refine(({ min, max }) => min == null || max == null || min <= max, "min must not be above max")
+  .refine(({ min, max }) => min == null || max == null || min <= max, "min must not be greater than max")
   .meta({ id: "FeedbackConfig" });
 
 export const sourceType = z.enum(["api", "app", "model", "auto_eval"]);
@@ -151,7 +151,7 @@ export const readQuery = listQuery.pick({ include_user_names: true });
 export const publicListQuery = listQuery
   .pick({ run: true, key: true, source: true, has_comment: true, has_score: true, offset: true })
   .extend({
-    level: z.literal("run", "a shared trace has feedback on its runs only").optional(),
+    level: z.literal("run", "a shared trace only has feedback on its runs").optional(),
     session: queryNotBuilt("session"),
     user: queryNotBuilt("user"),
     limit: queryLimit(1000, 1000),

@@ -106,7 +106,7 @@ function readCorrection(text: string): Submission["correction"] {
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw unprocessable("correction: must be JSON, URL-encoded.");
+    throw unprocessable("correction: must be URL-encoded JSON.");
   }
   const isObject = parsed !== null && typeof parsed === "object" && !Array.isArray(parsed);
   if (!isObject && typeof parsed !== "string") throw unprocessable("correction: must be a JSON object or string.");

@@ -40,7 +40,7 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
       method: "GET",
       ...v1("/feedback/tokens"),
       permission: "feedback:create",
-      summary: "List the feedback tokens that were issued for a run",
+      summary: "List the feedback tokens issued for a run",
       query: schema.listTokensQuery,
       out: { 200: z.array(schema.token) },
       async handler({ query, principal, c }) {
@@ -54,7 +54,7 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
       ...v1("/feedback/tokens/:token"),
       permission: "feedback:create",
       auditHides: ["token"],
-      summary: "Revoke a feedback token; who uses it gets 410 from here on",
+      summary: "Revoke a feedback token; its later uses get 410",
       params: z.object({ token: uuid }),
       out: { 204: null },
       async handler({ params, principal, c }) {
@@ -69,7 +69,7 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
       ...v1("/feedback/tokens/:token"),
       permission: "public",
       publicBecause,
-      summary: "Give feedback by a link",
+      summary: "Submit feedback by a link",
       params: schema.tokenParams,
       query: schema.submitQuery,
       out: { 200: [schema.acknowledgement, "text/html"] },
@@ -87,7 +87,7 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
       ...v1("/feedback/tokens/:token"),
       permission: "public",
       publicBecause,
-      summary: "Give feedback by a token",
+      summary: "Submit feedback by a token",
       params: schema.tokenParams,
       body: schema.submitBody,
       out: { 200: [schema.acknowledgement, "text/html"] },
@@ -115,7 +115,7 @@ async function answer(c: Context, work: () => Promise<void>): Promise<Response> 
     await work();
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    if (isPerson) return feedbackPage(error.status, "This did not work", error.message, HEADERS);
+    if (isPerson) return feedbackPage(error.status, "Feedback not recorded", error.message, HEADERS);
     throw new AppError(error.status, error.message, { headers: { ...error.headers, ...HEADERS }, cause: error });
   }
   if (isPerson) return feedbackPage(200, "Thank you", "Your feedback was recorded.", HEADERS);

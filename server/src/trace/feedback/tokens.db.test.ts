@@ -186,7 +186,7 @@ test("a browser gets a page, also for a dead link; HEAD and prefetch requests cr
   await call("DELETE", `/feedback/tokens/${id}`);
   const gone = await call("GET", `${path}?score=1`, undefined, html);
   expect(gone.status).toBe(410);
-  expect(gone.text).toContain("<h1>This did not work</h1>");
+  expect(gone.text).toContain("<h1>Feedback not recorded</h1>");
 });
 
 test("any origin may submit, also when the operator limits origins elsewhere", async () => {

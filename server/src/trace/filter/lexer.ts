@@ -19,7 +19,10 @@ const MARKS = "()[],";
 /** Tokenizes an expression; the last token is `end`. */
 export function tokenize(source: string): Token[] {
   if (source.length > MAX_LENGTH) {
-    throw new FilterError(`an expression may have ${MAX_LENGTH} characters, this one has ${source.length}`, MAX_LENGTH);
+    throw new FilterError(
+      `an expression can have at most ${MAX_LENGTH} characters, this one has ${source.length}`,
+      MAX_LENGTH,
+    );
   }
   const tokens: Token[] = [];
   let at = 0;
@@ -74,7 +77,7 @@ function readString(source: string, start: number): { text: string; end: number 
   let at = start + 1;
   for (;;) {
     const char = source[at];
-    if (char === undefined) throw new FilterError("this string has no end", start);
+    if (char === undefined) throw new FilterError("unterminated string", start);
     at += 1;
     if (char === quote) return { text: cleaned(text), end: at };
     if (char !== "\\") {
@@ -82,7 +85,7 @@ function readString(source: string, start: number): { text: string; end: number 
       continue;
     }
     const next = source[at];
-    if (next === undefined) throw new FilterError("this string has no end", start);
+    if (next === undefined) throw new FilterError("unterminated string", start);
     if (next === "u" && /^[0-9a-fA-F]{4}$/.test(source.slice(at + 1, at + 5))) {
       text += String.fromCharCode(Number.parseInt(source.slice(at + 1, at + 5), 16));
       at += 5;

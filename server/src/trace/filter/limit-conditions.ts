@@ -12,7 +12,7 @@ export function limitConditions(expressions: readonly (Expression | undefined)[]
   const count = expressions.reduce((sum, one) => sum + (one === undefined ? 0 : conditionsOf(one)), 0);
   if (count <= MAX_CONDITIONS) return;
   throw unprocessable(
-    `The filters have ${count} conditions, and a request may have ${MAX_CONDITIONS} at most. ` +
+    `The filters have ${count} conditions, but a request can have at most ${MAX_CONDITIONS}. ` +
       "in(field, [...]) is one condition, however long its list is.",
   );
 }

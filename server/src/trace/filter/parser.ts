@@ -64,10 +64,10 @@ class Parser {
     if (first.kind === "end") throw new FilterError("the expression is empty", first.at);
     const found = this.#argument(0);
     if (found.kind !== "call") {
-      throw new FilterError('an expression begins with a function, such as eq(run_type, "llm")', first.at);
+      throw new FilterError('an expression must begin with a function, such as eq(run_type, "llm")', first.at);
     }
     const rest = this.#peek();
-    if (rest.kind !== "end") throw new FilterError(`expected the end, found ${shown(rest)}`, rest.at);
+    if (rest.kind !== "end") throw new FilterError(`expected the end of the expression, found ${shown(rest)}`, rest.at);
     return found;
   }
 
@@ -137,7 +137,7 @@ class Parser {
     if (token.kind === "word") {
       const value = WORD_VALUES.get(token.text);
       if (value !== undefined) return { kind: "value", at: token.at, value };
-      throw new FilterError(`${token.text} is not a value; text is written in quotes`, token.at);
+      throw new FilterError(`${token.text} is not a value; put text in quotes`, token.at);
     }
     throw new FilterError(`expected a value, found ${shown(token)}`, token.at);
   }

@@ -66,9 +66,9 @@ function onField(call: Call, subject: Argument): Expression | PairCondition {
   if (field.type === "tags") return onTags(call);
   if (field.type === "metadata") return onMetadata(call);
   if (call.name === "exists") {
-    throw new FilterError(`exists is for metadata; whether there is a value asks neq(${name}, null)`, call.at);
+    throw new FilterError(`exists only applies to metadata; to test for a value, use neq(${name}, null)`, call.at);
   }
-  if (call.name === "has") throw new FilterError("has is for tags and metadata", call.at);
+  if (call.name === "has") throw new FilterError("has only applies to tags and metadata", call.at);
   return { kind: "field", field, test: testOf(call, name, { type: field.type, nullable: field.nullable }) };
 }
 
@@ -76,7 +76,7 @@ function onField(call: Call, subject: Argument): Expression | PairCondition {
 function executionOrder(call: Call): Expression {
   const value = call.args[1];
   if ((call.name !== "eq" && call.name !== "neq") || value?.kind !== "value" || value.value !== 1) {
-    throw new FilterError("execution_order can only be compared with 1, which means the root", call.at);
+    throw new FilterError("execution_order can only be compared with 1, the root", call.at);
   }
   return { kind: "field", field: findField("is_root")!, test: { op: call.name, value: true } };
 }
@@ -89,7 +89,7 @@ function onTags(call: Call): Expression {
   if (name === "neq") return { kind: "not", item: onTags({ ...call, name: "eq" }) };
   if (name === "in" || name === "like" || name === "search")
     return { kind: "some_tag", test: testOf(call, "tags", tag) };
-  throw new FilterError('of tags there are has(tags, "x"), in, like and search', call.at);
+  throw new FilterError('tags can only be tested with has(tags, "x"), in, like and search', call.at);
 }
 
 function onMetadata(call: Call): Expression {
@@ -101,7 +101,7 @@ function onMetadata(call: Call): Expression {
   }
   if (call.name !== "has") {
     throw new FilterError(
-      'of metadata there are has(metadata, \'{"k": "v"}\'), exists(metadata, "k") and search',
+      'metadata can only be tested with has(metadata, \'{"k": "v"}\'), exists(metadata, "k") and search',
       call.at,
     );
   }
@@ -112,7 +112,7 @@ function onMetadata(call: Call): Expression {
     wanted = undefined;
   }
   if (wanted === null || typeof wanted !== "object" || Array.isArray(wanted)) {
-    throw new FilterError("has(metadata, …) takes the text of a JSON object", value.at);
+    throw new FilterError("has(metadata, …) takes a JSON object as text", value.at);
   }
   return { kind: "metadata_contains", entries: Object.entries(wanted).map(([key, one]) => ({ key, value: one })) };
 }

@@ -20,7 +20,7 @@ export function testOf(call: Call, name: string, type: Asked): Test {
   const { name: op } = call;
   if (op === "like" || op === "search") {
     if (type.type !== "text" && !(op === "search" && type.type === "json")) {
-      throw new FilterError(`${op} is for text, and ${name} is none`, call.at);
+      throw new FilterError(`${op} only applies to text, and ${name} is not text`, call.at);
     }
     return op === "like" ? { op, pattern: likePattern(call, value) } : { op, text: searched(call, value) };
   }
@@ -30,19 +30,19 @@ export function testOf(call: Call, name: string, type: Asked): Test {
     if (scalar === "json") throw new FilterError(`${name} can only be searched, or compared with null`, call.at);
     return { op, values: value.items.map((item) => literal(name, scalar, item)) };
   }
-  if (op === "has" || op === "exists") throw new FilterError(`${op} is not for ${name}`, call.at);
+  if (op === "has" || op === "exists") throw new FilterError(`${op} cannot be applied to ${name}`, call.at);
   return comparison(op as Op, value, name, type);
 }
 
 function comparison(op: Op, value: Argument, name: string, type: Asked): Test {
   if (value.kind === "value" && value.value === null) {
-    if (op !== "eq" && op !== "neq") throw new FilterError(`null can be compared by eq and neq`, value.at);
+    if (op !== "eq" && op !== "neq") throw new FilterError(`null can only be compared with eq and neq`, value.at);
     if (!type.nullable) throw new FilterError(`${name} is never null`, value.at);
     return { op: op === "eq" ? "is_null" : "not_null" };
   }
   if (type.type === "json") throw new FilterError(`${name} can only be searched, or compared with null`, value.at);
   if ((type.type === "uuid" || type.type === "flag") && op !== "eq" && op !== "neq") {
-    throw new FilterError(`${name} has no order; there are eq, neq${type.type === "uuid" ? " and in" : ""}`, value.at);
+    throw new FilterError(`${name} has no order; use eq, neq${type.type === "uuid" ? " and in" : ""}`, value.at);
   }
   return { op, value: literal(name, type.type, value) };
 }
@@ -51,13 +51,13 @@ function comparison(op: Op, value: Argument, name: string, type: Asked): Test {
 function literal(name: string, type: ScalarType, given: Argument): Literal {
   if (given.kind !== "value") {
     throw new FilterError(
-      given.kind === "name" ? `${given.text} is not a value; text is written in quotes` : "expected one value",
+      given.kind === "name" ? `${given.text} is not a value; put text in quotes` : "expected one value",
       given.at,
     );
   }
   const { value, at } = given;
-  const wrong = (wanted: string) => new FilterError(`${name} is compared with ${wanted}`, at);
-  if (value === null) throw new FilterError("null can only be compared by eq and neq", at);
+  const wrong = (wanted: string) => new FilterError(`${name} can only be compared with ${wanted}`, at);
+  if (value === null) throw new FilterError("null can only be compared with eq and neq", at);
   if (type === "flag") {
     if (typeof value === "boolean") return value;
     if (value === "true" || value === "false") return value === "true";

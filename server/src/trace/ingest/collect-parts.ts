@@ -72,7 +72,7 @@ function addRunPart(
 function badName(name: string): AppError {
   const fields = RAW_FIELDS.join(", ");
   return unprocessable(
-    `The part ${JSON.stringify(name.slice(0, 100))} is none of post.<id>, patch.<id>, the same with .<field> ` +
+    `The part ${JSON.stringify(name.slice(0, 100))} must be one of post.<id>, patch.<id>, the same with .<field> ` +
       `(${fields}), attachment.<id>.<name>, feedback.<id>`,
   );
 }

@@ -33,12 +33,12 @@ export class IngestGate {
     });
     this.#refused = new Counter({
       name: "heddle_ingest_refused_total",
-      help: "Ingest requests that were answered with 429 because too many bytes were under way.",
+      help: "Ingest requests that got 429 because too many bytes were in flight.",
       registers: [registry],
     });
     const bytes: Gauge = new Gauge({
       name: "heddle_ingest_bytes",
-      help: "Bytes of traces that were received and are not yet stored.",
+      help: "Bytes of traces that were received but are not stored yet.",
       registers: [registry],
       collect: () => bytes.set(this.#places.held),
     });
@@ -68,7 +68,7 @@ export class IngestGate {
 
   #overload(): AppError {
     this.#refused.inc();
-    return new AppError(429, "Too many traces are being received right now. Send this again later.", {
+    return new AppError(429, "Too many traces are being received. Try again later.", {
       headers: { "Retry-After": "2" },
     });
   }

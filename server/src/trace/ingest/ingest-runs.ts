@@ -123,7 +123,7 @@ function refusal(problems: { what: string; error: AppError }[], count: number): 
   const shown = problems.slice(0, 5).map(({ what, error }) => `${what}: ${error.message}`);
   const more = problems.length > shown.length ? `; and ${problems.length - shown.length} more` : "";
   const status = problems.every(({ error }) => error.status === 400) ? 400 : 422;
-  const head = `${problems.length} of ${count} were refused, the others are stored. `;
+  const head = `${problems.length} of ${count} were rejected, the others were stored. `;
   return new AppError(status, head + shown.join("; ") + more);
 }
 

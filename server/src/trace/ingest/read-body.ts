@@ -21,7 +21,7 @@ async function* readBody(request: Request, maxBytes: number, reservation: Reserv
   const encoding = (request.headers.get("content-encoding") ?? "identity").trim().toLowerCase();
   const count = counter(maxBytes, reservation);
   const unpack = UNPACKERS[encoding];
-  if (!unpack) throw new AppError(415, `Content-Encoding: ${encoding} is not known here; there are ${ENCODINGS}.`);
+  if (!unpack) throw new AppError(415, `Content-Encoding: ${encoding} is not supported; use ${ENCODINGS}.`);
   if (!request.body) return;
   yield* unpack(atPace(request.body, reservation), count);
 }
@@ -44,7 +44,7 @@ async function* atPace(body: ReadableStream<Uint8Array>, reservation: Reservatio
   const timer = setInterval(() => {
     const seconds = (performance.now() - began - GRACE_MS) / 1000;
     if (seconds > 0 && reservation.isWanted() && received < seconds * MIN_BODY_PACE) {
-      cut(new AppError(408, "The request body comes too slowly while other requests wait for memory."));
+      cut(new AppError(408, "The request body arrived too slowly while other requests waited for memory. Try again."));
     }
   }, LOOK_MS);
   try {
@@ -154,7 +154,7 @@ async function* zstd(body: AsyncIterable<Uint8Array>, count: Count): AsyncGenera
   }
   push(new Uint8Array(0), true);
   yield* unpacked;
-  if (!ended) throw cannotUnpack("zstd", new Error("it ends too early"));
+  if (!ended) throw cannotUnpack("zstd", new Error("it is truncated"));
 }
 
 const cannotUnpack = (encoding: string, error: unknown): AppError =>

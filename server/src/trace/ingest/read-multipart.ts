@@ -32,7 +32,7 @@ export function readMultipart(contentType: string, body: Buffer): Part[] {
     const head = skipPadding(body, at);
     // a part without headers begins with the empty line itself
     const headEnd = body.indexOf(HEAD_END, head - 2);
-    if (headEnd < 0 || headEnd - head > MAX_HEADER_BYTES) throw broken("a part's headers don't end");
+    if (headEnd < 0 || headEnd - head > MAX_HEADER_BYTES) throw broken("the headers of a part are not terminated");
     if (parts.length >= MAX_PARTS) throw unprocessable(`More than ${MAX_PARTS} parts`);
     const { declared, ...part } = readHead(body.toString("utf8", head, Math.max(head, headEnd)));
     const start = headEnd + HEAD_END.length;
@@ -53,7 +53,7 @@ const DASH = 45;
 const CR = 13;
 const LF = 10;
 
-const broken = (why: string) => new AppError(400, `The multipart body can't be read: ${why}`);
+const broken = (why: string) => new AppError(400, `The multipart body is malformed: ${why}`);
 
 const startsAt = (body: Buffer, what: Buffer, at: number): boolean =>
   at + what.length <= body.length && body.compare(what, 0, what.length, at, at + what.length) === 0;
@@ -65,7 +65,7 @@ function beginning(body: Buffer, delimiter: Buffer): number {
   const bare = delimiter.subarray(2);
   if (startsAt(body, bare, 0)) return -2;
   const at = body.indexOf(delimiter);
-  if (at < 0) throw broken("its boundary isn't in it");
+  if (at < 0) throw broken("the boundary does not occur in it");
   return at;
 }
 
@@ -73,7 +73,7 @@ function beginning(body: Buffer, delimiter: Buffer): number {
 function skipPadding(body: Buffer, from: number): number {
   let at = from;
   while (body[at] === 32 || body[at] === 9) at++;
-  if (body[at] !== CR || body[at + 1] !== LF) throw broken("its boundary isn't followed by a line break");
+  if (body[at] !== CR || body[at + 1] !== LF) throw broken("the boundary is not followed by a line break");
   return at + 2;
 }
 
@@ -95,7 +95,7 @@ function readHead(head: string): Omit<Part, "content"> & { declared: number | un
         declared = value;
         break;
       case "content-encoding":
-        throw new AppError(400, "Parts can't have a Content-Encoding of their own");
+        throw new AppError(400, "Parts cannot have their own Content-Encoding");
     }
   }
   const name = parameterOf(disposition, NAME);

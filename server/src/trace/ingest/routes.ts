@@ -58,7 +58,7 @@ export function ingestRoutes(deps: TraceDeps): Route[] {
       ...shared,
       ...v1("/runs/:run_id"),
       method: "PATCH",
-      summary: "Update a run; what is absent or null stays as it is",
+      summary: "Update a run; absent and null fields keep their values",
       reads: ["application/json"],
       params: z.object({ run_id: z.string() }),
       handler: ({ c, principal, params }) =>

@@ -43,7 +43,7 @@ export class RunHistory {
 
   constructor({ clickhouse, log }: { clickhouse: ClickHouse; log: Log }) {
     this.#clickhouse = clickhouse;
-    this.#failure = new RepeatedFailure({ log, message: "deletions could not be read; it will be tried again" });
+    this.#failure = new RepeatedFailure({ log, message: "could not read deletions; will retry" });
   }
 
   start(): void {

@@ -79,16 +79,16 @@ export class RunWriter {
 
   constructor(deps: RunWriterDeps) {
     this.#deps = deps;
-    this.failure = new RepeatedFailure({ log: deps.log, message: "traces could not be stored" });
+    this.failure = new RepeatedFailure({ log: deps.log, message: "could not store traces" });
     this.#history = new RunHistory(deps);
     this.#waiting = new WaitingPieces(deps, (tenantId, pieces) => this.#enqueue(tenantId, pieces));
     const registers = [deps.registry];
     this.#written = new Counter({
       name: "heddle_ingest_runs_total",
-      help: "Creates and updates of runs stored.",
+      help: "Stored creates and updates of runs.",
       registers,
     });
-    this.#inserts = new Counter({ name: "heddle_ingest_inserts_total", help: "Inserts they shared.", registers });
+    this.#inserts = new Counter({ name: "heddle_ingest_inserts_total", help: "Inserts that stored them.", registers });
   }
 
   start(): void {

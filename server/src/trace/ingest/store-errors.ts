@@ -18,6 +18,6 @@ export function isAway(error: unknown): boolean {
 export function translate(error: unknown): Error {
   if (error instanceof AppError) return error;
   if (!isAway(error)) return coerceError(error);
-  const reason = shortageIn(error)?.message ?? "The trace store can't take this now.";
-  return unavailable(`${reason} Send it again later.`, 2, error);
+  const reason = shortageIn(error)?.message ?? "The trace store cannot accept traces at the moment.";
+  return unavailable(`${reason} Try again later.`, 2, error);
 }

@@ -54,7 +54,7 @@ export class WaitingPieces {
     this.#sql = sql;
     this.#clickhouse = clickhouse;
     this.#log = log;
-    this.#failure = new RepeatedFailure({ log, message: "waiting pieces were not taken up" });
+    this.#failure = new RepeatedFailure({ log, message: "could not process waiting updates" });
     this.#write = write;
   }
 
@@ -180,10 +180,7 @@ export class WaitingPieces {
         const project_name = piece.project_name ?? DEFAULT_PROJECT;
         return [{ ...piece, project_name, start_time: piece.start_time ?? piece.received_at }];
       });
-      this.#log.warn(
-        { tenantId, pieces: own.length },
-        "updates of runs that were never created became runs of their own",
-      );
+      this.#log.warn({ tenantId, pieces: own.length }, "updates of runs that were never created became separate runs");
       await this.#done(tenantId, own, pieces);
     }
   }

@@ -59,7 +59,10 @@ export function decodeJson(text: string): OtelSpan[] {
   const parsed = request.safeParse(JSON.parse(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw new AppError(400, `The body is no ExportTraceServiceRequest: ${issue!.path.join(".")}: ${issue!.message}`);
+    throw new AppError(
+      400,
+      `The body is not an ExportTraceServiceRequest: ${issue!.path.join(".")}: ${issue!.message}`,
+    );
   }
   return toSpans(parsed.data as WireRequest, { id: (id) => (typeof id === "string" ? id.toLowerCase() : "") });
 }

@@ -32,7 +32,7 @@ export function protobufDecoder(): (body: Buffer) => OtelSpan[] {
         id: (bytes) => (Buffer.isBuffer(bytes) ? bytes.toString("hex") : ""),
       });
     } catch (error) {
-      throw new AppError(400, `The body is no ExportTraceServiceRequest: ${coerceError(error).message}`, {
+      throw new AppError(400, `The body is not an ExportTraceServiceRequest: ${coerceError(error).message}`, {
         cause: error,
       });
     }

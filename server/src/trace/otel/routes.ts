@@ -23,7 +23,7 @@ export function otelRoutes(deps: TraceDeps): Route[] {
       permission: "runs:create",
       audit: "data",
       errorFamily: "error",
-      summary: "OpenTelemetry spans, as OTLP over HTTP in protobuf or JSON",
+      summary: "Ingest OpenTelemetry spans, as OTLP over HTTP in protobuf or JSON",
       reads: ["application/x-protobuf", "application/json"],
       out: { 200: ["application/x-protobuf", z.object({})] },
       errors: [400, 413, 415, 422, 429, 503],

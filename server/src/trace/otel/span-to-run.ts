@@ -72,13 +72,13 @@ function inputsAndOutputs(span: OtelSpan, kind: string): InputsOutputs {
 const NONE = /^0+$/;
 
 const spanUuid = (spanId: string): string => {
-  if (NONE.test(spanId)) throw new AppError(400, "a span id of nothing but zeros is none");
+  if (NONE.test(spanId)) throw new AppError(400, "a span id must not be all zeros");
   if (!/^[0-9a-f]{16}$/.test(spanId)) throw new AppError(400, `span id ${JSON.stringify(spanId)} is not 8 bytes`);
   return `00000000-0000-0000-${spanId.slice(0, 4)}-${spanId.slice(4)}`;
 };
 
 const traceUuid = (traceId: string): string => {
-  if (NONE.test(traceId)) throw new AppError(400, "a trace id of nothing but zeros is none");
+  if (NONE.test(traceId)) throw new AppError(400, "a trace id must not be all zeros");
   if (!/^[0-9a-f]{32}$/.test(traceId)) throw new AppError(400, `trace id ${JSON.stringify(traceId)} is not 16 bytes`);
   return traceId.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 };

@@ -21,7 +21,7 @@ export function priceRoutes({ sql, clickhouse, prices }: TraceDeps): Route[] {
     for (const field of ["match_pattern", "provider"] as const) {
       const pattern = body[field];
       if (pattern !== null && !(await isPattern(clickhouse, pattern))) {
-        throw unprocessable(`${field}: is no regular expression (RE2)`);
+        throw unprocessable(`${field}: is not a regular expression (RE2)`);
       }
     }
   };
@@ -32,7 +32,7 @@ export function priceRoutes({ sql, clickhouse, prices }: TraceDeps): Route[] {
       method: "GET",
       tag: "Model prices",
       permission: "runs:read",
-      summary: "Prices of models: the workspace's own, then those that come with Heddle; the first that matches counts",
+      summary: "List model prices: the workspace's own, then Heddle's built-in ones; the first match applies",
       out: { 200: z.array(schema.price) },
       handler: async ({ c, principal }) => c.json(await rows.listPrices(sql, principal.workspaceId, MAX_PRICES)),
     }),
@@ -41,13 +41,13 @@ export function priceRoutes({ sql, clickhouse, prices }: TraceDeps): Route[] {
       method: "POST",
       tag: "Model prices",
       permission: "workspaces:manage",
-      summary: "Add a price of the workspace's own",
+      summary: "Add a model price of the workspace",
       body: schema.priceBody,
       out: { 200: schema.price },
       async handler({ c, principal, body }) {
         await checkPatterns(body);
         const row = await rows.insertPrice(sql, principal.workspaceId, uuid7(), body, MAX_PRICES);
-        if (!row) throw unprocessable(`A workspace has at most ${MAX_PRICES} prices`);
+        if (!row) throw unprocessable(`A workspace can have at most ${MAX_PRICES} prices`);
         prices.forget(principal.workspaceId);
         return c.json(row);
       },
@@ -57,7 +57,7 @@ export function priceRoutes({ sql, clickhouse, prices }: TraceDeps): Route[] {
       method: "PUT",
       tag: "Model prices",
       permission: "workspaces:manage",
-      summary: "Replace a price of the workspace's own",
+      summary: "Replace a model price of the workspace",
       params,
       body: schema.priceBody,
       out: { 200: schema.price },
@@ -74,7 +74,7 @@ export function priceRoutes({ sql, clickhouse, prices }: TraceDeps): Route[] {
       method: "DELETE",
       tag: "Model prices",
       permission: "workspaces:manage",
-      summary: "Delete a price of the workspace's own",
+      summary: "Delete a model price of the workspace",
       params,
       out: { 200: z.object({ message: z.string() }) },
       async handler({ c, principal, params: { id } }) {

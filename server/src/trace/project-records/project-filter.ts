@@ -69,7 +69,7 @@ function compile(sql: Sql, call: Call): Condition {
       const operator = COMPARISONS[name];
       if (operator === undefined) {
         const known = "and, or, not, eq, neq, gt, gte, lt, lte, in, has, exists, like and search";
-        throw new FilterError(`${name} is not known for projects; there are ${known}`, at);
+        throw new FilterError(`${name} is not supported for projects; use ${known}`, at);
       }
       const { column, type } = fieldOf(call);
       return sql`${sql.unsafe(`${column} ${operator}`)} ${valueOf(type, args[1]!)}::text::${sql.unsafe(type)}`;
@@ -90,7 +90,7 @@ function fieldOf({ name, args, at }: Call) {
   if (args.length !== 2) throw new FilterError(`${name} takes a field and a value`, at);
   const field = first!.kind === "name" ? FIELDS[first!.text] : undefined;
   if (!field || !Object.hasOwn(FIELDS, (first as { text: string }).text)) {
-    throw new FilterError(`of projects there are ${Object.keys(FIELDS).join(", ")}`, first!.at);
+    throw new FilterError(`unknown field of projects; use ${Object.keys(FIELDS).join(", ")}`, first!.at);
   }
   return field;
 }
@@ -117,7 +117,7 @@ function metadataText({ name, args, at }: Call): Argument {
   const [field, value] = args;
   if (args.length !== 2) throw new FilterError(`${name} takes a field and a text`, at);
   if (field!.kind !== "name" || field!.text !== "metadata") {
-    throw new FilterError(`${name} is asked of metadata`, field!.at);
+    throw new FilterError(`${name} only applies to metadata`, field!.at);
   }
   return value!;
 }

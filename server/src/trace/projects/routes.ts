@@ -27,7 +27,7 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       ...v1("/sessions"),
       method: "POST",
       permission: "projects:create",
-      summary: "Create a project, or change the one of that name",
+      summary: "Create a project, or update the one with this name",
       query: schema.createQuery,
       body: schema.createBody,
       out: { 200: schema.project },
@@ -61,7 +61,7 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       errors: [404],
       async handler({ query, principal, c }) {
         const ids = query.session_ids ?? [];
-        if (ids.length === 0) throw unprocessable("Invalid query: session_ids: at least one is needed");
+        if (ids.length === 0) throw unprocessable("Invalid query: session_ids: at least one is required");
         const deleted = await deleteProjects(deps, RunScope.of(principal), ids);
         if (deleted.length === 0) throw unknownProject(ids[0]!);
         return c.json({ deleted });
@@ -72,7 +72,7 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       ...v1("/sessions/:session_id"),
       method: "GET",
       permission: "projects:read",
-      summary: "A project",
+      summary: "Get a project",
       params: schema.projectParams,
       query: schema.readQuery,
       out: { 200: schema.projectWithStats },
@@ -90,7 +90,7 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       ...v1("/sessions/:session_id"),
       method: "PATCH",
       permission: "projects:update",
-      summary: "Change a project; null changes nothing, but takes retention_days away",
+      summary: "Update a project; null leaves a field unchanged, but clears retention_days",
       params: schema.projectParams,
       body: schema.updateBody,
       out: { 200: schema.project },
@@ -122,7 +122,7 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       ...v1("/sessions/:session_id/metadata"),
       method: "GET",
       permission: "runs:read",
-      summary: "The most frequent values of the metadata of a project's runs",
+      summary: "List the most frequent metadata values of a project's runs",
       params: schema.projectParams,
       query: schema.metadataQuery,
       out: { 200: z.record(z.string(), z.array(z.string())) },

@@ -98,7 +98,7 @@ export const listQuery = z.object({
       try {
         return jsonObject.parse(JSON.parse(text));
       } catch {
-        ctx.addIssue("must be the text of a JSON object");
+        ctx.addIssue("must be a JSON object as text");
         return z.NEVER;
       }
     }),

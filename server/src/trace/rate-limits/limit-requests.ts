@@ -57,7 +57,7 @@ function logRefusals(log: Log, isDryRun: boolean): (row: string, ip: string) => 
     lately.set(row, { since: now, unlogged: 0 });
     log.warn(
       { row, ip, more: last?.unlogged ?? 0 },
-      isDryRun ? "rate limit reached (dry run: not refused)" : "rate limit reached",
+      isDryRun ? "rate limit reached (dry run: not enforced)" : "rate limit reached",
     );
   };
 }

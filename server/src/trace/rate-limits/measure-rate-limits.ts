@@ -10,7 +10,7 @@ export function measureRateLimits(limits: RateLimits, registry: Registry): void 
   const registers = [registry];
   new Counter({
     name: "heddle_rate_limit_requests_total",
-    help: "Requests by the row that counted them; outcome is allowed, refused or, in a dry run, would-refuse.",
+    help: "Requests by the rate limit that counted them; outcome is allowed, refused or, in a dry run, would-refuse.",
     labelNames: ["row", "outcome"],
     registers,
     collect() {
@@ -22,14 +22,22 @@ export function measureRateLimits(limits: RateLimits, registry: Registry): void 
   });
   const simple: [name: string, help: string, value: () => number][] = [
     ["buckets", "Counters in this server's memory.", () => limits.local.size],
-    ["evicted_total", "Counters forgotten before their window ended, for lack of room.", () => limits.local.evicted],
-    ["wrong_settings", "Settings of rate limits that are wrong and count as default.", () => limits.problems.length],
+    [
+      "evicted_total",
+      "Counters evicted before the end of their window, for lack of space.",
+      () => limits.local.evicted,
+    ],
+    ["wrong_settings", "Invalid settings of rate limits, for which the default applies.", () => limits.problems.length],
   ];
   const { windows } = limits;
   if (windows instanceof RedisWindows) {
     simple.push(
-      ["redis_up", "Whether servers count together: 1, or 0 while each counts on its own.", () => +!windows.away],
-      ["local_total", "Countings that this server did on its own because Redis was away.", () => windows.fellBack],
+      ["redis_up", "Whether servers share counters: 1, or 0 while each counts on its own.", () => +!windows.away],
+      [
+        "local_total",
+        "Requests that this server counted on its own because Redis was unavailable.",
+        () => windows.fellBack,
+      ],
     );
   }
   for (const [name, help, value] of simple) {

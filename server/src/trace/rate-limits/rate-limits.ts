@@ -70,7 +70,7 @@ export class RateLimits {
         windows = await RedisWindows.connect(settings.redisUri, local, log);
       } catch (error) {
         configured.problems.push(`REDIS_URI: ${(error as Error).message}`);
-        log.error({ err: error }, "rate limits: REDIS_URI cannot be used, this server counts on its own");
+        log.error({ err: error }, "rate limits: REDIS_URI is invalid; this server counts on its own");
       }
     }
     return new RateLimits(options, configured, { local, windows });

@@ -37,7 +37,7 @@ export function readConfiguration(
   } catch (error) {
     problems.push(`HEDDLE_RATE_LIMITS_OVERRIDES ${(error as Error).message}`);
   }
-  for (const problem of problems) log.error({ problem }, "rate limits: a setting is wrong, the default counts");
+  for (const problem of problems) log.error({ problem }, "rate limits: a setting is invalid; the default applies");
   const table = activeTable((row) => {
     const quota = overrides.get(row.id);
     return quota === undefined ? row[region] : quota;
@@ -55,12 +55,12 @@ function readOverrides(text: string): Overrides {
   try {
     json = JSON.parse(text);
   } catch (error) {
-    throw new Error(`is no JSON: ${(error as Error).message}`, { cause: error });
+    throw new Error(`is not valid JSON: ${(error as Error).message}`, { cause: error });
   }
   if (json === null || typeof json !== "object" || Array.isArray(json)) throw new Error("must be a JSON object");
   for (const [id, value] of Object.entries(json)) {
     if (!ALL_ROWS.some((row) => row.id === id)) {
-      throw new Error(`names an unknown row "${id}"; there are: ${ALL_ROWS.map((row) => row.id).join(", ")}`);
+      throw new Error(`names an unknown row "${id}"; known rows: ${ALL_ROWS.map((row) => row.id).join(", ")}`);
     }
     overrides.set(id, readQuota(id, value));
   }

@@ -10,11 +10,14 @@ const row = z
   .object({
     row: z.string(),
     category: z.string(),
-    identity: z.enum(["key", "user", "ip"]).describe("Whose requests are counted together"),
-    count: z.int().describe("Requests that are let through in a window"),
+    identity: z.enum(["key", "user", "ip"]).describe("What requests are counted by"),
+    count: z.int().describe("Number of requests allowed in a window"),
     seconds: z.int().describe("Length of the window"),
-    used: z.int().nullable().describe("Of the caller's window that runs now; null where the caller is not counted so"),
-    reset_seconds: z.int().nullable().describe("Until it ends"),
+    used: z
+      .int()
+      .nullable()
+      .describe("Requests left in the caller's current window; null if the caller is not counted by this"),
+    reset_seconds: z.int().nullable().describe("Seconds until the window ends"),
   })
   .meta({ id: "RateLimit" });
 
@@ -31,7 +34,7 @@ export function rateLimitRoutes({ rateLimits: limits }: { rateLimits: RateLimits
       method: "GET",
       ...v1("/rate-limits"),
       permission: "workspaces:read",
-      summary: "Rate limits that count here, and how much of each the caller has used",
+      summary: "List the active rate limits, and the caller's usage of each",
       out: { 200: rateLimits },
       async handler({ principal, c }) {
         const { headers } = c.req.raw;

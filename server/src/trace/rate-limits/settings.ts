@@ -9,32 +9,32 @@ export const rateLimitOptions = {
     env: ["HEDDLE_RATE_LIMITS"],
     default: "auto",
     description:
-      "Rate limits: on, off, dry-run (counts, logs and tells, but refuses nothing), or auto: off on loopback " +
-      "without trusted proxies, on elsewhere.",
+      "Rate limits: on, off, dry-run (counts, logs and reports, but rejects nothing), or auto: off on loopback " +
+      "without trusted proxies, otherwise on.",
   }),
   rateLimitsRegion: text({
     env: ["HEDDLE_RATE_LIMITS_REGION"],
     default: "us",
-    description: "Column of the table of rate limits: us or eu.",
+    description: "Column of the rate limit table: us or eu.",
   }),
   rateLimitsOverrides: text({
     env: ["HEDDLE_RATE_LIMITS_OVERRIDES"],
     default: "",
     description:
-      'Other quotas for rows of the table, as JSON: {"runs-query.key": "100/10", "charts.user": "off"} means 100 ' +
-      "requests in 10 seconds, and as if there were no such row.",
+      'Overrides of rate limits, as JSON: {"runs-query.key": "100/10", "charts.user": "off"} allows 100 ' +
+      "requests in 10 seconds for the first and disables the second.",
   }),
   rateLimitsMaxBuckets: integer({
     env: ["HEDDLE_RATE_LIMITS_MAX_BUCKETS"],
     default: 250_000,
     min: 1000,
-    description: "Counters that are kept in memory, at about 150 bytes each; beyond it the oldest are forgotten.",
+    description: "Maximum number of counters in memory, at about 150 bytes each; beyond it the oldest are evicted.",
   }),
   redisUri: {
     ...text({
       env: ["REDIS_URI"],
       default: "",
-      description: "Redis in which several servers count rate limits together, redis://… or rediss://….",
+      description: "Redis in which servers share the counters of rate limits, redis://… or rediss://….",
     }),
     secret: true,
   },

@@ -63,9 +63,9 @@ export class RetentionSweep {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#running = this.sweep()
-        .then((expired) => expired > 0 && this.#deps.log.info({ expired }, "traces whose time was over were deleted"))
+        .then((expired) => expired > 0 && this.#deps.log.info({ expired }, "deleted expired traces"))
         .catch((error: unknown) => {
-          this.#deps.log.error({ err: error }, "the retention sweep failed; it will be tried again");
+          this.#deps.log.error({ err: error }, "the retention sweep failed; will retry");
         })
         .finally(() => this.#schedule(this.#deps.settings.retentionSweepMinutes * 60_000));
     }, ms).unref();

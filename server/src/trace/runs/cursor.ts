@@ -17,5 +17,5 @@ export function readCursor(text: string | undefined): Position | undefined {
   } catch {
     // falls through
   }
-  throw new AppError(400, "Invalid cursor: it must be one that an earlier answer gave");
+  throw new AppError(400, "Invalid cursor: it must come from an earlier response");
 }

@@ -17,6 +17,6 @@ export const deleteBody = z
   })
   .refine((body) => body.trace_ids || (body.metadata && Object.keys(body.metadata).length > 0), {
     path: ["trace_ids"],
-    message: "traces by id, or metadata of theirs, are needed",
+    message: "trace ids or metadata are required",
   });
 export type DeleteBody = z.output<typeof deleteBody>;

@@ -35,7 +35,7 @@ const selecting = {
   run_type: given(z.enum(RUN_TYPES)),
   session: some(uuid, 100),
   reference_example: some(uuid, 1000),
-  execution_order: given(z.literal(1, "only 1, the roots, is known")),
+  execution_order: given(z.literal(1, "must be 1, for root runs")),
   start_time: given(microTime),
   end_time: given(microTime),
   error: given(z.boolean()),

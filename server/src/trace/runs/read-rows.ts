@@ -26,11 +26,11 @@ export async function readRows<T>(
 
 function translate(error: unknown, seconds: number): unknown {
   if ((error as { code?: unknown } | null)?.code === TIMEOUT) {
-    const message = `The query took longer than ${seconds} s. Bound its start time, or ask for less.`;
+    const message = `The query took longer than ${seconds} s. Narrow its time range, or request less.`;
     return new AppError(422, message, { cause: error });
   }
   if (!isClickHouseAway(error)) return error;
-  const away = unavailable("The trace store can't answer this now. Try again later.", 2);
+  const away = unavailable("The trace store cannot answer queries at the moment. Try again later.", 2);
   away.cause = error;
   return away;
 }

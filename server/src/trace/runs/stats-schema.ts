@@ -22,7 +22,7 @@ const groupBy = z
   })
   .refine(({ attribute, path }) => attribute !== "metadata" || path != null, {
     path: ["path"],
-    message: "names the key of the metadata",
+    message: "must be the metadata key",
   })
   .nullish();
 
@@ -77,7 +77,7 @@ export const timelineBody = selectionBody.extend({
     .int()
     .min(1)
     .max(366 * 86_400)
-    .describe("Length of a bucket; buckets begin at multiples of it since 1970, in UTC."),
+    .describe("Length of a bucket in seconds; buckets begin at multiples of it since 1970, in UTC."),
   group_by: groupBy,
   select: z
     .array(z.enum([...METRIC_NAMES, "feedback_stats"]))
@@ -87,7 +87,7 @@ export const timelineBody = selectionBody.extend({
 export type TimelineBody = z.output<typeof timelineBody>;
 
 const point = stats.omit({ run_facets: true, feedback_stats: true }).extend({
-  start: z.string().describe("When the bucket begins, UTC"),
+  start: z.string().describe("Start of the bucket, UTC"),
 });
 
 export const timeline = z.object({
@@ -95,7 +95,8 @@ export const timeline = z.object({
   series: z
     .array(z.object({ group: z.string(), points: z.array(point) }))
     .describe(
-      "The groups with the most runs first; without grouping one, named by nothing. Empty buckets are left out.",
+      "Groups, those with the most runs first; without grouping a single one without a name. Empty buckets are " +
+        "omitted.",
     ),
   feedback: z.array(
     z.object({

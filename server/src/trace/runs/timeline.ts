@@ -77,7 +77,7 @@ function refuseTooMany({ since, until }: RunSelection, seconds: number): void {
   const end = until === undefined ? Date.now() : milliseconds(until);
   const buckets = (end - milliseconds(since)) / (seconds * 1000);
   if (buckets > MAX_POINTS) {
-    throw unprocessable(`This window has more than ${MAX_POINTS} buckets of ${seconds} s. Choose longer ones.`);
+    throw unprocessable(`The time range has more than ${MAX_POINTS} buckets of ${seconds} s. Choose longer buckets.`);
   }
 }
 

@@ -51,7 +51,7 @@ export const queryBody = z
   })
   .refine((body) => (body.project_ids === undefined) !== (body.reference_dataset_id === undefined), {
     path: ["project_ids"],
-    message: "exactly one of project_ids and reference_dataset_id is needed",
+    message: "exactly one of project_ids and reference_dataset_id is required",
   });
 export type QueryBody = z.output<typeof queryBody>;
 

@@ -30,7 +30,7 @@ const experimentsQuery = listQuery.pick({
   limit: true,
   offset: true,
 });
-const isLatest = z.literal("latest", "a shared dataset is shown as it is now: latest").optional();
+const isLatest = z.literal("latest", "must be latest: a shared dataset shows its latest version").optional();
 const examplesQuery = exampleQuery
   .pick({ id: true, metadata: true, filter: true, select: true, limit: true, offset: true })
   .extend({ as_of: isLatest });
@@ -39,7 +39,7 @@ const share = z.object({ dataset_id: z.guid(), share_token: z.guid() }).meta({ i
 const byToken = {
   tag: "Sharing",
   permission: "public",
-  publicBecause: "the random token in the path is what the owner gave out",
+  publicBecause: "the random token in the path is the credential",
   params: z.object({ share_token: uuid }),
 } as const;
 
@@ -79,7 +79,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       method: "GET",
       ...v1("/datasets/:dataset_id/share"),
       permission: "datasets:read",
-      summary: "Whether a dataset is shared",
+      summary: "Get whether a dataset is shared",
       out: { 200: share.nullable() },
       async handler({ params: { dataset_id }, principal, c }) {
         if (!(await findDatasetRow(sql, principal.workspaceId, dataset_id))) throw notFound("Dataset not found");
@@ -92,7 +92,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       method: "DELETE",
       ...v1("/datasets/:dataset_id/share"),
       permission: "runs:share",
-      summary: "End the sharing of a dataset; its link leads nowhere from here on",
+      summary: "Stop sharing a dataset; its link becomes invalid",
       out: { 204: null },
       async handler({ params: { dataset_id }, principal, c }) {
         if (!(await findDatasetRow(sql, principal.workspaceId, dataset_id))) throw notFound("Dataset not found");
@@ -104,7 +104,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       ...byToken,
       method: "GET",
       ...v1("/public/:share_token/datasets"),
-      summary: "The shared dataset",
+      summary: "Get the shared dataset",
       out: { 200: dataset },
       handler: async ({ params }) => rawJson((await found(params.share_token)).item),
     }),
@@ -112,7 +112,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       ...byToken,
       method: "GET",
       ...v1("/public/:share_token/datasets/sessions"),
-      summary: "Experiments on the shared dataset, with their figures",
+      summary: "List experiments on the shared dataset, with their statistics",
       query: experimentsQuery,
       out: { 200: z.array(projectWithStats) },
       async handler({ params, query, c }) {
@@ -126,7 +126,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       ...byToken,
       method: "GET",
       ...v1("/public/:share_token/examples"),
-      summary: "Examples of the shared dataset",
+      summary: "List examples of the shared dataset",
       query: examplesQuery,
       out: { 200: z.array(example) },
       errors: [400, 404],
@@ -141,7 +141,7 @@ export function datasetShareRoutes(deps: TraceDeps): Route[] {
       ...byToken,
       method: "GET",
       ...v1("/public/:share_token/examples/count"),
-      summary: "Number of examples of the shared dataset",
+      summary: "Count examples of the shared dataset",
       query: countQuery,
       out: { 200: z.int() },
       errors: [400, 404],

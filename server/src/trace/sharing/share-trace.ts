@@ -20,7 +20,7 @@ export async function shareTrace(deps: Deps, scope: RunScope, key: RunKey, wante
   const { project_id, trace_id } = key;
   const share_token = wanted ?? randomUUID();
   const token = await insertShare(deps.sql, { share_token, tenant_id: scope.tenantId, project_id, trace_id });
-  if (token === undefined) throw conflict("This share token is taken; choose another or none");
+  if (token === undefined) throw conflict("This share token is already in use. Choose another one, or omit it");
   return token;
 }
 
@@ -33,6 +33,6 @@ export async function unshareTrace(deps: Deps, scope: RunScope, runId: string): 
 /** Resolves a token. Throws 404 for an unknown one. */
 export async function openShare({ sql }: Pick<Deps, "sql">, token: string): Promise<Share> {
   const share = await findShare(sql, token);
-  if (!share) throw notFound("Nothing is shared under this token");
+  if (!share) throw notFound("No trace is shared under this token");
   return share;
 }

@@ -11,10 +11,10 @@ const DIRECTORY = fileURLToPath(new URL("../../../../docs", import.meta.url));
 /** Documents about this server, by file name. */
 export const GUIDES = {
   "filter-language": "The filter language",
-  tracing: "How runs of graphs are traced",
+  tracing: "Tracing of graph runs",
   "bulk-export": "Bulk export",
-  "export-permissions": "What an export's destination needs",
-  versions: "What stands for the hosted service's versions",
+  "export-permissions": "Permissions of export destinations",
+  versions: "Versions of the hosted service",
 } as const;
 
 const STYLE = `
@@ -38,8 +38,8 @@ export function guideRoutes(): Route[] {
       method: "GET",
       path: `/docs/${name}`,
       permission: "public",
-      publicBecause: "it is what anybody can read in the repository, and holds no data",
-      summary: `A page: ${title}`,
+      publicBecause: "it is public documentation and contains no data",
+      summary: `Read the guide: ${title}`,
       out: { 200: "text/html" },
       handler: async () =>
         htmlPage(page(title, markdownToHtml(await readFile(join(DIRECTORY, `${name}.md`), "utf8"))), blocks),

@@ -22,9 +22,11 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
     route({
       ...shared,
       ...v1("/ok"),
-      publicBecause: "a probe knows no key",
+      publicBecause: "probes have no key",
       method: "GET",
-      summary: "Liveness: fails when a part has failed for longer than the grace period; with check_db asks the stores",
+      summary:
+        "Check liveness: fails when a component has failed for longer than the grace period; with check_db, also " +
+        "checks the stores",
       query: z.object({ check_db: queryFlag }),
       out: { 200: health, 503: unhealthy },
       async handler({ query, c }) {
@@ -37,18 +39,18 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
     route({
       ...shared,
       ...v1("/info/health"),
-      publicBecause: "a probe knows no key",
+      publicBecause: "probes have no key",
       method: "GET",
-      summary: "Health of the server and of its stores",
+      summary: "Check the health of the server and its stores",
       out: { 200: health },
       handler: async ({ c }) => c.json({ ok: true, checks: await checkStores(deps.health) }),
     }),
     route({
       ...shared,
       ...v1("/info"),
-      publicBecause: "clients ask it for abilities before they have a key",
+      publicBecause: "clients read the capabilities before they have a key",
       method: "GET",
-      summary: "Version and abilities of this server",
+      summary: "Get the version and capabilities of this server",
       out: { 200: info },
       handler: ({ c }) =>
         c.json({
@@ -83,7 +85,8 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
       registry: deps.metrics.registry,
       document() {
         const description =
-          "Traces of runs, projects, feedback and datasets. Each endpoint also answers without its prefix /api/v1.";
+          "Traces of runs, projects, feedback and datasets. Each endpoint is also available without its prefix " +
+          "/api/v1.";
         const guides = Object.entries(GUIDES).map(([name, title]) => ({ title, url: `/docs/${name}` }));
         const about = { title: "Heddle trace platform", version, description, guides };
         const manners = { errors: deps.settings.errors, limited: deps.rateLimits.mode !== "off" };

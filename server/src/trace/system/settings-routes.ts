@@ -23,7 +23,7 @@ export function workspaceSettingsRoutes({ sql }: Pick<TraceDeps, "sql">): Route[
       method: "GET",
       ...v1("/settings"),
       permission: "workspaces:read",
-      summary: "Name and handle of the workspace that is asked",
+      summary: "Get the name and handle of the workspace",
       out: { 200: settings },
       errors: [404],
       async handler({ principal, c }) {

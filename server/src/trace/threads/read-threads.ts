@@ -179,5 +179,5 @@ function readThreadCursor(text: string | undefined): ThreadPosition | undefined 
   } catch {
     // falls through
   }
-  throw new AppError(400, "Invalid cursor: it must be one that an earlier answer gave");
+  throw new AppError(400, "Invalid cursor: it must come from an earlier response");
 }

@@ -10,7 +10,7 @@ const given = <T extends z.ZodType>(item: T) => item.nullish().transform((value)
 
 export const groupBody = z.object({
   session_id: uuid,
-  group_by: z.literal("conversation", 'only "conversation" is known'),
+  group_by: z.literal("conversation", 'must be "conversation"'),
   filter: expression,
   start_time: given(microTime),
   end_time: given(microTime),

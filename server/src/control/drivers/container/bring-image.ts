@@ -49,13 +49,16 @@ async function load(
   if (!stored) throw new BuildError(`${uri} is not in this deployment's registry. Was it pushed?`);
   if (stored.isNewest) {
     // Podman reports digests from before it recompressed the image for the push
-    log.write(`The registry has no such digest; what was pushed last is taken: ${stored.digest}.`, "WARNING");
+    log.write(
+      `The registry does not have this digest; using the image that was pushed last: ${stored.digest}.`,
+      "WARNING",
+    );
   }
   const name = `${ourName(order.deploymentId)}:${order.revisionId}`;
   log.write(`Loading ${stored.digest}.`);
   await loadImage(engine, stored.archive(name), signal);
   const found = await inspectImage(engine, name);
-  if (!found) throw new Error(`the engine has loaded ${stored.digest} and does not know it`);
+  if (!found) throw new Error(`the container engine loaded ${stored.digest} but does not list it`);
   return { id: found.Id, pulled: null, digest: stored.digest };
 }
 
@@ -87,12 +90,12 @@ async function credentialsFor(
   const registry = parseReference(uri)?.registry ?? "";
   for (const { name } of config.resource_spec?.image_pull_secrets ?? []) {
     const secret = secrets.find((one) => one.name === name);
-    if (!secret) throw new BuildError(`image_pull_secrets names ${name}, which is no secret of this deployment.`);
+    if (!secret) throw new BuildError(`image_pull_secrets names ${name}, but this deployment has no such secret.`);
     try {
       const found = readCredentials(secret.value, registry);
       if (found) return found;
     } catch (error) {
-      throw new BuildError(`The secret ${name} holds no credentials of registries: ${(error as Error).message}.`);
+      throw new BuildError(`The secret ${name} does not contain registry credentials: ${(error as Error).message}.`);
     }
   }
   const file = settings.containerRegistryConfig;

@@ -46,12 +46,13 @@ export async function buildImage(what: BuildImageOrder): Promise<Brought> {
   const base = settings.containerBaseImage;
   if (base === undefined) {
     throw new BuildError(
-      "HEDDLE_CONTAINER_BASE_IMAGE is not set: the platform's operator has to name an image of agent servers.",
+      "HEDDLE_CONTAINER_BASE_IMAGE is not set. The platform's operator must set it to a base image for agent " +
+        "servers.",
     );
   }
   if (order.archive === null) throw new BuildError("The revision has no archive.");
   if (!existsSync(order.archive.file)) {
-    throw new BuildError("The archive of this revision is not kept any more. Upload it anew.");
+    throw new BuildError("The archive of this revision has been deleted. Upload it again.");
   }
   const began = performance.now();
   const home = join(directory, "image-builds", order.revisionId);
@@ -70,7 +71,7 @@ export async function buildImage(what: BuildImageOrder): Promise<Brought> {
     await writeFile(join(home, "Dockerfile"), dockerfile(root, base, order, settings));
     await run(what, create({ cwd: home, portable: true }, ["Dockerfile", "project"]) as unknown as Readable);
     const found = await inspectImage(engine, nameOf(order));
-    if (!found) throw new Error("the engine has built an image and does not know it");
+    if (!found) throw new Error("the container engine built the image but does not list it");
     log.write(`Built in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
     return { id: found.Id, pulled: null, digest: null };
   } finally {
@@ -148,9 +149,12 @@ async function run({ engine, order, settings, log, signal }: BuildImageOrder, co
     if (rest.trim() !== "") log.write(rest);
   } catch (error) {
     signal.throwIfAborted();
-    if (tooLong.aborted) throw new BuildError(`The build was ended: it took longer than ${limitText}.`);
-    if (tooMuch.signal.aborted) throw new BuildError("The build was ended: it printed too much.");
-    if (error instanceof EngineError) throw new BuildError(`The image cannot be built: ${error.message}`);
-    throw error instanceof EngineAwayError ? error : new Error(`the build was cut short: ${(error as Error).message}`);
+    if (tooLong.aborted) throw new BuildError(`The build was stopped: it took longer than ${limitText}.`);
+    if (tooMuch.signal.aborted)
+      throw new BuildError("The build was stopped: it printed more than the limit (HEDDLE_BUILD_LOG_MB).");
+    if (error instanceof EngineError) throw new BuildError(`The image could not be built: ${error.message}`);
+    throw error instanceof EngineAwayError
+      ? error
+      : new Error(`the build was interrupted: ${(error as Error).message}`);
   }
 }

@@ -122,7 +122,7 @@ export class ContainerDriver implements Driver {
 
   async start(order: InstanceOrder): Promise<InstanceProcess> {
     const record = await this.#records.read(order.artifactId);
-    if (!record) throw new Error("its image is not there any more");
+    if (!record) throw new Error("its image no longer exists");
     const { place, settings } = this.#options;
     this.#cpus ??= (await this.#engine.call<{ NCPU: number }>("GET", "/info")).NCPU;
     const environment = await this.#environment(order);
@@ -156,8 +156,8 @@ export class ContainerDriver implements Driver {
     const unreachable = onLoopback(environment);
     if (unreachable.length === 0) return environment;
     throw new Error(
-      `containers in the network ${network} cannot reach what is on a loopback address of this machine: ` +
-        `${unreachable.join(", ")}. Set HEDDLE_CONTAINER_HOST_ADDRESS to an address at which these listen, or ` +
+      `containers in the network ${network} cannot reach loopback addresses of this machine: ` +
+        `${unreachable.join(", ")}. Set HEDDLE_CONTAINER_HOST_ADDRESS to an address that these listen on, or ` +
         "HEDDLE_CONTAINER_NETWORK=host.",
     );
   }
@@ -199,7 +199,7 @@ export class ContainerDriver implements Driver {
       if (await this.#states.untilEnded(id, graceMs)) return;
     }
     await this.#signal(id, "SIGKILL");
-    if (!(await this.#states.untilEnded(id, KILL_MS))) throw new Error(`the container ${id.slice(0, 12)} does not end`);
+    if (!(await this.#states.untilEnded(id, KILL_MS))) throw new Error(`the container ${id.slice(0, 12)} did not stop`);
   }
 
   /** Sends a signal. Ignored when the container has ended; engines then respond differently. */
@@ -258,7 +258,7 @@ export class ContainerDriver implements Driver {
     await this.#remove(id).catch((error: unknown) => {
       // retried once the engine is back
       if (!(error instanceof EngineAwayError)) throw error;
-      this.#options.log.warn({ err: error, instance: instanceId }, "a container is not removed yet");
+      this.#options.log.warn({ err: error, instance: instanceId }, "could not remove a container yet");
     });
   }
 

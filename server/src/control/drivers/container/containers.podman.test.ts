@@ -271,7 +271,9 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
         "localhost/pushed:1",
         to,
       );
-    await expect(push(`${image}:v1`, `${token}x`)).rejects.toThrow(/unauthorized|password has to be a push token/i);
+    await expect(push(`${image}:v1`, `${token}x`)).rejects.toThrow(
+      /unauthorized|password must be a deployment's push token/i,
+    );
     await expect(push(`${host}/d/${crypto.randomUUID()}/agent:v1`, token)).rejects.toThrow(
       /another deployment|denied|forbidden/i,
     );
@@ -291,7 +293,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const unknown = (await change(`${image}@sha256:${"1".repeat(64)}`)).json.latest_revision_id;
     await untilStatus(call, id, unknown, "DEPLOYED", 120_000);
     expect((await logLines(call, id, unknown, "deploy")).join("\n")).toMatch(
-      /no such digest; what was pushed last is taken/,
+      /does not have this digest; using the image that was pushed last/,
     );
     const events = await control.sql<{ status: string }[]>`
       select status from revision_events where revision_id = ${first} order by id`;
@@ -320,7 +322,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const { id: other, latest_revision_id: refused } = outside.json;
     await untilStatus(call, other, refused, "CREATE_FAILED", 60_000);
     const why = (await call("GET", `/v2/deployments/${other}/revisions/${refused}`)).json.status_message;
-    expect(why).toMatch(/cannot be pulled: .*(unauthorized|authentication|push token)/i);
+    expect(why).toMatch(/Could not pull .*(unauthorized|authentication|push token)/i);
     const allowed = await call("PATCH", `/v2/deployments/${other}`, {
       secrets: [{ name: "REGISTRY_LOGIN", value: login(token) }],
     });
@@ -473,7 +475,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     await podman.stop();
     await untilStatus(host.call, id, unseen, "UNKNOWN", 60_000);
     const told = await host.call("GET", `/v2/deployments/${id}/revisions/${unseen}`);
-    expect(told.json.status_message).toContain("nobody can tell");
+    expect(told.json.status_message).toContain("the state of the instances is unknown");
     expect(await ask()).toBe("lasting");
     await podman.start();
     await untilStatus(host.call, id, unseen, "DEPLOYED", 120_000);

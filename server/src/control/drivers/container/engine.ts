@@ -78,7 +78,7 @@ export class Engine {
     await this.#read(answer);
     const told = String(answer.headers["api-version"] ?? "").split(".");
     const theirs: [number, number] = [Number(told[0]), Number(told[1])];
-    if (!theirs.every(Number.isInteger)) throw this.#away("what answers there is no container engine");
+    if (!theirs.every(Number.isInteger)) throw this.#away("the server at this address is not a container engine");
     const isNewer = theirs[0] > NEWEST[0] || (theirs[0] === NEWEST[0] && theirs[1] > NEWEST[1]);
     return (isNewer ? NEWEST : theirs).join(".");
   }
@@ -102,7 +102,8 @@ export class Engine {
         answer.on("error", () => {});
         resolve(answer);
       });
-      if (idleMs > 0) request.setTimeout(idleMs, () => request.destroy(new Error(`no sign for ${idleMs / 1000} s`)));
+      if (idleMs > 0)
+        request.setTimeout(idleMs, () => request.destroy(new Error(`nothing received for ${idleMs / 1000} s`)));
       request.on("error", (error) => {
         if (isStream) body.destroy();
         reject(signal?.aborted ? (signal.reason as Error) : this.#away(error.message, error));
@@ -120,7 +121,7 @@ export class Engine {
     try {
       for await (const chunk of answer as AsyncIterable<Buffer>) {
         size += chunk.length;
-        if (size > MAX_ANSWER) throw new Error("the answer is too long");
+        if (size > MAX_ANSWER) throw new Error("the response is too long");
         chunks.push(chunk);
       }
     } catch (error) {
@@ -167,7 +168,7 @@ export async function readProgress(answer: AsyncIterable<Buffer>, onLine: (line:
       return;
     }
     if (line.error !== undefined || line.errorDetail !== undefined) {
-      failure ??= line.errorDetail?.message ?? line.error ?? "the engine tells no reason";
+      failure ??= line.errorDetail?.message ?? line.error ?? "the engine gave no reason";
     } else onLine(line);
   };
   const decoder = new TextDecoder();

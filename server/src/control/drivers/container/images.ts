@@ -48,19 +48,19 @@ const PULL_IDLE_MS = 120_000;
  */
 export async function pullImage(engine: Engine, order: PullOrder): Promise<{ id: string; isNew: boolean }> {
   const reference = parseReference(order.uri);
-  if (!reference) throw new BuildError(`"${order.uri}" is no name of an image.`);
-  if (reference.name.includes(`${OURS}/`)) throw new BuildError(`${OURS}/ is where images of deployments are kept.`);
+  if (!reference) throw new BuildError(`"${order.uri}" is not a valid image name.`);
+  if (reference.name.includes(`${OURS}/`)) throw new BuildError(`${OURS}/ is reserved for images of deployments.`);
   const name = spell(reference);
   const before = await inspectImage(engine, name);
   // a digest always identifies the same image
   if (before && (reference.digest !== null || !order.always)) {
-    order.write(`The engine has ${name}.`);
+    order.write(`Using ${name}, which the engine has already.`);
     return { id: before.Id, isNew: false };
   }
   try {
     await order.judge(reference);
   } catch (error) {
-    throw error instanceof OutboundError ? new BuildError(`${name} is not pulled: ${error.message}`) : error;
+    throw error instanceof OutboundError ? new BuildError(`Could not pull ${name}: ${error.message}`) : error;
   }
   order.write(`Pulling ${name}.`);
   try {
@@ -80,11 +80,11 @@ export async function pullImage(engine: Engine, order: PullOrder): Promise<{ id:
     order.signal.throwIfAborted();
     if (error instanceof EngineAwayError) throw error;
     throw isFinal(error)
-      ? new BuildError(`${name} cannot be pulled: ${(error as Error).message}`)
-      : new Error(`${name} cannot be pulled: ${(error as Error).message}`, { cause: error });
+      ? new BuildError(`Could not pull ${name}: ${(error as Error).message}`)
+      : new Error(`Could not pull ${name}: ${(error as Error).message}`, { cause: error });
   }
   const after = await inspectImage(engine, name);
-  if (!after) throw new Error(`${name} was pulled and is not there`);
+  if (!after) throw new Error(`${name} was pulled, but the engine does not list it`);
   return { id: after.Id, isNew: before === null || before.Id !== after.Id };
 }
 

@@ -7,65 +7,66 @@ export const containerOptions = {
     default: "process",
     of: ["process", "container"],
     description:
-      "What runs deployments of source code: child processes of this machine, or containers. Deployments of images " +
-      "are containers always, and need HEDDLE_CONTAINER_ENGINE.",
+      "How deployments of source code run: as child processes on this machine, or in containers. Deployments of " +
+      "images always run in containers and need HEDDLE_CONTAINER_ENGINE.",
   }),
   containerEngine: text<string | undefined>({
     env: ["HEDDLE_CONTAINER_ENGINE"],
     default: undefined,
     description:
-      "The container engine of this machine, by its Docker-compatible API: unix:///run/podman/podman.sock or " +
-      "tcp://127.0.0.1:2375. Default: unix:///var/run/docker.sock where HEDDLE_CONTROL_DRIVER is container, else none.",
+      "Docker-compatible API of this machine's container engine: unix:///run/podman/podman.sock or " +
+      "tcp://127.0.0.1:2375. Default: unix:///var/run/docker.sock if HEDDLE_CONTROL_DRIVER is container, " +
+      "otherwise none.",
   }),
   containerNetwork: text({
     env: ["HEDDLE_CONTAINER_NETWORK"],
     default: "bridge",
     description:
-      "Network of the engine that deployments are in. host: this machine's own, where they reach what listens on its " +
-      "loopback addresses; it has to suffice that the image listens on HOST and PORT.",
+      "Network of the container engine that deployments join. host: this machine's network, in which they reach " +
+      "its loopback addresses; images must then listen on HOST and PORT.",
   }),
   containerHostAddress: text<string | undefined>({
     env: ["HEDDLE_CONTAINER_HOST_ADDRESS"],
     default: undefined,
     description:
-      "By what address containers reach this machine. It takes the place of loopback addresses in what deployments " +
-      "are told: database, control plane, trace platform, which have to listen there.",
+      "Address at which containers reach this machine. Replaces loopback addresses in the URLs that deployments " +
+      "get for the database, the control plane and the trace platform, which must listen on it.",
   }),
   containerPull: choice({
     env: ["HEDDLE_CONTAINER_PULL"],
     default: "always",
     of: ["always", "missing"],
-    description: "Whether an image that the engine has is pulled nonetheless when a revision names it by a tag.",
+    description: "Whether to pull an image that a revision names by tag even if the engine has it already.",
   }),
   containerBaseImage: text<string | undefined>({
     env: ["HEDDLE_CONTAINER_BASE_IMAGE"],
     default: undefined,
     description:
-      "Image with Node, npm and heddle on its PATH, of which images of source code are built: see " +
-      "scripts/agent-image.mjs. It has to be in the engine, or to be had by it.",
+      "Base image for deployments of source code, with Node, npm and heddle on its PATH: see " +
+      "scripts/agent-image.mjs. The engine must have it or be able to pull it.",
   }),
   containerPids: integer({
     env: ["HEDDLE_CONTAINER_PIDS"],
     default: 1024,
     min: 16,
-    description: "Processes and threads that a deployment's container may have.",
+    description: "Maximum number of processes and threads in a deployment's container.",
   }),
   containerReadOnly: flag({
     env: ["HEDDLE_CONTAINER_READ_ONLY"],
     default: true,
-    description: "Whether the root of containers is read-only; /tmp is in memory and can be written.",
+    description: "Whether the root file system of containers is read-only; /tmp is in memory and writable.",
   }),
   containerTmpMb: integer({
     env: ["HEDDLE_CONTAINER_TMP_MB"],
     default: 256,
     min: 1,
-    description: "Size of /tmp of a container in MiB. What lies there counts as the container's memory.",
+    description: "Size of a container's /tmp, in MiB. Its contents count towards the container's memory.",
   }),
   containerRegistryConfig: text<string | undefined>({
     env: ["HEDDLE_CONTAINER_REGISTRY_CONFIG"],
     default: undefined,
     description:
-      'File with credentials for registries, as Docker writes it: {"auths": {"registry.example": {"auth": …}}}. ' +
-      "They are for all deployments; resource_spec.image_pull_secrets are for one.",
+      'File with registry credentials in Docker\'s format: {"auths": {"registry.example": {"auth": …}}}. ' +
+      "They apply to all deployments; resource_spec.image_pull_secrets apply to one.",
   }),
 };

@@ -83,7 +83,7 @@ export class ProcessDriver implements Driver {
       const { archive } = order;
       if (archive === null) throw new BuildError("The revision has no archive.");
       if (!existsSync(archive.file))
-        throw new BuildError("The archive of this revision is not kept any more. Upload it anew.");
+        throw new BuildError("The archive of this revision has been deleted. Upload it again.");
       const { withLinks } = archive;
       const limits = { maxBytes: settings.unpackMaxMb * 1024 * 1024, maxEntries: settings.unpackMaxEntries, withLinks };
       const { entries } = await unpack(archive.file, root, limits, signal);
@@ -150,9 +150,9 @@ export class ProcessDriver implements Driver {
     const taken =
       note &&
       (await takePackages(join(directory, "builds"), home, note, isolation.kind === "none" ? linkPackages : copy));
-    if (taken !== null) log.write(`The lock file is as it was in revision ${taken}: its packages are taken.`);
+    if (taken !== null) log.write(`The lock file is unchanged since revision ${taken}: reusing its packages.`);
     else if (install !== null) await run(install, isChosen ? root : where);
-    else log.write("There is no package.json: nothing to install.");
+    else log.write("No package.json: nothing to install.");
     if (note) await notePackages(home, note);
     if (order.config.build_command) await run(order.config.build_command, configDirectory);
   }
@@ -287,7 +287,7 @@ export class ProcessDriver implements Driver {
 function explain(error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code !== "ENOSPC" && code !== "EDQUOT") return error;
-  return new Error(`There is no room left on the disk for this build: ${message}`, { cause: error });
+  return new Error(`The disk is too full for this build: ${message}`, { cause: error });
 }
 
 const quoteForShell = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

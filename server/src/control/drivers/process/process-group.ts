@@ -67,7 +67,7 @@ export async function endProcessesOfUser(uid: number): Promise<void> {
     const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOfUser(Number(name), uid));
     if (pids.length === 0) return;
     if (performance.now() > deadline)
-      throw new Error(`processes of the system user ${uid} do not end: ${pids.join(", ")}`);
+      throw new Error(`processes of the system user ${uid} did not exit: ${pids.join(", ")}`);
     for (const pid of pids) signal(Number(pid), "SIGKILL");
   }
 }

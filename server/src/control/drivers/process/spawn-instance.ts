@@ -69,7 +69,7 @@ export async function spawnInstance(order: SpawnOrder): Promise<InstanceProcess>
   });
   child.unref();
   const identity = identifyProcess(child.pid!);
-  if (!identity) throw new Error("the agent server ended at once");
+  if (!identity) throw new Error("the agent server exited immediately");
   return identity;
 }
 

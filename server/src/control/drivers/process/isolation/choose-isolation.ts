@@ -32,7 +32,7 @@ export async function chooseIsolation(options: IsolationOptions): Promise<Chosen
   const { processIsolation: wanted } = options.settings;
   const none = { isolation: noIsolation, places: new DeploymentPlaces(options.directory, null) };
   const open = "Deployments run as this server's own user: they can read its files, environment and secrets";
-  if (wanted === "none") return { ...none, explanation: `${open} (HEDDLE_PROCESS_ISOLATION is none).` };
+  if (wanted === "none") return { ...none, explanation: `${open} (HEDDLE_PROCESS_ISOLATION=none).` };
   const problems: string[] = [];
   for (const kind of wanted === "auto" ? (["bubblewrap", "user"] as const) : [wanted]) {
     const made = await tryIsolation(kind, options);
@@ -41,14 +41,14 @@ export async function chooseIsolation(options: IsolationOptions): Promise<Chosen
   }
   if (wanted === "auto") return { ...none, explanation: `${open}. Tried ${problems.join("; ")}.` };
   throw new ConfigError(
-    `HEDDLE_PROCESS_ISOLATION is ${wanted}, which does not work here. ${problems.join("; ")}. Name another, or auto for the ` +
-      "safest that works.",
+    `HEDDLE_PROCESS_ISOLATION=${wanted} does not work here. ${problems.join("; ")}. Set another mode, or auto ` +
+      "for the safest one that works.",
   );
 }
 
 const EXPLANATIONS = {
-  bubblewrap: "Deployments run in bubblewrap: each sees its own files and processes only",
-  user: "Deployments run as system users of their own: files and processes of others are closed to them",
+  bubblewrap: "Deployments run in bubblewrap: each sees only its own files and processes",
+  user: "Deployments run as separate system users: they cannot access the files and processes of others",
 };
 
 /** The driver and places of an isolation, or the reason why it does not work on this machine. */
@@ -61,7 +61,7 @@ export async function tryIsolation(
   const isRoot = process.getuid?.() === 0;
   const ids = isRoot ? readIdRange() : null;
   if (kind === "user" && !isRoot) return { problem: "it needs root" };
-  if (isRoot && ids === null) return { problem: "this container has no ids for users of deployments" };
+  if (isRoot && ids === null) return { problem: "this container has no user ids for deployments" };
   const readable = settings.processReadable.split(":").filter((path) => path !== "");
   const relative = readable.find((path) => !isAbsolute(path));
   if (relative !== undefined)
@@ -75,7 +75,7 @@ export async function tryIsolation(
     const places = new DeploymentPlaces(directory, ids);
     const problem = await probe(isolation, places, options);
     if (problem !== null) return { problem };
-    const explanation = `${EXPLANATIONS[kind]}${kind === "bubblewrap" && isRoot ? ", and is a system user of its own" : ""}.`;
+    const explanation = `${EXPLANATIONS[kind]}${kind === "bubblewrap" && isRoot ? ", and runs as its own system user" : ""}.`;
     return { isolation, places, explanation };
   } catch (error) {
     return { problem: (error as Error).message };
@@ -138,8 +138,8 @@ function runProbe(program: string, args: string[]): Promise<string | null> {
     child.once("close", (code, signal) => {
       const answer = output.stdout.trim();
       if (code === 0 && answer === "closed") return resolve(null);
-      if (code === 0) return resolve("a file of the platform can be read in it");
-      resolve(reason(output.stderr) || `it ended with ${signal ?? `exit code ${code}`}`);
+      if (code === 0) return resolve("a file of the platform is readable inside it");
+      resolve(reason(output.stderr) || `it exited with ${signal ?? `exit code ${code}`}`);
     });
   });
 }

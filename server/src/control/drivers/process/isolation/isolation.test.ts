@@ -40,9 +40,7 @@ test("a configured isolation that does not work prevents the start with the reas
   for (const kind of ["bubblewrap", "user"] as const) {
     const starting = withoutPrograms(() => chooseIsolation(optionsOf(directory, kind)));
     await expect(starting).rejects.toThrow(
-      new RegExp(
-        `HEDDLE_PROCESS_ISOLATION is ${kind}, which does not work here. ${kind}: (\\w+ is not installed|it needs)`,
-      ),
+      new RegExp(`HEDDLE_PROCESS_ISOLATION=${kind} does not work here. ${kind}: (\\w+ is not installed|it needs)`),
     );
   }
 });

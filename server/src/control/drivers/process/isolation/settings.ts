@@ -7,15 +7,16 @@ export const isolationOptions = {
     default: "auto",
     of: ["auto", "bubblewrap", "user", "none"],
     description:
-      "How processes of deployments and builds are isolated: bubblewrap (file system, processes and, as root, a system " +
-      "user of each deployment's own), user (that system user alone; needs root) or none. auto: the first that works here. " +
-      "A named one that does not work refuses the start.",
+      "Isolation of the processes of deployments and builds: bubblewrap (file system, processes and, as root, " +
+      "one system user per deployment), user (only the system user; needs root) or none. auto: the first mode " +
+      "that works on this machine. If a mode is set explicitly and does not work, the control plane does not " +
+      "start.",
   }),
   processReadable: text({
     env: ["HEDDLE_PROCESS_READABLE"],
     default: "",
     description:
-      "Absolute paths, with colons between, that deployments and builds in bubblewrap may read besides Node, Heddle, " +
-      "/usr and the files of /etc that programs need.",
+      "Absolute paths, separated by colons, that deployments and builds in bubblewrap may read in addition to " +
+      "Node, Heddle, /usr and the files of /etc that programs need.",
   }),
 };
