@@ -13,7 +13,7 @@ test("runs from any directory and prints its version", async () => {
 });
 
 test("exits with 2 and a message for an unknown command and an unknown flag", async () => {
-  expect(await heddle("weave")).toMatchObject({ code: 2, stderr: expect.stringContaining('no command "weave"') });
+  expect(await heddle("weave")).toMatchObject({ code: 2, stderr: expect.stringContaining('Unknown command "weave"') });
   expect(await heddle("dev", "--prot", "1")).toMatchObject({ code: 2, stderr: expect.stringContaining("--prot") });
 });
 

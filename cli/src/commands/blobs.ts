@@ -8,7 +8,7 @@ export const summary = "Show, move or adopt the location of attachments";
 export function help(): string {
   return `Usage: heddle blobs ACTION [options]
 
-Attachments are stored in a directory (HEDDLE_BLOB_DIRECTORY, by default blobs in the data directory)
+Attachments are stored in a directory (HEDDLE_BLOB_DIRECTORY, default: blobs in the data directory)
 or in a bucket (HEDDLE_BLOB_BUCKET and its settings). The database records the location, and a trace
 process with another location does not start.
 

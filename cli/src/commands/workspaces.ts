@@ -22,8 +22,8 @@ export const summary = "Create, list and update workspaces";
 export function help(): string {
   return `Usage: heddle workspaces ACTION [options]
 
-Works directly on the platform's data; no server has to run. Traces, deployments and keys belong to a
-workspace; the first start creates one.
+Works directly on the platform's data; no server has to run. Traces, deployments and keys belong to
+a workspace; the first start creates one.
 
 Actions:
   list        List workspaces.

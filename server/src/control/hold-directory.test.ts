@@ -12,7 +12,7 @@ test("only one control plane at a time holds a directory", async () => {
   const letGo = await holdDirectory(directory);
   const second = holdDirectory(directory);
   await expect(second).rejects.toThrow(
-    new RegExp(`^Another control plane, process ${process.pid} since .*, works on ${directory}: `),
+    new RegExp(`^Another control plane, process ${process.pid} since .*, uses ${directory}, and only one `),
   );
   await expect(second).rejects.toBeInstanceOf(ConfigError);
   await letGo();

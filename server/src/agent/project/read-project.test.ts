@@ -49,7 +49,7 @@ const WRONG: [object, RegExp][] = [
   [{ checkpointer: { backend: "mongo" } }, /checkpointer\.backend is not supported/],
   [{ checkpointer: { serde: { pickle_fallback: true } } }, /checkpointer\.serde is not supported/],
   [{ auth: { path: 1 } }, /auth\.path: /],
-  [{ auth: { handler: "./auth.ts:auth" } }, /auth\.path: is missing/],
+  [{ auth: { handler: "./auth.ts:auth" } }, /auth\.path: is required/],
   [{ auth: { disable_studio_auth: "no" } }, /auth\.disable_studio_auth: /],
   [{ auth: { openapi: { security: {} } } }, /auth\.openapi\.security: /],
   [{ auth: { cache: { cache_keys: [] } } }, /auth\.cache\.cache_keys: /],

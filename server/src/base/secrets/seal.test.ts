@@ -69,7 +69,7 @@ test("a key is neither printed nor serialized", () => {
 test.each([
   ["", /contains no key/],
   ["# only a remark", /contains no key/],
-  ["QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=", /entry 1 is not id:base64/],
+  ["QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWY=", /entry 1 must have the form id:base64/],
   ["a:c2hvcnQ=", /entry 1 \(id a\) is not 32 bytes/],
   ["a:not base64 at all !!", /entry 1 \(id a\) is not 32 bytes/],
   [`${line},${line}`, /two keys with the id/],

@@ -174,7 +174,7 @@ test.each<[string, object, (string | number)[], string, string]>([
     },
     ["body", "secrets", 1, "name"],
     "value_error",
-    "two secrets",
+    "is given twice",
   ],
 ])("rejects a deployment with %s with 422, the field and the reason", async (_, change, loc, type, text) => {
   const { status, json } = await call("POST", "/v2/deployments", { ...GOOD, name: name(), ...change });

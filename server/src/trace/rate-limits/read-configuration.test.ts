@@ -40,7 +40,7 @@ test("overrides change or remove rows, and keep the others", () => {
 });
 
 test.each([
-  ["{", "is no JSON"],
+  ["{", "is not valid JSON"],
   ["[]", "must be a JSON object"],
   ["null", "must be a JSON object"],
   ['{"runs-query": "100/10"}', 'unknown row "runs-query"'],
