@@ -118,7 +118,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
               limit={100}
             />
           </Group>
-          <Group gap="xs" role="group" aria-label="Common schedules">
+          <Group gap="xs" role="group" aria-label="Presets">
             {PRESETS.map((preset) => (
               <Button
                 key={preset.label}
