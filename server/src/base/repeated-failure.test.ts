@@ -32,7 +32,7 @@ test("logs the recovery once, with the duration of the failure", () => {
   failure.succeeded();
   failure.succeeded();
   const over = lines.filter(([level]) => level === "warn");
-  expect(over).toEqual([["warn", { failures: 2, seconds: 3 }, "recovered: runs could not be claimed"]]);
+  expect(over).toEqual([["warn", { failures: 2, seconds: 3 }, "recovered: could not claim runs"]]);
   failure.failed(new Error("away"));
   expect(lines.at(-1)![0]).toBe("error");
 });
@@ -44,7 +44,7 @@ test("reports an ongoing failure with its code, until a success or until reports
   expect(failure.failingFor(5000)).toBeUndefined();
   wait(6000);
   failure.failed(full);
-  expect(failure.failingFor(5000)).toBe("runs could not be claimed, for 6 s (53100)");
+  expect(failure.failingFor(5000)).toBe("could not claim runs, for 6 s (53100)");
   wait(16_000);
   expect(failure.failingFor(5000)).toBeUndefined();
   failure.failed(full);
