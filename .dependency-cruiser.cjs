@@ -11,14 +11,14 @@ const BASE_LAYERS = [
   "^server/src/base/config/",
   "^server/src/base/log\\.ts$",
   "^server/src/base/(db|clickhouse|blob)/",
-  "^server/src/base/(secrets|events|jobs)/",
+  "^server/src/base/(secrets|events|polling)/",
   "^server/src/base/auth/",
   "^server/src/base/(http|outbound)/",
 ];
 
 const baseOrder = BASE_LAYERS.slice(0, -1).map((layer, index) => ({
   name: `base-layer-${index + 1}-imports-upward`,
-  comment: "Inside base: errors, ids, clock <- config <- log <- db <- secrets, events, jobs <- auth <- http.",
+  comment: "Inside base: errors, ids, clock <- config <- log <- db <- secrets, events, polling <- auth <- http.",
   severity: "error",
   from: { path: layer, pathNot: TESTS },
   to: { path: BASE_LAYERS.slice(index + 1).join("|") },

@@ -90,7 +90,7 @@ async function upload(id: string, word: string): Promise<string> {
 }
 
 /** Returns the response at the address; undefined while nothing serves. */
-async function wordOf(name: string): Promise<string | undefined> {
+async function fetchWord(name: string): Promise<string | undefined> {
   const answer = await fetch(`${control.url}/d/${name}/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -116,12 +116,12 @@ async function untilServes(name: string, id: string, revision: string, word: str
       `/v2/deployments/${id}/revisions/${revision}`,
     );
     if (/FAILED|SKIPPED|INTERRUPTED/.test(status)) throw new Error(`revision ${revision} is ${status}: ${why}`);
-    if ((await wordOf(name)) === word) answeredAt = Date.now();
+    if ((await fetchWord(name)) === word) answeredAt = Date.now();
     else await sleep(20);
   }
   type Instance = { revision_id: string; ready_at: string };
   const { resources } = await api<{ resources: Instance[] }>("GET", `/v2/deployments/${id}/instances`);
-  const ready = Date.parse(resources.find((one) => one.revision_id === revision)!.ready_at);
+  const ready = Date.parse(resources.find((resource) => resource.revision_id === revision)!.ready_at);
   return { total: answeredAt - began, switched: answeredAt - ready };
 }
 
@@ -190,18 +190,18 @@ async function gateway(
   };
   let cpu = 0;
   for (let n = -WARM; n < pairs; n++) {
-    if (n === 0) cpu = cpuOf(control.pid);
+    if (n === 0) cpu = cpuTicks(control.pid);
     const kept = n < 0 ? { direct: [], through: [] } : times;
     // alternate which goes first
     const order = [() => timed(kept.direct, behind, ""), () => timed(kept.through, before, `/d/${name}`)];
     for (const go of n % 2 === 0 ? order : order.toReversed()) await go();
   }
   await Promise.all([behind.close(), before.close()]);
-  return { ...times, cpu: (cpuOf(control.pid) - cpu) / pairs };
+  return { ...times, cpu: (cpuTicks(control.pid) - cpu) / pairs };
 }
 
 /** Returns the processor time of a single process, in milliseconds. */
-function cpuOf(pid: number): number {
+function cpuTicks(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
@@ -225,16 +225,16 @@ try {
   for (let n = 0; n < DEPLOYMENTS; n++) {
     const name = `small-${n}`;
     const { id } = await create(name);
-    const one = await deploy(name, id, "one");
-    fresh.push(one);
+    const firstDeploy = await deploy(name, id, "one");
+    fresh.push(firstDeploy);
     updated.push(await deploy(name, id, "two"));
-    back.push(await rollback(name, id, one.revision, "one"));
+    back.push(await rollback(name, id, firstDeploy.revision, "one"));
     await api("DELETE", `/v2/deployments/${id}`);
   }
-  const seconds = (timings: Timing[]) => median(timings.map((one) => one.total)) / 1000;
+  const seconds = (timings: Timing[]) => median(timings.map((timing) => timing.total)) / 1000;
   print("upload to serving, warm package cache", seconds(fresh), "s", 15);
   print("upload to serving, the lock file as before", seconds(updated), "s", 15);
-  const switches = [...updated, ...back].map((one) => one.switched / 1000);
+  const switches = [...updated, ...back].map((timing) => timing.switched / 1000);
   print("switch-over after health, the longest", Math.max(...switches), "s", 1);
   print("rollback, request to serving", seconds(back), "s", 10);
 

@@ -11,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 
-import { residentOf } from "./processes.ts";
+import { residentBytes } from "./processes.ts";
 import { removeDirectory, startTrace, temporaryDirectory, type TraceUnderTest } from "./servers.ts";
 import { median } from "./statistics.ts";
 
@@ -60,7 +60,7 @@ const run = (name: string, ...args: string[]) =>
   promisify(execFile)(process.execPath, ["--import", "tsx", script(name), ...args]);
 
 /** Returns the processor time that a process has used, in seconds. */
-function cpuOf(pid: number): number {
+function cpuTicks(pid: number): number {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ").slice(11, 13);
   return (Number(user) + Number(system)) / 100;
 }
@@ -82,9 +82,9 @@ async function measure(
   from: number,
 ): Promise<Measured> {
   await sleep(3000);
-  const idle = residentOf(running.pid);
+  const idle = residentBytes(running.pid);
   let peak = idle;
-  const cpuBefore = cpuOf(running.pid);
+  const cpuBefore = cpuTicks(running.pid);
   const began = Date.now();
   const { id } = await ask<{ id: string }>(running, key, "POST", "/api/v1/bulk-exports", {
     bulk_export_destination_id: destination,
@@ -96,11 +96,11 @@ async function measure(
   do {
     for (let left = POLL_MS / 50; left > 0; left--) {
       await sleep(50);
-      peak = Math.max(peak, residentOf(running.pid));
+      peak = Math.max(peak, residentBytes(running.pid));
     }
     done = await ask<Exported>(running, key, "GET", `/api/v1/bulk-exports/${id}`);
   } while (done.status === "CREATED" || done.status === "RUNNING");
-  const cpu = cpuOf(running.pid) - cpuBefore;
+  const cpu = cpuTicks(running.pid) - cpuBefore;
   const { rows_written: rows, bytes_written: bytes, files_written: files } = done.progress;
   if (done.status !== "COMPLETED" || rows !== RUNS) throw new Error(`${done.status} with ${rows} rows: ${done.error}`);
   // from the request to the end that the export itself reports, regardless of the polling
@@ -118,14 +118,14 @@ function report(exports: Measured[], engines: Raw[], stored: Raw[]): void {
   console.log(
     `Node ${process.version}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}, store on the same machine, ${RUNS} runs\n`,
   );
-  for (const one of exports) line("export", one, one.files);
-  for (const one of engines) line("engine, to disk", one);
-  for (const one of stored) line("engine, no sums", one);
-  const middle = <T>(of: T[], value: (one: T) => number) => median(of.map(value));
-  const seconds = middle(exports, (one) => one.seconds);
-  const ratio = middle(engines, (one) => one.seconds) / seconds;
-  const processor = middle(engines, (one) => one.cpu) / middle(exports, (one) => one.cpu);
-  const ofStored = middle(stored, (one) => one.seconds) / seconds;
+  for (const item of exports) line("export", item, item.files);
+  for (const engine of engines) line("engine, to disk", engine);
+  for (const measurement of stored) line("engine, no sums", measurement);
+  const middle = <T>(of: T[], value: (item: T) => number) => median(of.map(value));
+  const seconds = middle(exports, (measured) => measured.seconds);
+  const ratio = middle(engines, (measured) => measured.seconds) / seconds;
+  const processor = middle(engines, (measured) => measured.cpu) / middle(exports, (measured) => measured.cpu);
+  const ofStored = middle(stored, (measured) => measured.seconds) / seconds;
   const above = Math.max(...exports.map(({ peak, idle }) => peak - idle));
   console.log(`\nexport            ${(RUNS / seconds).toFixed(0)} rows/s, the median of ${exports.length}`);
   console.log(`ratio             ${ratio.toFixed(2)}   >= ${TARGETS.ratio}   ${verdict(ratio >= TARGETS.ratio)}`);

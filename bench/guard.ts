@@ -33,7 +33,7 @@ const EVERYTHING_ON = {
 
 type Ask = (headers: Record<string, string>) => Promise<number>;
 
-function askerOf(pool: Pool): Ask {
+function createRequester(pool: Pool): Ask {
   return async (headers) => {
     const { statusCode, body } = await pool.request({ method: "GET", path: ROUTE, headers });
     await body.dump();
@@ -52,14 +52,15 @@ async function timed(ask: Ask, headers: Record<string, string>, times: number): 
   return samples;
 }
 
-async function costOf(on: TraceUnderTest, off: TraceUnderTest, headers: Record<string, string>) {
+async function measureCost(on: TraceUnderTest, off: TraceUnderTest, headers: Record<string, string>) {
   const pools = [new Pool(on.url, { connections: 1 }), new Pool(off.url, { connections: 1 })] as const;
   const samples: [number[], number[]] = [[], []];
   try {
-    for (const [side, pool] of pools.entries()) await timed(askerOf(pool), side === 0 ? headers : {}, 2 * SIZES.each);
+    for (const [side, pool] of pools.entries())
+      await timed(createRequester(pool), side === 0 ? headers : {}, 2 * SIZES.each);
     for (let turn = 0; turn < SIZES.turns; turn++) {
       for (const [side, pool] of pools.entries()) {
-        samples[side]!.push(...(await timed(askerOf(pool), side === 0 ? headers : {}, SIZES.each)));
+        samples[side]!.push(...(await timed(createRequester(pool), side === 0 ? headers : {}, SIZES.each)));
       }
     }
   } finally {
@@ -78,7 +79,7 @@ async function processorTime(url: string): Promise<number> {
 /** Measures requests per second with 64 connections, and the server's processor time per request in ms. */
 async function throughput({ url }: TraceUnderTest, headers: Record<string, string>) {
   const pool = new Pool(url, { connections: 64 });
-  const ask = askerOf(pool);
+  const ask = createRequester(pool);
   let running = true;
   let answered = 0;
   let refused = 0;
@@ -102,15 +103,15 @@ async function throughput({ url }: TraceUnderTest, headers: Record<string, strin
 }
 
 /** Measures the growth of resident memory by that many keys, each from a separate address, in bytes. */
-async function memoryOf({ url, pid }: TraceUnderTest): Promise<number> {
+async function measureMemory({ url, pid }: TraceUnderTest): Promise<number> {
   const pool = new Pool(url, { connections: 16 });
-  const ask = askerOf(pool);
+  const ask = createRequester(pool);
   let next = 0;
-  const send = (count: number, nameOf: (n: number) => Record<string, string>) => {
+  const send = (count: number, nameHeaders: (n: number) => Record<string, string>) => {
     const end = next + count;
     return Promise.all(
       Array.from({ length: 16 }, async () => {
-        while (next < end) await ask(nameOf(next++));
+        while (next < end) await ask(nameHeaders(next++));
       }),
     );
   };
@@ -153,7 +154,7 @@ try {
   const on = await start("on", EVERYTHING_ON);
   const off = await start("off", { HEDDLE_AUTH: "off", HEDDLE_RATE_LIMITS: "off" });
   const headers = { "x-api-key": on.firstKey, "x-forwarded-for": "203.0.113.1" };
-  const { guarded, p95, bare } = await costOf(on, off, headers);
+  const { guarded, p95, bare } = await measureCost(on, off, headers);
   console.error("guard: throughput");
   await off.stop();
   const { perSecond, processor } = await throughput(on, headers);
@@ -167,7 +168,7 @@ try {
     // long enough that no window ends while the keys are sent
     HEDDLE_RATE_LIMITS_OVERRIDES: '{"default.key":"1000/3600","public":"100/3600"}',
   });
-  const memory = (await memoryOf(open)) / 1e6;
+  const memory = (await measureMemory(open)) / 1e6;
 
   console.log(`Node ${process.version}, ${cpus().length} cores (${cpus()[0]?.model ?? "?"}), ${ROUTE}\n`);
   line("without keys and limits: median", `${bare.toFixed(3)} ms`);

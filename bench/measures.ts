@@ -35,8 +35,8 @@ export async function sequentialWait(client: AgentClient, runs: number) {
  * Measures runs per second of 16 clients in a closed loop. The thread is chosen before each run, within the measured
  * time.
  */
-async function concurrentWaits(client: AgentClient, runs: number, threadOf: () => Promise<() => Promise<string>>) {
-  const loops = await Promise.all(Array.from({ length: 16 }, threadOf));
+async function concurrentWaits(client: AgentClient, runs: number, threadFor: () => Promise<() => Promise<string>>) {
+  const loops = await Promise.all(Array.from({ length: 16 }, threadFor));
   let left = runs;
   const started = performance.now();
   await Promise.all(
@@ -147,15 +147,15 @@ export async function backlog(client: AgentClient, runs: number): Promise<number
  * Measures resident memory of the server process in MB after `runs` runs of 16 clients, and the growth during the
  * second half. `pid` is the server's own process, or the root of a tree whose largest process is the server.
  */
-export async function memory(client: AgentClient, pid: number, runs: number, processOf: "own" | "largest") {
+export async function memory(client: AgentClient, pid: number, runs: number, processFor: "own" | "largest") {
   await throughput(client, runs / 2);
   const half = residentMemory(pid);
   await throughput(client, runs / 2);
   const full = residentMemory(pid);
   const mb = (bytes: number) => bytes / 2 ** 20;
   return {
-    "memory.server": mb(full[processOf]),
-    "memory.growth": mb(full[processOf] - half[processOf]),
+    "memory.server": mb(full[processFor]),
+    "memory.growth": mb(full[processFor] - half[processFor]),
     "memory.tree": mb(full.tree),
   };
 }

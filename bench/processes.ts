@@ -26,13 +26,13 @@ export function residentMemory(pid: number): { own: number; tree: number; larges
   const sizes = table.filter((entry) => members.has(entry.pid));
   return {
     own: sizes.find((entry) => entry.pid === pid)?.rss ?? 0,
-    tree: sizes.reduce((sum, entry) => sum + (proportionalOf(entry.pid) ?? entry.rss), 0),
+    tree: sizes.reduce((sum, entry) => sum + (proportionalMemory(entry.pid) ?? entry.rss), 0),
     largest: Math.max(0, ...sizes.map((entry) => entry.rss)),
   };
 }
 
 /** Returns undefined for a process that has just ended, and where the kernel does not report it. */
-function proportionalOf(pid: number): number | undefined {
+function proportionalMemory(pid: number): number | undefined {
   try {
     return Number(/^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))![1]) * 1024;
   } catch {
@@ -41,27 +41,27 @@ function proportionalOf(pid: number): number | undefined {
 }
 
 /** Returns resident memory of one process in bytes without spawning another, for frequent sampling. Linux only. */
-export const residentOf = (pid: number): number =>
+export const residentBytes = (pid: number): number =>
   Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) * 1024;
 
 /** Clock ticks of /proc are hundredths of a second on every Linux that Node runs on. */
 const TICK_MS = 10;
 
 /** Returns user and system time in milliseconds of these processes and their descendants, including ended ones. */
-export const processorTimeOf = (roots: number[]): number => sumOf(below(processTable(), roots));
+export const processorTime = (roots: number[]): number => sumTicks(below(processTable(), roots));
 
 /** Returns the same by part: the first process, its descendants, and the second with its descendants. */
-export function processorTimesOf(
+export function splitProcessorTimes(
   server: number,
   postmaster: number,
 ): { server: number; hosts: number; postgres: number } {
   const table = processTable();
   const postgres = below(table, [postmaster]);
   const hosts = [...below(table, [server])].filter((pid) => pid !== server && !postgres.has(pid));
-  return { server: sumOf([server]), hosts: sumOf(hosts), postgres: sumOf(postgres) };
+  return { server: sumTicks([server]), hosts: sumTicks(hosts), postgres: sumTicks(postgres) };
 }
 
-function sumOf(pids: Iterable<number>): number {
+function sumTicks(pids: Iterable<number>): number {
   let ticks = 0;
   for (const pid of pids) {
     try {

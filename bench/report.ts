@@ -48,11 +48,12 @@ export function rows({ heddle, devServer, bare }: Sides): Row[] {
     .filter(([id]) => id in heddle || id in devServer || id in bare)
     .map(([id, figure]) => {
       const row: Row = { id, ...figure, heddle: heddle[id], devServer: devServer[id], bare: bare[id] };
-      const { heddle: ours, devServer: theirs, better, target } = row;
-      if (ours !== undefined && theirs !== undefined && id !== "memory.growth") {
-        row.ratio = better === "lower" ? theirs / ours : ours / theirs;
+      const { heddle: heddleValue, devServer: devServerValue, better, target } = row;
+      if (heddleValue !== undefined && devServerValue !== undefined && id !== "memory.growth") {
+        row.ratio = better === "lower" ? devServerValue / heddleValue : heddleValue / devServerValue;
       }
-      if (ours !== undefined && target !== undefined) row.pass = better === "lower" ? ours <= target : ours >= target;
+      if (heddleValue !== undefined && target !== undefined)
+        row.pass = better === "lower" ? heddleValue <= target : heddleValue >= target;
       return row;
     });
 }

@@ -39,7 +39,7 @@ try {
     return { name, run: (threadId) => graph.invoke({ last: "hello" }, config(threadId)) };
   };
   const template = echoGraph(undefined);
-  const ours = (name: string, allAwaited: boolean): Contestant => ({
+  const heddleSaver = (name: string, allAwaited: boolean): Contestant => ({
     name,
     async run(threadId) {
       const fence = { runId: threadId, attempt: 1 };
@@ -54,8 +54,8 @@ try {
     over("no checkpointer", undefined),
     over("memory", new MemorySaver()),
     over("official Postgres", official),
-    ours("Heddle, every step awaited", true),
-    ours("Heddle", false),
+    heddleSaver("Heddle, every step awaited", true),
+    heddleSaver("Heddle", false),
   ];
 
   const sequential = new Map<string, number[]>();

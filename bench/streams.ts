@@ -15,7 +15,7 @@ import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { AgentClient } from "./client.ts";
-import { processorTimeOf, residentMemory } from "./processes.ts";
+import { processorTime, residentMemory } from "./processes.ts";
 import { removeDirectory, type ServerUnderTest, startHeddle, temporaryDirectory } from "./servers.ts";
 import { median, percentile } from "./statistics.ts";
 
@@ -86,7 +86,7 @@ async function idle(server: ServerUnderTest, urls: string[]): Promise<number> {
 }
 
 /** Reports the latency of each custom frame in ms; ends with the stream. */
-async function lateness(response: IncomingMessage, tell: (ms: number) => void): Promise<void> {
+async function lateness(response: IncomingMessage, report: (ms: number) => void): Promise<void> {
   let rest = "";
   try {
     for await (const chunk of response) {
@@ -95,7 +95,7 @@ async function lateness(response: IncomingMessage, tell: (ms: number) => void): 
       rest = parts.pop()!;
       for (const part of parts) {
         const at = /"at":(\d+)/.exec(part);
-        if (at) tell(now - Number(at[1]));
+        if (at) report(now - Number(at[1]));
       }
     }
   } catch {
@@ -143,11 +143,11 @@ class Readers {
     if (!stalled) for (const response of others) void lateness(response, () => {});
     await sleep(SETTLE_MS);
     const late: number[] = [];
-    const before = processorTimeOf([this.#server.pid!]);
+    const before = processorTime([this.#server.pid!]);
     this.#late = late;
     await sleep(WINDOW_MS);
     this.#late = undefined;
-    const cost = (processorTimeOf([this.#server.pid!]) - before) / late.length;
+    const cost = (processorTime([this.#server.pid!]) - before) / late.length;
     const memory = megabytes(residentMemory(this.#server.pid!).own);
     if (stalled) this.taken = Math.max(this.taken, ...others.map(({ socket }) => megabytes(socket.bytesRead)));
     for (const response of others) response.destroy();

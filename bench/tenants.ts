@@ -161,7 +161,7 @@ try {
   const busy = await make("/sessions", { name: "bench" });
   const { id: quietId } = await make("/api/v1/workspaces", { display_name: "Quiet" });
   const quiet = await make("/sessions", { name: "bench" }, quietId);
-  const destinationOf = (workspace: string) =>
+  const createDestination = (workspace: string) =>
     make(
       "/api/v1/bulk-exports/destinations",
       {
@@ -171,7 +171,7 @@ try {
       },
       workspace,
     ).then(({ id }) => id);
-  const destinations = { busy: await destinationOf(busy.tenant_id), quiet: await destinationOf(quietId) };
+  const destinations = { busy: await createDestination(busy.tenant_id), quiet: await createDestination(quietId) };
   await server.stop();
   const chdb = join(directory, "data-trace", "chdb");
   await run("seed-runs.ts", chdb, busy.tenant_id, busy.id, String(RUNS), randomUUID());

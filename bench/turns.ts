@@ -8,11 +8,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { AgentClient } from "./client.ts";
-import { processorTimesOf } from "./processes.ts";
+import { splitProcessorTimes } from "./processes.ts";
 import { removeDirectory, type ServerUnderTest, temporaryDirectory } from "./servers.ts";
 import { median, medianInterval } from "./statistics.ts";
 
-export type Cost = ReturnType<typeof processorTimesOf>;
+export type Cost = ReturnType<typeof splitProcessorTimes>;
 
 /** One of the two sides to compare. */
 export interface Side {
@@ -99,7 +99,7 @@ async function measurePair(
       const threads = await Promise.all(Array.from({ length: options.clients }, () => client.newThread()));
       const postmaster = join(directories[n]!, "data/postgres/data/postmaster.pid");
       const postgres = Number(readFileSync(postmaster, "utf8").split("\n")[0]);
-      const processorTimes = () => processorTimesOf(server.pid!, postgres);
+      const processorTimes = () => splitProcessorTimes(server.pid!, postgres);
       running.push({ ...side, client, threads, perSecond: [], processorTimes });
     }
     const [first, second] = (secondStartsFirst ? running.toReversed() : running) as [Running, Running];

@@ -26,8 +26,8 @@ const silent = createServer(() => {}).listen(0, "127.0.0.1");
 await once(silent, "listening");
 const closed = createServer().listen(0, "127.0.0.1");
 await once(closed, "listening");
-const urlOf = (server: typeof silent) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=t`;
-const receivers = [urlOf(silent), urlOf(closed)];
+const hookUrl = (server: typeof silent) => `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?token=t`;
+const receivers = [hookUrl(silent), hookUrl(closed)];
 closed.close();
 
 const side = (name: string, webhooks: string[]): Side => ({

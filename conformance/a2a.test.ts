@@ -40,7 +40,7 @@ describe("A2A 0.3", () => {
     expect(second).toMatchObject({ contextId, artifacts: [{ parts: [{ text: "You said: hello" }] }] });
     expect(second.id).not.toBe(first.id);
     const whole: Task = await client.getTask({ id: second.id, historyLength: 10 });
-    expect(whole.history.map((one: Task) => [one.role, one.parts[0].text])).toEqual([
+    expect(whole.history.map((message: Task) => [message.role, message.parts[0].text])).toEqual([
       ["user", "weather in Oslo"],
       ["agent", "The tool says: sunny in Oslo"],
       ["user", "hello"],
@@ -55,8 +55,8 @@ describe("A2A 0.3", () => {
     for await (const event of client.sendMessageStream(say("one two three"))) events.push(event);
     expect(events[0]).toMatchObject({ kind: "task", status: { state: "submitted" } });
     expect(events[1]).toMatchObject({ kind: "status-update", status: { state: "working" }, final: false });
-    const told = events.filter(({ kind, lastChunk }) => kind === "artifact-update" && !lastChunk);
-    expect(told.map(({ artifact }) => artifact.parts[0].text).join("")).toBe("You said: one two three");
+    const artifactUpdates = events.filter(({ kind, lastChunk }) => kind === "artifact-update" && !lastChunk);
+    expect(artifactUpdates.map(({ artifact }) => artifact.parts[0].text).join("")).toBe("You said: one two three");
     expect(events.at(-2)).toMatchObject({
       lastChunk: true,
       artifact: { parts: [{ text: "You said: one two three" }] },
@@ -125,7 +125,7 @@ describe("A2A 1.0", () => {
     expect(task.status.state).toBe(TaskState.TASK_STATE_COMPLETED);
     expect(task.artifacts[0].parts[0].content).toEqual({ $case: "text", value: "You said: hello" });
     const got: Task = await client.getTask({ tenant: "", id: task.id, historyLength: 10 });
-    expect(got.history.map((one: Task) => one.role)).toEqual([Role.ROLE_USER, Role.ROLE_AGENT]);
+    expect(got.history.map((message: Task) => message.role)).toEqual([Role.ROLE_USER, Role.ROLE_AGENT]);
     const request = {
       tenant: "",
       contextId: task.contextId,

@@ -24,8 +24,8 @@ const hook = createServer((request, response) => {
 beforeAll(() => new Promise<void>((listening) => hook.listen(0, "127.0.0.1", listening)));
 afterAll(() => void hook.close());
 const hookUrl = (path: string) => `http://127.0.0.1:${(hook.address() as AddressInfo).port}${path}`;
-async function told(path: string, timeout = 10_000) {
-  const find = () => messages.find((one) => one.path === path);
+async function waitForMessage(path: string, timeout = 10_000) {
+  const find = () => messages.find((message) => message.path === path);
   await expect.poll(find, { timeout }).toBeDefined();
   return find()!.json;
 }
@@ -41,7 +41,7 @@ describe.each(sdks)("webhooks over SDK $sdk", ({ sdk, client: own }) => {
     expect(events[0]).toBe("metadata");
     await own.runs.wait(null, "echo", payload("stateless"));
     for (const kind of ["wait", "create", "stream", "stateless"]) {
-      const message = await told(`/${sdk}/${kind}?token=t`);
+      const message = await waitForMessage(`/${sdk}/${kind}?token=t`);
       expect(message).toMatchObject({ status: "success", kwargs: { input: { text: "hello" } } });
       expect("values" in message).toBe(kind !== "stateless");
     }
@@ -67,9 +67,9 @@ describe("crons over SDK 1.12.4", () => {
       onRunCompleted: "keep",
     })) as unknown as { cron_id: string };
     expect(made).toMatchObject({ enabled: true, timezone: "Europe/Berlin", on_run_completed: "keep" });
-    const [one] = await client.crons.search({ metadata: mark });
-    expect(one).toMatchObject({ cron_id: made.cron_id, schedule: "30 9 * * 1-5", metadata: mark });
-    expect(new Date(one!.next_run_date!).getTime()).toBeGreaterThan(Date.now());
+    const [cron] = await client.crons.search({ metadata: mark });
+    expect(cron).toMatchObject({ cron_id: made.cron_id, schedule: "30 9 * * 1-5", metadata: mark });
+    expect(new Date(cron!.next_run_date!).getTime()).toBeGreaterThan(Date.now());
     const changed = await client.crons.update(made.cron_id, {
       enabled: false,
       schedule: "0 0 * * *",
@@ -105,7 +105,7 @@ describe("crons over SDK 1.12.4", () => {
         input: { text: "each minute" },
         webhook: hookUrl("/minute"),
       })) as unknown as { cron_id: string };
-      const message = await told("/minute", 70_000);
+      const message = await waitForMessage("/minute", 70_000);
       expect(message).toMatchObject({
         thread_id,
         status: "success",

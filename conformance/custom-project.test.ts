@@ -36,7 +36,7 @@ describe.each(SDKS)("over SDK %s", (version, Sdk) => {
     const id = thread.thread_id;
     expect(thread.metadata).toMatchObject({ owner: `anna-${version}` });
     const run = await anna.runs.create(id, "slow", { input });
-    expect((await anna.threads.search()).map((one) => one.thread_id)).toEqual([id]);
+    expect((await anna.threads.search()).map((thread) => thread.thread_id)).toEqual([id]);
     expect(await ben.threads.search()).toEqual([]);
     const refused: [string, () => Promise<unknown>][] = [
       ["get", () => ben.threads.get(id)],

@@ -9,7 +9,7 @@ export async function collect(stream: AsyncIterable<any>): Promise<{ id?: string
 
 /** Returns the data of every frame with this event name. */
 // oxlint-disable-next-line no-explicit-any -- see above
-export function dataOf(frames: { event: string; data: any }[], event: string): any[] {
+export function eventData(frames: { event: string; data: any }[], event: string): any[] {
   return frames.filter((frame) => frame.event === event).map((frame) => frame.data);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sdks } from "./clients.ts";
-import { collect, dataOf } from "./frames.ts";
+import { collect, eventData } from "./frames.ts";
 
 type Waiting = { __interrupt__: { id: string; value: unknown }[] };
 
@@ -29,8 +29,8 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     const payload = { input: { topic: "news" }, streamMode: ["values", "updates"] as ("values" | "updates")[] };
     const frames = await collect(client.runs.stream(thread_id, "approval", payload));
     const question = { __interrupt__: [{ value: { question: "Publish news?" } }] };
-    expect(dataOf(frames, "updates").at(-1)).toMatchObject(question);
-    expect(dataOf(frames, "values").at(-1)).toMatchObject(question);
+    expect(eventData(frames, "updates").at(-1)).toMatchObject(question);
+    expect(eventData(frames, "values").at(-1)).toMatchObject(question);
   });
 
   test("a resumed graph continues with the answer", async () => {
@@ -72,7 +72,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     const { thread_id } = await asked();
     const payload = { command: { resume: "yes" }, streamMode: "updates" as const };
     const frames = await collect(client.runs.stream(thread_id, "approval", payload));
-    expect(dataOf(frames, "updates").map((update) => Object.keys(update)[0])).toEqual(["ask", "publish"]);
+    expect(eventData(frames, "updates").map((update) => Object.keys(update)[0])).toEqual(["ask", "publish"]);
   });
 
   test("two simultaneous interrupts of two branches are both reported and can be answered together", async () => {
@@ -80,8 +80,13 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     await client.runs.wait(thread_id, "parallel", { input: {} });
     const { interrupts } = await client.threads.get(thread_id);
     const pending = Object.values(interrupts as Record<string, Waiting["__interrupt__"]>).flat();
-    expect(pending.map((one) => (one.value as { branch: string }).branch).sort()).toEqual(["left", "right"]);
-    const resume = Object.fromEntries(pending.map((one) => [one.id, (one.value as { branch: string }).branch]));
+    expect(pending.map((interrupt) => (interrupt.value as { branch: string }).branch).sort()).toEqual([
+      "left",
+      "right",
+    ]);
+    const resume = Object.fromEntries(
+      pending.map((interrupt) => [interrupt.id, (interrupt.value as { branch: string }).branch]),
+    );
     const values = await client.runs.wait(thread_id, "parallel", { command: { resume } });
     expect(values).toEqual({ answers: { left: "left", right: "right", merged: "left+right" } });
   });
@@ -105,7 +110,7 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     const values = (await client.runs.wait((await client.threads.create()).thread_id, "parallel", {
       input: {},
     })) as unknown as Waiting;
-    const branches = values.__interrupt__.map((one) => (one.value as { branch: string }).branch);
+    const branches = values.__interrupt__.map((interrupt) => (interrupt.value as { branch: string }).branch);
     expect(branches.sort()).toEqual(["left", "right"]);
   });
 

@@ -28,8 +28,8 @@ test.each(clients)("a call over $path runs the graph and returns its state", asy
   const { content, isError } = await client.callTool({ name: "agent", arguments: { messages } });
   const [{ text }] = content as [{ text: string }];
   expect(isError).toBe(false);
-  const said = (JSON.parse(text) as { messages: { content: string }[] }).messages;
-  expect(said.at(-1)!.content).toBe("The tool says: sunny in Oslo");
+  const replies = (JSON.parse(text) as { messages: { content: string }[] }).messages;
+  expect(replies.at(-1)!.content).toBe("The tool says: sunny in Oslo");
 });
 
 test("a slow call returns its result, a failing one a tool error, and an unknown tool is refused", async () => {

@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
 import { client, url } from "./clients.ts";
-import { dataOf, collect } from "./frames.ts";
+import { eventData, collect } from "./frames.ts";
 import { request } from "./http.ts";
 
 const FRAMES = 1_500;
@@ -27,7 +27,7 @@ describe("a reader that stops reading", () => {
     });
     const stalled = await stalledReader(`/threads/${thread_id}/runs/${run_id}/stream`);
     const frames = await collect(client.runs.joinStream(thread_id, run_id, { lastEventId: "-1" }));
-    const numbers = dataOf(frames, "custom").map((data) => data.n);
+    const numbers = eventData(frames, "custom").map((data) => data.n);
     expect(numbers).toEqual(Array.from({ length: FRAMES }, (_, n) => n));
     expect((await client.runs.get(thread_id, run_id)).status).toBe("success");
     expect((await request("GET", "/ok")).status).toBe(200);
@@ -51,6 +51,6 @@ describe("a reader that stops reading", () => {
     expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, n) => n));
     const lastId = [...text.matchAll(/^id: ?(.*)$/gm)].at(-1)![1]!;
     const rest = await collect(client.runs.joinStream(thread_id, run_id, { lastEventId: lastId }));
-    expect(numbers.length + dataOf(rest, "custom").length).toBe(FRAMES);
+    expect(numbers.length + eventData(rest, "custom").length).toBe(FRAMES);
   });
 });

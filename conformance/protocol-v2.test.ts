@@ -67,7 +67,7 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
     const found = all(stream.subgraphs);
     await stream.run.start({ input: { ask: false } });
     await stream.output;
-    expect((await found).map((one) => one.namespace.map((part: string) => part.split(":")[0]))).toContainEqual([
+    expect((await found).map((event) => event.namespace.map((part: string) => part.split(":")[0]))).toContainEqual([
       "child",
     ]);
     expect((await all(custom)).map(({ params }) => params.data)).toEqual([

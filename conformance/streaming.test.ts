@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Client, sdks } from "./clients.ts";
-import { collect, dataOf } from "./frames.ts";
+import { collect, eventData } from "./frames.ts";
 
 const weather = { messages: [{ role: "user", content: "weather in Rome" }] };
 const hello = { messages: [{ role: "user", content: "hello there" }] };
@@ -19,30 +19,30 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     );
     expect(frames[0]).toMatchObject({ event: "metadata", data: { run_id: created!.run_id, attempt: 1 } });
     expect(created).toMatchObject({ thread_id });
-    expect(dataOf(frames, "metadata")).toHaveLength(1);
+    expect(eventData(frames, "metadata")).toHaveLength(1);
     expect((await client.runs.get(thread_id, created!.run_id)).status).toBe("success");
   });
 
   test("values is the default mode and contains the state after each step", async () => {
     const frames = await streamed("counter", { input: { add: 1 } });
     expect([...new Set(frames.map((frame) => frame.event))]).toEqual(["metadata", "values"]);
-    expect(dataOf(frames, "values").map((values) => values.total)).toEqual([0, 1, 2]);
+    expect(eventData(frames, "values").map((values) => values.total)).toEqual([0, 1, 2]);
   });
 
   test("updates contains the output of each node", async () => {
     const frames = await streamed("counter", { input: { add: 1 }, streamMode: "updates" });
-    expect(dataOf(frames, "updates")).toEqual([
+    expect(eventData(frames, "updates")).toEqual([
       { increment: { total: 1, trail: ["+1"] } },
       { double: { total: 1, trail: ["*2"] } },
     ]);
-    expect(dataOf(frames, "values")).toEqual([]);
+    expect(eventData(frames, "values")).toEqual([]);
   });
 
   test("messages contains each message as it grows, then complete", async () => {
     const frames = await streamed("agent", { input: hello, streamMode: "messages" });
     const kinds = new Set(frames.map((frame) => frame.event));
     expect([...kinds].sort()).toEqual(["messages/complete", "messages/metadata", "messages/partial", "metadata"]);
-    const partials = dataOf(frames, "messages/partial").map(([message]) => message);
+    const partials = eventData(frames, "messages/partial").map(([message]) => message);
     expect(partials.map((message) => message.content)).toEqual([
       "You ",
       "You said: ",
@@ -52,10 +52,10 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     const [id, ...others] = new Set(partials.map((message) => message.id));
     expect(others).toEqual([]);
     expect(partials.every((message) => message.type === "ai")).toBe(true);
-    expect(dataOf(frames, "messages/metadata")).toMatchObject([
+    expect(eventData(frames, "messages/metadata")).toMatchObject([
       { [id]: { metadata: { langgraph_node: "model", langgraph_step: 1, graph_id: "agent" } } },
     ]);
-    const complete = dataOf(frames, "messages/complete").flat();
+    const complete = eventData(frames, "messages/complete").flat();
     expect(complete).toMatchObject([
       { type: "human", content: "hello there" },
       { type: "ai", content: "You said: hello there", id },
@@ -64,9 +64,9 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
 
   test("messages contains tool calls as they grow, and the tool's result", async () => {
     const frames = await streamed("agent", { input: weather, streamMode: "messages" });
-    const calls = dataOf(frames, "messages/partial").map(([message]) => message.tool_calls?.[0]);
+    const calls = eventData(frames, "messages/partial").map(([message]) => message.tool_calls?.[0]);
     expect(calls.filter(Boolean).at(-1)).toMatchObject({ name: "get_weather", args: { city: "Rome" } });
-    const complete = dataOf(frames, "messages/complete").flat();
+    const complete = eventData(frames, "messages/complete").flat();
     expect(complete.map((message) => message.type)).toEqual(["human", "ai", "tool", "ai"]);
     expect(complete[2]).toMatchObject({ content: "sunny in Rome", tool_call_id: complete[1].tool_calls[0].id });
     expect(complete.at(-1).content).toBe("The tool says: sunny in Rome");
@@ -74,10 +74,10 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
 
   test("messages-tuple contains each token with its origin", async () => {
     const frames = await streamed("agent", { input: weather, streamMode: "messages-tuple" });
-    const tuples = dataOf(frames, "messages");
-    const said = tuples.filter(([, meta]) => meta.langgraph_node === "model").map(([message]) => message);
-    expect(said.map((message) => message.content).join("")).toBe("The tool says: sunny in Rome");
-    const args = said.flatMap((message) => message.tool_call_chunks ?? []).map((chunk) => chunk.args);
+    const tuples = eventData(frames, "messages");
+    const modelMessages = tuples.filter(([, meta]) => meta.langgraph_node === "model").map(([message]) => message);
+    expect(modelMessages.map((message) => message.content).join("")).toBe("The tool says: sunny in Rome");
+    const args = modelMessages.flatMap((message) => message.tool_call_chunks ?? []).map((chunk) => chunk.args);
     expect(args.join("")).toBe('{"city":"Rome"}');
     const tool = tuples.filter(([, meta]) => meta.langgraph_node === "tools");
     expect(tool).toMatchObject([[{ type: "tool", content: "sunny in Rome" }, { graph_id: "agent" }]]);
@@ -85,7 +85,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
 
   test("events contains LangChain's events of models and chains", async () => {
     const frames = await streamed("agent", { input: hello, streamMode: "events" });
-    const events = dataOf(frames, "events");
+    const events = eventData(frames, "events");
     const names = new Set(events.map((event) => event.event));
     expect(names).toContain("on_chain_start");
     expect(names).toContain("on_chain_end");
@@ -98,7 +98,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
   test("debug contains checkpoints, tasks and their results", async () => {
     const { thread_id } = await client.threads.create();
     const frames = await collect(client.runs.stream(thread_id, "counter", { input: { add: 1 }, streamMode: "debug" }));
-    const debug = dataOf(frames, "debug");
+    const debug = eventData(frames, "debug");
     const types = debug.map((entry) =>
       entry.type === "checkpoint" ? entry.type : `${entry.type}:${entry.payload.name}`,
     );
@@ -121,7 +121,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
 
   test("tasks contains the start and the end of each task", async () => {
     const frames = await streamed("counter", { input: { add: 1 }, streamMode: "tasks" });
-    const tasks = dataOf(frames, "tasks");
+    const tasks = eventData(frames, "tasks");
     expect(tasks.map((task) => [task.name, "result" in task])).toEqual([
       ["increment", false],
       ["increment", true],
@@ -134,14 +134,14 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
 
   test("checkpoints contains each checkpoint", async () => {
     const frames = await streamed("counter", { input: { add: 1 }, streamMode: "checkpoints" });
-    const checkpoints = dataOf(frames, "checkpoints");
+    const checkpoints = eventData(frames, "checkpoints");
     expect(checkpoints.map((checkpoint) => checkpoint.next)).toEqual([["__start__"], ["increment"], ["double"], []]);
     expect(checkpoints.at(-1)).toMatchObject({ values: { total: 2 }, metadata: { source: "loop", step: 2 } });
   });
 
   test("custom contains what the nodes write", async () => {
     const frames = await streamed("slow", { input: { steps: 2, ms: 5, label: "c" }, streamMode: "custom" });
-    expect(dataOf(frames, "custom")).toEqual([
+    expect(eventData(frames, "custom")).toEqual([
       { label: "c", tick: 1 },
       { label: "c", tick: 2 },
     ]);
@@ -149,7 +149,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
 
   test("tools contains the start and the end of each tool call", async () => {
     const frames = await streamed("agent", { input: weather, streamMode: "tools" as "custom" });
-    const [start, end] = dataOf(frames, "tools");
+    const [start, end] = eventData(frames, "tools");
     expect(start).toMatchObject({ event: "on_tool_start", name: "get_weather" });
     expect(end).toMatchObject({ event: "on_tool_end", output: { content: "sunny in Rome" } });
     expect(end.toolCallId).toBe(start.toolCallId);
@@ -182,7 +182,7 @@ describe.each(sdks)("streaming over SDK $sdk", ({ client }) => {
     const { thread_id } = await client.threads.create();
     const frames = await collect(client.runs.stream(thread_id, "failing", { input: { reason: "told" } }));
     expect(frames.at(-1)).toMatchObject({ event: "error", data: { message: expect.stringContaining("told") } });
-    expect(dataOf(frames, "values").at(-1)).toMatchObject({ prepared: true });
+    expect(eventData(frames, "values").at(-1)).toMatchObject({ prepared: true });
     expect(await client.runs.list(thread_id)).toMatchObject([{ status: "error" }]);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sdks } from "./clients.ts";
-import { collect, dataOf } from "./frames.ts";
+import { collect, eventData } from "./frames.ts";
 
 const CHILD = /^child:[0-9a-f-]{36}$/;
 const GRANDCHILD = /^child:[0-9a-f-]{36}\|grandchild:[0-9a-f-]{36}$/;
@@ -19,7 +19,7 @@ describe.each(sdks)("subgraph streaming over SDK $sdk", ({ client }) => {
   test("without subgraphs only the root's frames are sent", async () => {
     const frames = await streamed({ streamMode: ["updates", "custom"] });
     expect(frames.every((frame) => !frame.event.includes("|"))).toBe(true);
-    expect(dataOf(frames, "updates").map((update) => Object.keys(update)[0])).toEqual(["enter", "child"]);
+    expect(eventData(frames, "updates").map((update) => Object.keys(update)[0])).toEqual(["enter", "child"]);
   });
 
   test("with subgraphs each frame carries its namespace", async () => {

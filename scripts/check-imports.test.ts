@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { expect, test } from "vitest";
 
 const ROOT = resolve(import.meta.dirname, "..");
-const one = "export const one = 1;\n";
+const source = "export const one = 1;\n";
 const importing = (path: string) => `import { one } from "${path}";\nexport const two = one;\n`;
 
 /** Runs the checker on a tree of files and returns `rule: importing file` for each violation. */
@@ -35,7 +35,7 @@ async function violations(files: Record<string, string>): Promise<string[]> {
 
 test("accepts a tree that follows the import rules", async () => {
   const found = await violations({
-    "server/src/base/errors.ts": one,
+    "server/src/base/errors.ts": source,
     "server/src/base/config/options.ts": importing("../errors.ts"),
     "server/src/base/log.ts": importing("./config/options.ts"),
     "server/src/base/db/sql.ts": importing("../log.ts"),
@@ -47,7 +47,7 @@ test("accepts a tree that follows the import rules", async () => {
     "server/src/main.ts": importing("./app.ts"),
     "server/test/db.ts": importing("../src/base/db/sql.ts"),
     "server/src/agent/runs/sql.db.test.ts": importing("../../../test/db.ts"),
-    "graph-host/src/protocol.ts": one,
+    "graph-host/src/protocol.ts": source,
     "server/src/agent/runs/host.ts": importing("../../../../graph-host/src/protocol.ts"),
     "cli/src/main.ts": 'export const start = () => import("../../server/src/main.ts");\n',
   });
@@ -57,24 +57,24 @@ test("accepts a tree that follows the import rules", async () => {
 test("finds each violation of the import rules", async () => {
   // Imported files, one per location, without violations of their own.
   const targets = {
-    "server/src/base/ids.ts": one,
-    "server/src/base/log.ts": one,
-    "server/src/base/events/bus.ts": one,
-    "server/src/base/http/server.ts": one,
-    "server/src/agent/runs/sql.ts": one,
-    "server/src/agent/runs/routes.ts": one,
-    "server/src/agent/runs/index.ts": one,
-    "server/src/agent/threads/sql.ts": one,
-    "server/src/app.ts": one,
-    "server/src/main.ts": one,
-    "server/src/admin/keys.ts": one,
-    "server/test/db.ts": one,
+    "server/src/base/ids.ts": source,
+    "server/src/base/log.ts": source,
+    "server/src/base/events/bus.ts": source,
+    "server/src/base/http/server.ts": source,
+    "server/src/agent/runs/sql.ts": source,
+    "server/src/agent/runs/routes.ts": source,
+    "server/src/agent/runs/index.ts": source,
+    "server/src/agent/threads/sql.ts": source,
+    "server/src/app.ts": source,
+    "server/src/main.ts": source,
+    "server/src/admin/keys.ts": source,
+    "server/test/db.ts": source,
     // a cycle is reported once, for one of its files
     "server/src/trace/b.ts": importing("./a.ts"),
     "server/src/trace/d.ts": 'import type { C } from "./c.ts";\nexport type D = C;\n',
     "server/package.json": "{}",
     "graph-host/package.json": '{"devDependencies": {"zod": "4"}}',
-    "graph-host/src/serialise.ts": one,
+    "graph-host/src/serialise.ts": source,
   };
   const breaches: [rule: string, file: string, text: string][] = [
     ["no-cycles", "server/src/trace/a.ts", importing("./b.ts")],
@@ -83,7 +83,7 @@ test("finds each violation of the import rules", async () => {
     ["base-is-the-bottom", "server/src/base/db/up.ts", importing("../../agent/runs/sql.ts")],
     ["base-layer-1-imports-upward", "server/src/base/clock.ts", importing("./log.ts")],
     ["base-layer-4-imports-upward", "server/src/base/db/over.ts", importing("../events/bus.ts")],
-    ["base-layer-5-imports-upward", "server/src/base/jobs/over.ts", importing("../http/server.ts")],
+    ["base-layer-5-imports-upward", "server/src/base/polling/over.ts", importing("../http/server.ts")],
     ["identity-looks-down", "server/src/identity/up.ts", importing("../agent/runs/sql.ts")],
     ["spaces-look-down", "server/src/trace/across.ts", importing("../agent/runs/sql.ts")],
     ["app-is-imported-by-main", "server/src/agent/up.ts", importing("../app.ts")],

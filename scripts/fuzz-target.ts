@@ -40,16 +40,16 @@ export async function startTargets(space?: string): Promise<Targets> {
   chmodSync(directory, 0o755);
   const launched: Launched[] = [];
   let tail = "";
-  const log = () => (tail === "" ? launched.map((one) => one.log()).join("") : tail);
+  const log = () => (tail === "" ? launched.map((target) => target.log()).join("") : tail);
   const stop = async () => {
-    await Promise.all(launched.map((one) => end(one.child)));
+    await Promise.all(launched.map((target) => end(target.child)));
     tail = log();
     rmSync(directory, { recursive: true, force: true });
   };
   const start = (name: string, args: string[]): Promise<string> => {
-    const one = launch(join(directory, name), args);
-    launched.push(one);
-    return untilStarted(one);
+    const process = launch(join(directory, name), args);
+    launched.push(process);
+    return untilStarted(process);
   };
   try {
     const targets: FuzzTarget[] = [];
@@ -57,9 +57,9 @@ export async function startTargets(space?: string): Promise<Targets> {
     if (space === undefined || space === "control") targets.push(await startUp(start));
     return { targets, directory, log, stop };
   } catch (error) {
-    const told = log();
+    const output = log();
     await stop();
-    throw new Error(`${String(error)}\n${told.slice(-4000)}`, { cause: error });
+    throw new Error(`${String(error)}\n${output.slice(-4000)}`, { cause: error });
   }
 }
 
@@ -204,7 +204,7 @@ async function fillTrace(ask: Ask): Promise<RealIds> {
   const project = await ask("POST", "/api/v1/sessions", { name: "made by the fuzzer" }).catch(() => ({}) as Json);
   const run = crypto.randomUUID();
   const now = new Date().toISOString();
-  const one = {
+  const launchedProcess = {
     id: run,
     trace_id: run,
     name: "r",
@@ -216,7 +216,7 @@ async function fillTrace(ask: Ask): Promise<RealIds> {
   };
   const dotted = `${now.replaceAll(/[-:.]/g, "").replace("Z", "000Z")}${run}`;
   await ask("POST", "/api/v1/runs/batch", {
-    post: [{ ...one, dotted_order: dotted, session_name: "made by the fuzzer" }],
+    post: [{ ...launchedProcess, dotted_order: dotted, session_name: "made by the fuzzer" }],
   });
   const feedback = await ask("POST", "/api/v1/feedback", { run_id: run, key: "k", score: 1 });
   const share = await ask("PUT", `/api/v1/datasets/${String(dataset["id"])}/share`, {}).catch(() => ({}) as Json);

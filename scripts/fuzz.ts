@@ -53,7 +53,7 @@ const { targets, directory, stop, log } = await startTargets(given.space);
 let requests = 0;
 let wrong = 0;
 try {
-  for (const target of targets.filter((one) => given.space === undefined || one.name === given.space)) {
+  for (const target of targets.filter((target) => given.space === undefined || target.name === given.space)) {
     const report = await fuzz(schemathesis, target);
     requests += report.requests;
     wrong += report.wrong;
@@ -95,24 +95,24 @@ async function fuzz(program: string, target: FuzzTarget) {
   args.push(...endless, "--warnings", "off", "--no-shrink", "--report", "json", "--report-json-path", report);
   if (given.seed !== "random") args.push("--seed", given.seed ?? USUAL_SEED);
   const cancelling = target.name === "agent" ? setInterval(() => void cancelPending(target), 3000) : undefined;
-  const stdout = await outputOf(program, args).finally(() => clearInterval(cancelling));
-  const told = JSON.parse(readFileSync(report, "utf8")) as {
+  const stdout = await runProgram(program, args).finally(() => clearInterval(cancelling));
+  const results = JSON.parse(readFileSync(report, "utf8")) as {
     operations: { tested: number };
     test_cases: { generated: number; unique_failures: number; errored: number };
     errors: unknown[];
   };
   const unanswered = await checkKey(target);
-  const failures = told.test_cases.unique_failures + told.errors.length + unanswered;
+  const failures = results.test_cases.unique_failures + results.errors.length + unanswered;
   if (failures > 0) {
     // generating bodies of megabytes is intended, printing them is not
     console.log(stdout.replace(/[^\n]{600,}/g, (line) => `${line.slice(0, 600)}…`));
     console.log(`again with --space ${target.name} --seed ${/^Seed: (\d+)/m.exec(stdout)?.[1]}`);
   }
-  return { requests: told.test_cases.generated, operations: told.operations.tested, wrong: failures };
+  return { requests: results.test_cases.generated, operations: results.operations.tested, wrong: failures };
 }
 
 /** Returns the output without blocking: the other side would close idle connections. Exit code 1 means findings. */
-function outputOf(program: string, args: string[]): Promise<string> {
+function runProgram(program: string, args: string[]): Promise<string> {
   const options = { cwd: directory, maxBuffer: 1e9 };
   return new Promise((resolve) => {
     const child = execFile(program, args, options, (_, stdout) => {

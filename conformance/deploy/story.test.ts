@@ -100,7 +100,7 @@ test("a run's trace is in the project named after the deployment, and accepts fe
   const traces = new TraceClient({ apiUrl: platform.traces, apiKey: platform.key });
   const { id: run } = await vi.waitUntil(
     async () => {
-      for await (const one of traces.listRuns({ projectName: "my-agent", isRoot: true, limit: 1 })) return one;
+      for await (const run of traces.listRuns({ projectName: "my-agent", isRoot: true, limit: 1 })) return run;
       return undefined;
     },
     { timeout: 15_000, interval: 250 },
@@ -157,16 +157,16 @@ test("following the logs shows each line of a run once, within seconds", async (
   const lines = ({ output }: (typeof followers)[number]) => output().match(/a line of second/g)?.length ?? 0;
   try {
     // they begin with earlier lines
-    await vi.waitUntil(() => followers.every((one) => lines(one) > 0), { timeout: 20_000 });
+    await vi.waitUntil(() => followers.every((follower) => lines(follower) > 0), { timeout: 20_000 });
     const before = followers.map(lines);
     await runIt();
     await runIt();
-    await vi.waitUntil(() => followers.every((one, n) => lines(one) >= before[n]! + 2), { timeout: 15_000 });
+    await vi.waitUntil(() => followers.every((follower, n) => lines(follower) >= before[n]! + 2), { timeout: 15_000 });
     // and no line is repeated
     await new Promise((done) => setTimeout(done, 3000));
     expect(followers.map(lines)).toEqual(before.map((count) => count + 2));
   } finally {
-    await Promise.all(followers.map((one) => one.stop()));
+    await Promise.all(followers.map((follower) => follower.stop()));
   }
 }, 60_000);
 

@@ -109,7 +109,7 @@ test("a project is deployed, run, traced, scored and exported, and its webhook i
   const given = await vi.waitUntil(
     async () => {
       const all = [];
-      for await (const one of traces.listFeedback({ runIds: [run] })) all.push([one.key, one.score]);
+      for await (const entry of traces.listFeedback({ runIds: [run] })) all.push([entry.key, entry.score]);
       return all.length === 2 && all.toSorted();
     },
     { timeout: 20_000, interval: 200 },

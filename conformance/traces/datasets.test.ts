@@ -27,8 +27,12 @@ test("datasets are created, read, listed, updated and deleted", async () => {
 
 test("examples are created singly and in bulk, read, listed, updated and deleted", async () => {
   const { id: datasetId, name: datasetName } = await dataset();
-  const one = await client.createExample({ q: "one" }, { a: 1 }, { datasetId, metadata: { m: 1 }, split: "train" });
-  expect(one).toMatchObject({ inputs: { q: "one" }, outputs: { a: 1 }, metadata: { m: 1, dataset_split: ["train"] } });
+  const created = await client.createExample({ q: "one" }, { a: 1 }, { datasetId, metadata: { m: 1 }, split: "train" });
+  expect(created).toMatchObject({
+    inputs: { q: "one" },
+    outputs: { a: 1 },
+    metadata: { m: 1, dataset_split: ["train"] },
+  });
   const many = await client.createExamples([
     { dataset_id: datasetId, inputs: { q: "two" }, outputs: { a: 2 } },
     { dataset_id: datasetId, inputs: { q: "three" }, split: ["train", "test"] },
@@ -37,29 +41,29 @@ test("examples are created singly and in bulk, read, listed, updated and deleted
   expect(await all(client.listExamples({ datasetName }))).toHaveLength(3);
   const inSplit = await all(client.listExamples({ datasetId, splits: ["train"] }));
   expect(inSplit.map((example) => example.inputs["q"]).sort()).toEqual(["one", "three"]);
-  expect(await all(client.listExamples({ datasetId, metadata: { m: 1 } }))).toMatchObject([{ id: one.id }]);
+  expect(await all(client.listExamples({ datasetId, metadata: { m: 1 } }))).toMatchObject([{ id: created.id }]);
   expect(await all(client.listExamples({ datasetId, filter: 'exists(metadata, "m")' }))).toMatchObject([
-    { id: one.id },
+    { id: created.id },
   ]);
-  expect(await all(client.listExamples({ datasetId, exampleIds: [one.id, many[0]!.id] }))).toHaveLength(2);
+  expect(await all(client.listExamples({ datasetId, exampleIds: [created.id, many[0]!.id] }))).toHaveLength(2);
   expect(await all(client.listExamples({ datasetId, limit: 1, offset: 1 }))).toHaveLength(1);
 
-  await client.updateExample({ id: one.id, outputs: { a: 10 }, metadata: { n: 2 } });
-  expect(await client.readExample(one.id)).toMatchObject({
+  await client.updateExample({ id: created.id, outputs: { a: 10 }, metadata: { n: 2 } });
+  expect(await client.readExample(created.id)).toMatchObject({
     inputs: { q: "one" },
     outputs: { a: 10 },
     metadata: { n: 2, dataset_split: ["train"] },
   });
   await client.updateExamples(many.map(({ id }) => ({ id, dataset_id: datasetId, split: "dev" })));
   expect((await client.listDatasetSplits({ datasetId })).sort()).toEqual(["dev", "train"]);
-  await client.updateDatasetSplits({ datasetId, splitName: "extra", exampleIds: [one.id] });
+  await client.updateDatasetSplits({ datasetId, splitName: "extra", exampleIds: [created.id] });
   expect((await client.listDatasetSplits({ datasetId })).sort()).toEqual(["dev", "extra", "train"]);
 
-  await client.deleteExample(one.id);
+  await client.deleteExample(created.id);
   await client.deleteExamples([many[0]!.id]);
   await client.deleteExamples([many[1]!.id], { hardDelete: true });
   expect(await all(client.listExamples({ datasetId }))).toEqual([]);
-  await expect(client.readExample(one.id)).rejects.toMatchObject({ status: 404 });
+  await expect(client.readExample(created.id)).rejects.toMatchObject({ status: 404 });
 });
 
 test("lists all examples beyond one page", async () => {

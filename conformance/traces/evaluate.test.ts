@@ -22,7 +22,8 @@ const isCorrect = ({ outputs, referenceOutputs }: { outputs: object; referenceOu
 const accuracy = ({ outputs, referenceOutputs }: { outputs: object[]; referenceOutputs?: object[] }) => ({
   key: "accuracy",
   score:
-    outputs.filter((one, i) => JSON.stringify(one) === JSON.stringify(referenceOutputs?.[i])).length / outputs.length,
+    outputs.filter((output, i) => JSON.stringify(output) === JSON.stringify(referenceOutputs?.[i])).length /
+    outputs.length,
 });
 
 test("evaluate() runs a target over a dataset and leaves an experiment with feedback", async () => {
@@ -75,7 +76,7 @@ test("evaluate() runs a target over a dataset and leaves an experiment with feed
     rows.map((row) => runs.filter((run) => run.reference_example_id === row.id).map((run) => run.id)),
   );
   expect(rows).toHaveLength(3);
-  expect(experiments.map((one) => one.name)).toEqual([projectName]);
+  expect(experiments.map((experiment) => experiment.name)).toEqual([projectName]);
 });
 
 test("evaluate() respects repetitions and splits, and a duplicate project name is a conflict", async () => {
@@ -117,5 +118,5 @@ test("two experiments are compared", async () => {
   expect(compared.results).toHaveLength(3);
   const runs = await all(client.listRuns({ projectName: first.experimentName, isRoot: true }));
   const feedback = await all(client.listFeedback({ runIds: runs.map((run) => run.id), feedbackKeys: ["preferred"] }));
-  expect(feedback.map((one) => one.score)).toEqual([1, 1, 1]);
+  expect(feedback.map((entry) => entry.score)).toEqual([1, 1, 1]);
 });

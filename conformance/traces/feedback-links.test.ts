@@ -34,7 +34,7 @@ const input = { messages: [{ role: "user", content: "hi" }] };
 const feedbackKeys = ["thumbs", "tone"];
 type Links = Record<string, string>;
 
-async function feedbackOf(runId: string, count: number): Promise<Feedback[]> {
+async function waitForFeedback(runId: string, count: number): Promise<Feedback[]> {
   const list = () => all(traces.listFeedback({ runIds: [runId] }));
   await expect.poll(async () => (await list()).length, { timeout: 20_000 }).toBe(count);
   return list();
@@ -60,9 +60,9 @@ test("the stream ends with one feedback link per key; GET and POST create feedba
   });
   expect(posted.status).toBe(200);
 
-  const given = await feedbackOf(run_id, 2);
-  expect(given.find((one) => one.key === "thumbs")).toMatchObject({ run_id, score: 1, comment: "good" });
-  expect(given.find((one) => one.key === "tone")).toMatchObject({
+  const given = await waitForFeedback(run_id, 2);
+  expect(given.find((entry) => entry.key === "thumbs")).toMatchObject({ run_id, score: 1, comment: "good" });
+  expect(given.find((entry) => entry.key === "tone")).toMatchObject({
     run_id,
     score: 0.5,
     value: "dry",
@@ -82,7 +82,7 @@ test("the stream ends with one feedback link per key; GET and POST create feedba
     .toEqual(feedbackKeys);
   // the official client's own way to use a link
   await traces.createFeedback(run_id, "by-hand", { score: 1 });
-  await feedbackOf(run_id, 3);
+  await waitForFeedback(run_id, 3);
 });
 
 /** Waits for a run with links; the official client cannot request them here. */

@@ -89,7 +89,7 @@ test("a pre-signed link gives feedback without a key", async () => {
   const second = await client.createPresignedFeedbackToken(run.id, "second", { expiration: until });
   expect(Date.parse(second.expires_at)).toBe(Date.parse(until));
   const listed = await all(client.listPresignedFeedbackTokens(run.id));
-  expect(listed.map((one) => one.id)).toEqual([token.id, second.id]);
+  expect(listed.map((token) => token.id)).toEqual([token.id, second.id]);
 });
 
 test("feedback configurations are created once, updated and deleted", async () => {

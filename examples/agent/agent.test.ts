@@ -54,8 +54,8 @@ test("the answer is streamed token by token, tool calls in pieces, with usage at
 });
 
 test("the same conversation gets the same answer", async () => {
-  const [one, other] = [await ask("Hello"), await ask("Hello")];
-  expect(one.at(-1)!.text).toBe(other.at(-1)!.text);
+  const [first, other] = [await ask("Hello"), await ask("Hello")];
+  expect(first.at(-1)!.text).toBe(other.at(-1)!.text);
 });
 
 test.each([

@@ -55,8 +55,8 @@ export class LocalModel extends BaseChatModel<LocalModelOptions> {
     options: this["ParsedCallOptions"],
     runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
-    const reply = decideReply(messages, new Set((options.tools ?? []).map(nameOf)));
-    for (const message of chunksOf(reply, messages)) {
+    const reply = decideReply(messages, new Set((options.tools ?? []).map(toolName)));
+    for (const message of replyChunks(reply, messages)) {
       options.signal?.throwIfAborted();
       if (this.#tokenDelayMs > 0) await new Promise((done) => setTimeout(done, this.#tokenDelayMs));
       const text = typeof message.content === "string" ? message.content : "";
@@ -67,11 +67,11 @@ export class LocalModel extends BaseChatModel<LocalModelOptions> {
   }
 }
 
-function nameOf(tool: BindToolsInput): string {
+function toolName(tool: BindToolsInput): string {
   return "name" in tool ? String(tool.name) : "";
 }
 
-function* chunksOf(reply: Reply, messages: BaseMessage[]): Generator<AIMessageChunk> {
+function* replyChunks(reply: Reply, messages: BaseMessage[]): Generator<AIMessageChunk> {
   // A word with its leading blank, like a tokenizer's tokens.
   const words = reply.text.match(/\s*\S+/g) ?? [];
   for (const content of words) yield new AIMessageChunk({ content });

@@ -18,7 +18,7 @@ import {
 import { RemoteStore } from "./remote-store.ts";
 import { ActiveRun, currentWork } from "./runs/active-run.ts";
 import { executeRun, type RunDeps } from "./runs/execute-run.ts";
-import { describeError, outcomeOf } from "./runs/run-outcome.ts";
+import { describeError, toOutcome } from "./runs/run-outcome.ts";
 import type { Savers } from "./savers.ts";
 import { RunTracing } from "./tracing/run-tracing.ts";
 import { warmUp } from "./warm-up.ts";
@@ -156,7 +156,7 @@ export class Host {
   #failRun(run: ActiveRun, error: unknown): void {
     if (run.closed || run.stopped)
       return complain(`Run ${run.start.run_id} has ended, but its code threw an error:`, error);
-    run.stop(outcomeOf(error, undefined), error);
+    run.stop(toOutcome(error, undefined), error);
   }
 
   async #answer<M extends keyof HostCalls>(id: number, method: M, params: HostCalls[M]["params"]): Promise<void> {

@@ -31,9 +31,9 @@ export function initialize(data: Places): void {
 }
 
 export async function resolve(specifier: string, context: ResolveContext, next: NextResolve): Promise<Resolved> {
-  const ours = context.parentURL?.startsWith(places.hostRoot);
+  const isHostCode = context.parentURL?.startsWith(places.hostRoot);
   if (
-    !ours ||
+    !isHostCode ||
     !(specifier.startsWith("@langchain/") || specifier === "langsmith" || specifier.startsWith("langsmith/"))
   ) {
     return next(specifier, context);

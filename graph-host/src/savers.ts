@@ -8,7 +8,7 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { CheckpointDatabase } from "./checkpoints/checkpoint-database.ts";
 import { HeddleSaver } from "./checkpoints/heddle-saver.ts";
-import { triggersOf } from "./checkpoints/final-step.ts";
+import { readTriggers } from "./checkpoints/final-step.ts";
 import type { Finished } from "./checkpoints/rows.ts";
 import { startsWithoutUserCode } from "./checkpoints/start-step.ts";
 import { currentWork } from "./runs/active-run.ts";
@@ -59,7 +59,7 @@ function databaseSavers(database: CheckpointDatabase): Savers {
         ...(freshThread && { freshThread: threadId }),
         ...(head && { head: { threadId, id: head } }),
         passiveStart: startsWithoutUserCode(graph),
-        triggers: triggersOf(graph),
+        triggers: readTriggers(graph),
         clock: currentWork.getStore()?.clock,
         onCheckpoint,
       }),

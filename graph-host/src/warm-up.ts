@@ -1,7 +1,7 @@
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-import { triggersOf } from "./checkpoints/final-step.ts";
+import { readTriggers } from "./checkpoints/final-step.ts";
 import { HeddleSaver } from "./checkpoints/heddle-saver.ts";
 import type { Graph } from "./graphs/graph.ts";
 import type { RunKwargs, RunStart } from "./protocol.ts";
@@ -22,7 +22,7 @@ const ID = "00000000-0000-4000-8000-000000000000";
 export async function warmUp(deps: Pick<RunDeps, "store" | "langgraphVersion">, busy: () => boolean): Promise<void> {
   if (WATCHED.some((name) => process.env[name] === "true")) return;
   const graph = rehearsalGraph();
-  const triggers = triggersOf(graph);
+  const triggers = readTriggers(graph);
   const database = rehearsalDatabase();
   const rehearsal: RunDeps = {
     store: deps.store,

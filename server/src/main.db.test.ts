@@ -38,7 +38,7 @@ test("servers forward streams with the caller's key, and reject callers of other
     await server.graphs;
     return server;
   };
-  const [one, two] = [await start(), await start()];
+  const [first, two] = [await start(), await start()];
   vi.unstubAllEnvs();
   expect(two.firstKey).toBeNull();
   const call = (url: string, path: string, key: string | null, body?: unknown) =>
@@ -49,8 +49,8 @@ test("servers forward streams with the caller's key, and reject callers of other
     });
 
   const thread = randomUUID();
-  expect((await call(one.url, "/threads", one.firstKey, { thread_id: thread })).status).toBe(200);
-  const created = await call(one.url, `/threads/${thread}/runs`, one.firstKey, {
+  expect((await call(first.url, "/threads", first.firstKey, { thread_id: thread })).status).toBe(200);
+  const created = await call(first.url, `/threads/${thread}/runs`, first.firstKey, {
     assistant_id: "slow",
     input: {},
     stream_mode: ["values"],
@@ -58,7 +58,7 @@ test("servers forward streams with the caller's key, and reject callers of other
   });
   const { run_id: run } = (await created.json()) as { run_id: string };
   // the run executes on the first server, so the second one reads its frames there
-  const stream = await call(two.url, `/threads/${thread}/runs/${run}/stream`, one.firstKey);
+  const stream = await call(two.url, `/threads/${thread}/runs/${run}/stream`, first.firstKey);
   expect(stream.status).toBe(200);
   const frames = stream.body!.getReader();
   let text = "";

@@ -12,7 +12,7 @@ import { createAgentApp } from "../src/app.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";
 import { createLog, type Log } from "../src/base/log.ts";
-import { type Call, callerOf } from "./call.ts";
+import { type Call, createCaller } from "./call.ts";
 import { type TestDatabase, testDatabase } from "./db.ts";
 import { openGuard } from "./principal.ts";
 
@@ -58,6 +58,6 @@ export async function testAgentServer(
     await stop();
     rmSync(dataDir, { recursive: true, force: true });
   });
-  const call = callerOf(createAgentApp(agent.deps, openGuard));
+  const call = createCaller(createAgentApp(agent.deps, openGuard));
   return { agent, sql: db.sql, call, stop };
 }

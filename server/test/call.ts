@@ -12,7 +12,7 @@ export interface Answer {
 export type Call = (method: string, path: string, body?: unknown, headers?: Record<string, string>) => Promise<Answer>;
 
 /** Calls an application without a port. A body of text or bytes is sent unchanged. */
-export const callerOf =
+export const createCaller =
   (app: Hono): Call =>
   async (method, path, body, headers = {}) => {
     const response = await app.request(path, {

@@ -20,7 +20,7 @@ import { openRegistry } from "../src/control/registry/open-registry.ts";
 import { controlOptions } from "../src/control/settings.ts";
 import { createCredentialRule } from "../src/identity/platform-credentials.ts";
 import { identityOptions } from "../src/identity/settings.ts";
-import { type Call, callerOf } from "./call.ts";
+import { type Call, createCaller } from "./call.ts";
 import { type TestDatabase, testDatabase } from "./db.ts";
 import { openGuard } from "./principal.ts";
 
@@ -106,7 +106,7 @@ export async function testControlPlane(
     await dropDeploymentDatabases(db);
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });
   });
-  return { control, sql: db.sql, call: callerOf(app), url: http.url, dataDir, stop };
+  return { control, sql: db.sql, call: createCaller(app), url: http.url, dataDir, stop };
 }
 
 /** Creates a deployment served from a port of the test, without a process. */

@@ -14,13 +14,13 @@ export interface TarEntry {
 }
 
 /** Returns gzip of tar (POSIX ustar), of files by path or of arbitrary entries. */
-export function archiveOf(files: Record<string, string> | TarEntry[]): Buffer {
+export function createArchive(files: Record<string, string> | TarEntry[]): Buffer {
   const entries = Array.isArray(files) ? files : Object.entries(files).map(([path, text]) => ({ path, text }));
-  const blocks = entries.flatMap((entry) => blocksOf(entry));
+  const blocks = entries.flatMap((entry) => tarBlocks(entry));
   return gzipSync(Buffer.concat([...blocks, Buffer.alloc(1024)]));
 }
 
-function blocksOf({ path, text = "", type = "0", link = "", mode = 0o644 }: TarEntry): Buffer[] {
+function tarBlocks({ path, text = "", type = "0", link = "", mode = 0o644 }: TarEntry): Buffer[] {
   const body = Buffer.from(text);
   const header = Buffer.alloc(512);
   header.write(path, 0, 100);
@@ -101,7 +101,7 @@ export async function deployArchive(call: Call, id: string, archive: Buffer, bod
   return changed.json.latest_revision_id;
 }
 
-export async function statusOf(call: Call, id: string, revision: string): Promise<string> {
+export async function revisionStatus(call: Call, id: string, revision: string): Promise<string> {
   return (await call("GET", `/v2/deployments/${id}/revisions/${revision}`)).json.status;
 }
 
@@ -116,7 +116,7 @@ export async function untilStatus(
   const final = /DEPLOYED|FAILED|SKIPPED/;
   const status = await vi.waitUntil(
     async () => {
-      const now = await statusOf(call, id, revision);
+      const now = await revisionStatus(call, id, revision);
       return (final.test(now) || now === wanted) && now;
     },
     { timeout, interval: 50 },

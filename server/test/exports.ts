@@ -70,7 +70,7 @@ export async function testExports(env: Record<string, string> = {}, db?: TestDat
     return json;
   }
 
-  const keysOf = async (id: string) => (await s3.keys("traces", `pre/fix/export_id=${id}/`)).toSorted();
+  const exportKeys = async (id: string) => (await s3.keys("traces", `pre/fix/export_id=${id}/`)).toSorted();
 
   async function readManifest(id: string) {
     return JSON.parse((await s3.read("traces", `pre/fix/export_id=${id}/_manifest.json`)).toString());
@@ -78,7 +78,7 @@ export async function testExports(env: Record<string, string> = {}, db?: TestDat
 
   /** Reads all rows of an export through DuckDB. */
   async function readRows(id: string, select = "*"): Promise<Record<string, unknown>[]> {
-    const keys = (await keysOf(id)).filter((key) => key.endsWith(".parquet"));
+    const keys = (await exportKeys(id)).filter((key) => key.endsWith(".parquet"));
     const paths: string[] = [];
     for (const [i, key] of keys.entries()) {
       const path = join(scratch, `${id}-${i}.parquet`);
@@ -107,7 +107,7 @@ export async function testExports(env: Record<string, string> = {}, db?: TestDat
     create,
     ended,
     finished,
-    keysOf,
+    keysOf: exportKeys,
     readManifest,
     readRows,
     setClock(now: (() => Date) | undefined) {

@@ -56,26 +56,26 @@ export function evaluate(expression: Expression, run: SampleRun): boolean {
       return !evaluate(expression.item, run);
     case "field":
       return expression.field.type === "json" && expression.test.op === "search"
-        ? textsIn(fieldOf(run, expression.field.name, expression.test) as string | null).some((text) =>
+        ? textsIn(fieldValue(run, expression.field.name, expression.test) as string | null).some((text) =>
             passes(text, expression.test),
           )
-        : passes(fieldOf(run, expression.field.name, expression.test), expression.test);
+        : passes(fieldValue(run, expression.field.name, expression.test), expression.test);
     case "some_tag":
       return run.tags.some((tag) => passes(tag, expression.test));
     case "metadata_contains":
       return expression.entries.every(({ key, value }) =>
-        value === null ? run.metadata[key] == null : textOf(run.metadata[key]) === textOf(value),
+        value === null ? run.metadata[key] == null : toText(run.metadata[key]) === toText(value),
       );
     case "search":
       return searched(run).some((text) => holds(text, expression.text));
     case "some_pair":
-      return pairsOf(run, expression.family).some((pair) =>
+      return runPairs(run, expression.family).some((pair) =>
         expression.tests.every(({ part, test }) => passes(pair[part] ?? null, test)),
       );
   }
 }
 
-function fieldOf(run: SampleRun, name: string, { op }: Test): Value {
+function fieldValue(run: SampleRun, name: string, { op }: Test): Value {
   if (name.endsWith("_tokens") && op !== "is_null" && op !== "not_null") return (run[name as never] as Value) ?? 0;
   if (name === "is_root") return run.parent_run_id === null;
   if (name === "status") return run.error !== null ? "error" : run.end_time !== null ? "success" : "pending";
@@ -86,17 +86,17 @@ function fieldOf(run: SampleRun, name: string, { op }: Test): Value {
 const micros = (time: string): number =>
   Date.parse(`${time.slice(0, 23).replace(" ", "T")}Z`) * 1000 + Number(time.slice(23));
 
-function pairsOf(run: SampleRun, family: "metadata" | "input" | "output" | "feedback"): Record<string, Value>[] {
+function runPairs(run: SampleRun, family: "metadata" | "input" | "output" | "feedback"): Record<string, Value>[] {
   if (family === "feedback") return run.feedback;
   if (family === "metadata") {
     return Object.entries(run.metadata)
       .filter(([, value]) => value !== null)
-      .map(([key, value]) => ({ key, value: textOf(value)! }));
+      .map(([key, value]) => ({ key, value: toText(value)! }));
   }
   return (family === "input" ? run.input_pairs : run.output_pairs).map(([key, value]) => ({ key, value }));
 }
 
-const textOf = (value: unknown): string | undefined =>
+const toText = (value: unknown): string | undefined =>
   value == null ? undefined : typeof value === "string" ? value : JSON.stringify(value);
 
 const searched = (run: SampleRun): (string | null)[] => [
@@ -105,7 +105,7 @@ const searched = (run: SampleRun): (string | null)[] => [
   ...textsIn(run.inputs),
   ...textsIn(run.outputs),
   ...run.tags,
-  ...pairsOf(run, "metadata").flatMap((pair) => [String(pair["key"]), String(pair["value"])]),
+  ...runPairs(run, "metadata").flatMap((pair) => [String(pair["key"]), String(pair["value"])]),
 ];
 
 /** Returns the text unchanged, and the keys and texts inside it when it is JSON. */
@@ -128,7 +128,7 @@ export function passes(value: Value, test: Test): boolean {
   if (test.op === "not_null") return value !== null;
   if (test.op === "neq") return !passes(value, { op: "eq", value: test.value });
   if (value === null) return false;
-  if (test.op === "in") return test.values.some((one) => compare(value, one) === 0);
+  if (test.op === "in") return test.values.some((literal) => compare(value, literal) === 0);
   if (test.op === "search") return holds(String(value), test.text);
   if (test.op === "like") return likePattern(test.pattern).test(String(value));
   const order = compare(value, (test as { value: Literal }).value);

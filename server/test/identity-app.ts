@@ -5,7 +5,7 @@ import { type Guard, mountRoutes } from "../src/base/http/route.ts";
 import { AppError } from "../src/base/errors.ts";
 import { createLog } from "../src/base/log.ts";
 import { identityRoutes } from "../src/identity/index.ts";
-import { type Answer, callerOf } from "./call.ts";
+import { type Answer, createCaller } from "./call.ts";
 import type { TestDatabase } from "./db.ts";
 
 export type CallAs = (key: string | null, method: string, path: string, body?: unknown) => Promise<Answer>;
@@ -17,6 +17,6 @@ export function testIdentityApp(db: TestDatabase, guard: Guard): CallAs {
   app.onError(errorHandler("detail", log));
   app.notFound(() => errorResponse("detail", new AppError(404, "404 Not Found")));
   mountRoutes(app, identityRoutes({ sql: db.sql, log }), guard);
-  const call = callerOf(app);
+  const call = createCaller(app);
   return (key, method, path, body) => call(method, path, body, key === null ? {} : { "x-api-key": key });
 }

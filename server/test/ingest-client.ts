@@ -31,7 +31,7 @@ export function multipart(parts: TestPart[]): { body: Buffer; type: string } {
   };
 }
 
-export const runOf = (id: string, more: Json = {}): Json => ({
+export const sampleRun = (id: string, more: Json = {}): Json => ({
   id,
   name: "chat",
   run_type: "llm",

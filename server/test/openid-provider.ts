@@ -42,8 +42,8 @@ export async function testProvider(client: { id: string; secret: string; redirec
     pkce: { required: () => true },
     findAccount: (_: unknown, sub: string) => ({ accountId: sub, claims: () => ({ ...test.account, sub }) }),
     async loadExistingGrant(ctx: { oidc: { client: { clientId: string }; session: { accountId: string } } }) {
-      const { client: one, session } = ctx.oidc;
-      const grant = new provider.Grant({ clientId: one.clientId, accountId: session.accountId });
+      const { client: application, session } = ctx.oidc;
+      const grant = new provider.Grant({ clientId: application.clientId, accountId: session.accountId });
       grant.addOIDCScope("openid email profile");
       await grant.save();
       return grant;

@@ -79,7 +79,7 @@ export function testPodman(): TestPodman {
       return stdout.trim();
     },
     trust(...registries) {
-      const texts = registries.map((one) => `[[registry]]\nlocation="${one}"\ninsecure=true\n`);
+      const texts = registries.map((location) => `[[registry]]\nlocation="${location}"\ninsecure=true\n`);
       writeFileSync(file("registries.conf"), texts.join(""));
     },
     asDocker() {
@@ -133,10 +133,10 @@ export async function openToContainers(port: number): Promise<{ port: number; cl
     const peer = from.remoteAddress?.replace(/^::ffff:/, "") ?? "";
     if (!/^(127\.|10\.88\.)/.test(peer)) return void from.destroy();
     const to = connect(port, "127.0.0.1");
-    for (const one of [from, to]) {
-      sockets.add(one);
-      one.on("error", () => {});
-      one.on("close", () => (from.destroy(), to.destroy(), sockets.delete(one)));
+    for (const socket of [from, to]) {
+      sockets.add(socket);
+      socket.on("error", () => {});
+      socket.on("close", () => (from.destroy(), to.destroy(), sockets.delete(socket)));
     }
     from.pipe(to).pipe(from);
   });

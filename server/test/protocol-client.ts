@@ -96,7 +96,7 @@ export class SocketClient {
   async command(method: string, params?: object): Promise<Json> {
     const id = ++this.#id;
     this.socket.send(JSON.stringify({ id, method, params }));
-    return this.until(() => this.received.find((one) => one.type !== "event" && one.id === id));
+    return this.until(() => this.received.find((message) => message.type !== "event" && message.id === id));
   }
 
   async until<T>(found: () => T): Promise<NonNullable<T>> {

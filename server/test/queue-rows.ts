@@ -13,7 +13,7 @@ export async function queueRows() {
   const { sql } = await testDatabase();
   const assistantId = randomUUID();
   const me = randomUUID();
-  const threadOf = new Map<string, string>();
+  const runThreads = new Map<string, string>();
   await sql`insert into assistants (assistant_id, graph_id, name, config, context, metadata)
     values (${assistantId}, 'echo', 'echo', '{"configurable": {"model": "a", "level": 1}, "recursion_limit": 7}',
             '{"tone": "dry"}', '{"from_assistant": true, "shared": "assistant"}')`;
@@ -43,7 +43,7 @@ export async function queueRows() {
 
   async function create(threadId: string, options: Partial<NewRun> = {}) {
     const run = newRun(threadId, options);
-    threadOf.set(run.runId, threadId);
+    runThreads.set(run.runId, threadId);
     const [created] = await createRuns(sql, [run]);
     return { ...created!, runId: run.runId, threadId };
   }
@@ -60,7 +60,7 @@ export async function queueRows() {
         [
           {
             runId,
-            threadId: threadOf.get(runId) ?? randomUUID(),
+            threadId: runThreads.get(runId) ?? randomUUID(),
             attempt,
             outcome,
             error: outcome === "error" ? '{"error":"E","message":"m"}' : null,
@@ -89,8 +89,8 @@ export async function queueRows() {
     values (${threadId}, ${id}, 't', 0, 'text', 'json', '\\x31')`;
   }
 
-  const countOf = async (table: "checkpoints" | "checkpoint_blobs" | "checkpoint_writes", threadId: string) =>
+  const countRows = async (table: "checkpoints" | "checkpoint_blobs" | "checkpoint_writes", threadId: string) =>
     Number((await sql`select count(*) from ${sql(table)} where thread_id = ${threadId}`)[0]!["count"]);
 
-  return { sql, assistantId, me, newThread, newRun, create, finish, thread, status, checkpoint, countOf };
+  return { sql, assistantId, me, newThread, newRun, create, finish, thread, status, checkpoint, countOf: countRows };
 }

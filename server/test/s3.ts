@@ -79,7 +79,7 @@ export async function startTestS3(): Promise<TestS3> {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await readAll(request);
-    const asked = targetOf(request);
+    const asked = parseTarget(request);
     requests.push(`${request.method} ${asked.action} ${asked.bucket}/${asked.key}`);
     const wrong = checkSignature(request, body, (id) => keys.get(id));
     if (wrong) return refuse(request, response, wrong === "InvalidToken" ? 400 : 403, wrong);
@@ -112,7 +112,7 @@ export async function startTestS3(): Promise<TestS3> {
 
   function listUploads(response: ServerResponse, { bucket, query }: Target): void {
     const prefix = query.get("prefix") ?? "";
-    const found = [...uploads].filter(([, one]) => one.bucket === bucket && one.key.startsWith(prefix));
+    const found = [...uploads].filter(([, upload]) => upload.bucket === bucket && upload.key.startsWith(prefix));
     const items = found.map(([id, { key }]) => `<Upload><Key>${key}</Key><UploadId>${id}</UploadId></Upload>`);
     const content = `<ListMultipartUploadsResult><Bucket>${bucket}</Bucket>${items.join("")}</ListMultipartUploadsResult>`;
     response.writeHead(200, { "Content-Type": "application/xml" }).end(content);
@@ -154,7 +154,7 @@ export async function startTestS3(): Promise<TestS3> {
       if (!response.ok) throw new Error(`${bucket}/${key}: HTTP ${response.status}`);
       return Buffer.from(await response.arrayBuffer());
     },
-    openUploads: () => [...uploads.values()].map((one) => one.key),
+    openUploads: () => [...uploads.values()].map((upload) => upload.key),
     takeRequests() {
       const taken = requests;
       requests = [];
@@ -177,16 +177,16 @@ interface Target {
   path: string;
 }
 
-function targetOf({ method, url = "/", headers }: IncomingMessage): Target {
+function parseTarget({ method, url = "/", headers }: IncomingMessage): Target {
   const own = /^(.+)\.s3\.test(:\d+)?$/.exec(headers.host ?? "")?.[1];
   const path = own === undefined ? url : `/${own}${url}`;
   const { pathname, searchParams: query } = new URL(path, "http://store");
   const [, bucket = "", ...rest] = pathname.split("/").map(decodeURIComponent);
   const key = rest.join("/");
-  return { bucket, key, query, path, action: actionOf(method ?? "GET", key, query) };
+  return { bucket, key, query, path, action: requiredAction(method ?? "GET", key, query) };
 }
 
-function actionOf(method: string, key: string, query: URLSearchParams): Action {
+function requiredAction(method: string, key: string, query: URLSearchParams): Action {
   if (key === "") return query.has("uploads") ? "s3:ListBucketMultipartUploads" : "s3:ListBucket";
   if (method === "GET" || method === "HEAD") return "s3:GetObject";
   if (method === "DELETE") return query.has("uploadId") ? "s3:AbortMultipartUpload" : "s3:DeleteObject";

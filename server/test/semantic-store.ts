@@ -12,7 +12,7 @@ import type { Sql } from "../src/base/db/connect.ts";
 import { errorHandler } from "../src/base/http/errors.ts";
 import { mountRoutes } from "../src/base/http/route.ts";
 import { createLog } from "../src/base/log.ts";
-import { callerOf } from "./call.ts";
+import { createCaller } from "./call.ts";
 import { openGuard } from "./principal.ts";
 
 /** Project of the fixture `store-project`. */
@@ -29,7 +29,7 @@ export async function openStore(sql: Sql, config: object) {
   const app = new Hono();
   app.onError(errorHandler("text", log));
   mountRoutes(app, storeRoutes({ sql, store }), openGuard);
-  const call = callerOf(app);
+  const call = createCaller(app);
   return {
     store,
     call,
@@ -108,8 +108,8 @@ export function testSemanticSearch(sql: Sql): void {
   });
 
   test("vectors of another model are not compared", async () => {
-    const one = await openStore(sql, { index: LETTERS });
-    await one.put(at("m"), "k", { text: "tea" });
+    const store = await openStore(sql, { index: LETTERS });
+    await store.put(at("m"), "k", { text: "tea" });
     const other = await openStore(sql, { index: { ...LETTERS, embed: "./embed.ts:embeddings" } });
     expect(await other.search(at("m"), "tea")).toEqual([]);
     await other.put(at("m"), "k", { text: "tea" });

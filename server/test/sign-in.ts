@@ -17,7 +17,7 @@ import { setPassword } from "../src/identity/sign-in/set-password.ts";
 import { signInRoutes } from "../src/identity/sign-in/routes.ts";
 import { signInOptions } from "../src/identity/sign-in/settings.ts";
 import { startSignIn } from "../src/identity/sign-in/sign-in-service.ts";
-import { type Call, callerOf } from "./call.ts";
+import { type Call, createCaller } from "./call.ts";
 import type { TestDatabase } from "./db.ts";
 import { testGuard, type TestWorkspace } from "./identity.ts";
 
@@ -65,7 +65,7 @@ export async function testSignIn(db: TestDatabase, env: Record<string, string> =
   mountRoutes(app, [...signInRoutes({ ...service.deps, audit }), me("GET"), me("POST")], guard);
   return {
     app,
-    call: callerOf(app),
+    call: createCaller(app),
     audited,
     async addPerson(email, { organizationId, workspaceId }, password = PASSWORD) {
       const id = randomUUID();

@@ -19,7 +19,7 @@ const encode = (text: string): string =>
 export function checkSignature(
   request: IncomingMessage,
   body: Buffer,
-  keyOf: (accessKeyId: string) => SigningKey | undefined,
+  findSecret: (accessKeyId: string) => SigningKey | undefined,
 ): string | null {
   const { authorization = "" } = request.headers;
   const fields = /^AWS4-HMAC-SHA256 Credential=([^,]+), ?SignedHeaders=([^,]+), ?Signature=([0-9a-f]{64})$/.exec(
@@ -28,7 +28,7 @@ export function checkSignature(
   if (!fields) return "AccessDenied";
   const [, credential = "", signedHeaders = "", signature = ""] = fields;
   const [accessKeyId = "", date = "", region = "", service = ""] = credential.split("/");
-  const key = keyOf(accessKeyId);
+  const key = findSecret(accessKeyId);
   if (!key) return "InvalidAccessKeyId";
   if ((request.headers["x-amz-security-token"] ?? undefined) !== key.sessionToken) return "InvalidToken";
 

@@ -14,7 +14,7 @@ import { secretsOptions } from "../src/base/secrets/settings.ts";
 import { identityOptions } from "../src/identity/settings.ts";
 import { traceOptions } from "../src/trace/settings.ts";
 import { startTracePlatform, type TracePlatform } from "../src/trace/trace-platform.ts";
-import { type Call, callerOf } from "./call.ts";
+import { type Call, createCaller } from "./call.ts";
 import { testClickHouse } from "./clickhouse.ts";
 import { type TestDatabase, testDatabase } from "./db.ts";
 import { openGuard } from "./principal.ts";
@@ -74,5 +74,5 @@ export async function testTracePlatform(
     rmSync(dataDir, { recursive: true, force: true });
   });
   const app = createTraceApp(platform.deps, options.guard ?? openGuard);
-  return { platform, sql: db.sql, clickhouse, call: callerOf(app), stop };
+  return { platform, sql: db.sql, clickhouse, call: createCaller(app), stop };
 }

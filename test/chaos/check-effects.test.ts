@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { checkCancels } from "./check/cancels.ts";
 import { checkDeliveries } from "./check/deliveries.ts";
 import { checkResumes } from "./check/resumes.ts";
-import { type Break, line, row, said } from "./check/broken-world.ts";
+import { type Break, line, row, violationsAfter } from "./check/broken-world.ts";
 import { addOperation, runRow, sampleWorld, THREAD } from "./check/sample-world.ts";
 import { checkTruth } from "./check/truth.ts";
-import { tellStory } from "./story.ts";
+import { describeStory } from "./story.ts";
 import type { World } from "./check/world.ts";
 
 describe("law 4, cancels", () => {
@@ -44,7 +44,7 @@ describe("law 4, cancels", () => {
       "the interrupt by r3 of run r2 had no effect",
     ],
   ])("finds %s", (_, change, text) => {
-    expect(said(checkCancels, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
+    expect(violationsAfter(checkCancels, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
   });
 
   test("allows for servers that are slow to respond", () => {
@@ -53,7 +53,7 @@ describe("law 4, cancels", () => {
       Object.assign(row(w, "r2"), { ended: 25_000, status: "interrupted" });
       w.health.push({ sent: 22_000, t: 22_600, server: "api", endpoint: "/ok", status: 200 });
     };
-    expect(said(checkCancels, change)).toEqual([]);
+    expect(violationsAfter(checkCancels, change)).toEqual([]);
   });
 
   test("ignores time with faults", () => {
@@ -62,7 +62,7 @@ describe("law 4, cancels", () => {
       Object.assign(row(w, "r2"), { ended: 30_500, status: "interrupted" });
       w.calms = [{ from: 29_500, to: 60_000 }];
     };
-    expect(said(checkCancels, change)).toEqual([]);
+    expect(violationsAfter(checkCancels, change)).toEqual([]);
   });
 });
 
@@ -102,7 +102,7 @@ describe("law 5, deliveries", () => {
       "started no run",
     ],
   ])("finds %s", (_, change, text) => {
-    expect(said(checkDeliveries, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
+    expect(violationsAfter(checkDeliveries, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
   });
 });
 
@@ -115,13 +115,13 @@ describe("law 6, resumes", () => {
   };
 
   test("finds an answer that reached a later question", () => {
-    expect(said(checkResumes, (w) => asked(w, { named: false, created: 4900 }))).toEqual([
+    expect(violationsAfter(checkResumes, (w) => asked(w, { named: false, created: 4900 }))).toEqual([
       "the answer a1-y to question 1 landed on question 2",
     ]);
   });
 
   test("finds a named answer that reached a later question, whenever it was sent", () => {
-    expect(said(checkResumes, (w) => asked(w, { named: true, created: 5050 }))).toHaveLength(1);
+    expect(violationsAfter(checkResumes, (w) => asked(w, { named: true, created: 5050 }))).toHaveLength(1);
   });
 
   test("attributes an unnamed answer to a newer question to the client", () => {
@@ -131,7 +131,7 @@ describe("law 6, resumes", () => {
   });
 
   test("finds an answer in the state that no node received", () => {
-    expect(said(checkResumes, (w) => (w.threads[0]!.answers = ["a1-z"]))).toEqual([
+    expect(violationsAfter(checkResumes, (w) => (w.threads[0]!.answers = ["a1-z"]))).toEqual([
       "question 1 holds a1-z, which no node was given",
     ]);
   });
@@ -160,7 +160,7 @@ describe("law 7, truth", () => {
       "api answered 200 at /ready 10.0 s into freeze-postgres",
     ],
   ])("finds %s", (_, change, text) => {
-    expect(said(checkTruth, change)).toEqual([expect.stringContaining(text)]);
+    expect(violationsAfter(checkTruth, change)).toEqual([expect.stringContaining(text)]);
   });
 
   test("counts a server without a readiness endpoint", () => {
@@ -173,7 +173,7 @@ describe("law 7, truth", () => {
 test("the story of a violation lists its operations, rows and faults in order of time", () => {
   const world = sampleWorld();
   world.faults.push({ id: 1, kind: "clock-ahead", target: "api", begin: 1500, end: 1500 });
-  const story = tellStory(world, { law: 4, text: "", run: "r1" }).map((entry) => entry.slice(14));
+  const story = describeStory(world, { law: 4, text: "", run: "r1" }).map((entry) => entry.slice(14));
   expect(story[0]).toContain("freeze-hosts worker1  for 0.1 s pids 77");
   expect(story).toEqual(
     expect.arrayContaining([expect.stringMatching(/^run.create enqueue one r1/), "table: run r1 created, seq 1"]),

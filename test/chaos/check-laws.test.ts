@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 
 import { checkAll } from "./check/all-laws.ts";
-import { type Break, line, reader, row, said, setState } from "./check/broken-world.ts";
+import { type Break, line, reader, row, violationsAfter, setState } from "./check/broken-world.ts";
 import { checkEndings } from "./check/endings.ts";
 import { addOperation, addReader, sampleWorld } from "./check/sample-world.ts";
 import { checkState } from "./check/state.ts";
@@ -64,7 +64,7 @@ describe("law 1, state", () => {
       "stands before run r1",
     ],
   ])("finds %s", (_, change, text) => {
-    expect(said(checkState, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
+    expect(violationsAfter(checkState, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
   });
 });
 
@@ -99,18 +99,18 @@ describe("law 2, endings", () => {
       "run r2 began before the older run r1 had ended",
     ],
   ])("finds %s", (_, change, text) => {
-    expect(said(checkEndings, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
+    expect(violationsAfter(checkEndings, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
   });
 
   test("excuses a step that a frozen process had started", () => {
     const again = (w: World) => w.ledger.push({ ...line(w, "r1", 1), t: 1500, pid: 77 });
     const thawed = (w: World) => (w.faults[0]!.end = 1490);
-    expect(said(checkEndings, (w) => (again(w), thawed(w)))).toEqual([]);
+    expect(violationsAfter(checkEndings, (w) => (again(w), thawed(w)))).toEqual([]);
   });
 
   test("excuses a missing run whose thread was deleted", () => {
     const change = (w: World) => (addOperation(w, { name: "thread.delete" }), (w.runs = []));
-    expect(said(checkEndings, change)).toEqual([]);
+    expect(violationsAfter(checkEndings, change)).toEqual([]);
   });
 });
 
@@ -144,7 +144,7 @@ describe("law 3, streams", () => {
       "and the run does not say so",
     ],
   ])("finds %s", (_, change, text) => {
-    expect(said(checkStreams, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
+    expect(violationsAfter(checkStreams, change)).toEqual(expect.arrayContaining([expect.stringContaining(text)]));
   });
 
   test("counts a reader of a non-resumable stream that saw frames of a lost attempt", () => {
@@ -177,7 +177,7 @@ describe("law 3, streams", () => {
 
   test("treats a broken stream as a prefix", () => {
     const change = (w: World) => (reader(w, "a").frames!.splice(3), (reader(w, "a").closed = "broken"));
-    expect(said(checkStreams, change)).toEqual([]);
+    expect(violationsAfter(checkStreams, change)).toEqual([]);
   });
 
   test("excuses a stream marked incomplete, as its run is", () => {

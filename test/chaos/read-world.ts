@@ -68,15 +68,15 @@ async function readThread(client: Client, saver: PostgresSaver, thread: string, 
       client.threads.getHistory<Values>(thread, { limit: 3 }),
       saver.getTuple({ configurable: { thread_id: thread, checkpoint_ns: "" } }),
     ]);
-    const idOf = (entry: typeof state) => entry.checkpoint?.checkpoint_id;
+    const checkpointId = (entry: typeof state) => entry.checkpoint?.checkpoint_id;
     const saved = tuple?.checkpoint.channel_values as Values | undefined;
     return {
       thread,
       rows,
       answer: 200,
       status: found.status,
-      head: idOf(state) ?? null,
-      history: history.flatMap((entry) => idOf(entry) ?? []),
+      head: checkpointId(state) ?? null,
+      history: history.flatMap((entry) => checkpointId(entry) ?? []),
       saverHead: tuple?.checkpoint.id ?? null,
       done: state.values?.done ?? [],
       answers: state.values?.answers ?? [],

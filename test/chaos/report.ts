@@ -1,5 +1,5 @@
 import type { Verdict, World } from "./check/world.ts";
-import { tellStory } from "./story.ts";
+import { describeStory } from "./story.ts";
 
 const MOST_STORIES = 8;
 
@@ -33,7 +33,7 @@ export function reportViolations(world: World, verdicts: Record<string, Verdict>
   const lines: string[] = [];
   for (const [law, { violations }] of Object.entries(verdicts)) {
     const stories = violations
-      .map((violation) => ({ violation, story: tellStory(world, violation) }))
+      .map((violation) => ({ violation, story: describeStory(world, violation) }))
       .toSorted((a, b) => a.story.length - b.story.length);
     for (const { violation, story } of stories.slice(0, MOST_STORIES))
       lines.push("", `VIOLATION of law ${law}: ${violation.text}`, ...story);

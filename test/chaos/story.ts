@@ -10,7 +10,7 @@ const BEFORE_MS = 15_000;
 const MOST_LINES = 60;
 
 /** Lists all events of the run or thread of a violation in time order, with the faults beside them. */
-export function tellStory(world: World, violation: Violation): string[] {
+export function describeStory(world: World, violation: Violation): string[] {
   const { run, thread, server, t } = violation;
   // a stream or a cancel concerns only its run; the other laws concern the whole thread
   const isOfRun = run !== undefined && (violation.law === 3 || violation.law === 4 || violation.law === 5);
@@ -38,10 +38,10 @@ export function tellStory(world: World, violation: Violation): string[] {
   }
   for (const hook of world.hooks) if (hook.run === run) lines.push({ t: hook.t, text: `webhook: ${hook.status}` });
   if (lines.length === 0 && t !== undefined) lines.push({ t, text: `here: ${server ?? ""}` });
-  return told(world, lines);
+  return describeLines(world, lines);
 }
 
-function told(world: World, lines: Line[]): string[] {
+function describeLines(world: World, lines: Line[]): string[] {
   const begin = Math.min(...lines.map(({ t }) => t)) - BEFORE_MS;
   const end = Math.max(...lines.map(({ t }) => t));
   for (const fault of world.faults) {

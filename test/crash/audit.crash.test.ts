@@ -54,12 +54,12 @@ test("a change of a server killed around it keeps its audit line or its announce
   for (const point of ["after-announcement:5", "before-audit-line:40", "after-audit-line:20", undefined]) {
     await server.start(point ? { HEDDLE_FAULT_POINTS: point } : {});
     const sql = postgres(server.databaseUri(), { max: 1, onnotice: () => {} });
-    const linesOf = () => sql<{ id: string; status: number }[]>`
+    const selectLines = () => sql<{ id: string; status: number }[]>`
       select target->>'assistant_id' as id, status from audit_log where operation = 'POST /assistants'`;
     const changing = changeUntilGone();
     if (!point) {
-      const most = (await linesOf()).length + 50;
-      await vi.waitUntil(async () => (await linesOf()).length > most, { timeout: 30_000 });
+      const most = (await selectLines()).length + 50;
+      await vi.waitUntil(async () => (await selectLines()).length > most, { timeout: 30_000 });
       await server.kill();
     }
     const changed = await changing;
@@ -73,11 +73,11 @@ test("a change of a server killed around it keeps its audit line or its announce
     await expect.poll(async () => (await others()).length).toBe(0);
     const made = await sql<{ id: string }[]>`
       select assistant_id as id from assistants where assistant_id = any(${sent}::uuid[])`;
-    const before = new Set((await linesOf()).map(({ id }) => id));
+    const before = new Set((await selectLines()).map(({ id }) => id));
     const announced = await sql<{ id: string }[]>`select draft->'target'->>'assistant_id' as id from announced_changes`;
     // at every moment each change has a line or an announcement
-    const told = new Set([...before, ...announced.map(({ id }) => id)]);
-    expect(made.filter(({ id }) => !told.has(id))).toEqual([]);
+    const recorded = new Set([...before, ...announced.map(({ id }) => id)]);
+    expect(made.filter(({ id }) => !recorded.has(id))).toEqual([]);
     expect(answered.filter((id) => !before.has(id))).toEqual([]);
     expect(announced.filter(({ id }) => before.has(id))).toEqual([]);
     if (point?.startsWith("before-audit-line")) withoutLine += made.filter(({ id }) => !before.has(id)).length;

@@ -12,12 +12,12 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 import { testDataDirectory } from "../../server/test/control-plane.ts";
 import {
-  archiveOf,
+  createArchive,
   createDeployment,
   deployArchive,
   graphProject,
   logLines,
-  statusOf,
+  revisionStatus,
   untilStatus,
   upload,
 } from "../../server/test/deploy.ts";
@@ -35,7 +35,7 @@ let id = "";
 beforeAll(async () => {
   await control.start({ HEDDLE_LOG_LEVEL: "warn" });
   id = await createDeployment(call, "faults");
-  await untilStatus(call, id, await deployArchive(call, id, archiveOf(graphProject("first"))), "DEPLOYED", 60_000);
+  await untilStatus(call, id, await deployArchive(call, id, createArchive(graphProject("first"))), "DEPLOYED", 60_000);
 }, 120_000);
 afterAll(async () => {
   await control.end("SIGTERM");
@@ -57,7 +57,7 @@ const builds = () => readdirSync(join(directory, "control", "builds"));
 const unfinished = () => builds().filter((name) => !existsSync(join(directory, "control/builds", name, "complete")));
 /** Returns a project that a script installs. */
 const installing = (name: string, script: string): [Buffer, object] => [
-  archiveOf(graphProject(name, { "install.sh": script })),
+  createArchive(graphProject(name, { "install.sh": script })),
   { source_config: { install_command: "sh install.sh" } },
 ];
 const slow = (name: string, seconds: number) =>
@@ -80,7 +80,7 @@ test.skipIf(!isMounted)(
   "a control plane on a full disk accepts no archive and no build, and both once space is free",
   async () => {
     const before = builds();
-    const archive = archiveOf(graphProject("zeros", { "zeros.txt": "0".repeat(12_000_000) }));
+    const archive = createArchive(graphProject("zeros", { "zeros.txt": "0".repeat(12_000_000) }));
     const path = await upload(call, id, archive);
     const filler = join(directory, "filler");
     // room for the database's own work, but not for the unpacked archive
@@ -100,13 +100,13 @@ test.skipIf(!isMounted)(
 
     const target = await call("POST", `/v2/deployments/${id}/upload-url`);
     const url = new URL(target.json.upload_url);
-    const large = archiveOf({ "langgraph.json": "{}" });
+    const large = createArchive({ "langgraph.json": "{}" });
     const body = new Uint8Array(Buffer.concat([large, Buffer.alloc(30_000_000)]));
     const refused = await call("PUT", url.pathname + url.search, body, { "Content-Type": "application/gzip" });
     expect(`${refused.status} ${refused.text}`).toMatch(/^503 .*no room/);
 
     rmSync(filler);
-    const again = await deployArchive(call, id, archiveOf(graphProject("roomy")));
+    const again = await deployArchive(call, id, createArchive(graphProject("roomy")));
     await untilStatus(call, id, again, "DEPLOYED", 60_000);
     expect(await word()).toBe("roomy");
   },
@@ -118,7 +118,10 @@ test("Postgres killed during a build: it continues, and each line is in the log"
   await untilStatus(call, id, revision, "BUILDING");
   await sleep(1000);
   process.kill(postmaster(), "SIGKILL");
-  await vi.waitUntil(() => statusOf(call, id, revision).catch(() => undefined), { timeout: 20_000, interval: 100 });
+  await vi.waitUntil(() => revisionStatus(call, id, revision).catch(() => undefined), {
+    timeout: 20_000,
+    interval: 100,
+  });
   await untilStatus(call, id, revision, "DEPLOYED", 60_000);
   const lines = (await logLines(call, id, revision, "build")).filter((line) => /^line \d+ of killed$/.test(line));
   expect(lines).toEqual(Array.from({ length: 10 }, (_, n) => `line ${n + 1} of killed`));
@@ -136,7 +139,10 @@ test("Postgres down for 20 s: the build restarts, and the serving revision serve
   await sleep(20_000);
   expect((await fetch(`${control.url}/v2/deployments/${id}`)).status).toBe(503);
   renameSync(`${configuration}.away`, configuration);
-  await vi.waitUntil(() => statusOf(call, id, revision).catch(() => undefined), { timeout: 30_000, interval: 100 });
+  await vi.waitUntil(() => revisionStatus(call, id, revision).catch(() => undefined), {
+    timeout: 30_000,
+    interval: 100,
+  });
   await untilStatus(call, id, revision, "DEPLOYED", 90_000);
   await untilWord("dead");
   expect(unfinished()).toEqual([]);
@@ -155,7 +161,10 @@ test("Postgres frozen for 12 s: the build restarts, and the serving revision ser
   // longer than the lease
   await sleep(12_000);
   for (const pid of everybody) signalTo(pid, "SIGCONT");
-  await vi.waitUntil(() => statusOf(call, id, revision).catch(() => undefined), { timeout: 30_000, interval: 100 });
+  await vi.waitUntil(() => revisionStatus(call, id, revision).catch(() => undefined), {
+    timeout: 30_000,
+    interval: 100,
+  });
   await untilStatus(call, id, revision, "DEPLOYED", 90_000);
   await untilWord("silent");
   expect(unfinished()).toEqual([]);

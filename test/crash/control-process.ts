@@ -99,7 +99,7 @@ export class ControlProcess {
 }
 
 /** Returns processes whose environment names the given directory, except control planes: everything started there. */
-export function processesOf(directory: string, word: string): number[] {
+export function findProcesses(directory: string, word: string): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {

@@ -11,8 +11,8 @@ import { afterAll, expect, test, vi } from "vitest";
 
 import { dropDeploymentDatabases, testDataDirectory } from "../../server/test/control-plane.ts";
 import { testDatabase } from "../../server/test/db.ts";
-import { archiveOf, createDeployment, deployArchive, graphProject, untilStatus } from "../../server/test/deploy.ts";
-import { ControlProcess, processesOf } from "./control-process.ts";
+import { createArchive, createDeployment, deployArchive, graphProject, untilStatus } from "../../server/test/deploy.ts";
+import { ControlProcess, findProcesses } from "./control-process.ts";
 
 // isolation is part of what is killed and adopted
 process.env["HEDDLE_PROCESS_ISOLATION"] = "auto";
@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-const servers = () => processesOf(directory, "--role\0agent");
+const servers = () => findProcesses(directory, "--role\0agent");
 const word = async () => {
   const body = JSON.stringify({ assistant_id: "echo", input: {} });
   const headers = { "content-type": "application/json" };
@@ -50,7 +50,7 @@ test.each(POINTS)(
     await control.start({ HEDDLE_FAULT_POINTS: `${point}:1` });
     if (id === "") id = await createDeployment(call, "killed");
     const before = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string | null;
-    const revision = await deployArchive(call, id, archiveOf(graphProject(point)));
+    const revision = await deployArchive(call, id, createArchive(graphProject(point)));
     expect(await control.ended()).toBe("SIGKILL");
 
     await control.start();
@@ -74,10 +74,10 @@ test.each(POINTS)(
 test("a build ends with the killed control plane and is repeated", async () => {
   await control.start();
   const script = "setTimeout(() => {}, process.env.HOME.length > 0 ? 3000 : 0, 'HEDDLE-BUILD')";
-  const revision = await deployArchive(call, id, archiveOf(graphProject("rebuilt", { "script.js": script })), {
+  const revision = await deployArchive(call, id, createArchive(graphProject("rebuilt", { "script.js": script })), {
     source_config: { install_command: "node script.js HEDDLE-BUILD-OF-A-TEST" },
   });
-  const commands = () => processesOf("HEDDLE-BUILD-OF-A-TEST", "script.js");
+  const commands = () => findProcesses("HEDDLE-BUILD-OF-A-TEST", "script.js");
   await vi.waitUntil(() => commands().length > 0, { timeout: 20_000 });
   const [agent] = servers();
   await control.end("SIGKILL");

@@ -56,7 +56,7 @@ class Container {
 
   /** Signals the server's process, which may be the namespace's first process or a child of it. */
   signal(name: NodeJS.Signals): void {
-    for (let pids = [this.#unshare.pid!]; pids.length > 0; pids = pids.flatMap(childrenOf)) {
+    for (let pids = [this.#unshare.pid!]; pids.length > 0; pids = pids.flatMap(childPids)) {
       for (const pid of pids) {
         const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
         if (command[0] === process.execPath) return void process.kill(pid, name);
@@ -71,7 +71,7 @@ class Container {
   }
 }
 
-const childrenOf = (pid: number): number[] =>
+const childPids = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean).map(Number);
 
 for (const part of ["postgres", "chdb", "control"]) {

@@ -12,14 +12,14 @@ import { secretsOptions } from "../../server/src/base/secrets/settings.ts";
 import { identityOptions } from "../../server/src/identity/settings.ts";
 import { traceOptions } from "../../server/src/trace/settings.ts";
 import { startTracePlatform } from "../../server/src/trace/trace-platform.ts";
-import { callerOf } from "../../server/test/call.ts";
+import { createCaller } from "../../server/test/call.ts";
 import { openGuard } from "../../server/test/principal.ts";
 
 const { DATABASE: uri, DATA_DIR: dataDir, ...env } = process.env;
 const settings = readOptions({ ...traceOptions, ...identityOptions, ...secretsOptions }, env);
 const log = createLog(settings.logLevel);
 const { deps } = await startTracePlatform({ settings, log, database: { uri: uri!, socket: null }, dataDir: dataDir! });
-const call = callerOf(createTraceApp(deps, openGuard));
+const call = createCaller(createTraceApp(deps, openGuard));
 const say = (line: unknown) => process.stdout.write(`${JSON.stringify(line)}\n`);
 say("ready");
 for await (const line of createInterface({ input: process.stdin })) {

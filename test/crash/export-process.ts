@@ -27,9 +27,9 @@ export class ExportProcess {
 
   /** Resolves when it is ready or dead. */
   static async start(env: Record<string, string>): Promise<ExportProcess> {
-    const one = new ExportProcess(env);
-    await Promise.race([one.#answers.next(), one.exited]);
-    return one;
+    const process = new ExportProcess(env);
+    await Promise.race([process.#answers.next(), process.exited]);
+    return process;
   }
 
   /** Sends one request at a time; throws when it is refused. */

@@ -37,7 +37,7 @@ async function project(by: ExportProcess, name: string, from: number, n: number,
 }
 
 /** Returns the ids in the bucket, checking each file against the manifest. */
-async function idsOf(exportId: string): Promise<string[]> {
+async function exportedIds(exportId: string): Promise<string[]> {
   const prefix = `p/export_id=${exportId}/`;
   const manifest = JSON.parse((await s3.read("traces", `${prefix}_manifest.json`)).toString()) as {
     files: { key: string; sha256: string }[];
@@ -57,10 +57,10 @@ async function idsOf(exportId: string): Promise<string[]> {
 }
 
 const sorted = (runs: SampleRun[]) => runs.map((run) => run.id).toSorted();
-const rowOf = async (id: string) =>
+const exportRow = async (id: string) =>
   (await sql<{ status: string; attempt: number }[]>`select status, attempt from bulk_exports where id = ${id}`)[0]!;
-const isOver = (id: string) => async () => (await rowOf(id)).status === "COMPLETED";
-const filesOf = async (id: string) =>
+const isOver = (id: string) => async () => (await exportRow(id)).status === "COMPLETED";
+const exportFiles = async (id: string) =>
   (
     await sql`select 1 from bulk_export_files f join bulk_export_runs r on r.id = f.run_id
       where r.bulk_export_id = ${id}`
@@ -83,16 +83,16 @@ test("two processes spawn each window of a schedule once, and export each once",
   await until(
     async () => {
       const all = await spawned();
-      return all.length >= hours && all.every((one) => one.status === "COMPLETED");
+      return all.length >= hours && all.every((run) => run.status === "COMPLETED");
     },
     "all windows were exported",
     120,
   );
   const windows = await spawned();
   // the hour that ended less than ten minutes ago may or may not be due
-  expect(windows.map((one) => one.window_n)).toEqual(windows.map((_, n) => n));
-  expect(windows.filter((one) => one.attempt !== 1)).toEqual([]);
-  const ids = await Promise.all(windows.slice(0, hours).map((one) => idsOf(one.id)));
+  expect(windows.map((window) => window.window_n)).toEqual(windows.map((_, n) => n));
+  expect(windows.filter((window) => window.attempt !== 1)).toEqual([]);
+  const ids = await Promise.all(windows.slice(0, hours).map((window) => exportedIds(window.id)));
   expect(ids.flat().toSorted()).toEqual(sorted(runs));
   await first.request("PATCH", `/bulk-exports/${id}`, { status: "CANCELLED" });
 });
@@ -106,11 +106,11 @@ test("another process takes over a dead process's export after the lease, behind
     return url.includes("runs-00002") && method !== "GET" ? { kind: "hang" } : undefined;
   });
   const { id } = await first.request("POST", "/bulk-exports", { ...where, ...window });
-  await until(async () => (await filesOf(id)) === 1, "a file is finished");
+  await until(async () => (await exportFiles(id)) === 1, "a file is finished");
   await start();
   const killedAt = Date.now();
   await first.kill();
-  await until(async () => (await rowOf(id)).attempt === 2, "the other one has it");
+  await until(async () => (await exportRow(id)).attempt === 2, "the other one has it");
   // not before the lease expires: the dead process renewed it at most a second and a bit before its death
   expect(Date.now() - killedAt).toBeGreaterThan((LEASE_SECONDS - 1.5) * 1000);
   proxy.setRule(({ method, url }) => {
@@ -118,7 +118,7 @@ test("another process takes over a dead process's export after the lease, behind
     return undefined;
   });
   await until(isOver(id), "it is completed", 60);
-  expect(await idsOf(id)).toEqual(sorted(runs));
+  expect(await exportedIds(id)).toEqual(sorted(runs));
   expect(writes).toBe(1);
   await until(() => s3.openUploads().length === 0, "no upload is left");
 });
@@ -139,11 +139,11 @@ test.each([
   frozen.signal("SIGSTOP");
   await start();
   await until(isOver(id), "the other one has completed it", 60);
-  const before = await idsOf(id);
+  const before = await exportedIds(id);
   expect(before).toEqual(sorted(runs));
   frozen.signal("SIGCONT");
   await sleep(9000);
-  expect(await rowOf(id)).toMatchObject({ status: "COMPLETED", attempt: 2 });
-  expect(await idsOf(id)).toEqual(before);
+  expect(await exportRow(id)).toMatchObject({ status: "COMPLETED", attempt: 2 });
+  expect(await exportedIds(id)).toEqual(before);
   await until(() => s3.openUploads().length === 0, "no upload is left");
 });

@@ -28,7 +28,7 @@ export async function exportReplicas() {
   s3.createBucket("traces");
   const proxy = await startFaultProxy(s3.endpoint);
   const alive = new Set<ExportProcess>();
-  const killAll = () => Promise.all(Array.from(alive, (one) => one.kill()));
+  const killAll = () => Promise.all(Array.from(alive, (replica) => replica.kill()));
 
   return {
     sql: db.sql,
@@ -37,7 +37,7 @@ export async function exportReplicas() {
     killAll,
     /** Resolves when it is ready or dead. */
     async start(env: Record<string, string> = {}): Promise<ExportProcess> {
-      const one = await ExportProcess.start({
+      const replica = await ExportProcess.start({
         DATABASE: db.uri,
         DATA_DIR: join(directory, "data"),
         CLICKHOUSE_URL: clickhouse.url,
@@ -49,9 +49,9 @@ export async function exportReplicas() {
         HEDDLE_EXPORT_WORKSPACE_LIMIT: "100",
         ...env,
       });
-      alive.add(one);
-      void one.exited.then(() => alive.delete(one));
-      return one;
+      alive.add(replica);
+      void replica.exited.then(() => alive.delete(replica));
+      return replica;
     },
     /** Creates a destination in the bucket, through the proxy. */
     async makeDestination(by: ExportProcess): Promise<string> {

@@ -71,9 +71,13 @@ test.sequential("an export survives an exporter killed at each named point", { t
   for (const point of POINTS) {
     // releases the killed process's leases, as no process is left; expiry itself is tested below
     await sql`update bulk_exports set lease_until = null, not_before = now() where cleaned_at is null`;
-    const one = await replicas.start({ ...PATIENT, HEDDLE_FAULT_POINTS: `${point}:1`, HEDDLE_EXPORT_CONCURRENCY: "1" });
-    await one.request("POST", "/bulk-exports", body).catch(() => {});
-    const died = await Promise.race([one.exited, sleep(20_000, "alive", { ref: false })]);
+    const replica = await replicas.start({
+      ...PATIENT,
+      HEDDLE_FAULT_POINTS: `${point}:1`,
+      HEDDLE_EXPORT_CONCURRENCY: "1",
+    });
+    await replica.request("POST", "/bulk-exports", body).catch(() => {});
+    const died = await Promise.race([replica.exited, sleep(20_000, "alive", { ref: false })]);
     expect([point, died]).toEqual([point, "SIGKILL"]);
     kills++;
   }
@@ -85,13 +89,13 @@ test.sequential("exporters killed at random under faults complete their exports"
   proxy.setRule(atRandom(0.1, 11));
   const killing = async () => {
     while (kills < KILLS && !isOver) {
-      const one = await replicas.start(PATIENT);
+      const replica = await replicas.start(PATIENT);
       const going = await sql`select 1 from bulk_exports where status in ('CREATED', 'RUNNING')`;
-      for (let i = going.length; i < EXPORTS; i++) await one.request("POST", "/bulk-exports", body);
+      for (let i = going.length; i < EXPORTS; i++) await replica.request("POST", "/bulk-exports", body);
       await sleep(random() * 700);
       cut += Math.ceil((await underWay()) / PROCESSES);
       kills++;
-      await one.kill();
+      await replica.kill();
     }
   };
   await Promise.all(Array.from({ length: PROCESSES }, killing));
@@ -112,7 +116,7 @@ test.sequential("exporters killed at random under faults complete their exports"
     const keys = await s3.keys("traces", `p/export_id=${id}/`);
     expect(keys).toContain(`p/export_id=${id}/_SUCCESS`);
     const found: string[] = [];
-    for (const key of keys.filter((one) => one.endsWith(".parquet"))) {
+    for (const key of keys.filter((key) => key.endsWith(".parquet"))) {
       const content = await s3.read("traces", key);
       const file = new Uint8Array(content).buffer;
       const rows = (await parquetReadObjects({ file, columns: ["id"] })) as { id: string }[];

@@ -76,7 +76,7 @@ const post = async <T>(url: string, body: unknown): Promise<T> => {
   return (await response.json()) as T;
 };
 
-const pathOf = ({ thread_id, run_id }: Run): string => `/threads/${thread_id}/runs/${run_id}`;
+const runPath = ({ thread_id, run_id }: Run): string => `/threads/${thread_id}/runs/${run_id}`;
 
 async function startRuns(resumable = true, on = servers): Promise<Run[]> {
   const start = async (n: number): Promise<Run> => {
@@ -100,7 +100,7 @@ async function read(server: ServerProcess, run: Run): Promise<Frame[]> {
     let rest = "";
     try {
       const headers = { "last-event-id": frames.length === 0 ? "-1" : String(frames.at(-1)!.id) };
-      const response = await fetch(`${server.url}${pathOf(run)}/stream`, { headers });
+      const response = await fetch(`${server.url}${runPath(run)}/stream`, { headers });
       if (!response.ok) throw new Error(String(response.status));
       for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
         const parts = (rest + chunk).split("\n\n");
@@ -123,7 +123,7 @@ function parsed(text: string): Frame {
 async function untilFinal(run: Run): Promise<Run> {
   const deadline = Date.now() + 60_000;
   for (;;) {
-    const answer = await fetch(`${second.url}${pathOf(run)}`).catch(() => undefined);
+    const answer = await fetch(`${second.url}${runPath(run)}`).catch(() => undefined);
     const row = answer?.ok ? ((await answer.json()) as Run) : undefined;
     if (row && row.status !== "pending" && row.status !== "running") return row;
     if (Date.now() > deadline) throw new Error(`run ${run.run_id} is still ${row?.status}`);
@@ -163,7 +163,7 @@ async function violations(runs: Run[], live: Promise<Frame[]>[][]): Promise<stri
     // After the readers: a stream whose writer was lost ends later than its run, which is then marked incomplete.
     const row = await untilFinal(run);
     const kept = readers[0]!;
-    const says = (what: string) => found.push(`${pathOf(run)} ${what}`);
+    const says = (what: string) => found.push(`${runPath(run)} ${what}`);
     if (row.status !== "success") says(`ended as ${row.status}`);
     if (!isGapless(kept)) says("has a gap in its ids");
     if (!readers.every((frames) => isSame(frames, kept))) says("was read differently");
@@ -181,7 +181,7 @@ async function passingViolations(runs: Run[], live: Promise<Frame[]>[]): Promise
   for (const [n, run] of runs.entries()) {
     const frames = await live[n]!;
     const row = await untilFinal(run);
-    const says = (what: string) => found.push(`${pathOf(run)} ${what}`);
+    const says = (what: string) => found.push(`${runPath(run)} ${what}`);
     if (row.status !== "success") says(`ended as ${row.status}`);
     if (!isGapless(frames)) says("has a gap in its ids");
     if (saysIncomplete(frames) && row.stream_incomplete === undefined) says("does not say what its stream says");

@@ -95,9 +95,9 @@ export class LoadClient {
       const answer = { method: "GET", path: this.#prefix + path, headers } as const;
       const { statusCode, body } = await this.#pool.request({ ...answer, signal: left.signal });
       if (statusCode !== 200) {
-        const said = `GET ${path} answered ${statusCode} ${await body.text()}`;
-        this.#ledger.wrong.push(said);
-        throw new Error(said);
+        const failure = `GET ${path} answered ${statusCode} ${await body.text()}`;
+        this.#ledger.wrong.push(failure);
+        throw new Error(failure);
       }
       body.setEncoding("utf8");
       for await (const chunk of body) text += chunk as string;

@@ -46,5 +46,5 @@ test("events that a client received keep their numbers after a kill, and the run
   const back = await EventReader.open(server.url, thread, { channels: CHANNELS, since: seen });
   await vi.waitUntil(() => back.events.some(isEnd), { timeout: 20_000 });
   expect(text + back.text).toBe(whole.text);
-  for (const one of [reader, whole, back]) one.close();
+  for (const stream of [reader, whole, back]) stream.close();
 });

@@ -60,13 +60,13 @@ export async function revisionStorm(options: StormOptions): Promise<Outcome> {
     const made: { revision: string; at: number }[] = [];
     const next = async () => {
       const at = Date.now();
-      made.push({ revision: await deploy(id, filesOf(`${made.length}`)), at });
+      made.push({ revision: await deploy(id, projectFiles(`${made.length}`)), at });
     };
-    const statusOf = async (revision: string) =>
+    const revisionStatus = async (revision: string) =>
       (await call("GET", `/v2/deployments/${id}/revisions/${revision}`)).json.status as string;
     const untilOver = async (revision: string) => {
       for (const deadline = Date.now() + 120_000; ; await sleep(100)) {
-        const status = await statusOf(revision);
+        const status = await revisionStatus(revision);
         if (FINAL.test(status)) return status;
         if (Date.now() > deadline) throw new Error(`revision ${revision} is still ${status}`);
       }
@@ -122,7 +122,7 @@ export async function revisionStorm(options: StormOptions): Promise<Outcome> {
 }
 
 /** Returns the crash project, with a file that differs between revisions. */
-function filesOf(word: string): Record<string, string> {
+function projectFiles(word: string): Record<string, string> {
   const names = readdirSync(project).filter((name) => /\.(ts|json)$/.test(name));
   return { ...Object.fromEntries(names.map((name) => [name, readFileSync(join(project, name), "utf8")])), word };
 }

@@ -9,7 +9,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { dropDeploymentDatabases, testDataDirectory } from "../../server/test/control-plane.ts";
 import { testDatabase } from "../../server/test/db.ts";
-import { archiveOf, createDeployment, deployArchive } from "../../server/test/deploy.ts";
+import { createArchive, createDeployment, deployArchive } from "../../server/test/deploy.ts";
 import { ControlProcess } from "./control-process.ts";
 import { revisionStorm } from "./revision-storm.ts";
 
@@ -32,7 +32,7 @@ test(
       call: control.call,
       database: db.uri,
       create: (name, secrets) => createDeployment(control.call, name, secrets),
-      deploy: (id, files) => deployArchive(control.call, id, archiveOf(files)),
+      deploy: (id, files) => deployArchive(control.call, id, createArchive(files)),
       forMs: seconds * 1000,
       everyMs: 10_000,
       pauseMs: 100,

@@ -52,7 +52,7 @@ const unfinishedRuns = (sql: postgres.Sql): Promise<object[]> => sql`
 async function checkRuns(client: LoadClient, ledger: Ledger, lines: LogLine[]): Promise<string[]> {
   const found: string[] = [];
   const byRun = groupByRun(lines);
-  await eachOf([...ledger.runs.values()], async ({ runId, threadId, graph, steps, stateless }) => {
+  await forEachConcurrently([...ledger.runs.values()], async ({ runId, threadId, graph, steps, stateless }) => {
     const missing = steps.filter((step) => !completedSteps(byRun.get(runId) ?? [], runId).includes(step));
     if (missing.length > 0) found.push(`${graph} run ${runId}: the step log has no end of ${missing.join(", ")}`);
     if (stateless) return;
@@ -78,7 +78,7 @@ function groupByRun(lines: LogLine[]): Map<string, LogLine[]> {
 
 async function checkThreads(client: LoadClient, ledger: Ledger): Promise<string[]> {
   const found: string[] = [];
-  await eachOf([...ledger.threads.values()], async ({ threadId, tag, check }: AcknowledgedThread) => {
+  await forEachConcurrently([...ledger.threads.values()], async ({ threadId, tag, check }: AcknowledgedThread) => {
     const thread = await client.patiently<ThreadAnswer>("GET", `/threads/${threadId}`).catch(asError);
     if (thread instanceof Error) found.push(`acknowledged thread ${threadId} is gone: ${thread.message}`);
     else if (thread.metadata["tag"] !== tag)
@@ -123,7 +123,7 @@ async function checkTables(sql: postgres.Sql): Promise<string[]> {
 
 const asError = (error: unknown): Error => error as Error;
 
-async function eachOf<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
+async function forEachConcurrently<T>(items: T[], work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async () => {
     while (next < items.length) await work(items[next++]!);

@@ -44,8 +44,8 @@ test.each(["before-final-status:1", "before-webhook:2", "after-webhook:1"])(
     // lease of a delivery in progress: the time limit plus five seconds
     await vi.waitFor(
       () => {
-        const told = new Set(hook.received.map((one) => one.json.run_id as string));
-        expect(accepted.filter((id) => !told.has(id))).toEqual([]);
+        const delivered = new Set(hook.received.map((message) => message.json.run_id as string));
+        expect(accepted.filter((id) => !delivered.has(id))).toEqual([]);
       },
       { timeout: 25_000, interval: 100 },
     );

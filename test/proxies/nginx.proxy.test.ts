@@ -23,7 +23,7 @@ chmodSync(directory, 0o755);
 const ports = { agent: 0, trace: 0, control: 0 };
 const outside = { agent: 0, trace: 0, control: 0 };
 let server: ChildProcess;
-let said = "";
+let output = "";
 let key = "";
 let stopNginx: () => Promise<void>;
 
@@ -41,7 +41,8 @@ beforeAll(async () => {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...environment },
   });
-  for (const stream of [server.stdout!, server.stderr!]) stream.on("data", (chunk: Buffer) => (said += String(chunk)));
+  for (const stream of [server.stdout!, server.stderr!])
+    stream.on("data", (chunk: Buffer) => (output += String(chunk)));
   stopNginx = await startNginx(
     directory,
     text!,
@@ -53,10 +54,10 @@ beforeAll(async () => {
   );
   const isReady = async () => {
     const { status } = await call("agent", "GET", "/ready").catch(() => ({ status: 0 }));
-    expect([status, said]).toEqual([200, expect.stringMatching(/shown only once: \S+/)]);
+    expect([status, output]).toEqual([200, expect.stringMatching(/shown only once: \S+/)]);
   };
   await vi.waitFor(isReady, { timeout: 90_000, interval: 300 });
-  key = /shown only once: (\S+)/.exec(said)![1]!;
+  key = /shown only once: (\S+)/.exec(output)![1]!;
 }, 120_000);
 
 afterAll(async () => {
@@ -75,16 +76,16 @@ interface Answer {
   pieces: { at: number; text: string }[];
 }
 
-const hostOf = (role: Role) => `${role === "control" ? "agents" : role}.example:${outside[role]}`;
+const proxyHost = (role: Role) => `${role === "control" ? "agents" : role}.example:${outside[role]}`;
 
 /** Sends a request through the proxy, like a browser or SDK elsewhere. */
 function call(role: Role, method: string, path: string, body?: string | Buffer, headers = {}): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request(
       {
-        ...{ host: "127.0.0.1", port: outside[role], localAddress: CLIENT, servername: hostOf(role).split(":")[0] },
+        ...{ host: "127.0.0.1", port: outside[role], localAddress: CLIENT, servername: proxyHost(role).split(":")[0] },
         ...{ rejectUnauthorized: false, method, path },
-        headers: { host: hostOf(role), "content-type": "application/json", ...headers },
+        headers: { host: proxyHost(role), "content-type": "application/json", ...headers },
       },
       (response) => {
         const pieces: Answer["pieces"] = [];
@@ -125,7 +126,7 @@ test("requests through the proxy need a key, on every server, and the start logs
     expect([role, (await call(role, method, path, body, withKey())).status]).not.toEqual([role, 401]);
     expect([role, (await call(role, "GET", "/metrics")).status]).toEqual([role, 404]);
   }
-  expect(said).toContain("Requests require a key: HEDDLE_TRUSTED_PROXIES names a proxy");
+  expect(output).toContain("Requests require a key: HEDDLE_TRUSTED_PROXIES names a proxy");
   // callers that bypass the proxy need a key as well
   const direct = await fetch(`http://127.0.0.1:${ports.agent}/threads/search`, { method: "POST", body: "{}" });
   expect(direct.status).toBe(401);
@@ -150,7 +151,7 @@ test("a WebSocket is upgraded only with a key", async () => {
     new Promise<string>((resolve) => {
       const socket = new WebSocket(url, {
         ...{ rejectUnauthorized: false, servername: "agent.example", localAddress: CLIENT },
-        headers: { host: hostOf("agent"), ...headers },
+        headers: { host: proxyHost("agent"), ...headers },
       });
       socket.once("open", () => {
         socket.terminate();
@@ -200,7 +201,7 @@ test("addresses are the proxy's, and the client's is recorded, whatever the clie
   expect((await call("trace", "POST", "/api/v1/runs/multipart", body, headers)).status).toBe(202);
   const { text } = await call("trace", "GET", `/api/v1/runs/${id}`, undefined, withKey());
   const { presigned_url } = JSON.parse(text).s3_urls["attachment.note"] as { presigned_url: string };
-  expect(new URL(presigned_url).host).toBe(hostOf("trace"));
+  expect(new URL(presigned_url).host).toBe(proxyHost("trace"));
   expect((await call("trace", "GET", new URL(presigned_url).pathname)).text).toBe("content");
 });
 

@@ -65,8 +65,8 @@ export async function startNginx(directory: string, text: string, sites: Site[])
   ];
   writeFileSync(file, main.join("\n"));
   const child: ChildProcess = spawn("nginx", ["-c", file, "-p", directory], { stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
-  child.stderr!.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  let output = "";
+  child.stderr!.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
   for (let left = 200; ; left--) {
     // any response will do
@@ -75,7 +75,7 @@ export async function startNginx(directory: string, text: string, sites: Site[])
       () => false,
     );
     if (answers) break;
-    if (left === 0 || child.exitCode !== null) throw new Error(`nginx did not start: ${said}`);
+    if (left === 0 || child.exitCode !== null) throw new Error(`nginx did not start: ${output}`);
     await sleep(50);
   }
   return async () => {

@@ -26,7 +26,7 @@ export const NO_SUCH_BUCKET: Fault = { kind: "status", status: 404, code: "NoSuc
 export const KEY_REVOKED: Fault = { kind: "status", status: 403, code: "InvalidAccessKeyId" };
 
 /** Argument of a rule, which is called once per request; requests are numbered from 1. */
-export interface Asked {
+export interface ProxiedRequest {
   number: number;
   method: string;
   /** Path with the query. */
@@ -36,7 +36,7 @@ export interface Asked {
 export interface FaultProxy {
   endpoint: string;
   /** Replaces the rule; undefined forwards every request. */
-  setRule(rule: ((asked: Asked) => Fault | undefined) | undefined): void;
+  setRule(rule: ((asked: ProxiedRequest) => Fault | undefined) | undefined): void;
   /** Number of requests so far. */
   count(): number;
   /** Number of faults so far. */
@@ -49,7 +49,7 @@ export interface FaultProxy {
  * unchanged, with the Host that was signed.
  */
 export async function startFaultProxy(store: string): Promise<FaultProxy> {
-  let rule: ((asked: Asked) => Fault | undefined) | undefined;
+  let rule: ((asked: ProxiedRequest) => Fault | undefined) | undefined;
   let number = 0;
   let faults = 0;
   const server = createServer((request, response) => {
@@ -109,7 +109,7 @@ export function seeded(seed: number): () => number {
 }
 
 /** Returns a rule that injects random faults into `share` of all requests. */
-export function atRandom(share: number, seed: number): (asked: Asked) => Fault | undefined {
+export function atRandom(share: number, seed: number): (asked: ProxiedRequest) => Fault | undefined {
   const chance = seeded(seed);
   const kinds: Fault[] = [
     INTERNAL_ERROR,

@@ -33,13 +33,17 @@ async function userWithout(...missing: string[]): Promise<User> {
   return user;
 }
 
-const configOf = (prefix: string, bucket = BUCKET) => ({ bucket_name: bucket, prefix, endpoint_url: store.endpoint });
+const bucketConfig = (prefix: string, bucket = BUCKET) => ({
+  bucket_name: bucket,
+  prefix,
+  endpoint_url: store.endpoint,
+});
 
-const create = (credentials: User, config: ReturnType<typeof configOf>) =>
+const create = (credentials: User, config: ReturnType<typeof bucketConfig>) =>
   platform.call("POST", "/api/v1/bulk-exports/destinations", { display_name: "policies", config, credentials });
 
 const open = (credentials: User, prefix: string): Promise<Bucket> =>
-  openBucket({ config: destinationConfig.parse(configOf(prefix)), credentials }, platform.platform.deps.outbound);
+  openBucket({ config: destinationConfig.parse(bucketConfig(prefix)), credentials }, platform.platform.deps.outbound);
 
 const filesUnder = async (prefix: string) => (await store.keys(BUCKET)).filter((key) => key.startsWith(prefix));
 
@@ -56,7 +60,7 @@ async function* breaking(): AsyncGenerator<Buffer> {
 
 test("with all permissions nothing is left behind, and files can be read back", async () => {
   const user = await userWithout();
-  expect(await create(user, configOf("all"))).toMatchObject({ status: 200 });
+  expect(await create(user, bucketConfig("all"))).toMatchObject({ status: 200 });
   expect(await filesUnder("all/")).toEqual([]);
   const bucket = await open(user, "all");
   const content = randomBytes(17 * MIB);
@@ -68,14 +72,14 @@ test("with all permissions nothing is left behind, and files can be read back", 
 });
 
 test("without s3:PutObject no destination is created", async () => {
-  const { status, json } = await create(await userWithout("s3:PutObject"), configOf("no-put"));
+  const { status, json } = await create(await userWithout("s3:PutObject"), bucketConfig("no-put"));
   expect(status).toBe(400);
   expect(json.detail).toContain("Failed to validate S3 destination: Access denied: s3:PutObject no-put/tmp/");
 });
 
 test("without s3:DeleteObject the test files stay under tmp, and all else works", async () => {
   const user = await userWithout("s3:DeleteObject");
-  expect(await create(user, configOf("no-delete"))).toMatchObject({ status: 200 });
+  expect(await create(user, bucketConfig("no-delete"))).toMatchObject({ status: 200 });
   const left = await filesUnder("no-delete/");
   expect(left).toHaveLength(2);
   for (const key of left) expect(key).toMatch(/^no-delete\/tmp\/heddle-test-/);
@@ -86,7 +90,7 @@ test("without s3:DeleteObject the test files stay under tmp, and all else works"
 
 test("without s3:GetObject files are written, and their sizes cannot be read back", async () => {
   const user = await userWithout("s3:GetObject");
-  expect(await create(user, configOf("no-get"))).toMatchObject({ status: 200 });
+  expect(await create(user, bucketConfig("no-get"))).toMatchObject({ status: 200 });
   const bucket = await open(user, "no-get");
   await bucket.upload("no-get/file", whole(randomBytes(17 * MIB)));
   await expect(bucket.head("no-get/file")).rejects.toMatchObject({ reason: "access_denied", canHeal: false });
@@ -95,7 +99,7 @@ test("without s3:GetObject files are written, and their sizes cannot be read bac
 
 test("without s3:AbortMultipartUpload the parts of a broken upload stay, and no file appears", async () => {
   const user = await userWithout("s3:AbortMultipartUpload");
-  expect(await create(user, configOf("no-abort"))).toMatchObject({ status: 200 });
+  expect(await create(user, bucketConfig("no-abort"))).toMatchObject({ status: 200 });
   const bucket = await open(user, "no-abort");
   await expect(bucket.upload("no-abort/file", breaking())).rejects.toThrow("broke off");
   expect(await store.openUploads(BUCKET)).toEqual(["no-abort/file"]);
@@ -118,7 +122,7 @@ test("without s3:ListBucket a verification reports that it cannot list other fil
   for (const [name, text] of Object.entries(files)) {
     await bucket.put(`no-list/export_id=${id}/${name}`, Buffer.from(text));
   }
-  const config = destinationConfig.parse(configOf("no-list"));
+  const config = destinationConfig.parse(bucketConfig("no-list"));
   expect(await verifyExport(bucket, config, id)).toMatchObject({ listed: false, problems: [] });
   await store.allow(BUCKET, user.access_key_id, [...ALL, "s3:ListBucket"]);
   const seen = await verifyExport(bucket, config, id);
@@ -127,18 +131,18 @@ test("without s3:ListBucket a verification reports that it cannot list other fil
 
 test("distinguishes the causes of a failure with this server's responses too", async () => {
   const user = await userWithout();
-  const detailOf = async (credentials: User, config = configOf("causes")) =>
+  const refusalDetail = async (credentials: User, config = bucketConfig("causes")) =>
     (await create(credentials, config)).json.detail as string;
-  expect(await detailOf(user, configOf("causes", "no-such-bucket"))).toContain("Bucket is not valid");
-  expect(await detailOf({ ...user, access_key_id: "unknown" })).toContain("Key ID you provided does not exist");
-  expect(await detailOf({ ...user, secret_access_key: "wrong" })).toContain("Access denied");
+  expect(await refusalDetail(user, bucketConfig("causes", "no-such-bucket"))).toContain("Bucket is not valid");
+  expect(await refusalDetail({ ...user, access_key_id: "unknown" })).toContain("Key ID you provided does not exist");
+  expect(await refusalDetail({ ...user, secret_access_key: "wrong" })).toContain("Access denied");
   store.deleteUser(user.access_key_id);
-  expect(await detailOf(user)).toContain("Key ID you provided does not exist");
+  expect(await refusalDetail(user)).toContain("Key ID you provided does not exist");
 });
 
 test("credentials are rotated: the old key may be deleted, and a key without permissions is rejected", async () => {
   const [first, second, powerless] = [await userWithout(), await userWithout(), await userWithout("s3:PutObject")];
-  const { json } = await create(first, configOf("rotation"));
+  const { json } = await create(first, bucketConfig("rotation"));
   const path = `/api/v1/bulk-exports/destinations/${json.id}`;
   const refused = await platform.call("PATCH", path, { credentials: powerless });
   expect(refused.status).toBe(400);

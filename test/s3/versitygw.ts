@@ -100,11 +100,11 @@ export async function startPolicyServer(): Promise<PolicyServer> {
     },
     async keys(bucket) {
       const { Contents = [] } = await client.send(new ListObjectsV2Command({ Bucket: bucket }));
-      return Contents.map((one) => one.Key ?? "");
+      return Contents.map((content) => content.Key ?? "");
     },
     async openUploads(bucket) {
       const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket: bucket }));
-      return Uploads.map((one) => one.Key ?? "");
+      return Uploads.map((upload) => upload.Key ?? "");
     },
   };
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 const MIB = 1024 * 1024;
 
 /** Returns the pid of the process that listens at `port` of loopback. */
-export function listenerOf(port: number): number {
+export function findListener(port: number): number {
   const hex = port.toString(16).toUpperCase().padStart(4, "0");
   const lines = ["tcp", "tcp6"].flatMap((kind) => readFileSync(`/proc/net/${kind}`, "utf8").split("\n"));
   const LISTENS = "0A";

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-import { ask, Flood, growthDuring, listenerOf, residentMib, type Warm } from "./flood.ts";
+import { ask, Flood, growthDuring, findListener, residentMib, type Warm } from "./flood.ts";
 
 const LAUNCHER = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
 const PROJECT = fileURLToPath(new URL("../../server/test/fixtures/agent-project/langgraph.json", import.meta.url));
@@ -59,7 +59,7 @@ beforeAll(async () => {
   Object.assign(ports, { agent: dev("API"), trace: dev("Traces"), control: up("Control"), console: up("Console") });
   await Promise.all(Object.values(ports).map(warmUp));
   for (const [space, port] of Object.entries(ports)) {
-    const pid = listenerOf(port);
+    const pid = findListener(port);
     warm[space] = { pid, mib: residentMib(pid) };
   }
 }, SLOW);
@@ -150,8 +150,8 @@ const ATTACKS: Record<string, Attack> = {
   },
   "pipelined requests whose answers are not read": async (flood) => {
     for (const path of ["/openapi.json", "/docs", "/metrics", "/info"]) {
-      const one = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
-      for (let n = 0; n < 5; n++) flood.open(one.repeat(Math.floor(60_000 / one.length)), false);
+      const requestText = `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+      for (let n = 0; n < 5; n++) flood.open(requestText.repeat(Math.floor(60_000 / requestText.length)), false);
     }
     await sleep(2000);
   },

@@ -12,7 +12,7 @@ import { tryIsolation } from "../../server/src/control/drivers/process/isolation
 import type { IsolationKind } from "../../server/src/control/drivers/process/isolation/isolation.ts";
 import { testDataDirectory } from "../../server/test/control-plane.ts";
 import {
-  archiveOf,
+  createArchive,
   createDeployment,
   deployArchive,
   graphProject,
@@ -20,7 +20,7 @@ import {
   untilStatus,
 } from "../../server/test/deploy.ts";
 import type { Call } from "../../server/test/call.ts";
-import { ControlProcess, processesOf } from "../crash/control-process.ts";
+import { ControlProcess, findProcesses } from "../crash/control-process.ts";
 
 const LAUNCHER = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
 const PROJECT = new URL("hostile-project/", import.meta.url);
@@ -55,7 +55,7 @@ async function neighbour(): Promise<{ id: string; pid: number; instance: string;
   const known = (json.resources as { id: string; name: string }[]).find(({ name }) => name === "neighbour");
   const id = known?.id ?? (await createDeployment(call, "neighbour", [{ name: "WORD", value: NEIGHBOUR_SECRET }]));
   if (!known)
-    await untilStatus(call, id, await deployArchive(call, id, archiveOf(graphProject("word"))), "DEPLOYED", SLOW);
+    await untilStatus(call, id, await deployArchive(call, id, createArchive(graphProject("word"))), "DEPLOYED", SLOW);
   const revision = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
   const instance = await vi.waitUntil(
     async () => {
@@ -65,7 +65,7 @@ async function neighbour(): Promise<{ id: string; pid: number; instance: string;
     { timeout: SLOW, interval: 100 },
   );
   const home = inData("control", "instances", instance);
-  const pid = processesOf(instance, "--role\0agent").at(-1)!;
+  const pid = findProcesses(instance, "--role\0agent").at(-1)!;
   return { id, pid, instance: home, source: inData("control", "builds", revision, "src") };
 }
 
@@ -81,7 +81,7 @@ async function deployHostile(name: string) {
     postgresPort,
     postgresSocket: inData("postgres", "data", `.s.PGSQL.${postgresPort}`),
     neighbourSource: victim.source,
-    neighbourCache: cacheOf(victim.id),
+    neighbourCache: cacheDirectory(victim.id),
     neighbourInstance: victim.instance,
     neighbourPid: victim.pid,
     neighbourSecret: NEIGHBOUR_SECRET,
@@ -96,7 +96,7 @@ async function deployHostile(name: string) {
     readdirSync(PROJECT).map((file) => [file, readFileSync(new URL(file, PROJECT), "utf8")]),
   );
   const id = await createDeployment(call, name);
-  const archive = archiveOf({ ...files, "targets.json": JSON.stringify(targets) });
+  const archive = createArchive({ ...files, "targets.json": JSON.stringify(targets) });
   const revision = await deployArchive(call, id, archive);
   await untilStatus(call, id, revision, "DEPLOYED", SLOW);
   const line = (await logLines(call, id, revision, "build")).find((text) => text.startsWith("OUTCOME "));
@@ -118,7 +118,7 @@ interface Outcome {
 }
 
 /** Returns the package manager's cache directory of a deployment's builds. */
-const cacheOf = (id: string): string => {
+const cacheDirectory = (id: string): string => {
   const own = inData("control", "deployments", id, "cache");
   return existsSync(own) ? own : inData("control", "cache");
 };
@@ -161,7 +161,7 @@ for (const mode of ["bubblewrap", "user"] as const) {
       expect((await call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);
       await vi.waitUntil(() => !existsSync(inData("control", "deployments", id)), { timeout: 30_000 });
       expect(existsSync(inData("control", "builds", revision))).toBe(false);
-      expect(processesOf(revision, "")).toEqual([]);
+      expect(findProcesses(revision, "")).toEqual([]);
     },
   );
 }

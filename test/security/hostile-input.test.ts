@@ -60,11 +60,11 @@ const VALUES: unknown[] = [
 const BODIES = ["", "{", "null", "[]", '"x"', "1e999", "\0", '{"a":'.repeat(5000), "[".repeat(100_000), "\uFEFF{}"];
 
 /** Returns the property names that a route accepts, so that the values pass the outermost check. */
-function namesOf(schema: z.ZodType | undefined): string[] {
+function fieldNames(schema: z.ZodType | undefined): string[] {
   if (!schema) return [];
   const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   const variants = [json, ...(json.anyOf ?? []), ...(json.oneOf ?? [])] as { properties?: object }[];
-  return [...new Set(variants.flatMap((one) => Object.keys(one.properties ?? {})))];
+  return [...new Set(variants.flatMap((variant) => Object.keys(variant.properties ?? {})))];
 }
 
 /** Values that some routes require. No run is started: there would be thousands. */
@@ -80,7 +80,7 @@ const encode = (text: string): string => encodeURIComponent(Buffer.from(text).to
 function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
   const path = (value: string) => route.path.replace(/:\w+(\{[^}]*\})?/g, value);
   const fine = path(UUID);
-  const query = namesOf(route.query);
+  const query = fieldNames(route.query);
   if (fine !== route.path) for (const text of TEXTS) if (text !== "") yield { path: path(encode(text)) };
   for (const text of query.length > 0 ? TEXTS : []) {
     yield { path: `${fine}?${query.map((name) => `${name}=${encode(text)}`).join("&")}` };
@@ -88,7 +88,7 @@ function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
   }
   if (route.method === "GET") return;
   for (const body of BODIES) yield { path: fine, body };
-  const names = namesOf(route.body);
+  const names = fieldNames(route.body);
   for (const value of VALUES) {
     if (names.length > 0)
       yield { path: fine, body: JSON.stringify(Object.fromEntries(names.map((name) => [name, value]))) };

@@ -24,7 +24,7 @@ const guards: Record<string, Guard> = {
 const spaces = all.map((space) => ({ ...space, app: space.mount(guards[space.name]!) }));
 
 interface Stranger {
-  who: string;
+  name: string;
   headers: Record<string, string>;
   /** Status this caller gets from this route; null: access is allowed. */
   expected(space: Space, route: Route): number | null;
@@ -34,50 +34,50 @@ const changes = (route: Route): boolean => route.permission !== "public" && !isR
 const VIEWER_SEES_NOT = new Set(["audit:read", "organization:read"]);
 
 const strangers: Stranger[] = [
-  { who: "nobody", headers: {}, expected: () => 401 },
-  { who: "a made-up key", headers: { "x-api-key": "sesame" }, expected: () => 401 },
-  { who: "a key of no Heddle", headers: { "x-api-key": unknown }, expected: () => 401 },
-  { who: "a made-up bearer token", headers: { authorization: `Bearer ${unknown}` }, expected: () => 401 },
+  { name: "nobody", headers: {}, expected: () => 401 },
+  { name: "a made-up key", headers: { "x-api-key": "sesame" }, expected: () => 401 },
+  { name: "a key of no Heddle", headers: { "x-api-key": unknown }, expected: () => 401 },
+  { name: "a made-up bearer token", headers: { authorization: `Bearer ${unknown}` }, expected: () => 401 },
   {
-    who: "a made-up session",
+    name: "a made-up session",
     headers: {
       cookie: `heddle_session=heddle_session_${"0".repeat(64)}`,
       "x-heddle-csrf": `heddle_csrf_${"0".repeat(64)}`,
     },
     expected: () => 401,
   },
-  { who: "a user name", headers: { authorization: "Basic YTpi" }, expected: () => 401 },
-  { who: "an expired key", headers: { "x-api-key": a.expired }, expected: () => 403 },
-  { who: "a revoked key", headers: { "x-api-key": a.revoked }, expected: () => 401 },
-  { who: "a tenant id alone", headers: { "x-tenant-id": a.workspaceId }, expected: () => 401 },
+  { name: "a user name", headers: { authorization: "Basic YTpi" }, expected: () => 401 },
+  { name: "an expired key", headers: { "x-api-key": a.expired }, expected: () => 403 },
+  { name: "a revoked key", headers: { "x-api-key": a.revoked }, expected: () => 401 },
+  { name: "a tenant id alone", headers: { "x-tenant-id": a.workspaceId }, expected: () => 401 },
   {
-    who: "B's key for A's workspace",
+    name: "B's key for A's workspace",
     headers: { "x-api-key": b.admin, "x-tenant-id": a.workspaceId },
     expected: () => 403,
   },
   {
-    who: "B's organization's key for A's workspace",
+    name: "B's organization's key for A's workspace",
     headers: { "x-api-key": b.org, "x-tenant-id": a.workspaceId },
     expected: () => 403,
   },
   {
-    who: "A's key for B's workspace",
+    name: "A's key for B's workspace",
     headers: { "x-api-key": a.admin, "x-tenant-id": b.workspaceId },
     expected: () => 403,
   },
   {
-    who: "A's key for no workspace at all",
+    name: "A's key for no workspace at all",
     headers: { "x-api-key": a.admin, "x-tenant-id": "rubbish" },
     expected: () => 403,
   },
-  { who: "B's key", headers: { "x-api-key": b.admin }, expected: (space) => (space.name === "agent" ? 403 : null) },
+  { name: "B's key", headers: { "x-api-key": b.admin }, expected: (space) => (space.name === "agent" ? 403 : null) },
   {
-    who: "A's key that may only read",
+    name: "A's key that may only read",
     headers: { "x-api-key": a.readOnly },
     expected: (_, route) => (changes(route) ? 403 : null),
   },
   {
-    who: "A's viewer",
+    name: "A's viewer",
     headers: { "x-api-key": a.viewer },
     expected: (_, route) => (changes(route) || VIEWER_SEES_NOT.has(route.permission) ? 403 : null),
   },
@@ -95,9 +95,9 @@ test("rejects unauthorized callers on every route, without changes", { timeout: 
   const wrong: string[] = [];
   let asked = 0;
   for (const space of spaces) {
-    for (const route of space.routes.filter((one) => one.permission !== "public")) {
+    for (const route of space.routes.filter((route) => route.permission !== "public")) {
       for (const path of [route.path, ...(route.aliases ?? [])]) {
-        for (const { who, headers, expected } of strangers) {
+        for (const { name: who, headers, expected } of strangers) {
           const status = expected(space, route);
           if (status === null) continue;
           asked += 1;
@@ -121,7 +121,7 @@ test("rejects unauthorized callers on every route, without changes", { timeout: 
 test("accepts authorized callers, as a control for the test above", async () => {
   const wrong: string[] = [];
   for (const space of spaces) {
-    for (const route of space.routes.filter((one) => one.permission !== "public" && one.method === "GET")) {
+    for (const route of space.routes.filter((route) => route.permission !== "public" && route.method === "GET")) {
       const answer = await send(space.app, route, route.path, { "x-api-key": a.org, "x-tenant-id": a.workspaceId });
       await answer.body?.cancel();
       if (answer.status === 401 || answer.status === 403) wrong.push(`${space.name} ${route.path}: ${answer.status}`);

@@ -16,14 +16,14 @@ import type { IsolationKind } from "../../server/src/control/drivers/process/iso
 import type { Call } from "../../server/test/call.ts";
 import { testDataDirectory } from "../../server/test/control-plane.ts";
 import {
-  archiveOf,
+  createArchive,
   createDeployment,
   deployArchive,
   graphProject,
   logLines,
   untilStatus,
 } from "../../server/test/deploy.ts";
-import { processesOf } from "../crash/control-process.ts";
+import { findProcesses } from "../crash/control-process.ts";
 
 const LAUNCHER = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
 const SLOW = 240_000;
@@ -140,7 +140,7 @@ async function targets(): Promise<Record<string, Wanted>> {
   const known = (json.resources as { id: string }[])[0];
   const id = known?.id ?? (await createDeployment(call, "neighbour"));
   if (!known) {
-    const revision = await deployArchive(call, id, archiveOf(graphProject("word")));
+    const revision = await deployArchive(call, id, createArchive(graphProject("word")));
     await untilStatus(call, id, revision, "DEPLOYED", SLOW);
   }
   const instance = await vi.waitUntil(
@@ -150,7 +150,7 @@ async function targets(): Promise<Record<string, Wanted>> {
     },
     { timeout: SLOW, interval: 100 },
   );
-  const pid = processesOf(instance, "--role\0agent").at(-1)!;
+  const pid = findProcesses(instance, "--role\0agent").at(-1)!;
   const port = /--port\0(\d+)/.exec(readFileSync(`/proc/${pid}/cmdline`, "utf8"))![1]!;
   const run = { method: "POST", body: { assistant_id: "echo", input: { text: "x" } } };
   return {
@@ -185,7 +185,7 @@ async function deployHostile(name: string, requests: Record<string, Wanted>) {
   const victims = await makeVictims();
   const id = await createDeployment(call, name);
   const files = { ...PROJECT, "targets.json": JSON.stringify({ requests, builds: victims.slice(0, 2) }) };
-  const revision = await deployArchive(call, id, archiveOf(files));
+  const revision = await deployArchive(call, id, createArchive(files));
   await untilStatus(call, id, revision, "DEPLOYED", SLOW);
   const line = (await logLines(call, id, revision, "build")).find((text) => text.startsWith("OUTCOME "));
   const input = { requests, blind: victims.slice(2) };

@@ -22,7 +22,7 @@ const powerless: Guard = {
   audit: noAudit,
   auditsData: false,
 };
-const pathsOf = (route: Route): string[] => [route.path, ...(route.aliases ?? [])];
+const allPaths = (route: Route): string[] => [route.path, ...(route.aliases ?? [])];
 
 /** Public routes. Opening a route to everyone requires an entry here, so that the change is reviewed. */
 const PUBLIC = [
@@ -74,16 +74,16 @@ test("every space that app.ts can mount is covered by these tests", () => {
 
 test("an application mounts only declared routes", () => {
   for (const space of all) {
-    const declared = new Set(space.routes.flatMap((route) => pathsOf(route).map((path) => `${route.method} ${path}`)));
+    const declared = new Set(space.routes.flatMap((route) => allPaths(route).map((path) => `${route.method} ${path}`)));
     const mounted = space.mount(closed).routes.map(({ method, path }) => `${method} ${path}`);
-    const stray = mounted.filter((one) => one !== "ALL /*" && !declared.has(one));
+    const stray = mounted.filter((path) => path !== "ALL /*" && !declared.has(path));
     expect(stray, `${space.name}: not declared`).toEqual([]);
   }
 });
 
 test("no two routes claim the same path", () => {
   for (const space of all) {
-    const paths = space.routes.flatMap((route) => pathsOf(route).map((path) => `${route.method} ${concrete(path)}`));
+    const paths = space.routes.flatMap((route) => allPaths(route).map((path) => `${route.method} ${concrete(path)}`));
     const twice = paths.filter((path, index) => paths.indexOf(path) !== index);
     expect(twice, `${space.name}: claimed twice`).toEqual([]);
   }
@@ -102,8 +102,8 @@ test("every other route and alias consults the guard first and obeys it", async 
   let asked = 0;
   for (const space of all) {
     const [shut, barred] = [space.mount(closed), space.mount(powerless)];
-    for (const route of space.routes.filter((one) => one.permission !== "public")) {
-      for (const path of pathsOf(route)) {
+    for (const route of space.routes.filter((route) => route.permission !== "public")) {
+      for (const path of allPaths(route)) {
         const request = { method: route.method, ...(route.method !== "GET" && { body: "not { even JSON" }) };
         const refused = await shut.request(concrete(path, "no-uuid-at-all"), request);
         expect(refused.status, `${route.method} ${path} without a caller`).toBe(401);

@@ -189,8 +189,8 @@ test("no secret is in the logs or in an error response", { timeout: 60_000 }, as
   expect(log).toContain("request failed");
   for (const [name, secret] of Object.entries(secrets)) {
     expect(log.includes(secret), `${name} is in the log: ${around(log, secret)}`).toBe(false);
-    const told = refused.find((text) => text.includes(secret));
-    expect(told, `${name} is in an error's body`).toBeUndefined();
+    const leak = refused.find((text) => text.includes(secret));
+    expect(leak, `${name} is in an error's body`).toBeUndefined();
   }
 });
 

@@ -24,11 +24,11 @@ const apps = new Map<Route, Hono>(
     return space.routes.map((route) => [route, app] as const);
   }),
 );
-const appOf = (name: string): Hono => apps.get(shared.find((space) => space.name === name)!.routes[0]!)!;
+const findApp = (name: string): Hono => apps.get(shared.find((space) => space.name === name)!.routes[0]!)!;
 const asOwner = { "x-api-key": a.org, "x-tenant-id": a.workspaceId };
 const things = {
-  ...(await fillTenant(appOf("trace"), asOwner, a.workspaceId)),
-  ...(await fillDeployments(appOf("control"), asOwner)),
+  ...(await fillTenant(findApp("trace"), asOwner, a.workspaceId)),
+  ...(await fillDeployments(findApp("control"), asOwner)),
 };
 const ids = [...new Set(Object.values(things).flat())];
 
@@ -37,8 +37,8 @@ const asB = { "x-api-key": b.org, "x-tenant-id": b.workspaceId, "content-type": 
 const routes = shared
   .flatMap((space) => space.routes)
   .filter((route) => route.permission !== "public")
-  .toSorted((one, other) => Number(other.method === "GET") - Number(one.method === "GET"));
-const parametersOf = (route: Route): string[] => [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+  .toSorted((a, other) => Number(other.method === "GET") - Number(a.method === "GET"));
+const pathParameters = (route: Route): string[] => [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
 
 /** Parameters that do not identify a tenant's object, with the reason. */
 const HARMLESS: Record<string, string> = {
@@ -47,7 +47,7 @@ const HARMLESS: Record<string, string> = {
 };
 
 test("every parameter that names an object has one of A's for the tests", () => {
-  const names = new Set(routes.flatMap(parametersOf));
+  const names = new Set(routes.flatMap(pathParameters));
   expect([...names].filter((name) => !(name in HARMLESS) && (things[name] ?? []).length === 0)).toEqual([]);
 });
 
@@ -55,31 +55,31 @@ const allNames = (schema: z.ZodType | undefined): string[] => {
   if (!schema) return [];
   const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
   const variants = [json, ...(json.anyOf ?? []), ...(json.oneOf ?? [])] as { properties?: object }[];
-  return [...new Set(variants.flatMap((one) => Object.keys(one.properties ?? {})))];
+  return [...new Set(variants.flatMap((variant) => Object.keys(variant.properties ?? {})))];
 };
 
 /** Returns A's id for a parameter name; undefined for properties that are no ids. */
-const idOf = (name: string): string | undefined => (things[name] ?? things[name.replace(/s$/, "")] ?? [])[0];
+const findId = (name: string): string | undefined => (things[name] ?? things[name.replace(/s$/, "")] ?? [])[0];
 
 function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
-  const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, (_, name: string) => idOf(name) ?? "x");
-  const query = allNames(route.query).flatMap((name) => (idOf(name) ? [`${name}=${idOf(name)}`] : []));
+  const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, (_, name: string) => findId(name) ?? "x");
+  const query = allNames(route.query).flatMap((name) => (findId(name) ? [`${name}=${findId(name)}`] : []));
   const paths = [
     path,
     ...(query.length > 0 ? [`${path}?${query.join("&")}`] : []),
-    ...query.map((one) => `${path}?${one}`),
+    ...query.map((parameters) => `${path}?${parameters}`),
   ];
   if (route.method === "GET") {
-    for (const one of paths) yield { path: one };
+    for (const path of paths) yield { path: path };
     return;
   }
-  const names = allNames(route.body).filter((name) => idOf(name) !== undefined);
-  for (const one of paths) {
-    yield { path: one, body: "{}" };
+  const names = allNames(route.body).filter((name) => findId(name) !== undefined);
+  for (const path of paths) {
+    yield { path: path, body: "{}" };
     for (const wrap of [(id: string): unknown => id, (id: string) => [id]]) {
-      const whole = Object.fromEntries(names.map((name) => [name, wrap(idOf(name)!)]));
-      yield { path: one, body: JSON.stringify(whole) };
-      for (const name of names) yield { path: one, body: JSON.stringify({ [name]: wrap(idOf(name)!) }) };
+      const whole = Object.fromEntries(names.map((name) => [name, wrap(findId(name)!)]));
+      yield { path: path, body: JSON.stringify(whole) };
+      for (const name of names) yield { path: path, body: JSON.stringify({ [name]: wrap(findId(name)!) }) };
     }
   }
 }
@@ -99,7 +99,7 @@ test("B can neither see nor change A's objects, whatever ids B has", { timeout: 
       const text = await answer.text();
       const what = `${route.method} ${path} ${body ?? ""}: ${answer.status} ${text.slice(0, 300)}`;
       if (text.includes(MARK)) wrong.push(`shows what is A's: ${what}`);
-      const named = parametersOf(route).some((name) => things[name] !== undefined);
+      const named = pathParameters(route).some((name) => things[name] !== undefined);
       if (route.method === "GET" && named && answer.ok) wrong.push(`is answered: ${what}`);
       if (answer.status >= 500) wrong.push(`breaks: ${what}`);
     }
@@ -113,7 +113,7 @@ test("B can neither see nor change A's objects, whatever ids B has", { timeout: 
 test("A can see them all, as a control for the test above", async () => {
   const asA = { "x-api-key": a.org, "x-tenant-id": a.workspaceId };
   let seen = 0;
-  for (const route of routes.filter((one) => one.method === "GET" && parametersOf(one).length > 0)) {
+  for (const route of routes.filter((route) => route.method === "GET" && pathParameters(route).length > 0)) {
     const [{ path }] = [...requestsTo(route)] as [{ path: string }];
     const answer = await apps.get(route)!.request(path, { headers: asA });
     await answer.body?.cancel();

@@ -1,8 +1,8 @@
 import type { Hono } from "hono";
 import { vi } from "vitest";
 
-import { callerOf } from "../../server/test/call.ts";
-import { archiveOf, createDeployment, deployArchive, untilStatus } from "../../server/test/deploy.ts";
+import { createCaller } from "../../server/test/call.ts";
+import { createArchive, createDeployment, deployArchive, untilStatus } from "../../server/test/deploy.ts";
 import { testS3 } from "../../server/test/s3.ts";
 
 /** Marker in everything that tenant A writes; it must not appear in anything that B reads. */
@@ -24,38 +24,38 @@ export async function fillTenant(
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
     return (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
   }
-  const idOf = async (...given: Parameters<typeof ask>) => String((await ask(...given))["id"]);
+  const createdId = async (...given: Parameters<typeof ask>) => String((await ask(...given))["id"]);
 
   const now = new Date().toISOString();
   const run = crypto.randomUUID();
   const dotted = `${now.replaceAll(/[-:.]/g, "").replace("Z", "000Z")}${run}`;
   const text = { inputs: { text: MARK }, outputs: { text: MARK } };
-  const one = { id: run, trace_id: run, name: MARK, run_type: "chain", start_time: now, end_time: now, ...text };
+  const traced = { id: run, trace_id: run, name: MARK, run_type: "chain", start_time: now, end_time: now, ...text };
   const thread = crypto.randomUUID();
   const extra = { metadata: { thread_id: thread } };
-  await ask("POST", "/api/v1/runs/batch", { post: [{ ...one, extra, dotted_order: dotted, session_name: MARK }] });
-  const dataset = await idOf("POST", "/api/v1/datasets", { name: MARK, description: MARK });
-  const example = await idOf("POST", "/api/v1/examples", { dataset_id: dataset, ...text });
+  await ask("POST", "/api/v1/runs/batch", { post: [{ ...traced, extra, dotted_order: dotted, session_name: MARK }] });
+  const dataset = await createdId("POST", "/api/v1/datasets", { name: MARK, description: MARK });
+  const example = await createdId("POST", "/api/v1/examples", { dataset_id: dataset, ...text });
   const experiments: string[] = [];
   for (const name of [`${MARK} 1`, `${MARK} 2`]) {
-    experiments.push(await idOf("POST", "/api/v1/sessions", { name, reference_dataset_id: dataset }));
+    experiments.push(await createdId("POST", "/api/v1/sessions", { name, reference_dataset_id: dataset }));
   }
-  const comparison = await idOf("POST", "/api/v1/datasets/comparative", {
+  const comparison = await createdId("POST", "/api/v1/datasets/comparative", {
     experiment_ids: experiments,
     reference_dataset_id: dataset,
     name: MARK,
   });
   const { share_token: share } = await ask("PUT", `/api/v1/datasets/${dataset}/share`);
-  const feedback = await idOf("POST", "/api/v1/feedback", { run_id: run, key: "a-key", score: 1, comment: MARK });
+  const feedback = await createdId("POST", "/api/v1/feedback", { run_id: run, key: "a-key", score: 1, comment: MARK });
   const token = await ask("POST", "/api/v1/feedback/tokens", { run_id: run, feedback_key: "a-key" });
   const store = await testS3();
   store.createBucket("exports");
-  const destination = await idOf("POST", "/api/v1/bulk-exports/destinations", {
+  const destination = await createdId("POST", "/api/v1/bulk-exports/destinations", {
     display_name: MARK,
     config: { bucket_name: "exports", prefix: MARK, endpoint_url: store.endpoint },
     credentials: store.createKey(),
   });
-  const exported = await idOf("POST", "/api/v1/bulk-exports", {
+  const exported = await createdId("POST", "/api/v1/bulk-exports", {
     bulk_export_destination_id: destination,
     session_id: experiments[0],
     start_time: new Date(Date.now() - 3_600_000).toISOString(),
@@ -66,8 +66,8 @@ export async function fillTenant(
     timeout: 20_000,
     interval: 100,
   });
-  const key = await idOf("POST", "/api/v1/api-key", { description: MARK });
-  const role = await idOf("POST", "/api/v1/orgs/current/roles", {
+  const key = await createdId("POST", "/api/v1/api-key", { description: MARK });
+  const role = await createdId("POST", "/api/v1/orgs/current/roles", {
     display_name: MARK,
     description: MARK,
     permissions: [],
@@ -104,11 +104,11 @@ export async function fillTenant(
 
 /** Creates a tenant's deployment on the control plane, with a revision that has ended. */
 export async function fillDeployments(app: Hono, headers: Record<string, string>): Promise<Record<string, string[]>> {
-  const call = callerOf(app);
+  const call = createCaller(app);
   const asked: typeof call = (method, path, body, more) => call(method, path, body, { ...headers, ...more });
   const deployment = await createDeployment(asked, "of-a-alone", [{ name: "TOKEN", value: MARK }]);
   // the archive contains no project, so that nothing runs while the other tenants try
-  const archive = archiveOf({ "readme.md": MARK });
+  const archive = createArchive({ "readme.md": MARK });
   const revision = await deployArchive(asked, deployment, archive, { display_name: MARK });
   await untilStatus(asked, deployment, revision, "BUILD_FAILED");
   const integration = await asked("POST", "/v2/integrations/git", { name: MARK, url: `https://${MARK}.example` });

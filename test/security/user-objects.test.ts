@@ -21,7 +21,7 @@ const { agent, sql } = await testAgentServer({ HEDDLE_LOG_LEVEL: "fatal" }, PROJ
 const app = createAgentApp(agent.deps, openGuard);
 const routes = agentRoutes(agent.deps)
   .filter(({ permission }) => permission !== "public")
-  .toSorted((one, other) => Number(other.method === "GET") - Number(one.method === "GET"));
+  .toSorted((a, other) => Number(other.method === "GET") - Number(a.method === "GET"));
 // without the protection of rewritten namespaces
 agent.deps.access.handlers!.callbacks["store"] = ({ user }) => ({ namespace: { $contains: user.identity } });
 
@@ -126,7 +126,7 @@ const FILL: Record<string, unknown> = {
   strategy: "delete",
 };
 
-const parametersOf = ({ path }: Route): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
+const pathParameters = ({ path }: Route): string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!);
 
 interface JsonSchema {
   properties?: object;
@@ -140,11 +140,14 @@ function namesIn(schema: z.ZodType | undefined): { names: string[]; isArray: boo
   const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any", reused: "inline" }) as JsonSchema;
   const inner = json.items ?? json;
   const variants = [inner, ...(inner.anyOf ?? []), ...(inner.oneOf ?? [])];
-  return { names: [...new Set(variants.flatMap((one) => Object.keys(one.properties ?? {})))], isArray: !!json.items };
+  return {
+    names: [...new Set(variants.flatMap((variant) => Object.keys(variant.properties ?? {})))],
+    isArray: !!json.items,
+  };
 }
 
 function* pathsTo(route: Route): Generator<string> {
-  const params = parametersOf(route);
+  const params = pathParameters(route);
   const choices = params.map((name) => things[name] ?? ["x"]);
   const most = Math.max(1, ...choices.map((all) => all.length));
   for (let i = 0; i < most; i++) {
@@ -274,9 +277,9 @@ test("B can neither see nor change A's objects, whatever ids B has", { timeout: 
       const { status, text } = await ask(B, route.method, path, body);
       const what = `${route.method} ${path} ${body ?? ""}: ${status} ${text.slice(0, 300)}`;
       if (text.includes(MARK) && !body?.includes(MARK)) wrong.push(`shows what is A's: ${what}`);
-      const told = ids.filter((id) => text.includes(id) && !`${path} ${body}`.includes(id));
-      if (told.length > 0) wrong.push(`tells ${told.join(", ")}: ${what}`);
-      const named = parametersOf(route).some((name) => things[name] !== undefined) && !path.endsWith("/a2a/agent");
+      const leaked = ids.filter((id) => text.includes(id) && !`${path} ${body}`.includes(id));
+      if (leaked.length > 0) wrong.push(`tells ${leaked.join(", ")}: ${what}`);
+      const named = pathParameters(route).some((name) => things[name] !== undefined) && !path.endsWith("/a2a/agent");
       const hidden = /404: Thread not found|not found|"error"/.test(text);
       if (named && status < 300 && !hidden) wrong.push(`is answered: ${what}`);
       if (status >= 500) wrong.push(`breaks: ${what}`);
@@ -290,7 +293,7 @@ test("B can neither see nor change A's objects, whatever ids B has", { timeout: 
 
 test("A can see them all, as a control for the test above", { timeout: 60_000 }, async () => {
   const unseen: string[] = [];
-  for (const route of routes.filter((one) => one.method === "GET" && parametersOf(one).length > 0)) {
+  for (const route of routes.filter((route) => route.method === "GET" && pathParameters(route).length > 0)) {
     const seen = [];
     for (const { path } of requestsTo(route)) seen.push((await ask(A, "GET", path)).status < 300);
     if (!seen.includes(true)) unseen.push(route.path);

@@ -16,26 +16,26 @@ const environment = (text: string) => writeFileSync(join(directory, ".env"), tex
 
 /** Runs the command until it exits with the build's failure, and returns its output. */
 async function deploy(...options: string[]): Promise<string> {
-  const told: string[] = [];
-  const writing = vi.spyOn(process.stderr, "write").mockImplementation((chunk) => told.push(String(chunk)) > 0);
+  const printed: string[] = [];
+  const writing = vi.spyOn(process.stderr, "write").mockImplementation((chunk) => printed.push(String(chunk)) > 0);
   try {
     const config = ["--config", join(directory, "langgraph.json"), "--name", "named", "--url", url];
     await expect(run([...config, ...options])).rejects.toThrow("BUILD_FAILED");
   } finally {
     writing.mockRestore();
   }
-  return told.join("");
+  return printed.join("");
 }
 const variables = async (): Promise<string[]> => {
   const { json } = await call("GET", "/v2/deployments?name=named");
-  return json.resources[0].secrets.map((one: { name: string }) => one.name);
+  return json.resources[0].secrets.map((secret: { name: string }) => secret.name);
 };
 
 test("creates a deployment once and reports it, with the platform's variables left out", async () => {
   environment("GREETING=hello\nDATABASE_URI=postgres://nowhere\n");
-  const told = await deploy();
-  expect(told.match(/Creating the deployment named/g)).toHaveLength(1);
-  expect(told.match(/Skipped variables that the platform sets: DATABASE_URI/g)).toHaveLength(1);
+  const output = await deploy();
+  expect(output.match(/Creating the deployment named/g)).toHaveLength(1);
+  expect(output.match(/Skipped variables that the platform sets: DATABASE_URI/g)).toHaveLength(1);
   expect(await variables()).toEqual(["GREETING"]);
   expect(await deploy()).not.toContain("Creating");
 });

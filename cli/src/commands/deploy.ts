@@ -64,14 +64,14 @@ export async function run(args: string[]): Promise<void> {
   const api = new ControlApi(given.url, given["api-key"]);
   const say = (line: string) => process.stderr.write(`${line}\n`);
   const environment = given.env ? projectEnvironment(config) : {};
-  const secrets = Object.entries(environment).map(([one, value]) => ({ name: one, value }));
+  const secrets = Object.entries(environment).map(([name, value]) => ({ name: name, value }));
 
   const place = mkdtempSync(join(tmpdir(), "heddle-deploy-"));
   try {
     const { files, links } = listProject(directory);
     if (links.length > 0) say(`Skipped symbolic links: ${links.slice(0, 10).join(", ")}`);
-    for (const { name: one, spec } of packagesOutside(directory)) {
-      say(`package.json takes ${one} from ${spec}, which is outside the project and is not sent with it.`);
+    for (const { name: dependency, spec } of packagesOutside(directory)) {
+      say(`package.json takes ${dependency} from ${spec}, which is outside the project and is not sent with it.`);
     }
     const archive = join(place, "source.tar.gz");
     await archiveProject(directory, files, archive);
@@ -134,7 +134,7 @@ function withoutReserved(secrets: Secrets, say: (line: string) => void) {
       );
       if (reserved.size === 0 || reserved.size < issues.length) throw error;
       say(`Skipped variables that the platform sets: ${[...reserved].join(", ")}`);
-      accepted = accepted.filter((one) => !reserved.has(one.name));
+      accepted = accepted.filter((secret) => !reserved.has(secret.name));
       return attempt(accepted);
     }
   };

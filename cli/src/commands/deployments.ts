@@ -56,13 +56,13 @@ export async function run(args: string[]): Promise<void> {
     `${deployment.name}  ${deployment.status}\n${deployment.source_config.custom_url ?? ""}\n` +
       `serves ${deployment.active_revision_id ?? "nothing yet"}\n\n`,
   );
-  const rows = resources.map((one) => [
-    one.id,
-    one.revision_id,
-    one.state,
-    one.memory_bytes === null ? "" : `${Math.round(one.memory_bytes / 1048576)} MiB`,
-    one.cpu_percent === null ? "" : `${one.cpu_percent} %`,
-    one.end_reason ?? "",
+  const rows = resources.map((resource) => [
+    resource.id,
+    resource.revision_id,
+    resource.state,
+    resource.memory_bytes === null ? "" : `${Math.round(resource.memory_bytes / 1048576)} MiB`,
+    resource.cpu_percent === null ? "" : `${resource.cpu_percent} %`,
+    resource.end_reason ?? "",
   ]);
   process.stdout.write(formatTable(["INSTANCE", "REVISION", "STATE", "MEMORY", "CPU", "ENDED"], rows));
 }
@@ -70,6 +70,11 @@ export async function run(args: string[]): Promise<void> {
 async function list(api: ControlApi, json: boolean): Promise<void> {
   const { resources } = await api.send<{ resources: DeploymentOnWire[] }>("GET", "/v2/deployments?limit=100");
   if (json) return void process.stdout.write(`${JSON.stringify(resources)}\n`);
-  const rows = resources.map((one) => [one.name, one.status, one.source_config.custom_url ?? "", one.id]);
+  const rows = resources.map((resource) => [
+    resource.name,
+    resource.status,
+    resource.source_config.custom_url ?? "",
+    resource.id,
+  ]);
   process.stdout.write(formatTable(["NAME", "STATUS", "URL", "ID"], rows));
 }

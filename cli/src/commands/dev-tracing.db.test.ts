@@ -79,9 +79,9 @@ test(
     const server = await heddle(["dev"], "Stop with Ctrl-C", { HEDDLE_AUTH: "required" });
     const api = server.find(/^ {2}API +(.+)$/m)!;
     // in the banner, or after it when the start took long
-    const told = /(?:^ {2}Traces +|The trace platform is up at )(http:\/\/127\.0\.0\.1:\d+)/m;
-    await expect.poll(() => server.output(), PATIENT).toMatch(told);
-    const traces = server.find(told)!;
+    const announced = /(?:^ {2}Traces +|The trace platform is up at )(http:\/\/127\.0\.0\.1:\d+)/m;
+    await expect.poll(() => server.output(), PATIENT).toMatch(announced);
+    const traces = server.find(announced)!;
     const key = (firstKey = server.find(/^ {2}Key +(.+)$/m)!);
     const first = await run(api, key);
     await expect.poll(() => traceStatus(traces, key, first), PATIENT).toBe("success");

@@ -61,7 +61,7 @@ function tracePid(parent: number): number | undefined {
   return found === undefined ? undefined : Number(found.trim().split(/\s+/)[0]);
 }
 
-const statusOf = (url: string, headers: Record<string, string> = {}): Promise<number> =>
+const fetchStatus = (url: string, headers: Record<string, string> = {}): Promise<number> =>
   fetch(url, { headers, signal: AbortSignal.timeout(2000) }).then(
     (response) => response.status,
     () => 0,
@@ -73,10 +73,10 @@ test(
   async () => {
     const server = await dev(["--trace-port", "0"]);
     // in the banner, or after it when the start took long
-    const told = /(?:^ {2}Traces +|The trace platform is up at )(http:\/\/127\.0\.0\.1:\d+)/m;
-    await expect.poll(() => server.output(), PATIENT).toMatch(told);
-    const traces = told.exec(server.output())![1]!;
-    expect(await statusOf(`${traces}/ok`)).toBe(200);
+    const announced = /(?:^ {2}Traces +|The trace platform is up at )(http:\/\/127\.0\.0\.1:\d+)/m;
+    await expect.poll(() => server.output(), PATIENT).toMatch(announced);
+    const traces = announced.exec(server.output())![1]!;
+    expect(await fetchStatus(`${traces}/ok`)).toBe(200);
     // keys are not required here, but the first start still shows one
     const key = server.line("Key")!;
     expect(key).toMatch(/^lsv2_sk_/);
@@ -88,7 +88,7 @@ test(
     process.kill(first, "SIGKILL");
     // on a busy machine a start takes half a minute; on failure the output gives the reason
     await expect.poll(() => server.output(), { timeout: 120_000 }).toContain(`answers again at ${traces}`);
-    await expect.poll(() => statusOf(`${traces}/ok`), PATIENT).toBe(200);
+    await expect.poll(() => fetchStatus(`${traces}/ok`), PATIENT).toBe(200);
     const second = tracePid(server.child.pid!)!;
     expect(second).not.toBe(first);
 
@@ -107,7 +107,7 @@ test("starts the agent server alone when the trace port is taken, and stops on S
   );
   // the first start created it
   expect(server.line("Key")).toBeUndefined();
-  expect(await statusOf(`${server.line("API")}/ok`)).toBe(200);
+  expect(await fetchStatus(`${server.line("API")}/ok`)).toBe(200);
   expect(tracePid(server.child.pid!)).toBeUndefined();
   const info = (await (await fetch(`${server.line("API")}/info`)).json()) as { flags: object };
   expect(info.flags).toMatchObject({ langsmith: false });
@@ -122,12 +122,12 @@ test("starts no trace process with --no-trace, and rejects requests without a re
   expect(tracePid(server.child.pid!)).toBeUndefined();
   expect(server.output()).toContain("x-api-key: YOUR KEY");
   const api = server.line("API")!;
-  expect(await statusOf(`${api}/threads/00000000-0000-0000-0000-000000000001`)).toBe(401);
+  expect(await fetchStatus(`${api}/threads/00000000-0000-0000-0000-000000000001`)).toBe(401);
   const made = execFileSync(process.execPath, [LAUNCHER, "keys", "create", "--postgres-uri", db.uri], {
     stdio: "pipe",
   });
   const headers = { "x-api-key": made.toString().trim() };
-  expect(await statusOf(`${api}/threads/00000000-0000-0000-0000-000000000001`, headers)).toBe(404);
+  expect(await fetchStatus(`${api}/threads/00000000-0000-0000-0000-000000000001`, headers)).toBe(404);
   server.child.kill("SIGTERM");
   expect(await server.exited).toBe(0);
 });

@@ -7,7 +7,7 @@ import { banner, describeGraphs, type Graphs } from "../core/banner.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { launcherPath } from "../core/launcher.ts";
-import { needsRestarts, runWithRestarts, tellLauncher } from "../core/restarts.ts";
+import { needsRestarts, runWithRestarts, notifyLauncher } from "../core/restarts.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
 import { type TraceOutcome, TraceProcess } from "../core/trace-process.ts";
@@ -100,7 +100,7 @@ export async function run(args: string[]): Promise<void> {
     const names = { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" };
     throw explainStart(error, { host, port, ...names, databaseUri: given["postgres-uri"] });
   });
-  tellLauncher("ready");
+  notifyLauncher("ready");
   for (const warning of server.warnings) console.error(`heddle: ${warning}`);
   const slow = setTimeout(() => console.error(`${server.url} is up; the graphs are still loading.`), 5_000);
   const graphs = await server.graphs;

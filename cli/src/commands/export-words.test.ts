@@ -24,6 +24,6 @@ test.each([
     "There is no destination 1. To list them: heddle export destinations",
   ],
   ["403 You may not.", "403 You may not."],
-])("rewrites %j as %j", (said, told) => {
-  expect(inOptions(said)).toBe(told);
+])("rewrites %j as %j", (received, expected) => {
+  expect(inOptions(received)).toBe(expected);
 });

@@ -23,9 +23,9 @@ export function inOptions(message: string): string {
   const missing = /^404 (Session|Bulk export destination) with ID (\S+) not found$/.exec(message);
   if (missing?.[1] === "Session") return `There is no project ${missing[2]}.`;
   if (missing) return `There is no destination ${missing[2]}. To list them: heddle export destinations`;
-  const told = message.replace(/^422 Invalid body: /, "");
-  if (told === message) return message;
-  return told
+  const issues = message.replace(/^422 Invalid body: /, "");
+  if (issues === message) return message;
+  return issues
     .replace(COMPLAINT, (_, before: string, field: string) => `${before}${OPTIONS[field]}: `)
     .replace(OTHER, (_, word: string, field: string) => `${word} ${OPTIONS[field]}`);
 }

@@ -45,7 +45,7 @@ test("creates, watches, lists and verifies an export, and reports damaged files 
   const { bucket } = exports;
   const manifestAt = (await exports.keysOf(id)).find((key) => key.endsWith("/_manifest.json"))!;
   const written = (await exports.s3.read("traces", manifestAt)).toString();
-  const told: [string, RegExp][] = [
+  const cases: [string, RegExp][] = [
     [written.replace('"rows": 25,', '"rows": 26,'), /WRONG {2}25 rows, the manifest says 26/],
     ["{}", /WRONG {2}_manifest.json is not a valid manifest/],
     // only the platform can validate these
@@ -54,7 +54,7 @@ test("creates, watches, lists and verifies an export, and reports damaged files 
       /WRONG {2}the manifest lists 26 rows of the query, but the platform counted 25/,
     ],
   ];
-  for (const [manifest, wrong] of told) {
+  for (const [manifest, wrong] of cases) {
     expect(manifest).not.toBe(written);
     await bucket.put(manifestAt, Buffer.from(manifest));
     expect(await heddle("verify", id)).toMatchObject({ code: 1, stdout: expect.stringMatching(wrong) });
@@ -93,15 +93,15 @@ test("accepts projects and destinations by name, and names the command's options
     [["no such", "by name", ...window], 'There is no destination "no such". To list them: heddle export destinations'],
     [["a bucket", "by name", "--from", marchDay(1)], "heddle export create needs --to, or --every-hours"],
   ];
-  for (const [[destination, project, ...rest], said] of wrong) {
+  for (const [[destination, project, ...rest], expected] of wrong) {
     const { stderr } = await heddle("create", "--destination", destination!, "--project", project!, ...rest);
-    expect(stderr).toContain(`heddle: ${said}`);
+    expect(stderr).toContain(`heddle: ${expected}`);
   }
 });
 
 test("shows the progress of an export as a bar", () => {
   const progress = { rows_total: 10, rows_written: 5, bytes_written: 1_500_000, percent: 50, estimated_end: null };
-  const one = {
+  const stored = {
     id: "x",
     status: "RUNNING",
     error: null,
@@ -110,5 +110,5 @@ test("shows the progress of an export as a bar", () => {
     interval_hours: null,
     progress,
   };
-  expect(progressLine(one)).toBe(`[${"#".repeat(15)}${" ".repeat(15)}] 50 % RUNNING, 5 of 10 rows, 1.5 MB`);
+  expect(progressLine(stored)).toBe(`[${"#".repeat(15)}${" ".repeat(15)}] 50 % RUNNING, 5 of 10 rows, 1.5 MB`);
 });

@@ -75,8 +75,8 @@ export async function run(args: string[]): Promise<void> {
   const named = takesId && rest[0] && !rest[0].startsWith("-") ? ["--id", ...rest] : rest;
   const given = readFlags(flags, named, process.env);
   const api = new TraceApi(given.url, given["api-key"]);
-  const print = (one: unknown, text: string) =>
-    process.stdout.write(given.json ? `${JSON.stringify(one)}\n` : `${text}\n`);
+  const print = (value: unknown, text: string) =>
+    process.stdout.write(given.json ? `${JSON.stringify(value)}\n` : `${text}\n`);
   const id = () => {
     if (given.id === undefined) throw new UsageError(`The id of the export is missing: heddle export ${action} ID`);
     if (!isUuid(given.id)) throw new UsageError(`"${given.id}" is not an export id. To list ids: heddle export list`);
@@ -93,7 +93,7 @@ export async function run(args: string[]): Promise<void> {
     ]);
     process.stdout.write(formatTable(["ID", "NAME", "BUCKET", "WHERE"], rows));
   } else if (action === "create") {
-    const body = await bodyOf(api, given);
+    const body = await buildBody(api, given);
     const made = await api.send<ExportOnWire>("POST", "/bulk-exports", body).catch((error: Error) => {
       throw new Error(inOptions(error.message), { cause: error });
     });
@@ -105,19 +105,19 @@ export async function run(args: string[]): Promise<void> {
   } else if (action === "list") {
     const all = await api.send<ExportOnWire[]>("GET", "/bulk-exports?limit=1000");
     if (given.json) return void print(all, "");
-    const rows = all.map((one) => [
-      one.id,
-      one.status,
-      `${one.progress.percent} %`,
-      String(one.progress.rows_written),
-      `${one.start_time.slice(0, 16)} – ${one.end_time?.slice(0, 16) ?? `every ${one.interval_hours} h`}`,
+    const rows = all.map((row) => [
+      row.id,
+      row.status,
+      `${row.progress.percent} %`,
+      String(row.progress.rows_written),
+      `${row.start_time.slice(0, 16)} – ${row.end_time?.slice(0, 16) ?? `every ${row.interval_hours} h`}`,
     ]);
     process.stdout.write(formatTable(["ID", "STATUS", "DONE", "ROWS", "WINDOW"], rows));
   } else if (action === "cancel") {
-    const one = await api.send<ExportOnWire>("PATCH", `/bulk-exports/${encodeURIComponent(id())}`, {
+    const changed = await api.send<ExportOnWire>("PATCH", `/bulk-exports/${encodeURIComponent(id())}`, {
       status: "Cancelled",
     });
-    print(one, `${one.id} ${one.status}`);
+    print(changed, `${changed.id} ${changed.status}`);
   } else if (action === "verify") {
     const wanted = id();
     const { verify } = await import("../../../server/src/admin/export.ts");
@@ -139,13 +139,13 @@ export async function run(args: string[]): Promise<void> {
     throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: ${there}.`);
   }
 
-  function conclude(one: ExportOnWire): void {
-    print(one, `${one.id} ${one.status}${one.error === null ? "" : `: ${one.error}`}`);
-    if (one.status.toUpperCase() !== "COMPLETED") process.exitCode = 1;
+  function conclude(ended: ExportOnWire): void {
+    print(ended, `${ended.id} ${ended.status}${ended.error === null ? "" : `: ${ended.error}`}`);
+    if (ended.status.toUpperCase() !== "COMPLETED") process.exitCode = 1;
   }
 }
 
-interface Wish {
+interface ExportFlags {
   destination?: string | undefined;
   project?: string | undefined;
   from?: string | undefined;
@@ -158,7 +158,7 @@ interface Wish {
   watch: boolean;
 }
 
-async function bodyOf(api: TraceApi, given: Wish): Promise<object> {
+async function buildBody(api: TraceApi, given: ExportFlags): Promise<object> {
   const missing = (["destination", "project", "from"] as const).find((name) => given[name] === undefined);
   if (missing) throw new UsageError(`heddle export create needs --${missing}.`);
   if (given.watch && given["every-hours"] !== undefined)
@@ -166,8 +166,8 @@ async function bodyOf(api: TraceApi, given: Wish): Promise<object> {
   const noEnd = given.to === undefined && given["every-hours"] === undefined;
   if (noEnd) throw new UsageError("heddle export create needs --to, or --every-hours for a schedule.");
   return {
-    bulk_export_destination_id: await destinationOf(api, given.destination!),
-    session_id: await projectOf(api, given.project!),
+    bulk_export_destination_id: await resolveDestination(api, given.destination!),
+    session_id: await resolveProject(api, given.project!),
     start_time: given.from,
     end_time: given.to,
     interval_hours: given["every-hours"],
@@ -186,7 +186,7 @@ interface DestinationOnWire {
 
 const destinations = (api: TraceApi) => api.send<DestinationOnWire[]>("GET", "/bulk-exports/destinations?limit=1000");
 
-async function destinationOf(api: TraceApi, idOrName: string): Promise<string> {
+async function resolveDestination(api: TraceApi, idOrName: string): Promise<string> {
   if (isUuid(idOrName)) return idOrName;
   const named = (await destinations(api)).filter(({ display_name }) => display_name === idOrName);
   if (named.length > 1)
@@ -195,7 +195,7 @@ async function destinationOf(api: TraceApi, idOrName: string): Promise<string> {
   throw new Error(`There is no destination "${idOrName}". To list them: heddle export destinations`);
 }
 
-async function projectOf(api: TraceApi, idOrName: string): Promise<string> {
+async function resolveProject(api: TraceApi, idOrName: string): Promise<string> {
   if (isUuid(idOrName)) return idOrName;
   const [project] = await api.send<{ id: string }[]>("GET", `/sessions?name=${encodeURIComponent(idOrName)}`);
   if (project) return project.id;

@@ -25,18 +25,18 @@ test("a key created on the command line works on a running server until it is re
 
   const listed = await heddle(["keys", "list", "--json"]);
   expect(listed.stdout).not.toContain(key);
-  const [one] = JSON.parse(listed.stdout) as { id: string; expires_at: string; role_name: string }[];
-  expect(one).toMatchObject({ role_name: "Admin", workspace_names: ["Default"], revoked_at: null });
-  const days = (Date.parse(one!.expires_at) - Date.now()) / 86_400_000;
+  const [listedKey] = JSON.parse(listed.stdout) as { id: string; expires_at: string; role_name: string }[];
+  expect(listedKey).toMatchObject({ role_name: "Admin", workspace_names: ["Default"], revoked_at: null });
+  const days = (Date.parse(listedKey!.expires_at) - Date.now()) / 86_400_000;
   expect(days).toBeGreaterThan(29.9);
   expect((await heddle(["keys", "list"])).stdout).toMatch(/Admin +Default +\d{4}-\d\d-\d\d|Admin +Default +never/);
 
-  expect(await heddle(["keys", "revoke", one!.id])).toMatchObject({
+  expect(await heddle(["keys", "revoke", listedKey!.id])).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("deploys"),
   });
   await expect.poll(async () => (await call(key, "GET", "/api-key")).status, { timeout: 30_000 }).toBe(401);
-  expect(await heddle(["keys", "revoke", one!.id])).toMatchObject({
+  expect(await heddle(["keys", "revoke", listedKey!.id])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("does not exist or is already revoked"),
   });
@@ -66,7 +66,7 @@ test("creates keys with a role, for one workspace, read-only, or for the organiz
     id: string;
     display_name: string;
   }[];
-  const byKey = all.find((one) => one.display_name === "By key")!;
+  const byKey = all.find((key) => key.display_name === "By key")!;
   const other = await heddle(["keys", "create", "--workspace", byKey.id, "--read-only"]);
   expect((await call(other.stdout.trim(), "GET", "/auth/public")).json).toMatchObject({ tenant_id: byKey.id });
   // identified by the key itself

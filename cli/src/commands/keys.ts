@@ -99,7 +99,7 @@ export async function run(args: string[]): Promise<void> {
 const ROLES = ["admin", "editor", "viewer"] as const;
 
 function readRole(text: string): (typeof ROLES)[number] {
-  const role = ROLES.find((one) => one === text);
+  const role = ROLES.find((role) => role === text);
   if (!role) throw new UsageError(`--role must be admin, editor or viewer, not "${text}".`);
   return role;
 }

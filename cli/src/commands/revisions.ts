@@ -35,11 +35,11 @@ export async function run(args: string[]): Promise<void> {
   const path = `/v2/deployments/${id}/revisions?limit=${given.limit}`;
   const { resources } = await api.send<{ resources: RevisionOnWire[] }>("GET", path);
   if (given.json) return void process.stdout.write(`${JSON.stringify(resources)}\n`);
-  const rows = resources.map((one) => [
-    one.id,
-    one.id === active ? "serves" : one.status === "DEPLOYED" ? "replaced" : one.status,
-    formatTime(new Date(one.created_at), ""),
-    one.status_message ?? "",
+  const rows = resources.map((resource) => [
+    resource.id,
+    resource.id === active ? "serves" : resource.status === "DEPLOYED" ? "replaced" : resource.status,
+    formatTime(new Date(resource.created_at), ""),
+    resource.status_message ?? "",
   ]);
   process.stdout.write(formatTable(["REVISION", "STATUS", "CREATED", "WHY"], rows));
 }

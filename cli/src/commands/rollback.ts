@@ -46,7 +46,7 @@ export async function run(args: string[]): Promise<void> {
 async function served(api: ControlApi, { id, name, active_revision_id: active }: DeploymentOnWire): Promise<string> {
   const path = `/v2/deployments/${id}/revisions?status=DEPLOYED&limit=100`;
   const { resources } = await api.send<{ resources: RevisionOnWire[] }>("GET", path);
-  const index = resources.findIndex((one) => one.id === active);
+  const index = resources.findIndex((resource) => resource.id === active);
   const before = resources.slice(index + 1)[0];
   if (!before) throw new Error(`${name} has no earlier revision that was deployed.`);
   return before.id;

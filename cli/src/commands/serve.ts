@@ -8,7 +8,7 @@ import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type Flags, type FlagSpec } from "../core/flags.ts";
 import { launcherPath } from "../core/launcher.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";
-import { needsRestarts, runWithRestarts, tellLauncher } from "../core/restarts.ts";
+import { needsRestarts, runWithRestarts, notifyLauncher } from "../core/restarts.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
 import type { FromChild, FromParent } from "../core/trace-process.ts";
 
@@ -126,7 +126,7 @@ export async function run(args: string[]): Promise<void> {
   const starting = startRoles(roles, place);
   onStopSignal(async () => stopAll(await starting));
   const started = await starting;
-  tellLauncher("ready");
+  notifyLauncher("ready");
   for (const { url, firstKey, role, access, isolation } of started) {
     process.stdout.write(`${NAMES[role]} ${url}\n`);
     if (access !== undefined) process.stdout.write(`  ${access}\n`);
@@ -161,7 +161,7 @@ async function startRoles(roles: Role[], place: Place): Promise<(Running & { rol
   try {
     // sequentially, so that they do not both start the embedded Postgres; the receiver of the traces comes first
     const urls: Partial<Record<Role, string>> = {};
-    for (const role of ROLES.filter((one) => roles.includes(one))) {
+    for (const role of ROLES.filter((role) => roles.includes(role))) {
       const started =
         role === "console" ? await startConsoleRole(place, urls) : await startRole(role, place, urls.trace);
       urls[role] = started.url;
@@ -191,8 +191,8 @@ async function startConsoleRole({ given }: Place, urls: Partial<Record<Role, str
   }
   const { host, "console-port": port } = given;
   const at = { host, port };
-  const urlsOf = { agent: () => agent ?? null, trace: () => trace ?? null, control: () => control ?? null };
-  const { outcome, close } = await serveConsole(at, urlsOf, (message) => console.error(`heddle: ${message}`));
+  const roleUrls = { agent: () => agent ?? null, trace: () => trace ?? null, control: () => control ?? null };
+  const { outcome, close } = await serveConsole(at, roleUrls, (message) => console.error(`heddle: ${message}`));
   if ("problem" in outcome) throw new Error(outcome.problem);
   return { url: outcome.url, firstKey: null, close };
 }
@@ -275,17 +275,17 @@ async function runSupervised(place: Place): Promise<void> {
   process.on("disconnect", stop);
 
   const { database, tracingKey } = await new Promise<FromParent>((received) => process.once("message", received));
-  const tell = (message: FromChild) => new Promise<void>((sent) => process.send!(message, () => sent()));
+  const notifyParent = (message: FromChild) => new Promise<void>((sent) => process.send!(message, () => sent()));
   const starting = startRole("trace", { ...place, database, tracingKey });
   close = async () => (await starting).close();
   try {
     const { url } = await starting;
-    await tell({ type: "ready", url });
+    await notifyParent({ type: "ready", url });
   } catch (error) {
     if (stopping) return;
     const { code, name, message, cause } = error as { code?: string; name: string; message: string; cause?: unknown };
     const known = code ?? (cause as { code?: string } | undefined)?.code;
-    await tell({ type: "failed", message, code: name === "ConfigError" ? "CONFIG" : (known ?? "") });
+    await notifyParent({ type: "failed", message, code: name === "ConfigError" ? "CONFIG" : (known ?? "") });
     process.exit(1);
   }
 }

@@ -54,9 +54,9 @@ export async function run(args: string[]): Promise<void> {
   let consoleServer: RunningConsole | undefined;
   let tracesUrl: string | null = null;
   const say = (message: string) => console.error(`heddle: ${message}`);
-  let tell = (_: { url: string; key: string } | null) => {};
-  const traces = new Promise<{ url: string; key: string } | null>((resolve) => (tell = resolve));
-  if (!given.trace) tell(null);
+  let resolveTraces = (_: { url: string; key: string } | null) => {};
+  const traces = new Promise<{ url: string; key: string } | null>((resolve) => (resolveTraces = resolve));
+  if (!given.trace) resolveTraces(null);
   const { host, "control-port": port, "postgres-uri": databaseUri } = given;
   const starting = startControlServer({
     host,
@@ -70,7 +70,7 @@ export async function run(args: string[]): Promise<void> {
   });
   // registered first, because a start may take seconds: Ctrl-C then stops what has been started so far
   onStopSignal(async () => {
-    tell(null);
+    resolveTraces(null);
     const { close } = await starting;
     await consoleServer?.close();
     await close();
@@ -84,7 +84,7 @@ export async function run(args: string[]): Promise<void> {
     const place = { launcher: launcherPath(), host, port: given["trace-port"], dataDir, database: server.database };
     const onUrl = (url: string | null) => {
       tracesUrl = url;
-      tell(url === null ? null : { url, key });
+      resolveTraces(url === null ? null : { url, key });
     };
     trace = new TraceProcess({ ...place, tracingKey: key, onUrl, say });
     outcome = await trace.start();

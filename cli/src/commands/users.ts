@@ -65,7 +65,7 @@ export async function run(args: string[]): Promise<void> {
   const { email } = given;
   if (email === undefined) throw new UsageError(`heddle users ${action} needs --email.`);
   if (action === "create") {
-    const role = admin.USER_ROLES.find((one) => one === given.role);
+    const role = admin.USER_ROLES.find((role) => role === given.role);
     if (!role) throw new UsageError(`--role must be one of ${admin.USER_ROLES.join(", ")}, not "${given.role}".`);
     const typed = await givenPassword(given["password-stdin"]);
     const password = !given.password ? ("none" as const) : typed === null ? ("made up" as const) : { given: typed };

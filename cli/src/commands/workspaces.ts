@@ -43,7 +43,7 @@ export async function run(args: string[]): Promise<void> {
   const admin = () => import("../../../server/src/admin/workspaces.ts");
   const plan = readPlan(given.plan);
   const show = (all: Workspace[]) =>
-    process.stdout.write(given.json ? `${JSON.stringify(all)}\n` : formatTable(HEAD, all.map(rowOf)));
+    process.stdout.write(given.json ? `${JSON.stringify(all)}\n` : formatTable(HEAD, all.map(toRow)));
   if (action === "list") {
     const place = readPlace(given);
     show(await (await admin()).listWorkspaces(place));
@@ -84,17 +84,17 @@ interface Workspace {
 
 const HEAD = ["ID", "NAME", "PLAN", "CREATED", ""];
 
-const rowOf = (one: Workspace): string[] => [
-  one.id,
-  one.display_name,
-  one.plan,
-  formatTime(one.created_at, ""),
-  one.is_default ? "default" : "",
+const toRow = (workspace: Workspace): string[] => [
+  workspace.id,
+  workspace.display_name,
+  workspace.plan,
+  formatTime(workspace.created_at, ""),
+  workspace.is_default ? "default" : "",
 ];
 
 function readPlan(text: string | undefined): (typeof PLANS)[number] | null {
   if (text === undefined) return null;
-  const plan = PLANS.find((one) => one === text);
+  const plan = PLANS.find((plan) => plan === text);
   if (!plan) throw new UsageError(`--plan must be one of ${PLANS.join(", ")}, not "${text}".`);
   return plan;
 }

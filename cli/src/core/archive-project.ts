@@ -58,7 +58,10 @@ function walk(root: string, directory: string, above: Rules[], found: ProjectFil
     ) {
       continue;
     }
-    if (rules.some(({ base, rules: one }) => one.ignores(relative(base, path) + (isDirectory ? "/" : "")))) continue;
+    if (
+      rules.some(({ base, rules: ignoreRules }) => ignoreRules.ignores(relative(base, path) + (isDirectory ? "/" : "")))
+    )
+      continue;
     if (entry.isSymbolicLink()) found.links.push(relative(root, path));
     else if (isDirectory) walk(root, path, rules, found);
     else if (entry.isFile()) found.files.push(relative(root, path));
@@ -84,7 +87,7 @@ export function packagesOutside(directory: string): { name: string; spec: string
   const all = [listed["dependencies"], listed["devDependencies"], listed["optionalDependencies"]];
   return all
     .flatMap((of) => Object.entries(of ?? {}))
-    .filter((one): one is [string, string] => typeof one[1] === "string")
+    .filter((pair): pair is [string, string] => typeof pair[1] === "string")
     .flatMap(([name, spec]) => {
       const path = /^(?:file|link):(.+)$/.exec(spec)?.[1];
       return path !== undefined && !`${resolve(directory, path)}${sep}`.startsWith(`${resolve(directory)}${sep}`)

@@ -50,11 +50,11 @@ test("follows a build across a restart of the control plane and prints each line
     });
   };
   const port = await serve(listener);
-  const said: string[] = [];
+  const printed: string[] = [];
   const following = followRevision(new ControlApi(`http://127.0.0.1:${port}`, undefined), "d", "r", (line) =>
-    said.push(line),
+    printed.push(line),
   );
-  await expect.poll(() => said).toEqual(["BUILDING", "  line 1"]);
+  await expect.poll(() => printed).toEqual(["BUILDING", "  line 1"]);
   closing.pop()!();
   await new Promise((done) => setTimeout(done, 700));
   // its database is not available yet
@@ -65,5 +65,5 @@ test("follows a build across a restart of the control plane and prints each line
   status = "DEPLOYED";
   await serve(listener, port);
   expect(await following).toMatchObject({ status: "DEPLOYED" });
-  expect(said).toEqual(["BUILDING", "  line 1", "DEPLOYED", "  line 2", "  line 3"]);
+  expect(printed).toEqual(["BUILDING", "  line 1", "DEPLOYED", "  line 2", "  line 3"]);
 });

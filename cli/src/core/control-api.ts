@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { baseOf, whyNot } from "./reach.ts";
+import { parseBaseUrl, whyNot } from "./reach.ts";
 
 /** Fields of a deployment that commands read. */
 export interface DeploymentOnWire {
@@ -64,7 +64,7 @@ export class ControlApi {
   readonly #key: string | undefined;
 
   constructor(url: string, key: string | undefined) {
-    this.url = baseOf(url);
+    this.url = parseBaseUrl(url);
     this.#key = key;
   }
 
@@ -84,7 +84,7 @@ export class ControlApi {
       throw new UnreachableError(`${message} (${whyNot(error)})`, { cause: error });
     }
     const text = await answer.text();
-    if (!answer.ok) throw errorOf(answer.status, text);
+    if (!answer.ok) throw toControlError(answer.status, text);
     return (text === "" ? undefined : JSON.parse(text)) as T;
   }
 
@@ -114,7 +114,7 @@ export class ControlApi {
   }
 }
 
-function errorOf(status: number, text: string): ControlError {
+function toControlError(status: number, text: string): ControlError {
   let detail: unknown;
   try {
     detail = (JSON.parse(text) as { detail: unknown }).detail;
@@ -123,6 +123,6 @@ function errorOf(status: number, text: string): ControlError {
   }
   if (!Array.isArray(detail)) return new ControlError(status, `${status} ${String(detail)}`);
   const issues = detail as Issue[];
-  const told = issues.map(({ loc, msg }) => `${loc.slice(1).join(".")}: ${msg.replace(/^Value error, /, "")}`);
-  return new ControlError(status, told.join("; "), issues);
+  const described = issues.map(({ loc, msg }) => `${loc.slice(1).join(".")}: ${msg.replace(/^Value error, /, "")}`);
+  return new ControlError(status, described.join("; "), issues);
 }

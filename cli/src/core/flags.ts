@@ -20,10 +20,14 @@ export interface FlagSpec {
   max?: number;
 }
 
-type ValueOf<S extends FlagSpec> = S["type"] extends "integer" ? number : S["type"] extends "switch" ? boolean : string;
+type FlagValue<S extends FlagSpec> = S["type"] extends "integer"
+  ? number
+  : S["type"] extends "switch"
+    ? boolean
+    : string;
 
 export type Flags<D extends Record<string, FlagSpec>> = {
-  [K in keyof D]: D[K] extends { default: string | number | boolean } ? ValueOf<D[K]> : ValueOf<D[K]> | undefined;
+  [K in keyof D]: D[K] extends { default: string | number | boolean } ? FlagValue<D[K]> : FlagValue<D[K]> | undefined;
 };
 
 /** Invalid usage; the message explains the mistake. */
@@ -39,7 +43,7 @@ export function readFlags<const D extends Record<string, FlagSpec>>(
   const given = parse(declared, args);
   const values: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries(declared)) {
-    const variable = spec.env?.find((one) => env[one] !== undefined && env[one] !== "");
+    const variable = spec.env?.find((variable) => env[variable] !== undefined && env[variable] !== "");
     if (given[name] !== undefined) values[name] = convert(spec, `--${name}`, given[name]);
     else if (variable) values[name] = convert(spec, variable, env[variable]!);
     else values[name] = spec.default;
@@ -88,8 +92,8 @@ function convert(spec: FlagSpec, source: string, value: string): string | number
 
 /** Describes each flag in one paragraph: syntax, effect, default and variables. */
 export function describeFlags(declared: Record<string, FlagSpec>): string {
-  const told = Object.entries(declared).filter(([, { internal }]) => !internal);
-  const rows = told.map(([name, spec]) => {
+  const visible = Object.entries(declared).filter(([, { internal }]) => !internal);
+  const rows = visible.map(([name, spec]) => {
     const on = spec.type === "switch" && spec.default === true;
     const usage = `--${on ? "no-" : ""}${name}${spec.placeholder ? ` ${spec.placeholder}` : ""}`;
     const fallback = spec.defaultNote ?? (spec.type === "switch" ? undefined : spec.default);

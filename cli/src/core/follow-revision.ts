@@ -38,23 +38,23 @@ export async function followRevision(
   const path = `/v1/projects/${deployment}/revisions/${revision}`;
   let [status, position] = ["", null as string | null];
   for (;;) {
-    const one = await api.read<RevisionOnWire>("GET", `/v2/deployments/${deployment}/revisions/${revision}`);
-    if (one.status !== status) say(one.status);
-    status = one.status;
+    const current = await api.read<RevisionOnWire>("GET", `/v2/deployments/${deployment}/revisions/${revision}`);
+    if (current.status !== status) say(current.status);
+    status = current.status;
     const { lines, next } = await readLogs(api, `${path}/build_logs`, position);
     position = next;
     for (const { message } of lines) say(`  ${message}`);
     if (
       !OVER.test(status) ||
-      (status === "INTERRUPTED" && /goes on|another one continues/.test(one.status_message ?? ""))
+      (status === "INTERRUPTED" && /goes on|another one continues/.test(current.status_message ?? ""))
     ) {
       await sleep(LOOK_MS);
       continue;
     }
     if (status === "DEPLOY_FAILED") {
-      const said = await api.read<Page>("POST", `${path}/deploy_logs`, { order: "desc", limit: 40 });
-      for (const { message } of said.logs.reverse()) say(`  ${message}`);
+      const page = await api.read<Page>("POST", `${path}/deploy_logs`, { order: "desc", limit: 40 });
+      for (const { message } of page.logs.reverse()) say(`  ${message}`);
     }
-    return one;
+    return current;
   }
 }

@@ -1,7 +1,7 @@
 import { UsageError } from "./flags.ts";
 
 /** Returns a server's address without the trailing slash. */
-export function baseOf(url: string): string {
+export function parseBaseUrl(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new UsageError(`--url must begin with http:// or https://, not "${url}".`);
   }

@@ -20,7 +20,7 @@ const LONGEST_PAUSE_MS = 30_000;
 /** Uptime after which a death is not attributed to the start. */
 const STEADY_MS = 60_000;
 
-type Told = "ready" | "stopping";
+type LauncherMessage = "ready" | "stopping";
 
 /** Whether this process is to start the server as a child. The server reports an invalid file. */
 export function needsRestarts(config: string): boolean {
@@ -52,14 +52,14 @@ export async function runWithRestarts(command: string, args: string[]): Promise<
   let hasServed = false;
   for (let pause = FIRST_PAUSE_MS; ;) {
     const began = performance.now();
-    const told = new Set<Told>();
+    const received = new Set<LauncherMessage>();
     child = start(command, args);
-    child.on("message", (message: Told) => told.add(message));
+    child.on("message", (message: LauncherMessage) => received.add(message));
     const { code, signal } = await ended(child);
     child = undefined;
-    hasServed ||= told.has("ready");
+    hasServed ||= received.has("ready");
     // a stop was requested, here or elsewhere; or it never started serving, and reported why
-    if (asked || told.has("stopping") || !hasServed) process.exit(code ?? 1);
+    if (asked || received.has("stopping") || !hasServed) process.exit(code ?? 1);
     if (performance.now() - began > STEADY_MS) pause = FIRST_PAUSE_MS;
     console.error(`heddle: The server exited (${signal ?? `exit code ${code}`}); restarting it.`);
     await sleep(pause);
@@ -81,7 +81,7 @@ function ended(child: ChildProcess): Promise<{ code: number | null; signal: stri
 }
 
 /** Notifies the launcher from the child; no effect elsewhere. */
-export function tellLauncher(what: Told): void {
+export function notifyLauncher(what: LauncherMessage): void {
   if (process.env[IS_CHILD] !== undefined) process.send?.(what);
 }
 

@@ -1,5 +1,5 @@
 import { onNpmEnd } from "./npm-parent.ts";
-import { onLauncherEnd, tellLauncher } from "./restarts.ts";
+import { onLauncherEnd, notifyLauncher } from "./restarts.ts";
 
 /** Window for duplicate signals: a terminal's Ctrl-C can arrive twice, from the terminal and from npm. */
 const SAME_WISH_MS = 500;
@@ -13,7 +13,7 @@ export function onStopSignal(stop: () => Promise<void>): void {
       return;
     }
     first = performance.now();
-    tellLauncher("stopping");
+    notifyLauncher("stopping");
     console.error(signal === "SIGINT" ? "\nStopping. Press Ctrl-C again to exit immediately." : "Stopping.");
     stop().then(
       () => process.exit(0),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { baseOf, whyNot } from "./reach.ts";
+import { parseBaseUrl, whyNot } from "./reach.ts";
 
 /** Fields of an export that commands read. */
 export interface ExportOnWire {
@@ -30,7 +30,7 @@ export class TraceApi {
   readonly #key: string | undefined;
 
   constructor(url: string, key: string | undefined) {
-    this.#base = `${baseOf(url).replace(/\/api\/v1$/, "")}/api/v1`;
+    this.#base = `${parseBaseUrl(url).replace(/\/api\/v1$/, "")}/api/v1`;
     this.#key = key;
   }
 
@@ -47,14 +47,14 @@ export class TraceApi {
       throw new AwayError(message, { cause: error });
     }
     const text = await answer.text();
-    const said = parse(text);
-    const detail = said === undefined ? text.slice(0, 500) : String((said as { detail?: unknown } | null)?.detail);
+    const parsed = parse(text);
+    const detail = parsed === undefined ? text.slice(0, 500) : String((parsed as { detail?: unknown } | null)?.detail);
     if (answer.status >= 500) throw new AwayError(`${answer.status} ${detail}`);
-    if (said === undefined)
+    if (parsed === undefined)
       throw new Error(`The server at ${this.#base} is not a trace platform. Name the trace platform with --url.`);
     if (answer.status === 401) throw new Error(`401 ${detail} Pass a key with --api-key or HEDDLE_API_KEY.`);
     if (!answer.ok) throw new Error(`${answer.status} ${detail}`);
-    return said as T;
+    return parsed as T;
   }
 }
 
@@ -78,22 +78,22 @@ export async function watch(api: TraceApi, id: string): Promise<ExportOnWire> {
   const { isTTY } = process.stderr;
   let seenAt = Number.NEGATIVE_INFINITY;
   for (let last = ""; ; await sleep(500)) {
-    let one: ExportOnWire;
+    let current: ExportOnWire;
     try {
-      one = await api.send<ExportOnWire>("GET", `/bulk-exports/${encodeURIComponent(id)}`);
+      current = await api.send<ExportOnWire>("GET", `/bulk-exports/${encodeURIComponent(id)}`);
     } catch (error) {
       if (error instanceof AwayError && performance.now() - seenAt < AWAY_AT_MOST_MS) continue;
       throw error;
     }
     seenAt = performance.now();
-    if (isTTY) process.stderr.write(`\r\x1b[K${progressLine(one)}`);
-    else if (one.status !== last) process.stderr.write(`${progressLine(one)}\n`);
-    last = one.status;
-    if (OVER.test(one.status)) {
+    if (isTTY) process.stderr.write(`\r\x1b[K${progressLine(current)}`);
+    else if (current.status !== last) process.stderr.write(`${progressLine(current)}\n`);
+    last = current.status;
+    if (OVER.test(current.status)) {
       if (isTTY) process.stderr.write("\n");
-      return one;
+      return current;
     }
-    if (one.interval_hours !== null) throw new Error("This is a schedule, which has no end to wait for.");
+    if (current.interval_hours !== null) throw new Error("This is a schedule, which has no end to wait for.");
   }
 }
 

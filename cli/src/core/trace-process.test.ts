@@ -33,7 +33,7 @@ process.once("message", () => {
 const dirs: string[] = [];
 const running: TraceProcess[] = [];
 afterEach(async () => {
-  for (const one of running.splice(0)) await one.stop();
+  for (const child of running.splice(0)) await child.stop();
   for (const dir of dirs.splice(0)) rmSync(dir, { recursive: true, force: true });
 });
 
@@ -43,7 +43,7 @@ function platform(...starts: string[]) {
   const launcher = join(dataDir, "launcher.mjs");
   writeFileSync(launcher, LAUNCHER);
   writeFileSync(join(dataDir, "starts"), starts.join("\n"));
-  const said: string[] = [];
+  const printed: string[] = [];
   const trace = new TraceProcess({
     launcher,
     host: "127.0.0.1",
@@ -52,16 +52,20 @@ function platform(...starts: string[]) {
     database: { uri: "", socket: null },
     tracingKey: "",
     onUrl: () => {},
-    say: (message) => said.push(message),
+    say: (message) => printed.push(message),
   });
   running.push(trace);
   const pids = () => readFileSync(join(dataDir, "pids"), "utf8").trim().split("\n").map(Number);
   const go = () => appendFileSync(join(dataDir, "go"), "");
-  return { trace, said, pids, go };
+  return { trace, said: printed, pids, go };
 }
 
 test("reports once why a crashed process does not restart, and once that it answers again", async () => {
-  const { trace, said, pids } = platform("answer", "fail No room.", "fail No room.", "answer", "fail No room.");
+  const {
+    trace,
+    said: printed,
+    pids,
+  } = platform("answer", "fail No room.", "fail No room.", "answer", "fail No room.");
   expect(await trace.start()).toEqual({ url: "http://127.0.0.1:1001" });
   process.kill(pids()[0]!, "SIGKILL");
   const first = [
@@ -69,28 +73,28 @@ test("reports once why a crashed process does not restart, and once that it answ
     "The trace platform failed to start: No room.",
     "The trace platform is up again at http://127.0.0.1:1004.",
   ];
-  await vi.waitUntil(() => said.length >= first.length, { timeout: 30_000 });
-  expect(said).toEqual(first);
+  await vi.waitUntil(() => printed.length >= first.length, { timeout: 30_000 });
+  expect(printed).toEqual(first);
   // once it has answered, a repeated reason is reported again
   process.kill(pids().at(-1)!, "SIGKILL");
-  await vi.waitUntil(() => said.length >= 5, { timeout: 30_000 });
-  expect(said.slice(3)).toEqual(first.slice(0, 2));
+  await vi.waitUntil(() => printed.length >= 5, { timeout: 30_000 });
+  expect(printed.slice(3)).toEqual(first.slice(0, 2));
 });
 
 test("reports a process that failed at first and answers later", async () => {
-  const { trace, said } = platform("fail No room.", "fail No room.", "answer");
+  const { trace, said: printed } = platform("fail No room.", "fail No room.", "answer");
   expect(await trace.start()).toEqual({ problem: "No room." });
-  await vi.waitUntil(() => said.length >= 1, { timeout: 30_000 });
-  expect(said).toEqual(["The trace platform is up at http://127.0.0.1:1003."]);
+  await vi.waitUntil(() => printed.length >= 1, { timeout: 30_000 });
+  expect(printed).toEqual(["The trace platform is up at http://127.0.0.1:1003."]);
 });
 
 test.each([
   ["answers", "answer late", "The trace platform is up at http://127.0.0.1:1001."],
   ["fails", "fail No room.", "The trace platform failed to start: No room."],
 ])("reports a process that %s after the start stopped waiting for it", async (_, start, words) => {
-  const { trace, said, go } = platform(start);
+  const { trace, said: printed, go } = platform(start);
   expect(await trace.start(0)).toEqual({ problem: "It is still starting." });
   go();
-  await vi.waitUntil(() => said.length >= 1, { timeout: 30_000 });
-  expect(said).toEqual([words]);
+  await vi.waitUntil(() => printed.length >= 1, { timeout: 30_000 });
+  expect(printed).toEqual([words]);
 });

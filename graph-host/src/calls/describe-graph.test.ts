@@ -56,11 +56,11 @@ test("keys subgraphs by namespace", async () => {
   expect(Object.keys(all.outer as object).sort()).toEqual(["config", "input", "output", "state"]);
   const direct = await host.call("graph.subgraphs", { graph_id: "nested", config: {}, recurse: false });
   expect(Object.keys(direct)).toEqual(["outer"]);
-  const one = await host.call("graph.subgraphs", {
+  const subgraphs = await host.call("graph.subgraphs", {
     graph_id: "nested",
     config: {},
     namespace: "outer|inner",
     recurse: true,
   });
-  expect(Object.keys(one)).toEqual(["outer|inner"]);
+  expect(Object.keys(subgraphs)).toEqual(["outer|inner"]);
 });

@@ -24,7 +24,7 @@ type SchemaReader = (graph: unknown) => object | undefined;
 export async function graphSchemas(graph: Graph): Promise<GraphSchemas> {
   const { builder = {} } = graph;
   const channels = Object.keys(graph.channels).filter((name) => !name.includes(":") && !name.startsWith("__"));
-  const keysOf = (definition: unknown) => {
+  const propertyNames = (definition: unknown) => {
     const keys =
       typeof definition === "object" && definition !== null
         ? Object.keys(definition).filter((key) => channels.includes(key))
@@ -37,8 +37,9 @@ export async function graphSchemas(graph: Graph): Promise<GraphSchemas> {
   });
   return {
     state: derived(getUpdateTypeSchema as SchemaReader, graph) ?? fromChannels(channels),
-    input: derived(getInputTypeSchema as SchemaReader, graph) ?? fromChannels(keysOf(builder._inputDefinition)),
-    output: derived(getOutputTypeSchema as SchemaReader, graph) ?? fromChannels(keysOf(builder._outputDefinition)),
+    input: derived(getInputTypeSchema as SchemaReader, graph) ?? fromChannels(propertyNames(builder._inputDefinition)),
+    output:
+      derived(getOutputTypeSchema as SchemaReader, graph) ?? fromChannels(propertyNames(builder._outputDefinition)),
     config: derived(getConfigTypeSchema as SchemaReader, graph) ?? { type: "object", properties: {} },
   };
 }

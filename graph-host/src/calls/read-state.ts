@@ -2,7 +2,7 @@ import type { StateSnapshot } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Graph } from "../graphs/graph.ts";
 import type { CheckpointRef, HostCalls } from "../protocol.ts";
-import { toThreadState, writesOf, type ThreadState } from "./thread-state.ts";
+import { toThreadState, taskWrites, type ThreadState } from "./thread-state.ts";
 
 type GetParams = HostCalls["state.get"]["params"];
 type HistoryParams = HostCalls["state.history"]["params"];
@@ -43,7 +43,7 @@ async function stepWrites(
   if (typeof metadata?.writes === "object" && metadata.writes !== null)
     return metadata.writes as Record<string, unknown>;
   if (metadata?.source !== "loop" || !snapshot.parentConfig) return {};
-  return writesOf(parent ?? (await graph.getState(snapshot.parentConfig as RunnableConfig)));
+  return taskWrites(parent ?? (await graph.getState(snapshot.parentConfig as RunnableConfig)));
 }
 
 export function checkpointConfig(threadId: string, checkpoint: CheckpointRef = {}): RunnableConfig {

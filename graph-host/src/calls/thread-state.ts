@@ -109,7 +109,7 @@ export function toTaskCheckpoint(
  * Collects the writes of a checkpoint's tasks by node: the `writes` of the checkpoint that follows it. A node that ran
  * several times has a list.
  */
-export function writesOf(parent: Snapshot | undefined): Record<string, unknown> {
+export function taskWrites(parent: Snapshot | undefined): Record<string, unknown> {
   const writes: Record<string, unknown> = {};
   const several = new Set<string>();
   for (const task of parent?.tasks ?? []) {

@@ -37,7 +37,7 @@ afterAll(() => Promise.all([ahead.stop(), right.stop(), database.close(), offici
 const three = ["one", "two", "three"];
 const again = { input: { log: [] } };
 
-async function historyOf(threadId: string, graph_id = "steps"): Promise<ThreadState[]> {
+async function readHistory(threadId: string, graph_id = "steps"): Promise<ThreadState[]> {
   const params = { graph_id, thread_id: threadId, config: {}, limit: 100 };
   return (await right.call("state.history", params)) as ThreadState[];
 }
@@ -51,7 +51,7 @@ async function newestId(threadId: string): Promise<string> {
   const [ours, theirs, [first]] = await Promise.all([
     new HeddleSaver(database).getTuple(config),
     official.getTuple(config),
-    historyOf(threadId),
+    readHistory(threadId),
   ]);
   expect(theirs!.checkpoint.id).toBe(ours!.checkpoint.id);
   expect(first!.checkpoint_id).toBe(ours!.checkpoint.id);
@@ -79,7 +79,7 @@ describe("a thread whose newest checkpoint lies in the future", () => {
       const { result } = await host.run("steps", again, { threadId });
       expect(result.values.log).toEqual(Array.from({ length: n + 2 }, () => three).flat());
     }
-    const history = await historyOf(threadId);
+    const history = await readHistory(threadId);
     expect(history[0]!.checkpoint_id).toBe(await newestId(threadId));
     expect(history.map(({ parent_checkpoint_id: parent }) => parent)).toEqual([
       ...history.slice(1).map(({ checkpoint_id: id }) => id),
@@ -89,18 +89,18 @@ describe("a thread whose newest checkpoint lies in the future", () => {
 
   test("a run from an older checkpoint becomes the newest", async () => {
     const threadId = await threadOfTheFuture();
-    const older = (await historyOf(threadId)).find(({ next }) => next[0] === "three")!;
+    const older = (await readHistory(threadId)).find(({ next }) => next[0] === "three")!;
     const config = { configurable: { checkpoint_id: older.checkpoint_id } };
     const { result } = await right.run("steps", { input: null, config }, { threadId });
     expect(result.values.log).toEqual(three);
-    const [head] = await historyOf(threadId);
+    const [head] = await readHistory(threadId);
     expect(head!.checkpoint_id).toBe(await newestId(threadId));
     expect(head!.metadata!["run_id"]).not.toBe(older.metadata!["run_id"]);
   });
 
   test("manual updates become the newest, at the head, at an older checkpoint and in several supersteps", async () => {
     const threadId = await threadOfTheFuture();
-    const older = (await historyOf(threadId)).find(({ next }) => next[0] === "two")!;
+    const older = (await readHistory(threadId)).find(({ next }) => next[0] === "two")!;
     const by = (name: string) => ({ updates: [{ values: { log: [name] }, as_node: "one" }] });
     for (const [checkpoint, supersteps, log] of [
       [undefined, [by("a")], [...three, "a"]],
@@ -182,8 +182,8 @@ test("subgraphs with memory and subgraphs with an interrupt keep their order", a
     expect(result.values.log).toEqual(Array.from({ length: n }, (_, i) => `visit ${i + 1}`));
   }
   const asked = await ahead.run("nested", again);
-  const told = await right.run("nested", { command: { resume: "ok" } }, { threadId: asked.threadId });
-  expect(told.result.values.log).toEqual(["leaf", "paused: ok"]);
+  const resumed = await right.run("nested", { command: { resume: "ok" } }, { threadId: asked.threadId });
+  expect(resumed.result.values.log).toEqual(["leaf", "paused: ok"]);
 });
 
 test("a clock that steps ahead and back during a run loses nothing", async () => {

@@ -2,7 +2,7 @@ import { Annotation, Command, END, MemorySaver, Send, START, StateGraph } from "
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 import { expect, test } from "vitest";
 
-import { nothingFollows, triggersOf } from "./final-step.ts";
+import { nothingFollows, readTriggers } from "./final-step.ts";
 
 const State = Annotation.Root({ log: Annotation<string[]>({ reducer: (a, b) => a.concat(b), default: () => [] }) });
 const say = (what: string) => () => ({ log: [what] });
@@ -16,7 +16,7 @@ async function judged(graph: { nodes: object } & object, input: unknown = { log:
   const bound = Object.assign(Object.create(graph), { checkpointer: saver });
   const config = { configurable: { thread_id: "t" } };
   await bound.invoke(input, config);
-  const triggers = triggersOf(graph)!;
+  const triggers = readTriggers(graph)!;
   const judgements: [boolean, boolean][] = [];
   for await (const state of bound.getStateHistory(config)) {
     const tuple = await saver.getTuple(state.config);
@@ -93,6 +93,6 @@ test("a breakpoint is not the final step, because nodes follow it", async () => 
 });
 
 test("an object that is not a graph has no triggers", () => {
-  expect(triggersOf({})).toBeUndefined();
-  expect(triggersOf({ nodes: { a: {} } })).toBeUndefined();
+  expect(readTriggers({})).toBeUndefined();
+  expect(readTriggers({ nodes: { a: {} } })).toBeUndefined();
 });

@@ -8,7 +8,7 @@ const CONSUMED = /^(branch:to:.*|__start__)$/;
 export type Triggers = Record<string, readonly string[]>;
 
 /** Returns the triggers of each node of a graph; undefined for an object that does not look like one. */
-export function triggersOf(graph: unknown): Triggers | undefined {
+export function readTriggers(graph: unknown): Triggers | undefined {
   const { nodes } = graph as { nodes?: Record<string, { triggers?: unknown }> };
   if (!nodes) return undefined;
   const triggers: Record<string, string[]> = {};

@@ -6,7 +6,7 @@ import { afterAll, expect, test } from "vitest";
 import { testDatabase } from "../../../server/test/db.ts";
 import { CheckpointDatabase } from "./checkpoint-database.ts";
 import { FencedError } from "./errors.ts";
-import { triggersOf } from "./final-step.ts";
+import { readTriggers } from "./final-step.ts";
 import { HeddleSaver } from "./heddle-saver.ts";
 import { twoStepGraph } from "./test/graphs.ts";
 
@@ -41,13 +41,13 @@ async function startRun(
 async function runGraph({ runId, threadId }: { runId: string; threadId: string }, on = database, head?: string) {
   const known = head === undefined ? { freshThread: threadId } : { head: { threadId, id: head } };
   const options = { fence: { runId, attempt: 1 }, passiveStart: true, ...known };
-  const triggers = triggersOf(twoStepGraph(new HeddleSaver(on), (node) => Promise.resolve(node)));
+  const triggers = readTriggers(twoStepGraph(new HeddleSaver(on), (node) => Promise.resolve(node)));
   const saver = new HeddleSaver(on, { ...options, triggers });
   await twoStepGraph(saver, (node) => Promise.resolve(node)).invoke({ last: "go" }, config(threadId));
   return saver;
 }
 
-async function rowsOf(runId: string, threadId: string) {
+async function countRows(runId: string, threadId: string) {
   const [row] = await db.sql`
     select (select count(*)::int from checkpoints where thread_id = ${threadId}) as checkpoints,
            (select status from runs where run_id = ${runId}) as run,
@@ -61,10 +61,10 @@ test("writes the last step and the final status in one statement, after the prev
   statements.length = 0;
   const saver = await runGraph(run);
   const before = statements.length;
-  expect((await rowsOf(run.runId, run.threadId))["checkpoints"]).toBe(3);
+  expect((await countRows(run.runId, run.threadId))["checkpoints"]).toBe(3);
   expect(await saver.finish(run.threadId, STATE, false)).toEqual({ outcome: "success", waiting: false });
   expect(statements.length - before).toBe(1);
-  expect(await rowsOf(run.runId, run.threadId)).toEqual({
+  expect(await countRows(run.runId, run.threadId)).toEqual({
     checkpoints: 4,
     run: "success",
     thread: { status: "idle", values: { log: ["x"] }, running: null },
@@ -72,10 +72,10 @@ test("writes the last step and the final status in one statement, after the prev
 });
 
 /** Executes two runs of one thread, and reads the thread's state from the database alone. */
-async function runTwice(headOf: (threadId: string) => Promise<string>) {
+async function runTwice(readHead: (threadId: string) => Promise<string>) {
   const first = await startRun();
   await (await runGraph(first)).finish(first.threadId, STATE, false);
-  const head = await headOf(first.threadId);
+  const head = await readHead(first.threadId);
   const second = await startRun(false, first.threadId);
   statements.length = 0;
   const saver = await runGraph(second, database, head);
@@ -114,16 +114,16 @@ test("reads a thread that has continued elsewhere", async () => {
 test("stores the last checkpoint without an end, too", async () => {
   const run = await startRun();
   await (await runGraph(run)).flush();
-  expect(await rowsOf(run.runId, run.threadId)).toMatchObject({ checkpoints: 4, run: "running" });
+  expect(await countRows(run.runId, run.threadId)).toMatchObject({ checkpoints: 4, run: "running" });
 });
 
 test("an attempt that was taken over ends nothing and writes nothing", async () => {
   const run = await startRun();
   const saver = await runGraph(run);
   await db.sql`update runs set attempt = 2 where run_id = ${run.runId}`;
-  const before = await rowsOf(run.runId, run.threadId);
+  const before = await countRows(run.runId, run.threadId);
   await expect(saver.finish(run.threadId, STATE, false)).rejects.toThrow(FencedError);
-  expect(await rowsOf(run.runId, run.threadId)).toEqual(before);
+  expect(await countRows(run.runId, run.threadId)).toEqual(before);
 });
 
 test("a run with a pending rollback leaves nothing, not even what the same statement wrote", async () => {
@@ -131,14 +131,18 @@ test("a run with a pending rollback leaves nothing, not even what the same state
   const saver = await runGraph(run);
   await db.sql`update runs set cancel_action = 'rollback' where run_id = ${run.runId}`;
   expect(await saver.finish(run.threadId, STATE, false)).toMatchObject({ outcome: "deleted" });
-  expect(await rowsOf(run.runId, run.threadId)).toMatchObject({ checkpoints: 0, run: null, thread: { running: null } });
+  expect(await countRows(run.runId, run.threadId)).toMatchObject({
+    checkpoints: 0,
+    run: null,
+    thread: { running: null },
+  });
 });
 
 test("deletes a temporary thread with its run and with what the same statement wrote", async () => {
   const run = await startRun(true);
   const saver = await runGraph(run);
   expect(await saver.finish(run.threadId, STATE, false)).toMatchObject({ outcome: "success" });
-  expect(await rowsOf(run.runId, run.threadId)).toEqual({ checkpoints: 0, run: null, thread: null });
+  expect(await countRows(run.runId, run.threadId)).toEqual({ checkpoints: 0, run: null, thread: null });
 });
 
 test("runs that end at the same time share a statement, and one that was taken over does not affect the others", async () => {
@@ -151,7 +155,7 @@ test("runs that end at the same time share a statement, and one that was taken o
   expect(statements.length).toBeLessThanOrEqual(6);
   expect(ends.map((end) => end.status)).toEqual(runs.map((_, i) => (i === 7 ? "rejected" : "fulfilled")));
   for (const [i, run] of runs.entries())
-    expect(await rowsOf(run.runId, run.threadId)).toMatchObject(
+    expect(await countRows(run.runId, run.threadId)).toMatchObject(
       i === 7 ? { run: "running", checkpoints: 3 } : { run: "success", checkpoints: 4 },
     );
 });
@@ -183,12 +187,12 @@ async function answerEater(to: URL): Promise<{ uri: string; cut(): void; server:
       client.resetAndDestroy();
       upstream.destroy();
     });
-    for (const [one, other] of [
+    for (const [first, other] of [
       [client, upstream],
       [upstream, client],
     ] as const) {
-      one.on("error", () => other.destroy());
-      one.on("close", () => other.destroy());
+      first.on("error", () => other.destroy());
+      first.on("close", () => other.destroy());
     }
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -209,7 +213,7 @@ test("writes an end once when its answer is lost, and reports the outcome as los
     const saver = await runGraph(run, shaky);
     eater.cut();
     expect(await saver.finish(run.threadId, STATE, false)).toEqual({ outcome: "lost", waiting: false });
-    expect(await rowsOf(run.runId, run.threadId)).toMatchObject({ checkpoints: 4, run: "success" });
+    expect(await countRows(run.runId, run.threadId)).toMatchObject({ checkpoints: 4, run: "success" });
   } finally {
     await shaky.close();
     eater.server.close();

@@ -48,7 +48,7 @@ async function startRun(): Promise<{ runId: string; threadId: string }> {
   return { runId, threadId };
 }
 
-async function rowsOf(threadId: string): Promise<{ checkpoints: number; blobs: number; writes: number }> {
+async function countRows(threadId: string): Promise<{ checkpoints: number; blobs: number; writes: number }> {
   const [row] = await db.sql<{ checkpoints: number; blobs: number; writes: number }[]>`
     select (select count(*)::int from checkpoints where thread_id = ${threadId}) as checkpoints,
            (select count(*)::int from checkpoint_blobs where thread_id = ${threadId}) as blobs,
@@ -75,14 +75,14 @@ test("writes of a step and its checkpoint share one statement", async () => {
   statements.length = 0;
   await Promise.all([saver.putWrites(before, [["a", 2]], "task"), put(saver, threadId, { a: 2 })]);
   expect(statements.length).toBe(1);
-  expect(await rowsOf(threadId)).toEqual({ checkpoints: 2, blobs: 1, writes: 1 });
+  expect(await countRows(threadId)).toEqual({ checkpoints: 2, blobs: 1, writes: 1 });
 });
 
 test("rejects writes of an attempt that was taken over, and stores the others of its batch", async () => {
   const [old, other] = [await startRun(), await startRun()];
   const zombie = new HeddleSaver(database, { fence: { runId: old.runId, attempt: 1 } });
   await put(zombie, old.threadId, { a: 1 });
-  const rows = await rowsOf(old.threadId);
+  const rows = await countRows(old.threadId);
 
   await db.sql`update runs set attempt = 2 where run_id = ${old.runId}`;
   const [lost, kept, fresh] = await Promise.allSettled([
@@ -92,11 +92,11 @@ test("rejects writes of an attempt that was taken over, and stores the others of
   ]);
   expect(lost).toMatchObject({ status: "rejected", reason: expect.any(FencedError) });
   expect([kept.status, fresh.status]).toEqual(["fulfilled", "fulfilled"]);
-  expect(await rowsOf(old.threadId)).toEqual(rows);
-  expect(await rowsOf(other.threadId)).toEqual({ checkpoints: 1, blobs: 1, writes: 0 });
+  expect(await countRows(old.threadId)).toEqual(rows);
+  expect(await countRows(other.threadId)).toEqual({ checkpoints: 1, blobs: 1, writes: 0 });
 
   await expect(zombie.putWrites(config(old.threadId, "x"), [["a", 5]], "task")).rejects.toThrow(FencedError);
-  expect(await rowsOf(old.threadId)).toEqual(rows);
+  expect(await countRows(old.threadId)).toEqual(rows);
 });
 
 test.each(["success", "pending", "interrupted"])("rejects writes of a run whose status is %s", async (status) => {
@@ -104,7 +104,7 @@ test.each(["success", "pending", "interrupted"])("rejects writes of a run whose 
   await db.sql`update runs set status = ${status} where run_id = ${runId}`;
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 } });
   await expect(put(saver, threadId, { a: 1 })).rejects.toThrow(FencedError);
-  expect(await rowsOf(threadId)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 });
+  expect(await countRows(threadId)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 });
 });
 
 test("rejects writes of a deleted run", async () => {
@@ -125,18 +125,18 @@ test("a write concurrent with a takeover waits for it and is rejected", async ()
     expect(answer).toBe("waits");
   });
   expect(await writing).toBeInstanceOf(FencedError);
-  expect(await rowsOf(threadId)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 });
+  expect(await countRows(threadId)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 });
 });
 
 test("stores the valid attempt's content when two attempts write one key in one turn", async () => {
   const { runId, threadId } = await startRun();
   await db.sql`update runs set attempt = 2 where run_id = ${runId}`;
   const made = checkpoint({ a: "zombie" });
-  const one = new HeddleSaver(database, { fence: { runId, attempt: 1 } });
+  const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 } });
   const two = new HeddleSaver(database, { fence: { runId, attempt: 2 } });
   const valid = { ...made, channel_values: { a: "valid" } };
   const results = await Promise.allSettled([
-    one.put(config(threadId), made, loop, made.channel_versions),
+    saver.put(config(threadId), made, loop, made.channel_versions),
     two.put(config(threadId), valid, loop, made.channel_versions),
   ]);
   expect(results.map((r) => r.status)).toEqual(["rejected", "fulfilled"]);
@@ -214,12 +214,12 @@ test("writes puts before user code without waiting, and reports their failure", 
     await sql`lock table checkpoints`;
     await saver.put(config(threadId), made, { source: "input", step: -1, parents: {} }, made.channel_versions);
   });
-  await expect.poll(() => rowsOf(threadId)).toEqual({ checkpoints: 1, blobs: 1, writes: 0 });
+  await expect.poll(() => countRows(threadId)).toEqual({ checkpoints: 1, blobs: 1, writes: 0 });
 
   await db.sql`update runs set attempt = 2 where run_id = ${runId}`;
   const later = checkpoint({ a: 2 });
   await saver.put(config(threadId), later, { source: "input", step: 0, parents: {} }, later.channel_versions);
   await expect(saver.flush()).rejects.toThrow(FencedError);
   await expect(saver.putWrites(config(threadId, later.id), [["a", 1]], "t")).rejects.toThrow(FencedError);
-  expect(await rowsOf(threadId)).toEqual({ checkpoints: 1, blobs: 1, writes: 0 });
+  expect(await countRows(threadId)).toEqual({ checkpoints: 1, blobs: 1, writes: 0 });
 });

@@ -104,17 +104,17 @@ export class GroupCommit {
         return;
       }
       // the database rejects one of them: send each separately, so that only that one fails
-      for (const one of queued) {
+      for (const item of queued) {
         const alone = new StatementBuilder();
-        alone.add(one.item);
-        await this.#commit({ builder: alone, queued: [one] });
+        alone.add(item.item);
+        await this.#commit({ builder: alone, queued: [item] });
       }
       return;
     }
     for (const { item, resolve, reject } of queued) {
       if (!builder.wasFenced(item, answer.held)) resolve(item.finish && answer.ends.get(builder.fenceNumber(item)));
       // Sent twice, and the first time may have ended the run: whether it did is in the run's row
-      else if (answer.retried && builder.endsRunOf(item)) resolve(item.finish && { outcome: "lost", waiting: false });
+      else if (answer.retried && builder.endsRun(item)) resolve(item.finish && { outcome: "lost", waiting: false });
       else if (item.guard) reject(new HeadMovedError(item.guard.threadId));
       else reject(new FencedError(item.fence!.runId, item.fence!.attempt));
     }

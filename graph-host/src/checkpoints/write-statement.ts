@@ -239,7 +239,7 @@ export class StatementBuilder {
   }
 
   /** Whether the run of this item ends with this statement. */
-  endsRunOf(item: WriteItem): boolean {
+  endsRun(item: WriteItem): boolean {
     const key = fenceKey(item.fence);
     return this.items.some((other) => other.finish && fenceKey(other.fence) === key);
   }

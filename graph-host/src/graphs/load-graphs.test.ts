@@ -36,7 +36,7 @@ function temporaryDirectory(): string {
   return dir;
 }
 
-const errorOf = (id: string) => (host.ready.graphs[id] as { error?: string }).error;
+const graphError = (id: string) => (host.ready.graphs[id] as { error?: string }).error;
 
 test("reports its LangGraph version and the graphs that it can serve", () => {
   expect(host.ready).toMatchObject({ protocol: 1, langgraph_version: expect.stringMatching(/^1\./) });
@@ -57,10 +57,10 @@ test.each([
 });
 
 test("a factory receives the config of each run", async () => {
-  const [one, two] = await Promise.all(
+  const [first, second] = await Promise.all(
     ["one", "two"].map((word) => host.run("factory", { input: { text: "" }, config: { configurable: { word } } })),
   );
-  expect([one!.result.values, two!.result.values]).toEqual([{ text: "factory: one" }, { text: "factory: two" }]);
+  expect([first!.result.values, second!.result.values]).toEqual([{ text: "factory: one" }, { text: "factory: two" }]);
 });
 
 test("an agent of createAgent runs and has a state", async () => {
@@ -80,12 +80,12 @@ test.each(["withSaver", "withoutSaver"])(
 );
 
 test("explains why a graph does not load", () => {
-  expect(errorOf("text")).toContain("./graphs.ts:text is a string, not a LangGraph graph");
-  expect(errorOf("misspelt")).toMatch(/no export "compield"\. It exports: .*compiled.*uncompiled/);
-  expect(errorOf("nowhere")).toMatch(/there is no file .*nowhere\.ts/);
-  expect(errorOf("throws")).toMatch(/TypeError: Cannot read properties of undefined[^]*at throws\.ts:3:/);
-  expect(errorOf("missing")).toContain("npm install @no-such/package-anywhere");
-  expect(errorOf("python")).toContain("does not serve Python graphs yet");
+  expect(graphError("text")).toContain("./graphs.ts:text is a string, not a LangGraph graph");
+  expect(graphError("misspelt")).toMatch(/no export "compield"\. It exports: .*compiled.*uncompiled/);
+  expect(graphError("nowhere")).toMatch(/there is no file .*nowhere\.ts/);
+  expect(graphError("throws")).toMatch(/TypeError: Cannot read properties of undefined[^]*at throws\.ts:3:/);
+  expect(graphError("missing")).toContain("npm install @no-such/package-anywhere");
+  expect(graphError("python")).toContain("does not serve Python graphs yet");
 });
 
 test("a factory that returns no graph fails its run with the reason", async () => {
@@ -131,8 +131,8 @@ test("a CommonJS project shares its LangGraph with the host", { timeout: 60_000 
   expect((await other.run("cjs", { input: { text: "" } })).result.values).toEqual({ text: "CommonJS" });
   const asked = await other.run("ts", { input: { messages: [{ role: "user", content: "hi" }] } });
   expect(Object.values(asked.result.interrupts!).flat()).toMatchObject([{ value: "what?" }]);
-  const told = await other.run("ts", { command: { resume: "this" } }, { threadId: asked.threadId });
-  expect(told.result.values.messages.at(-1)).toMatchObject({ type: "human", content: "told this" });
+  const resumed = await other.run("ts", { command: { resume: "this" } }, { threadId: asked.threadId });
+  expect(resumed.result.values.messages.at(-1)).toMatchObject({ type: "human", content: "told this" });
   await other.stop();
 });
 

@@ -38,12 +38,12 @@ function openCalls(messages: unknown): Call[] {
   for (const message of (messages as unknown[]).toReversed()) {
     if (!isBaseMessage(message)) return [];
     if (ToolMessage.isInstance(message)) done.add(message.tool_call_id);
-    else return callsOf(message).filter(({ id }) => !done.has(id));
+    else return toolCalls(message).filter(({ id }) => !done.has(id));
   }
   return [];
 }
 
-function callsOf(message: BaseMessage): Call[] {
+function toolCalls(message: BaseMessage): Call[] {
   if (!AIMessage.isInstance(message)) return [];
   return (message.tool_calls ?? []).flatMap(({ id, name }) => (id === undefined ? [] : [{ id, name }]));
 }

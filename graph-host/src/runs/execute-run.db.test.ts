@@ -34,9 +34,9 @@ test("an interrupt waits under its task's id and accepts any answer, false inclu
     const [[taskId, interrupts]] = Object.entries(asked.result.interrupts!) as [[string, unknown[]]];
     expect(taskId).toMatch(/^[0-9a-f-]{36}$/);
     expect(interrupts).toMatchObject([{ value: { question: "go on?" } }]);
-    const told = await host.run("ask", { command: { resume: answer } }, { threadId: asked.threadId });
-    expect(told.outcome.error).toBeUndefined();
-    expect(told.result).toEqual({
+    const resumed = await host.run("ask", { command: { resume: answer } }, { threadId: asked.threadId });
+    expect(resumed.outcome.error).toBeUndefined();
+    expect(resumed.result).toEqual({
       values: { log: ["prepared", `answer: ${JSON.stringify(answer)}`, "finished"] },
       next: [],
       interrupts: {},
@@ -55,8 +55,8 @@ test("a breakpoint leaves a task without interrupts, and input null continues", 
 test("an interrupt of a nested subgraph belongs to the thread, and resumes in place", async () => {
   const asked = await host.run("nested", empty);
   expect(Object.values(asked.result.interrupts!)).toMatchObject([[{ value: "deep" }]]);
-  const told = await host.run("nested", { command: { resume: "ok" } }, { threadId: asked.threadId });
-  expect(told.result.values).toEqual({ log: ["leaf", "paused: ok"] });
+  const resumed = await host.run("nested", { command: { resume: "ok" } }, { threadId: asked.threadId });
+  expect(resumed.result.values).toEqual({ log: ["leaf", "paused: ok"] });
 });
 
 test("a subgraph compiled with checkpointer: true remembers its earlier runs", async () => {

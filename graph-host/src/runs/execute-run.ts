@@ -11,9 +11,9 @@ import type { ActiveRun, Stop } from "./active-run.ts";
 import { answerToolCalls } from "./answer-tool-calls.ts";
 import { ProgressMarks } from "./progress-marks.ts";
 import { reachedBefore, retryStart } from "./retry-run.ts";
-import { outcomeOf } from "./run-outcome.ts";
+import { toOutcome } from "./run-outcome.ts";
 import { namedResume, resumeWithFalsy, runInput, toCommand } from "./run-input.ts";
-import { emitQuestions, streamProtocol } from "./protocol-events.ts";
+import { emitInterrupts, streamProtocol } from "./protocol-events.ts";
 import { runOptions, type RunOptions } from "./run-options.ts";
 import { runResult } from "./run-result.ts";
 import { streamRun } from "./stream-events.ts";
@@ -142,12 +142,12 @@ async function outcomeAfter(
     await execute();
     return { ...outcome, ...(await keep()) };
   } catch (error) {
-    outcome = outcomeOf(error, run.stopped);
+    outcome = toOutcome(error, run.stopped);
   }
   try {
     await flush();
   } catch (error) {
-    if (outcome.outcome !== "fenced") outcome = outcomeOf(error, outcome.outcome === "cancelled" ? outcome : undefined);
+    if (outcome.outcome !== "fenced") outcome = toOutcome(error, outcome.outcome === "cancelled" ? outcome : undefined);
   }
   return outcome;
 }
@@ -198,7 +198,7 @@ function emitStop(
   state: Awaited<ReturnType<Graph["getState"]>>,
 ): void {
   const __interrupt__ = state.tasks.flatMap((task) => task.interrupts);
-  if (kwargs.protocol === "v2") return emitQuestions(emit, __interrupt__);
+  if (kwargs.protocol === "v2") return emitInterrupts(emit, __interrupt__);
   if (kwargs.stream_mode.includes("values")) {
     emit("values", state.values);
     emit("values", { __interrupt__ });

@@ -23,7 +23,7 @@ async function events(graphId: string, input: unknown = hello) {
     const [channel, ...namespace] = JSON.parse(event.slice("protocol:".length)) as [string, ...string[]];
     expect(data.namespace).toEqual(namespace);
     expect(Math.abs(Date.now() - data.timestamp)).toBeLessThan(60_000);
-    return { channel, namespace: namespace.map((one) => one.split(":")[0]!), data: data.data, params: data };
+    return { channel, namespace: namespace.map((segment) => segment.split(":")[0]!), data: data.data, params: data };
   });
 }
 

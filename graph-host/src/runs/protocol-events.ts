@@ -40,7 +40,7 @@ export async function streamProtocol(run: ProtocolRun): Promise<void> {
 }
 
 /** Emits the interrupts of a state where an earlier attempt has already stopped. */
-export function emitQuestions(emit: Emit, interrupts: unknown[]): void {
+export function emitInterrupts(emit: Emit, interrupts: unknown[]): void {
   const send = protocolEmitter(emit);
   for (const [channel, params] of questions([], interrupts, new Set())) send(channel, params);
 }

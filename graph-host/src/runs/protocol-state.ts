@@ -25,13 +25,13 @@ export function protocolState(value: unknown): unknown {
   return fields;
 }
 
-const roleOf = (type: unknown): string => (typeof type === "string" ? (ROLES[type] ?? type) : "");
+const messageRole = (type: unknown): string => (typeof type === "string" ? (ROLES[type] ?? type) : "");
 
 /** True for messages. A content block also has a type, but not one of these, and has no content field. */
-const isMessage = (value: Fields): boolean => "content" in value && MESSAGES.has(roleOf(value["type"]));
+const isMessage = (value: Fields): boolean => "content" in value && MESSAGES.has(messageRole(value["type"]));
 
 function protocolMessage(given: Fields): Fields {
-  const type = roleOf(given["type"]);
+  const type = messageRole(given["type"]);
   const message: Fields = { type, content: protocolContent(given["content"]) };
   const keep = (key: string, wanted: boolean) => {
     if (wanted) message[key] = given[key];
@@ -54,30 +54,30 @@ function protocolMessage(given: Fields): Fields {
   return message;
 }
 
-const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+const fieldsList = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
 /**
  * Returns the tool calls of the message itself, or those in the provider's format that some integrations leave in
  * `additional_kwargs`.
  */
 function toolCalls(message: Fields): { calls: Fields[]; broken: Fields[] } {
-  const own = listOf(message["tool_calls"]);
+  const own = fieldsList(message["tool_calls"]);
   const more = message["additional_kwargs"];
-  const given = own.length > 0 ? own : listOf(isFields(more) ? more["tool_calls"] : undefined);
+  const given = own.length > 0 ? own : fieldsList(isFields(more) ? more["tool_calls"] : undefined);
   const calls: Fields[] = [];
   const broken: Fields[] = [];
   for (const call of given) {
     const made = isFields(call["function"]) ? call["function"] : {};
     const id = typeof call["id"] === "string" ? { id: call["id"] } : {};
     const name = call["name"] ?? made["name"];
-    const args = argsOf("args" in call ? call["args"] : made["arguments"]);
+    const args = parseArgs("args" in call ? call["args"] : made["arguments"]);
     if (typeof name !== "string") broken.push(brokenCall({ ...id }, "Incomplete tool call."));
     else if (args === undefined) broken.push(brokenCall({ ...id, name }, "Malformed args."));
     else calls.push({ ...id, name, args, type: "tool_call" });
   }
-  const told = listOf(message["invalid_tool_calls"]);
-  if (told.length === 0) return { calls, broken };
-  return { calls, broken: told.map(({ id, name, args, error }) => brokenCall({ id, name, args }, error)) };
+  const invalidCalls = fieldsList(message["invalid_tool_calls"]);
+  if (invalidCalls.length === 0) return { calls, broken };
+  return { calls, broken: invalidCalls.map(({ id, name, args, error }) => brokenCall({ id, name, args }, error)) };
 }
 
 function brokenCall(fields: Fields, error: unknown): Fields {
@@ -87,7 +87,7 @@ function brokenCall(fields: Fields, error: unknown): Fields {
 }
 
 /** Returns the arguments as an object; undefined for anything but a JSON object. */
-function argsOf(args: unknown): unknown {
+function parseArgs(args: unknown): unknown {
   if (args === undefined || args === null || args === "") return {};
   if (typeof args !== "string") return args;
   try {

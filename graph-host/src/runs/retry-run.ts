@@ -25,7 +25,7 @@ export async function retryStart(
   const head = await saver.getTuple(config);
   if (head === undefined) return "as given";
   // its input is applied once, whatever else has been written since
-  if (runIdOf(head) !== runId) return (await hasWritten(saver, config, runId)) ? "continue" : "as given";
+  if (checkpointRunId(head) !== runId) return (await hasWritten(saver, config, runId)) ? "continue" : "as given";
   const state = await graph.getState(config);
   const next = nextNodes(state);
   const pending = state.tasks.filter((task) => next.includes(task.name));
@@ -69,7 +69,7 @@ export interface RunBreakpoints {
   after: Breakpoints;
 }
 
-export function runIdOf(tuple: CheckpointTuple): unknown {
+export function checkpointRunId(tuple: CheckpointTuple): unknown {
   return (tuple.metadata as { run_id?: unknown } | undefined)?.run_id;
 }
 

@@ -4,7 +4,7 @@ import { errorName, toJson } from "../serialise.ts";
 import type { Stop } from "./active-run.ts";
 
 /** Returns the end of a run whose graph threw `thrown`. */
-export function outcomeOf(thrown: unknown, stopped: Stop | undefined): Stop {
+export function toOutcome(thrown: unknown, stopped: Stop | undefined): Stop {
   // The saver's errors take precedence: an error of user code that follows from one is not the user's fault.
   if (hasCause(thrown, FencedError)) return { outcome: "fenced" };
   if (stopped) return stopped;

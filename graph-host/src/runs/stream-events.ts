@@ -80,7 +80,7 @@ function chunkEmitter(kwargs: StreamInput["kwargs"], emit: Emit): (chunk: unknow
         if (wanted.has("messages-tuple")) emit(name, payload);
         return messages?.token(payload as never);
       case "values":
-        if (wanted.has("values")) emit(name, withEarlierQuestions(questions, name, payload));
+        if (wanted.has("values")) emit(name, withEarlierInterrupts(questions, name, payload));
         return path.length === 0 ? messages?.values(payload) : undefined;
       case "checkpoints":
         // LangGraph also sends a bare checkpoint pointer before each values chunk
@@ -103,7 +103,7 @@ function isFullCheckpoint(payload: unknown): payload is { values: unknown; metad
  * Accumulates interrupts: LangGraph sends one chunk per interrupted task, and a run's result is its last values. Each
  * chunk therefore carries the earlier interrupts too, and the last one all of them.
  */
-function withEarlierQuestions(asked: Map<string, unknown[]>, name: string, payload: unknown): unknown {
+function withEarlierInterrupts(asked: Map<string, unknown[]>, name: string, payload: unknown): unknown {
   if (!isInterrupted(payload)) return payload;
   const questions = [...(asked.get(name) ?? []), ...payload[INTERRUPT]];
   asked.set(name, questions);

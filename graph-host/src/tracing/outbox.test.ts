@@ -29,16 +29,16 @@ async function platform(answers: { status: number; headers?: Record<string, stri
 }
 
 function outbox(maxBytes = 1000, patienceMs = 60_000) {
-  const said: string[] = [];
+  const logged: string[] = [];
   const box = new Outbox({
     maxBytes,
-    say: (message) => said.push(message),
+    say: (message) => logged.push(message),
     firstPauseMs: 10,
-    tellEveryMs: 50,
+    reportEveryMs: 50,
     patienceMs,
   });
   const add = (text: string) => box.add({ path: "/runs/batch", contentType: "application/json", body: bytes(text) });
-  return { box, said, add };
+  return { box, said: logged, add };
 }
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -59,7 +59,7 @@ test("delivers everything after a platform was unavailable, failing or full", as
   const probe = await platform();
   const { port } = new URL(probe.url);
   await new Promise((closed) => started.pop()!.close(closed));
-  const { box, said, add } = outbox();
+  const { box, said: logged, add } = outbox();
   box.direct({ state: "on", url: probe.url, key: null });
   add("1");
   expect(await box.flush(100)).toBe(false);
@@ -71,30 +71,30 @@ test("delivers everything after a platform was unavailable, failing or full", as
   expect(await box.flush(5000)).toBe(true);
   expect(received.map(({ body }) => body)).toEqual(["1", "1", "1", "2"]);
   expect(received[2]!.at - received[1]!.at).toBeGreaterThanOrEqual(950);
-  expect(said).toEqual([]);
+  expect(logged).toEqual([]);
 });
 
 test("drops, counts and reports permanently rejected batches, and sends the rest", async () => {
   const { url, received } = await platform([{ status: 422 }, { status: 422 }, { status: 422 }]);
-  const { box, said, add } = outbox();
+  const { box, said: logged, add } = outbox();
   box.direct({ state: "on", url, key: null });
   for (const text of ["1", "2", "3", "4"]) add(text);
   expect(await box.flush(2000)).toBe(true);
   expect(received).toHaveLength(4);
-  await expect.poll(() => said).toHaveLength(2);
-  expect(said[0]).toMatch(/^A batch of traces could not be stored: .* answers 422: why/);
-  expect(said[1]).toMatch(/^2 batches of traces/);
+  await expect.poll(() => logged).toHaveLength(2);
+  expect(logged[0]).toMatch(/^A batch of traces could not be stored: .* answers 422: why/);
+  expect(logged[1]).toMatch(/^2 batches of traces/);
 });
 
 test("drops the oldest batches when full, and keeps memory within its limit", async () => {
   const { url, received } = await platform();
-  const { box, said, add } = outbox(100);
+  const { box, said: logged, add } = outbox(100);
   for (let n = 0; n < 50; n++) {
     add(String(n).padStart(10, "0"));
     expect(box.bytes).toBeLessThanOrEqual(100);
   }
-  expect(said).toHaveLength(1);
-  await expect.poll(() => said.join()).toContain("39 batches");
+  expect(logged).toHaveLength(1);
+  await expect.poll(() => logged.join()).toContain("39 batches");
   box.direct({ state: "on", url, key: null });
   expect(await box.flush(2000)).toBe(true);
   expect(received.map(({ body }) => Number(body))).toEqual([40, 41, 42, 43, 44, 45, 46, 47, 48, 49]);
@@ -102,11 +102,11 @@ test("drops the oldest batches when full, and keeps memory within its limit", as
 
 test("reports a platform that rejects everything for long once", async () => {
   const { url } = await platform(Array.from({ length: 8 }, () => ({ status: 401 })));
-  const { box, said, add } = outbox(1000, 30);
+  const { box, said: logged, add } = outbox(1000, 30);
   box.direct({ state: "on", url, key: "wrong" });
   add("1");
   expect(await box.flush(10_000)).toBe(true);
-  expect(said).toEqual([expect.stringMatching(/^Traces are queued: .* answers 401/)]);
+  expect(logged).toEqual([expect.stringMatching(/^Traces are queued: .* answers 401/)]);
 });
 
 test("discards all batches and accepts none when switched off", async () => {

@@ -21,7 +21,7 @@ interface OutboxOptions {
   say(message: string): void;
   /** Set by tests. */
   firstPauseMs?: number;
-  tellEveryMs?: number;
+  reportEveryMs?: number;
   patienceMs?: number;
 }
 
@@ -44,10 +44,10 @@ export class Outbox {
   #whenEmpty: (() => void)[] = [];
   #lost = 0;
   #lastProblem = "";
-  #tellTimer: NodeJS.Timeout | undefined;
+  #reportTimer: NodeJS.Timeout | undefined;
 
   constructor(options: OutboxOptions) {
-    this.#options = { firstPauseMs: 250, tellEveryMs: 60_000, patienceMs: PATIENCE_MS, ...options };
+    this.#options = { firstPauseMs: 250, reportEveryMs: 60_000, patienceMs: PATIENCE_MS, ...options };
   }
 
   get url(): string | undefined {
@@ -91,7 +91,7 @@ export class Outbox {
     if (this.#sending) return;
     this.#sending = true;
     let pause = this.#options.firstPauseMs;
-    let tellAt = performance.now() + this.#options.patienceMs;
+    let reportAt = performance.now() + this.#options.patienceMs;
     for (;;) {
       const batch = this.#batches[0];
       const destination = this.#destination;
@@ -103,14 +103,14 @@ export class Outbox {
         this.#remove(batch);
         this.#lastProblem = "";
         pause = this.#options.firstPauseMs;
-        tellAt = performance.now() + this.#options.patienceMs;
+        reportAt = performance.now() + this.#options.patienceMs;
       } else if (answer.final) {
         this.#lose(batch, answer.problem);
       } else {
         this.#lastProblem = answer.problem;
-        if (performance.now() > tellAt) {
+        if (performance.now() > reportAt) {
           this.#options.say(`Traces are queued: ${answer.problem}. Runs are not affected.`);
-          tellAt = Number.POSITIVE_INFINITY;
+          reportAt = Number.POSITIVE_INFINITY;
         }
         await this.#sleep(answer.retryAfterMs ?? pause * (0.75 + Math.random() / 2));
         pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
@@ -168,29 +168,29 @@ export class Outbox {
   #remove(batch: Batch): void {
     this.#batches.splice(this.#batches.indexOf(batch), 1);
     this.#bytes -= batch.body.byteLength;
-    if (this.#batches.length === 0) for (const tell of this.#whenEmpty.splice(0)) tell();
+    if (this.#batches.length === 0) for (const resolve of this.#whenEmpty.splice(0)) resolve();
   }
 
   #clear(): void {
     this.#batches = [];
     this.#bytes = 0;
-    for (const tell of this.#whenEmpty.splice(0)) tell();
+    for (const resolve of this.#whenEmpty.splice(0)) resolve();
   }
 
   #lose(batch: Batch, problem: string): void {
     this.#remove(batch);
     this.#lost += 1;
     this.#lastProblem = problem;
-    if (this.#tellTimer) return;
-    this.#tell();
-    this.#tellTimer = setTimeout(() => {
-      this.#tellTimer = undefined;
-      if (this.#lost > 0) this.#tell();
-    }, this.#options.tellEveryMs);
-    this.#tellTimer.unref();
+    if (this.#reportTimer) return;
+    this.#reportLosses();
+    this.#reportTimer = setTimeout(() => {
+      this.#reportTimer = undefined;
+      if (this.#lost > 0) this.#reportLosses();
+    }, this.#options.reportEveryMs);
+    this.#reportTimer.unref();
   }
 
-  #tell(): void {
+  #reportLosses(): void {
     const batches = this.#lost === 1 ? "A batch" : `${this.#lost} batches`;
     this.#lost = 0;
     this.#options.say(`${batches} of traces could not be stored: ${this.#lastProblem}. Runs are not affected.`);

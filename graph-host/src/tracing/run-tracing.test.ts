@@ -44,7 +44,7 @@ async function receiver(isDeaf = false) {
   return { url, pieces, root, requests: () => requests };
 }
 
-async function hostOf(env: Record<string, string> = {}): Promise<HostProcess> {
+async function startTracedHost(env: Record<string, string> = {}): Promise<HostProcess> {
   const graphs = { echo: "./echo.ts:graph" };
   const host = await HostProcess.start("agents", graphs, { LANGSMITH_TRACING: "", LANGSMITH_PROJECT: "", ...env });
   hosts.push(host);
@@ -57,7 +57,7 @@ const DELIVERED = { timeout: 20_000 };
 
 test("sends nothing before the platform is set, and nothing of rehearsals", async () => {
   const { url, pieces } = await receiver();
-  const host = await hostOf({ LANGSMITH_PROJECT: "mine" });
+  const host = await startTracedHost({ LANGSMITH_PROJECT: "mine" });
   await host.run("echo", kwargs);
   host.send({ t: "trace.to", to: { state: "on", url, key: null } });
   const run = await host.run("echo", kwargs);
@@ -68,7 +68,7 @@ test("sends nothing before the platform is set, and nothing of rehearsals", asyn
 
 test("delivers a trace whose example or project name is invalid", async () => {
   const { url, pieces } = await receiver();
-  const host = await hostOf();
+  const host = await startTracedHost();
   host.send({ t: "trace.to", to: { state: "on", url, key: null } });
   const example = "01a1fe61-149d-7000-a1fb-693caeeeca93";
   const traced = async (configurable: Record<string, unknown>) => {
@@ -88,7 +88,7 @@ test("delivers a trace whose example or project name is invalid", async () => {
 
 test("delivers runs from before the platform was available, also when the host drains at once", async () => {
   const { url, root } = await receiver();
-  const host = await hostOf();
+  const host = await startTracedHost();
   host.send({ t: "trace.to", to: { state: "waiting" } });
   const early = await host.run("echo", kwargs);
   host.send({ t: "trace.to", to: { state: "on", url, key: null } });
@@ -101,7 +101,7 @@ test("delivers runs from before the platform was available, also when the host d
 
 test("answers flush after delivery, and within its limit when the platform does not answer", async () => {
   const { url, root } = await receiver();
-  const host = await hostOf();
+  const host = await startTracedHost();
   host.send({ t: "trace.to", to: { state: "on", url, key: null } });
   const run = await host.run("echo", kwargs);
   const flushed = () => host.frame(({ t }) => t === "trace.flushed");
@@ -122,7 +122,7 @@ test("answers flush after delivery, and within its limit when the platform does 
 
 test("a platform that never answers does not delay runs", async () => {
   const deaf = await receiver(true);
-  const host = await hostOf();
+  const host = await startTracedHost();
   host.send({ t: "trace.to", to: { state: "on", url: deaf.url, key: null } });
   for (let n = 0; n < 20; n++) expect((await host.run("echo", kwargs)).outcome.outcome).toBe("success");
   await expect.poll(() => deaf.requests(), DELIVERED).toBe(1);
@@ -133,7 +133,7 @@ test("a platform that never answers does not delay runs", async () => {
 
 test("traces once to each platform when the environment names another one", async () => {
   const [ours, theirs] = [await receiver(), await receiver()];
-  const host = await hostOf({
+  const host = await startTracedHost({
     LANGSMITH_TRACING: "true",
     LANGSMITH_ENDPOINT: theirs.url,
     LANGSMITH_API_KEY: "theirs",
@@ -145,7 +145,11 @@ test("traces once to each platform when the environment names another one", asyn
     expect(new Set(pieces.map(({ id }) => id)).size).toBe(3);
   }
   // the environment names Heddle's platform as well: once is enough
-  const same = await hostOf({ LANGSMITH_TRACING: "true", LANGSMITH_ENDPOINT: ours.url, LANGSMITH_API_KEY: "k" });
+  const same = await startTracedHost({
+    LANGSMITH_TRACING: "true",
+    LANGSMITH_ENDPOINT: ours.url,
+    LANGSMITH_API_KEY: "k",
+  });
   same.send({ t: "trace.to", to: { state: "on", url: ours.url, key: null } });
   const before = ours.pieces.length;
   const second = await same.run("echo", kwargs);
@@ -156,7 +160,7 @@ test("traces once to each platform when the environment names another one", asyn
 
 test("another host closes a trace whose host died", async () => {
   const { url, root } = await receiver();
-  const host = await hostOf();
+  const host = await startTracedHost();
   host.send({ t: "trace.to", to: { state: "on", url, key: null } });
   const id = "0b0d1f4e-7c55-4f5c-9c1a-3d4b8d7a2c11";
   const lost = {

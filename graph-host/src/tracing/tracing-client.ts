@@ -49,7 +49,7 @@ export class TracingClient extends Client {
       fetchImplementation: (input, init) => handOver(outbox, input, init),
     });
     this.#outbox = outbox;
-    if (isTracedByEnvironment()) this.#elsewhere = { client: new Client(), origin: originOf(Client) };
+    if (isTracedByEnvironment()) this.#elsewhere = { client: new Client(), origin: clientOrigin(Client) };
   }
 
   /** Registers a later attempt of this run. */
@@ -62,10 +62,10 @@ export class TracingClient extends Client {
   }
 
   override createRun(run: Run, options?: Parameters<Client["createRun"]>[1]): Promise<void> {
-    this.#tell((client) => client.createRun({ ...run }, options));
+    this.#sendElsewhere((client) => client.createRun({ ...run }, options));
     if (run.id === undefined || !this.#retried.has(run.id)) return super.createRun(run, options);
     const { project_name: session_name, ...begun } = run;
-    const inputs = inputsOf(this.#retried.get(run.id)) ?? run.inputs;
+    const inputs = toInputs(this.#retried.get(run.id)) ?? run.inputs;
     return super.updateRun(run.id, { ...begun, inputs, ...(session_name && { session_name }) } as Update, options);
   }
 
@@ -79,7 +79,7 @@ export class TracingClient extends Client {
       end_time: new Date().toISOString(),
       session_name: project ?? getDefaultProjectName(),
       ...(error !== null && { error }),
-      ...(inputsOf(inputs) && { inputs }),
+      ...(toInputs(inputs) && { inputs }),
       extra: { metadata },
     };
     const body = Buffer.from(JSON.stringify({ post: [], patch: [patch] }));
@@ -87,7 +87,7 @@ export class TracingClient extends Client {
   }
 
   override updateRun(runId: string, update: Update, options?: Parameters<Client["updateRun"]>[2]): Promise<void> {
-    this.#tell((client) => client.updateRun(runId, { ...update }, options));
+    this.#sendElsewhere((client) => client.updateRun(runId, { ...update }, options));
     return super.updateRun(runId, update, options);
   }
 
@@ -107,20 +107,20 @@ export class TracingClient extends Client {
     await this.#elsewhere?.client.awaitPendingTraceBatches();
   }
 
-  #tell(send: (client: Client) => Promise<void>): void {
+  #sendElsewhere(send: (client: Client) => Promise<void>): void {
     if (!this.#elsewhere || this.#elsewhere.origin === this.#outbox.url) return;
     void send(this.#elsewhere.client).catch(() => {});
   }
 }
 
-const inputsOf = (input: unknown): Record<string, unknown> | undefined =>
+const toInputs = (input: unknown): Record<string, unknown> | undefined =>
   typeof input === "object" && input !== null ? (input as Record<string, unknown>) : undefined;
 
 const SWITCHES = ["LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING"];
 
 const isTracedByEnvironment = (): boolean => SWITCHES.some((name) => process.env[name] === "true");
 
-function originOf(client: typeof Client): string | undefined {
+function clientOrigin(client: typeof Client): string | undefined {
   const { apiUrl } = client.getDefaultClientConfig();
   return apiUrl === undefined ? undefined : new URL(apiUrl).origin;
 }

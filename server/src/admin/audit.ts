@@ -3,7 +3,7 @@ import { openKeyring } from "../base/secrets/secrets.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
 import { selectKeys } from "../base/secrets/sql.ts";
 import { exportAuditLog, type ExportFormat } from "../identity/audit/export-audit-log.ts";
-import { sealKeyOf } from "../identity/audit/seal.ts";
+import { deriveSealKey } from "../identity/audit/seal.ts";
 import { type AuditVerification, verifyAuditLog } from "../identity/audit/verify-audit-log.ts";
 import { type DataPlace, withDatabase } from "./with-database.ts";
 
@@ -29,7 +29,7 @@ export function verifyAudit(place: DataPlace, env: Record<string, string | undef
     const keyring = openKeyring(readOptions(secretsOptions, env), place.dataDir, log, await selectKeys(sql));
     return verifyAuditLog(sql, (id) => {
       const key = keyring.find(id);
-      return key && sealKeyOf(key);
+      return key && deriveSealKey(key);
     });
   });
 }

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 
 import { bucketPlace, blobDirectory } from "../base/blob/open-blobs.ts";
 import { directoryPlace, selectPlace, selectUser, updatePlace } from "../base/blob/blob-place.ts";
-import { type Moved, moveBlobs } from "../base/blob/move-blobs.ts";
+import { type MoveCounts, moveBlobs } from "../base/blob/move-blobs.ts";
 import { S3BlobStore } from "../base/blob/s3-blob-store.ts";
 import { blobOptions, readBucket } from "../base/blob/settings.ts";
 import { readOptions } from "../base/config/options.ts";
@@ -30,8 +30,8 @@ export const blobsStatus = (place: DataPlace): Promise<BlobsStatus> =>
 export async function moveToBucket(
   place: DataPlace,
   env: Environment,
-  onProgress: (moved: Moved) => void,
-): Promise<Moved & { to: string; from: string }> {
+  onProgress: (moved: MoveCounts) => void,
+): Promise<MoveCounts & { to: string; from: string }> {
   const settings = readOptions(blobOptions, env);
   // the directory is the source here, and may be configured beside the bucket
   const bucket = readBucket({ ...settings, blobDirectory: undefined });

@@ -1,6 +1,6 @@
 import type { Sql } from "../base/db/connect.ts";
 import { isUuid } from "../base/ids.ts";
-import { createKey, type MadeKey } from "../identity/api-keys/create-key.ts";
+import { createKey, type CreatedKey } from "../identity/api-keys/create-key.ts";
 import { looksLikeKey, hashKey } from "../identity/api-keys/key-text.ts";
 import { type KeyOverviewRow, revokeAnyKey, selectAllKeys } from "../identity/api-keys/operator-sql.ts";
 import { ensureWorkspace } from "../identity/first-start.ts";
@@ -15,7 +15,7 @@ export const KEY_ROLES = {
   viewer: "WORKSPACE_VIEWER",
 } as const satisfies Record<string, BuiltInRole>;
 
-export interface KeyWish {
+export interface KeyParams {
   description: string;
   role: keyof typeof KEY_ROLES;
   readOnly: boolean;
@@ -26,14 +26,14 @@ export interface KeyWish {
   ofOrganization: boolean;
 }
 
-export interface NewKey extends MadeKey {
+export interface NewKey extends CreatedKey {
   workspace: { id: string; display_name: string };
 }
 
 /** Creates a key, and the workspace too on a database that no server has used yet. */
-export function createKeyFor(place: DataPlace, wish: KeyWish): Promise<NewKey> {
+export function createKeyFor(place: DataPlace, wish: KeyParams): Promise<NewKey> {
   return withDatabase(place, async ({ sql, log }) => {
-    const workspace = await workspaceOf(sql, wish.workspaceId);
+    const workspace = await findWorkspace(sql, wish.workspaceId);
     const made = await createKey(sql, {
       organizationId: workspace.organization_id,
       kind: "service",
@@ -44,7 +44,7 @@ export function createKeyFor(place: DataPlace, wish: KeyWish): Promise<NewKey> {
       workspaceIds: wish.ofOrganization ? null : [workspace.id],
       defaultWorkspaceId: wish.ofOrganization ? workspace.id : null,
       roleId: BUILT_IN_ROLES[KEY_ROLES[wish.role]],
-      organizationRoleId: wish.ofOrganization ? organizationRoleOf(wish.role) : null,
+      organizationRoleId: wish.ofOrganization ? toOrganizationRole(wish.role) : null,
     });
     const of = { organizationId: workspace.organization_id, workspaceId: workspace.id };
     await recordCommand(sql, log, "heddle keys create", { id: made.id, description: wish.description }, { of, place });
@@ -52,7 +52,7 @@ export function createKeyFor(place: DataPlace, wish: KeyWish): Promise<NewKey> {
   });
 }
 
-const organizationRoleOf = (role: KeyWish["role"]): string =>
+const toOrganizationRole = (role: KeyParams["role"]): string =>
   role === "admin" ? BUILT_IN_ROLES.ORGANIZATION_ADMIN : BUILT_IN_ROLES.ORGANIZATION_VIEWER;
 
 export const listKeys = (place: DataPlace, options: { withRevoked: boolean }): Promise<KeyOverviewRow[]> =>
@@ -72,7 +72,7 @@ export function revoke(place: DataPlace, idOrKey: string): Promise<{ id: string;
   });
 }
 
-async function workspaceOf(sql: Sql, id: string | undefined): Promise<WorkspaceRow> {
+async function findWorkspace(sql: Sql, id: string | undefined): Promise<WorkspaceRow> {
   if (id === undefined) return (await ensureWorkspace(sql, undefined, { withKey: false })).workspace;
   const workspace = isUuid(id) ? await selectWorkspace(sql, id) : undefined;
   if (workspace) return workspace;

@@ -7,7 +7,7 @@ import { defaultKeyFile, readKeyFile } from "../base/secrets/key-file.ts";
 import { Keyring } from "../base/secrets/keyring.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
 import { createAuditLog } from "../identity/audit/audit-log.ts";
-import { sealKeyOf } from "../identity/audit/seal.ts";
+import { deriveSealKey } from "../identity/audit/seal.ts";
 import type { DataPlace } from "./with-database.ts";
 
 /**
@@ -24,7 +24,7 @@ export async function recordCommand(
 ): Promise<void> {
   const { of = { organizationId: "", workspaceId: "" }, place } = options;
   const keyring = options.keyring ?? (place && keyringAtHand(place));
-  const audit = createAuditLog(sql, log, { sealKey: keyring && sealKeyOf(keyring.newest), adopts: false });
+  const audit = createAuditLog(sql, log, { sealKey: keyring && deriveSealKey(keyring.newest), adopts: false });
   const actor = { kind: "system", id: "", name: `command line, ${userName()}`, userId: null } as const;
   await audit.record({ principal: { actor, ...of }, ip: "", operation, target, status: 200 });
   await audit.stop();

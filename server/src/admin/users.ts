@@ -14,7 +14,7 @@ import {
 import { BUILT_IN_ROLES } from "../identity/roles/built-in.ts";
 import { PasswordHashing } from "../identity/sign-in/password-hash.ts";
 import { setPassword } from "../identity/sign-in/set-password.ts";
-import { deleteSessionsOf } from "../identity/sign-in/sql.ts";
+import { deleteUserSessions } from "../identity/sign-in/sql.ts";
 import { selectWorkspace, type WorkspaceRow } from "../identity/workspaces/sql.ts";
 import { recordCommand } from "./record-command.ts";
 import { type DataPlace, withDatabase } from "./with-database.ts";
@@ -43,7 +43,7 @@ export interface NewUser {
 export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace: string; password: string | null }> {
   return withDatabase(place, async ({ sql, log }) => {
     const email = checkedEmail(user.email);
-    const workspace = await workspaceOf(sql, user.workspaceId);
+    const workspace = await findWorkspace(sql, user.workspaceId);
     const { id: workspaceId, organization_id: organizationId } = workspace;
     const id = uuid7();
     const { password: wanted } = user;
@@ -82,7 +82,7 @@ export function disableUser(place: DataPlace, email: string, disabled: boolean):
   return withUser(place, email, `heddle users ${disabled ? "disable" : "enable"}`, async (sql, { id }) => {
     await sql.begin(async (tx) => {
       await tx`update users set disabled_at = ${disabled ? new Date() : null}, updated_at = now() where id = ${id}`;
-      if (disabled) await deleteSessionsOf(tx, id);
+      if (disabled) await deleteUserSessions(tx, id);
     });
   });
 }
@@ -114,7 +114,7 @@ export function listUsers(place: DataPlace, after = ""): Promise<ListedUser[]> {
   );
 }
 
-async function workspaceOf(sql: Sql, id: string | undefined): Promise<WorkspaceRow> {
+async function findWorkspace(sql: Sql, id: string | undefined): Promise<WorkspaceRow> {
   if (id !== undefined) {
     const workspace = await selectWorkspace(sql, id);
     if (!workspace) throw notFound(`There is no workspace ${id}.`);

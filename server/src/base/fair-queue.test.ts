@@ -4,7 +4,7 @@ import { deferred } from "./deferred.ts";
 import { FairQueue, type FairQueueOptions } from "./fair-queue.ts";
 
 const refused = new Error("refused");
-const queueOf = (options: Partial<FairQueueOptions> = {}) =>
+const createQueue = (options: Partial<FairQueueOptions> = {}) =>
   new FairQueue({ capacity: 2, crowded: 1, waiting: 100, waitMs: 10_000, refuse: () => refused, ...options });
 
 /** Starts work that records its start and ends on request. */
@@ -25,7 +25,7 @@ function worker(queue: FairQueue) {
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
 test("tenants take turns, however much work one of them has queued", async () => {
-  const { begun, start } = worker(queueOf({ capacity: 1 }));
+  const { begun, start } = worker(createQueue({ capacity: 1 }));
   const flood = Array.from({ length: 20 }, (_, n) => start("a", `a${n}`));
   const others = [start("b", "b0"), start("b", "b1"), start("c", "c0")];
   await settle();
@@ -41,7 +41,7 @@ test("tenants take turns, however much work one of them has queued", async () =>
 });
 
 test("a single tenant gets all capacity, and a part of it while others are active", async () => {
-  const { begun, start } = worker(queueOf());
+  const { begun, start } = worker(createQueue());
   const [first, second] = [start("a", "a0"), start("a", "a1")];
   await settle();
   expect(begun).toEqual(["a0", "a1"]);
@@ -61,7 +61,7 @@ test("a single tenant gets all capacity, and a part of it while others are activ
 });
 
 test("a full queue rejects the tenant with the most work in it", async () => {
-  const { begun, start } = worker(queueOf({ capacity: 1, waiting: 3 }));
+  const { begun, start } = worker(createQueue({ capacity: 1, waiting: 3 }));
   const first = start("a", "a0");
   const flood = [start("a", "a1"), start("a", "a2"), start("a", "a3")];
   const other = start("b", "b0");
@@ -73,7 +73,7 @@ test("a full queue rejects the tenant with the most work in it", async () => {
 });
 
 test("rejects work that has waited too long without starting it, and frees the capacity of failed work", async () => {
-  const queue = queueOf({ capacity: 1, waitMs: 20 });
+  const queue = createQueue({ capacity: 1, waitMs: 20 });
   const { begun, start } = worker(queue);
   const first = start("a", "a0");
   await expect(start("a", "a1").done).rejects.toBe(refused);

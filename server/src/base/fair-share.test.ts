@@ -4,7 +4,7 @@ import { deferred } from "./deferred.ts";
 import { FairShare, type ShareSettings } from "./fair-share.ts";
 
 /** Creates a share with a clock that the test controls. */
-function shareOf(processors = 4) {
+function createShare(processors = 4) {
   let at = 0;
   const share = new FairShare({ processors, now: () => at });
   const pass = (ms: number) => void (at += ms);
@@ -32,7 +32,7 @@ const ABOVE = { priority: "2", max_threads: 2 };
 const UNLIMITED = { priority: "2" };
 
 test("preempts a tenant that uses more than the mean, and halves its processors", async () => {
-  const { spend } = shareOf();
+  const { spend } = createShare();
   await spend("light", 50);
   expect(await spend("heavy", 5000)).toEqual(UNLIMITED);
   expect(await spend("heavy", 5000)).toEqual(ABOVE);
@@ -40,7 +40,7 @@ test("preempts a tenant that uses more than the mean, and halves its processors"
 });
 
 test("does not limit a tenant that is alone or whose neighbours are idle", async () => {
-  const { pass, spend } = shareOf();
+  const { pass, spend } = createShare();
   for (let n = 0; n < 3; n++) expect(await spend("heavy", 5000)).toEqual(UNLIMITED);
   await spend("light", 50);
   expect(await spend("heavy", 5000)).toEqual(ABOVE);
@@ -49,21 +49,21 @@ test("does not limit a tenant that is alone or whose neighbours are idle", async
 });
 
 test("the first statement of an unknown tenant preempts no other", async () => {
-  const { spend } = shareOf();
+  const { spend } = createShare();
   await spend("a", 50);
   expect(await spend("b", 50)).toEqual(UNLIMITED);
   expect(await spend("b", 50)).toEqual(BELOW);
 });
 
 test("charges many short statements less than a long one", async () => {
-  const { share, spend } = shareOf();
+  const { share, spend } = createShare();
   await spend("long", 2000);
   for (let n = 0; n < 100; n++) await spend("short", 90);
   expect([share.isAboveShare("short"), share.isAboveShare("long")]).toEqual([false, true]);
 });
 
 test("does not charge a preempted statement, so that two heavy tenants take turns", async () => {
-  const { share, start, spend, pass } = shareOf();
+  const { share, start, spend, pass } = createShare();
   await spend("a", 3000);
   await spend("b", 2000);
   const preempted = start("a");
@@ -76,7 +76,7 @@ test("does not charge a preempted statement, so that two heavy tenants take turn
 });
 
 test("charges decay", async () => {
-  const { share, spend, pass } = shareOf();
+  const { share, spend, pass } = createShare();
   await spend("a", 5000);
   await spend("b", 50);
   expect(share.isAboveShare("a")).toBe(true);
@@ -89,7 +89,7 @@ test("charges decay", async () => {
 });
 
 test("rounds half of one processor up to one", async () => {
-  const { spend } = shareOf(1);
+  const { spend } = createShare(1);
   await spend("light", 50);
   await spend("heavy", 5000);
   expect(await spend("heavy", 50)).toEqual({ priority: "2", max_threads: 1 });
@@ -102,7 +102,7 @@ test("background work waits for preferred statements for a tenth of a second", a
   await new Promise((resolve) => setTimeout(resolve, 50));
   const timed = async (isOver = () => false) => {
     const began = performance.now();
-    await share.giveWay(isOver);
+    await share.yieldToOthers(isOver);
     return performance.now() - began;
   };
   expect(await timed()).toBeLessThan(20);

@@ -101,7 +101,7 @@ export class FairShare {
   }
 
   /** Resolves when no preferred statement runs or is expected, when `isOver` returns true, or after 250 ms. */
-  async giveWay(isOver: () => boolean): Promise<void> {
+  async yieldToOthers(isOver: () => boolean): Promise<void> {
     const until = this.#now() + YIELD_MS;
     while (this.#isBusy() && !isOver() && this.#now() < until) await sleep(POLL_MS);
   }
@@ -113,10 +113,10 @@ export class FairShare {
   #judge(tenant: Tenant): { isShared: boolean; isAbove: boolean } {
     let active = 0;
     let used = 0;
-    for (const one of this.#tenants.values()) {
-      if (one !== tenant && one.running === 0 && this.#at - one.seenAt > ACTIVE_MS) continue;
+    for (const item of this.#tenants.values()) {
+      if (item !== tenant && item.running === 0 && this.#at - item.seenAt > ACTIVE_MS) continue;
       active++;
-      used += one.used;
+      used += item.used;
     }
     const isShared = active > 1;
     return { isShared, isAbove: isShared && tenant.used > Math.max(MIN_USED_MS, used / active) };

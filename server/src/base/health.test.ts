@@ -4,7 +4,7 @@ import { type Check, Health } from "./health.ts";
 
 const quiet = { error: () => {}, warn: () => {}, debug: () => {} };
 
-function healthOf(checks: Record<string, Check>) {
+function createHealth(checks: Record<string, Check>) {
   let now = 0;
   const health = new Health({ checks, log: quiet, graceMs: 30_000, now: () => now });
   return { health, wait: (ms: number) => (now += ms) };
@@ -12,7 +12,7 @@ function healthOf(checks: Record<string, Check>) {
 
 test("readiness fails at once and names each failed part, liveness only after the grace period", async () => {
   let isUp = false;
-  const { health, wait } = healthOf({
+  const { health, wait } = createHealth({
     database: () =>
       isUp ? { ok: true } : Promise.reject(Object.assign(new Error("secret"), { code: "ECONNREFUSED" })),
     disk: () => ({ ok: true, free_mb: 7 }),
@@ -31,7 +31,7 @@ test("readiness fails at once and names each failed part, liveness only after th
 });
 
 test("a starting or optional part affects readiness, but not liveness", async () => {
-  const { health, wait } = healthOf({
+  const { health, wait } = createHealth({
     hosts: () => ({ ok: false, reason: "loading", starting: true }),
     engine: () => ({ ok: false, reason: "away", partial: true }),
   });
@@ -43,7 +43,7 @@ test("a starting or optional part affects readiness, but not liveness", async ()
 
 test("probes within a second share one check", async () => {
   const check = vi.fn<Check>(() => ({ ok: true }));
-  const { health, wait } = healthOf({ database: check });
+  const { health, wait } = createHealth({ database: check });
   await Promise.all(Array.from({ length: 50 }, () => health.ready()));
   wait(900);
   await health.ready();
@@ -55,7 +55,7 @@ test("probes within a second share one check", async () => {
 
 test("a check without an answer is not repeated until its connection is given up", async () => {
   const check = vi.fn<Check>(() => new Promise(() => {}));
-  const { health, wait } = healthOf({ database: check });
+  const { health, wait } = createHealth({ database: check });
   vi.useFakeTimers();
   const ask = async (): Promise<string | undefined> => {
     const asked = health.ready();

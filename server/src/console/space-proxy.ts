@@ -28,13 +28,13 @@ export class SpaceProxy {
   readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: 64 });
   readonly #proxy;
 
-  readonly #mustShowKey: PeerCheck | undefined;
+  readonly #requiresKey: PeerCheck | undefined;
 
-  /** @param mustShowKey detects programs that are refused here, while others need no key */
-  constructor(urls: SpaceUrls, log: Log, mustShowKey?: PeerCheck) {
+  /** @param requiresKey detects programs that are refused here, while others need no key */
+  constructor(urls: SpaceUrls, log: Log, requiresKey?: PeerCheck) {
     this.#urls = urls;
     this.#log = log;
-    this.#mustShowKey = mustShowKey;
+    this.#requiresKey = requiresKey;
     this.#proxy = createProxyServer({ agent: this.#agent, xfwd: true, changeOrigin: false });
   }
 
@@ -75,7 +75,7 @@ export class SpaceProxy {
 
   /** Calls `next` synchronously when the result is known. */
   #judge(socket: Socket, next: (isRefused: boolean) => void): Promise<void> | void {
-    const isRefused = this.#mustShowKey?.(socket) ?? false;
+    const isRefused = this.#requiresKey?.(socket) ?? false;
     return typeof isRefused === "boolean" ? next(isRefused) : isRefused.then(next);
   }
 

@@ -4,5 +4,5 @@
  */
 export const hosted = (path: `/${string}`, ...others: string[]): { path: string; aliases: string[] } => ({
   path,
-  aliases: [`/api-host${path}`, ...others.flatMap((one) => [one, `/api-host${one}`])],
+  aliases: [`/api-host${path}`, ...others.flatMap((alias) => [alias, `/api-host${alias}`])],
 });

@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 
 import { testControlPlane } from "../../test/control-plane.ts";
-import { archiveOf, createDeployment, deployArchive, graphProject, logLines, untilStatus } from "../../test/deploy.ts";
+import {
+  createArchive,
+  createDeployment,
+  deployArchive,
+  graphProject,
+  logLines,
+  untilStatus,
+} from "../../test/deploy.ts";
 
 const { call, url, sql, dataDir } = await testControlPlane();
 
@@ -21,7 +28,7 @@ test("a project is built, serves at its address, is replaced, rolled back and de
   const id = await createDeployment(call, "story", [{ name: "GREETING", value: "hello" }]);
   expect((await ask("/d/story/runs/wait", {})).status).toBe(503);
 
-  const first = await deployArchive(call, id, archiveOf(graphProject("first")));
+  const first = await deployArchive(call, id, createArchive(graphProject("first")));
   await untilStatus(call, id, first, "DEPLOYED");
   const shown = (await call("GET", `/v2/deployments/${id}`)).json;
   expect(shown).toMatchObject({ status: "READY", active_revision_id: first, latest_revision_id: first });
@@ -32,12 +39,12 @@ test("a project is built, serves at its address, is replaced, rolled back and de
   await vi.waitUntil(async () => (await logLines(call, id, first, "deploy")).includes("step one of first"));
   expect(await logLines(call, id, first, "build")).toContain("No package.json: nothing to install.");
 
-  const second = await deployArchive(call, id, archiveOf(graphProject("second")));
+  const second = await deployArchive(call, id, createArchive(graphProject("second")));
   await untilStatus(call, id, second, "DEPLOYED");
   expect((await run("story", {})).json["word"]).toBe("second");
   const { json: usage } = await call("GET", `/v2/deployments/${id}/instances`);
   expect(
-    usage.resources.find((one: { revision_id: string }) => one.revision_id === second).memory_bytes,
+    usage.resources.find((resource: { revision_id: string }) => resource.revision_id === second).memory_bytes,
   ).toBeGreaterThan(1e7);
 
   const began = performance.now();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { testControlPlane } from "../../test/control-plane.ts";
-import { archiveOf, createDeployment, deployArchive, graphProject, untilStatus } from "../../test/deploy.ts";
+import { createArchive, createDeployment, deployArchive, graphProject, untilStatus } from "../../test/deploy.ts";
 
 const { call, url, dataDir } = await testControlPlane({ HEDDLE_PROCESS_ISOLATION: "auto" });
 
@@ -14,7 +14,7 @@ test("the platform runs no program of a deployment's PATH, and passes its values
   const program = `#!/bin/sh\n: > ${marker}\nexec /bin/mv "$@"\n`;
   const greeting = 'it\'s "a"\n$(value) \\ of `two` lines\n';
   const id = await createDeployment(call, "planted", [{ name: "GREETING", value: greeting }]);
-  const archive = archiveOf([
+  const archive = createArchive([
     ...Object.entries(graphProject("one")).map(([path, text]) => ({ path, text })),
     { path: "bin/mv", text: program, mode: 0o755 },
   ]);

@@ -2,7 +2,14 @@
 import { expect, test, vi } from "vitest";
 
 import { testControlPlane } from "../../test/control-plane.ts";
-import { archiveOf, createDeployment, deployArchive, graphProject, logLines, untilStatus } from "../../test/deploy.ts";
+import {
+  createArchive,
+  createDeployment,
+  deployArchive,
+  graphProject,
+  logLines,
+  untilStatus,
+} from "../../test/deploy.ts";
 
 const { call, url, sql } = await testControlPlane({
   HEDDLE_RESTART_MS: "50",
@@ -10,7 +17,7 @@ const { call, url, sql } = await testControlPlane({
   HEDDLE_DEPLOY_READY_SECONDS: "90",
 });
 const id = await createDeployment(call, "alive");
-const first = await deployArchive(call, id, archiveOf(graphProject("first")));
+const first = await deployArchive(call, id, createArchive(graphProject("first")));
 await untilStatus(call, id, first, "DEPLOYED", 100_000);
 
 const post = (path: string, body: unknown, signal?: AbortSignal) =>
@@ -22,7 +29,7 @@ const post = (path: string, body: unknown, signal?: AbortSignal) =>
   });
 const run = async (input: object = {}) =>
   (await (await post("/runs/wait", { assistant_id: "echo", input })).json()) as { word: string };
-const pidOf = async (revision: string): Promise<number> => {
+const instancePid = async (revision: string): Promise<number> => {
   const [row] = await sql<{ pid: number }[]>`
     select pid from instances where revision_id = ${revision} and state in ('starting', 'ready')`;
   return row?.pid ?? 0;
@@ -38,7 +45,7 @@ test("a stream that started on a revision ends on it, while its successor takes 
   const begun = new TextDecoder().decode((await reader.read()).value);
   expect(begun).toContain("event: metadata");
 
-  const second = await deployArchive(call, id, archiveOf(graphProject("second")));
+  const second = await deployArchive(call, id, createArchive(graphProject("second")));
   const words: string[] = [];
   let isOver = false;
   const load = (async () => {
@@ -59,29 +66,31 @@ test("a stream that started on a revision ends on it, while its successor takes 
 }, 150_000);
 
 test("a revision whose graph fails to load is not deployed, and the previous one keeps serving", async () => {
-  const pid = await pidOf((await call("GET", `/v2/deployments/${id}`)).json.active_revision_id);
+  const pid = await instancePid((await call("GET", `/v2/deployments/${id}`)).json.active_revision_id);
   const project = { ...graphProject("third"), "graph.mjs": "export const graph = nothing(;" };
-  const third = await deployArchive(call, id, archiveOf(project));
+  const third = await deployArchive(call, id, createArchive(project));
   await untilStatus(call, id, third, "DEPLOY_FAILED", 80_000);
   const { json } = await call("GET", `/v2/deployments/${id}/revisions/${third}`);
   expect(json.status_message).toContain("echo");
   expect((await logLines(call, id, third, "deploy")).join("\n")).toMatch(/does not load: SyntaxError/);
   expect((await run()).word).toBe("second");
-  expect(await pidOf((await call("GET", `/v2/deployments/${id}`)).json.active_revision_id)).toBe(pid);
+  expect(await instancePid((await call("GET", `/v2/deployments/${id}`)).json.active_revision_id)).toBe(pid);
   const left = () => sql`select 1 from instances where revision_id = ${third} and state <> 'ended'`;
   await vi.waitUntil(async () => (await left()).length === 0, { timeout: 30_000 });
 }, 100_000);
 
 test("a killed instance is restarted, and requests wait for it meanwhile", async () => {
   const active = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
-  const pid = await pidOf(active);
+  const pid = await instancePid(active);
   process.kill(-pid, "SIGKILL");
   await vi.waitUntil(async () => (await fetch(`${url}/d/alive/ok`)).ok, { timeout: 20_000 });
   expect((await run()).word).toBe("second");
-  expect(await pidOf(active)).not.toBe(pid);
+  expect(await instancePid(active)).not.toBe(pid);
   const { json } = await call("GET", `/v2/deployments/${id}/instances`);
-  expect(json.resources.filter((one: { state: string }) => one.state === "ready")).toHaveLength(1);
-  expect(json.resources.some((one: { end_reason: string }) => one.end_reason === "The process exited.")).toBe(true);
+  expect(json.resources.filter((resource: { state: string }) => resource.state === "ready")).toHaveLength(1);
+  expect(json.resources.some((resource: { end_reason: string }) => resource.end_reason === "The process exited.")).toBe(
+    true,
+  );
 }, 40_000);
 
 test("logs can be searched, followed and paged, with each line once", async () => {

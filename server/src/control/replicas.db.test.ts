@@ -2,7 +2,7 @@
 import { expect, test, vi } from "vitest";
 
 import { testControlPlane } from "../../test/control-plane.ts";
-import { archiveOf, createDeployment, deployArchive, untilStatus } from "../../test/deploy.ts";
+import { createArchive, createDeployment, deployArchive, untilStatus } from "../../test/deploy.ts";
 import { connectionNeed } from "./runtime/connection-need.ts";
 
 const { call, url, sql, control } = await testControlPlane({ HEDDLE_RESTART_MS: "50", HEDDLE_DRAIN_SECONDS: "20" });
@@ -10,7 +10,7 @@ const id = await createDeployment(call, "replicated");
 
 /** Archive of a project whose graph returns `word` and the port of the server that answers. */
 const project = (word: string, more: Record<string, string> = {}) =>
-  archiveOf({
+  createArchive({
     "langgraph.json": JSON.stringify({ graphs: { who: "./graph.mjs:graph" } }),
     // inside an isolation, pids are those of its namespace
     "graph.mjs": `import { readFileSync } from "node:fs";
@@ -50,19 +50,19 @@ test("requests are balanced over the replicas, and their memory and CPU use is r
     const { json } = await call("GET", `/v2/deployments/${id}/instances`);
     return json.resources as { memory_bytes: number; cpu_percent: number | null }[];
   };
-  expect((await figures()).map((one) => one.memory_bytes > 1e7)).toEqual([true, true]);
+  expect((await figures()).map((figure) => figure.memory_bytes > 1e7)).toEqual([true, true]);
   await Promise.all(Array.from({ length: 20 }, ask));
   const later = await figures();
-  expect(later.every((one) => one.cpu_percent !== null && one.cpu_percent >= 0)).toBe(true);
-  expect(later.some((one) => one.cpu_percent! > 0)).toBe(true);
+  expect(later.every((usage) => usage.cpu_percent !== null && usage.cpu_percent >= 0)).toBe(true);
+  expect(later.some((usage) => usage.cpu_percent! > 0)).toBe(true);
 }, 90_000);
 
 test("a replica that dies is replaced, while the other serves", async () => {
   const active = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
-  const [one, other] = await alive(active);
-  process.kill(-one!.pid, "SIGKILL");
+  const [first, other] = await alive(active);
+  process.kill(-first!.pid, "SIGKILL");
   // once the death is noticed, no more requests are sent to it
-  const isSentTo = () => control.deps.table.find("replicated")!.instances.some(({ id }) => id === one!.id);
+  const isSentTo = () => control.deps.table.find("replicated")!.instances.some(({ id }) => id === first!.id);
   await vi.waitUntil(() => !isSentTo(), { timeout: 30_000 });
   for (let n = 0; n < 5; n++) expect(await ask()).toMatchObject({ status: 200, word: "first" });
   await vi.waitUntil(

@@ -36,7 +36,7 @@ async function ask(
   }
 }
 
-const statusOf = (answer: Principal | AppError): number => (answer instanceof AppError ? answer.status : 200);
+const answerStatus = (answer: Principal | AppError): number => (answer instanceof AppError ? answer.status : 200);
 
 describe("with required keys", () => {
   test("accepts a key as x-api-key in any case or as a bearer token, and resolves its owner", async () => {
@@ -78,20 +78,20 @@ describe("with required keys", () => {
       { "X-Tenant-Id": workspaceId, "x-api-key": tenants.unknown },
     ] as Record<string, string>[]) {
       const answer = await ask(required, headers);
-      expect([headers, statusOf(answer)]).toEqual([headers, 401]);
+      expect([headers, answerStatus(answer)]).toEqual([headers, 401]);
       expect((answer as AppError).headers["WWW-Authenticate"]).toBe("Bearer");
     }
   });
 
   test("an expired key is 403, also when it expires while cached", async () => {
-    expect(statusOf(await ask(required, { "x-api-key": tenants.a.expired }))).toBe(403);
+    expect(answerStatus(await ask(required, { "x-api-key": tenants.a.expired }))).toBe(403);
     const { admin } = tenants.b;
     await db.sql`update api_keys set expires_at = now() + interval '2 s' where description = 'editor' and organization_id = ${tenants.b.organizationId}`;
     const before = await ask(required, { "x-api-key": tenants.b.editor });
-    expect(statusOf(before)).toBe(200);
+    expect(answerStatus(before)).toBe(200);
     await new Promise((done) => setTimeout(done, 2050));
-    expect(statusOf(await ask(required, { "x-api-key": tenants.b.editor }))).toBe(403);
-    expect(statusOf(await ask(required, { "x-api-key": admin }))).toBe(200);
+    expect(answerStatus(await ask(required, { "x-api-key": tenants.b.editor }))).toBe(403);
+    expect(answerStatus(await ask(required, { "x-api-key": admin }))).toBe(200);
   });
 
   test("a forbidden workspace is 403, with the same message as an unknown one", async () => {
@@ -104,9 +104,11 @@ describe("with required keys", () => {
       }
     }
     answers.push(await ask(required, { "x-api-key": a.admin, "x-tenant-id": NIL }, { needsWorkspace: false }));
-    expect(new Set(answers.map(statusOf))).toEqual(new Set([403]));
+    expect(new Set(answers.map(answerStatus))).toEqual(new Set([403]));
     expect(new Set(answers.map((answer) => (answer as AppError).message)).size).toBe(1);
-    expect(statusOf(await ask(required, { "x-api-key": a.admin, "x-organization-id": b.organizationId }))).toBe(403);
+    expect(answerStatus(await ask(required, { "x-api-key": a.admin, "x-organization-id": b.organizationId }))).toBe(
+      403,
+    );
   });
 
   test("an organization key must name the workspace, except for requests on the organization", async () => {
@@ -138,7 +140,7 @@ describe("with required keys", () => {
     const { a, b } = tenants;
     const env = { HEDDLE_WORKSPACE_ID: a.workspaceId };
     const { authenticator } = await testGuard(db, env, { ofOneWorkspace: true });
-    expect(statusOf(await ask(authenticator, { "x-api-key": a.admin }))).toBe(200);
+    expect(answerStatus(await ask(authenticator, { "x-api-key": a.admin }))).toBe(200);
     expect(await ask(authenticator, { "x-api-key": a.org })).toMatchObject({ workspaceId: a.workspaceId });
     for (const headers of [
       { "x-api-key": b.admin },
@@ -148,9 +150,9 @@ describe("with required keys", () => {
       { "x-api-key": b.org, "x-tenant-id": b.workspaceId },
       { "x-api-key": a.org, "x-tenant-id": b.workspaceId },
     ] as Record<string, string>[]) {
-      expect([headers, statusOf(await ask(authenticator, headers))]).toEqual([headers, 403]);
+      expect([headers, answerStatus(await ask(authenticator, headers))]).toEqual([headers, 403]);
     }
-    expect(statusOf(await ask(authenticator, { "x-tenant-id": a.workspaceId }))).toBe(401);
+    expect(answerStatus(await ask(authenticator, { "x-tenant-id": a.workspaceId }))).toBe(401);
   });
 });
 
@@ -181,14 +183,14 @@ describe("on loopback with optional keys", () => {
     const viewer = (await ask(authenticator, { "x-api-key": a.viewer })) as Principal;
     expect(viewer).toMatchObject({ workspaceId: a.workspaceId, actor: { kind: "service_key" } });
     expect(viewer.permissions.has("workspaces:manage")).toBe(false);
-    expect(statusOf(await ask(authenticator, { "x-api-key": a.revoked }))).toBe(401);
-    expect(statusOf(await ask(authenticator, { "x-api-key": a.expired }))).toBe(403);
+    expect(answerStatus(await ask(authenticator, { "x-api-key": a.revoked }))).toBe(401);
+    expect(answerStatus(await ask(authenticator, { "x-api-key": a.expired }))).toBe(403);
   });
 
   test("keys are required beyond loopback, and turning them off is rejected", async () => {
     const { identity, authenticator } = await testGuard(db, { HEDDLE_AUTH: "auto" }, { host: "0.0.0.0" });
     expect(identity.keysNeeded).toBe(true);
-    expect(statusOf(await ask(authenticator, {}))).toBe(401);
+    expect(answerStatus(await ask(authenticator, {}))).toBe(401);
     await expect(testGuard(db, { HEDDLE_AUTH: "off" }, { host: "0.0.0.0" })).rejects.toThrow("HEDDLE_AUTH is off");
   });
 });

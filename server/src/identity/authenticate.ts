@@ -9,7 +9,7 @@
  *     a workspace named that may not be entered     403
  *
  * On a server without keys (loopback) a caller without credentials is `local`, unless it is a deployment
- * (`mustShowKey`). The SDKs always send LANGSMITH_API_KEY, so a key of another issuer is ignored there, and so is the
+ * (`requiresKey`). The SDKs always send LANGSMITH_API_KEY, so a key of another issuer is ignored there, and so is the
  * id of a workspace that does not exist. A key of ours is always checked, even if the result is 401 or 403.
  */
 import type { Authenticator, Credentials, Principal } from "../base/auth/principal.ts";
@@ -19,7 +19,7 @@ import { AppError, forbidden } from "../base/errors.ts";
 import type { PeerCheck } from "../base/http/confined-peers.ts";
 import { hashKey, looksLikeKey } from "./api-keys/key-text.ts";
 import type { LastUsed } from "./api-keys/last-used.ts";
-import { selectKeyGrants, type WantedKey } from "./api-keys/sql.ts";
+import { selectKeyGrants, type KeyLookup } from "./api-keys/sql.ts";
 import { namedWorkspace, notEntered, presentedCredential } from "./credentials.ts";
 import { type Grant, toGrant } from "./grant.ts";
 import { type Finding, type IdentityCache, selectIdentityVersion, type Verdict } from "./identity-cache.ts";
@@ -40,16 +40,16 @@ export interface AuthenticatorOptions {
   /** Principal of callers without credentials; null where they are refused. */
   local: () => Principal | null;
   /** Whether the program at the other end needs a key despite `local`; absent where no program does. */
-  mustShowKey?: PeerCheck | undefined;
+  requiresKey?: PeerCheck | undefined;
   /** The only workspace that this server serves, if it serves one. */
   onlyWorkspace: string | null;
   /** Looks up keys where the database does not contain them. */
-  findKeys?: (wanted: WantedKey[]) => Promise<Finding[]>;
+  findKeys?: (wanted: KeyLookup[]) => Promise<Finding[]>;
 }
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { sql, cache, lastUsed, sessions, local, onlyWorkspace } = options;
-  const keys = new GroupCommit<WantedKey, Finding>(options.findKeys ?? ((wanted) => findKeys(sql, wanted)), {
+  const keys = new GroupCommit<KeyLookup, Finding>(options.findKeys ?? ((wanted) => findKeys(sql, wanted)), {
     max: BATCH,
   });
 
@@ -107,7 +107,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
   function localFor({ socket }: Credentials, named: string | undefined): Principal | Promise<Principal> {
     const principal = local();
     if (!principal) throw unauthorized("send a key in the header x-api-key");
-    const isRefused = socket !== undefined && options.mustShowKey?.(socket);
+    const isRefused = socket !== undefined && options.requiresKey?.(socket);
     if (isRefused === true) throw needsKeyHere();
     if (!isRefused) return named === undefined ? principal : localIn(principal, named);
     return isRefused.then((refused) => {
@@ -148,7 +148,7 @@ const unnamed = (): AppError =>
 
 const ofAnotherWorkspace = (): AppError => forbidden("Forbidden: this server belongs to another workspace.");
 
-export async function findKeys(sql: Sql, wanted: WantedKey[]): Promise<Finding[]> {
+export async function findKeys(sql: Sql, wanted: KeyLookup[]): Promise<Finding[]> {
   const rows = await selectKeyGrants(sql, wanted);
   return rows.map(({ version, key }) => {
     if (!key) return { version, verdict: "unknown" };

@@ -4,7 +4,7 @@ import { NO_WORKSPACE } from "./grant.ts";
 import type { SessionSource } from "./session-source.ts";
 
 /** A presented credential: a key or a session token. */
-export interface Presented {
+export interface PresentedCredential {
   text: string;
   /** Whether a browser sent it as a cookie, perhaps without its user's intent. */
   isCookie: boolean;
@@ -14,14 +14,14 @@ export interface Presented {
  * Returns the credential of a request. `x-api-key` takes precedence over `Authorization: Bearer`, which takes keys and
  * session tokens; the cookie comes last.
  */
-export function presentedCredential(headers: Headers, sessions: SessionSource): Presented | undefined {
-  const text = headers.get("x-api-key")?.trim() || bearerOf(headers);
+export function presentedCredential(headers: Headers, sessions: SessionSource): PresentedCredential | undefined {
+  const text = headers.get("x-api-key")?.trim() || bearerToken(headers);
   if (text) return { text, isCookie: false };
   const session = sessions.readBrowserSession(headers);
   return session ? { text: session, isCookie: true } : undefined;
 }
 
-function bearerOf(headers: Headers): string | undefined {
+function bearerToken(headers: Headers): string | undefined {
   const value = headers.get("authorization");
   return value ? /^bearer\s+(\S+)\s*$/i.exec(value)?.[1] : undefined;
 }

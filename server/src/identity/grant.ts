@@ -1,6 +1,6 @@
 import { isReading, type Permission } from "../base/auth/permissions.ts";
 import type { Actor, Plan, Principal } from "../base/auth/principal.ts";
-import { permissionsOf, type RoleRights } from "./roles/built-in.ts";
+import { rolePermissions, type RoleRights } from "./roles/built-in.ts";
 
 /** Placeholder for routes of the organization, which have no workspace. No workspace has this id. */
 export const NO_WORKSPACE = "00000000-0000-0000-0000-000000000000";
@@ -74,19 +74,19 @@ interface Rights {
 
 /** Returns the rights of a service key: those of the roles assigned to it. */
 function rightsOfProgram(row: GrantRow): Rights {
-  return { inOrganization: permissionsOf(row.key_organization_role), inWorkspace: permissionsOf(row.key_role) };
+  return { inOrganization: rolePermissions(row.key_organization_role), inWorkspace: rolePermissions(row.key_role) };
 }
 
 /** Returns the rights of a session (the person's roles) or of a personal key, which its own role may narrow. */
 function rightsOfPerson(row: GrantRow): Rights {
-  const ceiling = row.key_role && new Set(permissionsOf(row.key_role));
+  const ceiling = row.key_role && new Set(rolePermissions(row.key_role));
   const below = (permissions: readonly Permission[]) =>
     ceiling ? permissions.filter((permission) => ceiling.has(permission)) : permissions;
-  const inOrganization = permissionsOf(row.organization_role);
+  const inOrganization = rolePermissions(row.organization_role);
   // organization administrators have access to all of its workspaces
   const atHome = row.workspace_role !== null || inOrganization.includes("organization:manage");
   return {
     inOrganization: below(inOrganization),
-    inWorkspace: atHome ? below(permissionsOf(row.workspace_role)) : null,
+    inWorkspace: atHome ? below(rolePermissions(row.workspace_role)) : null,
   };
 }

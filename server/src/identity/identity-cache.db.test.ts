@@ -29,7 +29,7 @@ const statusFor = async (server: Authenticator, key: string): Promise<number> =>
   }
 };
 
-async function keyOf(description: string): Promise<{ id: string; key: string }> {
+async function createTestKey(description: string): Promise<{ id: string; key: string }> {
   const { organizationId, workspaceId } = tenants.a;
   return createKey(db.sql, {
     organizationId,
@@ -88,7 +88,7 @@ async function lastOther(server: Authenticator, key: string, status: number): Pr
 
 test("a key revoked on one server is rejected within a second on every server", async () => {
   const servers = [(await testGuard(db)).authenticator, (await testGuard(db)).authenticator];
-  const { id, key } = await keyOf("shared");
+  const { id, key } = await createTestKey("shared");
   for (const server of servers) expect(await statusFor(server, key)).toBe(200);
   await revoke(id);
   const times = await Promise.all(servers.map((server) => lastOther(server, key, 401)));
@@ -98,8 +98,8 @@ test("a key revoked on one server is rejected within a second on every server", 
 
 test("a revocation also reaches a server without notifications, when busy and after idling", async () => {
   const { server, sql } = deafServer();
-  const busy = await keyOf("busy");
-  const idle = await keyOf("idle");
+  const busy = await createTestKey("busy");
+  const idle = await createTestKey("idle");
   expect(await statusFor(server, busy.key)).toBe(200);
   expect(await statusFor(server, idle.key)).toBe(200);
   await revoke(busy.id);
@@ -115,7 +115,7 @@ test("a revocation also reaches a server without notifications, when busy and af
 
 test("changes of expiry and workspaces reach a server without notifications", async () => {
   const { server, sql } = deafServer();
-  const { id, key } = await keyOf("changing");
+  const { id, key } = await createTestKey("changing");
   const until = (status: number) => lastOther(server, key, status);
   expect(await until(200)).toBeLessThan(1000);
   await db.sql`update api_keys set expires_at = now() - interval '1 s' where id = ${id}`;
@@ -129,7 +129,7 @@ test("changes of expiry and workspaces reach a server without notifications", as
 
 test("a cached key needs no statement, and unknown keys are batched and cached", async () => {
   const { server, statements, sql } = deafServer();
-  const { key } = await keyOf("often");
+  const { key } = await createTestKey("often");
   await statusFor(server, key);
   let before = statements();
   const began = performance.now();
@@ -144,12 +144,12 @@ test("a cached key needs no statement, and unknown keys are batched and cached",
     { length: 500 },
     (_, n) => `lsv2_sk_${"0".repeat(60)}${String(n).padStart(4, "0")}_0123456789`,
   );
-  expect(new Set(await Promise.all(garbage.map((one) => statusFor(server, one))))).toEqual(new Set([401]));
+  expect(new Set(await Promise.all(garbage.map((key) => statusFor(server, key))))).toEqual(new Set([401]));
   expect(statements()).toBe(before);
 
   // forged with correct check digits: few statements for many keys, and none for the second time
   const forged = Array.from({ length: 1000 }, () => newKey("service"));
-  const all = () => Promise.all(forged.map((one) => statusFor(server, one)));
+  const all = () => Promise.all(forged.map((key) => statusFor(server, key)));
   expect(new Set(await all())).toEqual(new Set([401]));
   const asked = statements() - before;
   expect(asked).toBeLessThanOrEqual(6);
@@ -164,7 +164,7 @@ test("a cached key needs no statement, and unknown keys are batched and cached",
 
 test("without a database a cached key is trusted for at most a second", async () => {
   const { server, sql } = deafServer();
-  const { key } = await keyOf("cut off");
+  const { key } = await createTestKey("cut off");
   expect(await statusFor(server, key)).toBe(200);
   await sql.end();
   expect(await statusFor(server, key)).toBe(200);
@@ -178,7 +178,7 @@ test("without a database a cached key is trusted for at most a second", async ()
 
 test("a check of a known key takes less than half as long as the shortest query", async () => {
   const { authenticator } = await testGuard(db);
-  const { key } = await keyOf("fast");
+  const { key } = await createTestKey("fast");
   await statusFor(authenticator, key);
   const check = () =>
     authenticator.authenticate({ headers: new Headers({ "x-api-key": key }), method: "GET", ip: "::1" });

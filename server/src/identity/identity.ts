@@ -49,7 +49,7 @@ export interface Identity {
   /**
    * Distinguishes deployments from other programs of this machine; absent where keys are needed or no deployments run.
    */
-  mustShowKey?: PeerCheck | undefined;
+  requiresKey?: PeerCheck | undefined;
   /** Key created by the first start, to be shown once. */
   firstKey: string | null;
   stop(): Promise<void>;
@@ -80,14 +80,14 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   }
   const lastUsed = new LastUsed(sql, log);
   await cache.start();
-  const mustShowKey = keysNeeded || !settings.besideDeployments ? undefined : openPeerCheck({ log });
+  const requiresKey = keysNeeded || !settings.besideDeployments ? undefined : openPeerCheck({ log });
   const keys = createAuthenticator({
     sql,
     cache,
     lastUsed,
     sessions: createSessionSource(sql, settings),
     local: () => local,
-    mustShowKey,
+    requiresKey,
     onlyWorkspace: options.ofOneWorkspace ? workspace.id : null,
   });
   const { organization_id: organizationId, id: workspaceId, plan } = workspace;
@@ -106,7 +106,7 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
     workspaceId: workspace.id,
     keysNeeded,
     exposure,
-    mustShowKey,
+    requiresKey,
     firstKey: first.key,
     async stop() {
       await Promise.race([cache.stop(), sleep(500, undefined, { ref: false })]);

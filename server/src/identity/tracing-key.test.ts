@@ -22,7 +22,7 @@ const ask = (headers: Record<string, string>) =>
 test("the key authenticates Heddle itself, only for sending traces and issuing feedback links", () => {
   const principal = ask({ "x-api-key": KEY, "x-tenant-id": "another" });
   expect(principal).toMatchObject({ ...place, actor: { kind: "system" } });
-  const may = ALL_PERMISSIONS.filter((one) => principal.permissions.has(one));
+  const may = ALL_PERMISSIONS.filter((permission) => principal.permissions.has(permission));
   expect(may).toEqual(["runs:create", "feedback:create"]);
 });
 

@@ -40,7 +40,7 @@ export function withTracingKey(
 ): Authenticator {
   const known = new Map<string, { place: Place; until: number }>();
 
-  async function placeOf(workspaceId: string): Promise<Place> {
+  async function findPlace(workspaceId: string): Promise<Place> {
     const remembered = known.get(workspaceId);
     if (remembered && remembered.until > performance.now()) return remembered.place;
     const place = await find(workspaceId);
@@ -53,18 +53,18 @@ export function withTracingKey(
   return {
     authenticate(credentials) {
       const given = credentials.headers.get("x-api-key") ?? "";
-      if (isSame(given, tracingKey)) return principalOf(of, "send");
+      if (isSame(given, tracingKey)) return tracingPrincipal(of, "send");
       const [, purpose, workspaceId] = DERIVED.exec(given) ?? [];
       if (purpose === undefined || workspaceId === undefined) return others.authenticate(credentials);
       if (!isSame(given, workspaceTracingKey(tracingKey, workspaceId, purpose as TracingPurpose))) {
         return others.authenticate(credentials);
       }
-      return placeOf(workspaceId).then((place) => principalOf(place, purpose as TracingPurpose));
+      return findPlace(workspaceId).then((place) => tracingPrincipal(place, purpose as TracingPurpose));
     },
   };
 }
 
-const principalOf = (place: Place, purpose: TracingPurpose): Principal => ({
+const tracingPrincipal = (place: Place, purpose: TracingPurpose): Principal => ({
   actor: { kind: "system", id: "", name: "tracing of runs", userId: null },
   ...place,
   permissions: new Set<Permission>(PERMISSIONS[purpose]),

@@ -8,7 +8,7 @@ import { deferred } from "../base/deferred.ts";
 import { openSecrets } from "../base/secrets/secrets.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
 import type { Started } from "../base/started.ts";
-import { sealKeyOf } from "../identity/audit/seal.ts";
+import { deriveSealKey } from "../identity/audit/seal.ts";
 import { isLoopback, judgeExposure } from "../identity/exposure.ts";
 import { claimForWorkspace, openIdentity } from "../identity/identity.ts";
 import { identityOptions } from "../identity/settings.ts";
@@ -94,7 +94,7 @@ export async function openAgentServer(
     settings: { ...options, workspaceId },
     host,
     ofOneWorkspace: true,
-    sealKey: sealKeyOf(keyring.newest),
+    sealKey: deriveSealKey(keyring.newest),
   });
   started.add(() => identity.stop());
   const reach = findReach(identity, host);

@@ -9,7 +9,7 @@ import { startControlPlane } from "../control/control-plane.ts";
 import { Gateway } from "../control/gateway/gateway.ts";
 import { openRegistry } from "../control/registry/open-registry.ts";
 import { controlOptions } from "../control/settings.ts";
-import { sealKeyOf } from "../identity/audit/seal.ts";
+import { deriveSealKey } from "../identity/audit/seal.ts";
 import { judgeExposure } from "../identity/exposure.ts";
 import { openIdentity } from "../identity/identity.ts";
 import { createCredentialRule } from "../identity/platform-credentials.ts";
@@ -68,11 +68,11 @@ export async function openControlServer(
     settings: { ...options, besideDeployments: true },
     host,
     ofOneWorkspace: false,
-    sealKey: sealKeyOf(secrets.keyring.newest),
+    sealKey: deriveSealKey(secrets.keyring.newest),
   });
   started.add(() => identity.stop());
   const mayPass = createCredentialRule(identity.guard.authenticator, identity.keysNeeded);
-  const gateway = new Gateway({ table, log, settings: options, mayPass, mustShowKey: identity.mustShowKey });
+  const gateway = new Gateway({ table, log, settings: options, mayPass, requiresKey: identity.requiresKey });
   started.add(async () => gateway.close());
   const reach = findReach(identity, host);
   const app = createControlApp(deps, { ...identity.guard, bodies }, reach);

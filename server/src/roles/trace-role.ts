@@ -2,7 +2,7 @@ import { createTraceApp } from "../app.ts";
 import { readOptions } from "../base/config/options.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
 import type { Started } from "../base/started.ts";
-import { sealKeyOf } from "../identity/audit/seal.ts";
+import { deriveSealKey } from "../identity/audit/seal.ts";
 import { openIdentity } from "../identity/identity.ts";
 import { identityOptions } from "../identity/settings.ts";
 import { tracePages } from "../pages.ts";
@@ -35,7 +35,7 @@ export async function openTraceServer(
   const platform = await startTracePlatform({ settings: options, log, database, dataDir, host });
   started.add(() => platform.stop());
   const { sql, secrets } = platform.deps;
-  const sealKey = sealKeyOf(secrets.keyring.newest);
+  const sealKey = deriveSealKey(secrets.keyring.newest);
   const common = { sql, log, settings: options, host };
   const identity = await openIdentity({ ...common, ofOneWorkspace: false, sealKey, tracingKey });
   started.add(() => identity.stop());

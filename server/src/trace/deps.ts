@@ -1,4 +1,4 @@
-import type { PlacedBlobs } from "../base/blob/placed-blobs.ts";
+import type { RecordedBlobStore } from "../base/blob/recorded-blob-store.ts";
 import type { ClickHouse } from "../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
@@ -38,7 +38,7 @@ export interface TraceDeps {
   writer: RunWriter;
   gate: IngestGate;
   /** Files of runs and examples. */
-  blobs: PlacedBlobs;
+  blobs: RecordedBlobStore;
   links: LinkSigner;
   exporter: Exporter;
 }

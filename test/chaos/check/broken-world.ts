@@ -4,7 +4,7 @@ import type { LedgerLine, Verdict, World } from "./world.ts";
 export type Break = (world: World) => unknown;
 
 /** Returns the violations that a check reports for the sample world after `change`. */
-export function said(check: (world: World) => Verdict, change: Break): string[] {
+export function violationsAfter(check: (world: World) => Verdict, change: Break): string[] {
   const world = sampleWorld();
   change(world);
   return check(world).violations.map(({ text }) => text);

@@ -39,11 +39,11 @@ type Found = (text: string, run: string, thread?: string) => void;
 
 /** Checks that webhooks never report two different final statuses for a run. */
 function checkEnds(world: World, found: Found): void {
-  const told = new Map<string, string>();
+  const delivered = new Map<string, string>();
   for (const { run, status } of world.hooks) {
-    const before = told.get(run) ?? status;
+    const before = delivered.get(run) ?? status;
     if (before !== status) found(`run ${run} ended twice: its webhook said ${before} and ${status}`, run);
-    told.set(run, before);
+    delivered.set(run, before);
   }
 }
 

@@ -17,14 +17,14 @@ export function checkResumes(world: World): Verdict {
       checked.answers++;
       const operation = operations.get(line.answer!);
       if (operation?.named) checked.named++;
-      const meant = Number(/^a(\d+)-/.exec(line.answer!)?.[1]);
-      if (meant === line.question) continue;
+      const intended = Number(/^a(\d+)-/.exec(line.answer!)?.[1]);
+      if (intended === line.question) continue;
       const accepted = runs.get(line.run)?.created ?? operation?.invoked ?? 0;
       if (!operation?.named && wasAskedBefore(lines, line.question!, accepted)) {
         checked.mistakes++;
         continue;
       }
-      const text = `the answer ${line.answer} to question ${meant} landed on question ${line.question}`;
+      const text = `the answer ${line.answer} to question ${intended} landed on question ${line.question}`;
       violations.push({ law: 6, text, thread, run: line.run, t: line.t });
     }
   }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { expect, test } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
-import { callerOf } from "../../../test/call.ts";
+import { createCaller } from "../../../test/call.ts";
 import { openGuard, testPrincipal } from "../../../test/principal.ts";
 import { createAgentApp } from "../../app.ts";
 
@@ -162,7 +162,7 @@ test("cards name the assistant's own endpoint, and several assistants require an
 
 test("rejects sending and cancelling by a principal that may only read", async () => {
   const authenticate = () => testPrincipal(undefined, ["runs:read", "assistants:read"]);
-  const reader = callerOf(createAgentApp(server.agent.deps, { ...openGuard, authenticator: { authenticate } }));
+  const reader = createCaller(createAgentApp(server.agent.deps, { ...openGuard, authenticator: { authenticate } }));
   const ask = async (method: string, params: unknown) =>
     (await reader("POST", "/a2a/trail", { jsonrpc: "2.0", id: 1, method, params })).json;
   const { id } = (await rpc("trail", "message/send", data({ topic: "a" }))).result;

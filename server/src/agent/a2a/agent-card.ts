@@ -16,7 +16,7 @@ const version = readVersion();
  * Agent card for discovery by clients of both generations.
  * @param base the server's URL, without a trailing slash
  */
-export function cardOf(
+export function buildCard(
   assistant: Assistant,
   about: string | null | undefined,
   base: string,

@@ -74,16 +74,16 @@ export function stateFrom(text: string): TaskState | undefined {
   return TASK_STATES.find((state) => state === plain);
 }
 
-export const printTask = (generation: Generation, task: Task): object =>
+export const serializeTaskResult = (generation: Generation, task: Task): object =>
   generation === "0.3" ? task : { ...without(task), status: status1(task.status), ...contents1(task) };
 
 /** Result of sending: the bare task in version 0.3, wrapped as `{task}` in 1.0. */
-export const printSent = (generation: Generation, task: Task): object =>
-  generation === "0.3" ? task : { task: printTask(generation, task) };
+export const serializeSendResult = (generation: Generation, task: Task): object =>
+  generation === "0.3" ? task : { task: serializeTaskResult(generation, task) };
 
-export function printEvent(generation: Generation, event: StreamEvent): object {
+export function serializeEvent(generation: Generation, event: StreamEvent): object {
   if (generation === "0.3") return event;
-  if (event.kind === "task") return { task: printTask(generation, event) };
+  if (event.kind === "task") return { task: serializeTaskResult(generation, event) };
   if (event.kind === "status-update") {
     const { taskId, contextId, status } = event;
     return { statusUpdate: { taskId, contextId, status: status1(status) } };

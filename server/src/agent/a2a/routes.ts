@@ -23,15 +23,15 @@ import { mayUseAssistant } from "../custom-auth/ask-for-run.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { Principal } from "../../base/auth/principal.ts";
 import { acceptedStream } from "../runs/read-run.ts";
-import { cardOf } from "./agent-card.ts";
+import { buildCard } from "./agent-card.ts";
 import { notCancelable } from "./errors.ts";
 import { findTask } from "./find-task.ts";
-import { type Generation, printSent, printTask } from "./generation.ts";
+import { type Generation, serializeSendResult, serializeTaskResult } from "./generation.ts";
 import { agentCard, assistantParams, cardQuery, listParams, sendParams, taskParams } from "./schema.ts";
 import { type Caller, sendMessage } from "./send-message.ts";
 import { callOff, countTasks, selectTasks } from "./sql.ts";
 import { streamTask } from "./stream-task.ts";
-import { type History, stateOf, taskOf } from "./task.ts";
+import { type History, taskState, serializeTask } from "./task.ts";
 
 /** Method names of both generations; unknown methods answer -32601. */
 const METHODS: Record<string, { does: string; generation: Generation }> = {
@@ -61,7 +61,7 @@ interface Assistant {
 
 /** A2A over JSON-RPC, per assistant (contract agent-server §14). */
 export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
-  async function assistantOf(id: string, principal: Principal): Promise<Assistant> {
+  async function requireAssistant(id: string, principal: Principal): Promise<Assistant> {
     const assistantId = resolveAssistantId(deps.project, id);
     const found = assistantId === undefined ? undefined : await findAssistant(deps.sql, assistantId);
     if (found === undefined || !(await mayUseAssistant(deps, principal, assistantId!))) {
@@ -72,7 +72,7 @@ export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
 
   const prefix = deps.settings.mountPrefix ?? deps.project.config.http.mount_prefix ?? "";
   const card = (c: Context, assistant: Assistant) =>
-    cardOf(assistant, deps.project.graphs[assistant.graph_id]?.description, new URL(c.req.url).origin + prefix);
+    buildCard(assistant, deps.project.graphs[assistant.graph_id]?.description, new URL(c.req.url).origin + prefix);
 
   const protocol = { log: deps.log, name: "A2A" };
   async function call(request: RpcRequest, c: Context, assistant: Assistant, principal: Principal): Promise<Response> {
@@ -99,7 +99,7 @@ export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
       out: { 200: [rpcAnswer, SSE], 400: rpcAnswer },
       errors: [404, 413],
       async handler({ params, principal, c }) {
-        const assistant = await assistantOf(params.assistant_id, principal);
+        const assistant = await requireAssistant(params.assistant_id, principal);
         return answerRpc(c, protocol, (request) => call(request, c, assistant, principal));
       },
     }),
@@ -117,7 +117,7 @@ export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
         const graphs = Object.keys(deps.project.graphs);
         const id = query.assistant_id ?? (graphs.length === 1 ? graphs[0]! : undefined);
         if (id === undefined) throw unprocessable(`assistant_id is required, for example ?assistant_id=${graphs[0]}`);
-        return c.json(card(c, await assistantOf(id, principal)));
+        return c.json(card(c, await requireAssistant(id, principal)));
       },
     }),
   ];
@@ -141,10 +141,10 @@ const HANDLERS: Record<string, (deps: AgentDeps, call: Call) => Promise<Response
 
 async function send(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   const sending = rpcParams(sendParams, params);
-  const history = historyOf(c, { ...sending, historyLength: sending.configuration?.historyLength });
+  const history = readHistoryOptions(c, { ...sending, historyLength: sending.configuration?.historyLength });
   const { taskId, run } = await sendMessage(deps, caller, sending);
   const result = async () =>
-    rpcResult(id, printSent(generation, taskOf(await findTask(deps, caller, taskId), history)));
+    rpcResult(id, serializeSendResult(generation, serializeTask(await findTask(deps, caller, taskId), history)));
   const { blocking, returnImmediately } = sending.configuration ?? {};
   if (blocking === false || returnImmediately === true) return rawJson(await result());
   const text = acceptedStream(deps, run).done.promise.then(result);
@@ -157,10 +157,10 @@ async function sendAndStream(deps: AgentDeps, { id, generation, params, caller, 
     throw new RpcError(INVALID_REQUEST, `The Accept header must include ${SSE}.`);
   }
   const sending = rpcParams(sendParams, params);
-  const history = historyOf(c, { ...sending, historyLength: sending.configuration?.historyLength });
+  const history = readHistoryOptions(c, { ...sending, historyLength: sending.configuration?.historyLength });
   const { taskId, run } = await sendMessage(deps, caller, sending);
   const stream = acceptedStream(deps, run);
-  const task = async () => taskOf(await findTask(deps, caller, taskId), history);
+  const task = async () => serializeTask(await findTask(deps, caller, taskId), history);
   const begun = { ...(await task()), artifacts: [] };
   begun.status = { state: "submitted", timestamp: begun.status.timestamp };
   return streamTask({ id, generation, begun, stream, ended: task });
@@ -168,8 +168,8 @@ async function sendAndStream(deps: AgentDeps, { id, generation, params, caller, 
 
 async function get(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
   const asked = rpcParams(taskParams, params);
-  const task = taskOf(await findTask(deps, caller, asked.id), historyOf(c, asked));
-  return rawJson(rpcResult(id, printTask(generation, task)));
+  const task = serializeTask(await findTask(deps, caller, asked.id), readHistoryOptions(c, asked));
+  return rawJson(rpcResult(id, serializeTaskResult(generation, task)));
 }
 
 async function cancel(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
@@ -178,15 +178,15 @@ async function cancel(deps: AgentDeps, { id, generation, params, caller, c }: Ca
     throw forbidden("Forbidden: the permission runs:create is required.");
   }
   const row = await findTask(deps, caller, asked.id);
-  const state = stateOf(row);
+  const state = taskState(row);
   if (state === "input-required") await callOff(deps.sql, row.run_id);
   else if (state === "submitted" || state === "working") {
     const ended = acceptedStream(deps, { runId: row.run_id, threadId: row.thread_id }).done.promise;
     const outcome = await deps.queue.cancel(row.thread_id, row.run_id, "interrupt", "cancelled over A2A");
     if (outcome === "signalled") await ended;
   } else throw notCancelable(asked.id, state);
-  const task = taskOf(await findTask(deps, caller, asked.id), historyOf(c, asked));
-  return rawJson(rpcResult(id, printTask(generation, task)));
+  const task = serializeTask(await findTask(deps, caller, asked.id), readHistoryOptions(c, asked));
+  return rawJson(rpcResult(id, serializeTaskResult(generation, task)));
 }
 
 async function list(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
@@ -199,13 +199,15 @@ async function list(deps: AgentDeps, { id, generation, params, caller, c }: Call
   const search = { assistantId: caller.assistantId, contextId, status: asked.status, sees };
   const page = { limit: pageSize, offset };
   const [rows, totalSize] = await Promise.all([selectTasks(deps.sql, search, page), countTasks(deps.sql, search)]);
-  const history = historyOf(c, asked);
-  const tasks = rows.map((row) => printTask(generation, taskOf(row, history, asked.includeArtifacts ?? false)));
+  const history = readHistoryOptions(c, asked);
+  const tasks = rows.map((row) =>
+    serializeTaskResult(generation, serializeTask(row, history, asked.includeArtifacts ?? false)),
+  );
   const nextPageToken = offset + rows.length < totalSize && rows.length > 0 ? String(offset + rows.length) : "";
   return rawJson(rpcResult(id, { tasks, nextPageToken, pageSize, totalSize }));
 }
 
-function historyOf(
+function readHistoryOptions(
   c: Context,
   asked: { historyLength?: number | null | undefined; historyScope?: string | null | undefined },
 ): History {

@@ -75,7 +75,7 @@ export const sendParams = z
     historyScope,
   })
   .loose();
-export type Sending = z.output<typeof sendParams>;
+export type SendMessageParams = z.output<typeof sendParams>;
 
 export const taskParams = z.object({ id: z.string(), historyLength, historyScope }).loose();
 

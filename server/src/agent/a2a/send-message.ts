@@ -8,8 +8,8 @@ import { runBody } from "../runs/schema.ts";
 import { pushNotSupported, unsupported } from "./errors.ts";
 import { findTask } from "./find-task.ts";
 import type { Part } from "./generation.ts";
-import type { Sending } from "./schema.ts";
-import { interruptsOf, stateOf } from "./task.ts";
+import type { SendMessageParams } from "./schema.ts";
+import { openInterrupts, taskState } from "./task.ts";
 
 export interface Caller {
   assistantId: string;
@@ -18,13 +18,13 @@ export interface Caller {
   headers: Headers;
 }
 
-export interface Sent {
+export interface SendResult {
   taskId: string;
   run: AcceptedRun;
 }
 
 /** Starts a task, or answers a task's interrupt, by a run of the assistant. */
-export async function sendMessage(deps: AgentDeps, caller: Caller, sending: Sending): Promise<Sent> {
+export async function sendMessage(deps: AgentDeps, caller: Caller, sending: SendMessageParams): Promise<SendResult> {
   if (!caller.principal.permissions.has("runs:create")) {
     throw forbidden("Forbidden: the permission runs:create is required.");
   }
@@ -33,12 +33,12 @@ export async function sendMessage(deps: AgentDeps, caller: Caller, sending: Send
   if (pushNotificationConfig ?? taskPushNotificationConfig) throw pushNotSupported();
   const { taskId, contextId } = sending.message;
   const begun = taskId ? await resumption(deps, caller, taskId, sending) : undefined;
-  const threadId = begun?.threadId ?? contextIdOf(contextId);
+  const threadId = begun?.threadId ?? resolveContextId(contextId);
   const body = runBody.parse({
     assistant_id: caller.assistantId,
     ...(begun
       ? { command: { resume: begun.resume }, multitask_strategy: "reject" }
-      : { input: await inputOf(deps, caller, sending) }),
+      : { input: await buildInput(deps, caller, sending) }),
     metadata: { ...sending.metadata, source: "a2a", ...(begun && { a2a_task_id: taskId }) },
     stream_mode: ["messages-tuple", "values"],
     if_not_exists: "create",
@@ -48,35 +48,36 @@ export async function sendMessage(deps: AgentDeps, caller: Caller, sending: Send
   return { taskId: taskId ? taskId : run.runId, run };
 }
 
-function contextIdOf(contextId: string | null | undefined): string {
+function resolveContextId(contextId: string | null | undefined): string {
   if (!contextId) return uuid7();
   if (!isUuid(contextId)) throw new RpcError(INVALID_PARAMS, `contextId must be a UUID, not "${contextId}".`);
   return contextId;
 }
 
 /** Resolves a message for an existing task as an answer to its interrupts; a task takes no other messages. */
-async function resumption(deps: AgentDeps, caller: Caller, taskId: string, { message }: Sending) {
+async function resumption(deps: AgentDeps, caller: Caller, taskId: string, { message }: SendMessageParams) {
   const row = await findTask(deps, caller, taskId);
   if (message.contextId && message.contextId !== row.thread_id) {
     throw new RpcError(INVALID_PARAMS, `Task ${taskId} does not belong to the context ${message.contextId}.`);
   }
-  const state = stateOf(row);
+  const state = taskState(row);
   if (state !== "input-required") throw unsupported(`Task ${taskId} is ${state} and accepts no messages.`);
-  return { threadId: row.thread_id, resume: answerOf(message.parts, interruptsOf(row)) };
+  return { threadId: row.thread_id, resume: toResumeValue(message.parts, openInterrupts(row)) };
 }
 
 /**
  * The resume value. `{resume: [{id, value}]}` answers several interrupts; otherwise the data part, or else the text, is
  * the answer.
  */
-function answerOf(parts: Part[], interrupts: { id: string }[]): unknown {
+function toResumeValue(parts: Part[], interrupts: { id: string }[]): unknown {
   const data = parts.find((part) => part.kind === "data")?.data;
   const several = (data as { resume?: unknown } | null | undefined)?.resume;
   if (Array.isArray(several)) {
-    const entries = several.map((one: { id?: unknown; value?: unknown } | null) => {
-      const known = interrupts.some(({ id }) => id === one?.id);
-      if (!known) throw new RpcError(INVALID_PARAMS, `resume names no pending interrupt: ${JSON.stringify(one?.id)}`);
-      return [one!.id as string, one!.value ?? null];
+    const entries = several.map((interrupt: { id?: unknown; value?: unknown } | null) => {
+      const known = interrupts.some(({ id }) => id === interrupt?.id);
+      if (!known)
+        throw new RpcError(INVALID_PARAMS, `resume names no pending interrupt: ${JSON.stringify(interrupt?.id)}`);
+      return [interrupt!.id as string, interrupt!.value ?? null];
     });
     return Object.fromEntries(entries) as object;
   }
@@ -88,16 +89,21 @@ function answerOf(parts: Part[], interrupts: { id: string }[]): unknown {
     );
   }
   // by id, so that an empty answer counts as well
-  return { [interrupts[0]!.id]: data === undefined ? textOf(parts) : data };
+  return { [interrupts[0]!.id]: data === undefined ? joinText(parts) : data };
 }
 
-const textOf = (parts: Part[]): string => parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
+const joinText = (parts: Part[]): string =>
+  parts.flatMap((part) => (part.kind === "text" ? [part.text] : [])).join("\n");
 
 /**
  * Input of a new task. Text and files become a message, if the graph accepts messages; data parts are fields of the
  * input.
  */
-async function inputOf(deps: AgentDeps, { graphId }: Caller, { message }: Sending): Promise<Record<string, unknown>> {
+async function buildInput(
+  deps: AgentDeps,
+  { graphId }: Caller,
+  { message }: SendMessageParams,
+): Promise<Record<string, unknown>> {
   const input: Record<string, unknown> = {};
   for (const part of message.parts) {
     if (part.kind !== "data") continue;
@@ -114,13 +120,13 @@ async function inputOf(deps: AgentDeps, { graphId }: Caller, { message }: Sendin
       'This assistant accepts no text, because its input has no "messages". Send a data part.',
     );
   }
-  const content = spoken.every((part) => part.kind === "text") ? textOf(spoken) : spoken.map(blockOf);
+  const content = spoken.every((part) => part.kind === "text") ? joinText(spoken) : spoken.map(toContentBlock);
   const before = Array.isArray(input["messages"]) ? (input["messages"] as unknown[]) : [];
   const role = message.role === "agent" ? "assistant" : "user";
   return { ...input, messages: [...before, { role, content, id: message.messageId }] };
 }
 
-function blockOf(part: Part): object {
+function toContentBlock(part: Part): object {
   if (part.kind === "text") return { type: "text", text: part.text };
   const { uri, bytes, mimeType } = (part as Extract<Part, { kind: "file" }>).file;
   const type = /^(image|audio|video)\//.exec(mimeType ?? "")?.[1] ?? "file";

@@ -1,8 +1,8 @@
 import { frameData, SSE_HEADERS, splitFrames, textBody } from "../../base/events/sse.ts";
 import { type RpcId, rpcResult } from "../../base/http/json-rpc.ts";
 import type { RunStream } from "../runs/run-streams.ts";
-import { type Generation, printEvent, type StreamEvent, type Task } from "./generation.ts";
-import { artifactId, textOf } from "./task.ts";
+import { type Generation, serializeEvent, type StreamEvent, type Task } from "./generation.ts";
+import { artifactId, contentText } from "./task.ts";
 
 const encoder = new TextEncoder();
 
@@ -22,13 +22,13 @@ export function streamTask(task: TaskStream): Response {
 }
 
 async function* printed(task: TaskStream): AsyncGenerator<Uint8Array, undefined> {
-  for await (const event of eventsOf(task)) {
-    yield encoder.encode(`data: ${rpcResult(task.id, printEvent(task.generation, event))}\n\n`);
+  for await (const event of taskEvents(task)) {
+    yield encoder.encode(`data: ${rpcResult(task.id, serializeEvent(task.generation, event))}\n\n`);
   }
   return undefined;
 }
 
-async function* eventsOf({ begun, stream, ended }: TaskStream): AsyncGenerator<StreamEvent, undefined> {
+async function* taskEvents({ begun, stream, ended }: TaskStream): AsyncGenerator<StreamEvent, undefined> {
   const { id: taskId, contextId } = begun;
   const now = () => new Date().toISOString();
   yield begun;
@@ -41,7 +41,7 @@ async function* eventsOf({ begun, stream, ended }: TaskStream): AsyncGenerator<S
   };
   const artifact = { artifactId: artifactId(stream.runId), name: "Assistant Response" };
   let spoken = false;
-  for await (const text of textsOf(stream)) {
+  for await (const text of tokenTexts(stream)) {
     const parts = [{ kind: "text" as const, text }];
     yield {
       kind: "artifact-update",
@@ -64,7 +64,7 @@ async function* eventsOf({ begun, stream, ended }: TaskStream): AsyncGenerator<S
 }
 
 /** Model output, token by token. */
-async function* textsOf({ log }: RunStream): AsyncGenerator<string> {
+async function* tokenTexts({ log }: RunStream): AsyncGenerator<string> {
   log.acquire();
   try {
     for (let at = 0; ;) {
@@ -74,7 +74,7 @@ async function* textsOf({ log }: RunStream): AsyncGenerator<string> {
       if (next === at) return;
       at = next;
       if (!bytes) continue;
-      const texts = splitFrames(bytes).map(({ frame }) => tokenOf(frameData(frame).toString()));
+      const texts = splitFrames(bytes).map(({ frame }) => tokenText(frameData(frame).toString()));
       const text = texts.join("");
       if (text !== "") yield text;
     }
@@ -83,7 +83,7 @@ async function* textsOf({ log }: RunStream): AsyncGenerator<string> {
   }
 }
 
-function tokenOf(data: string): string {
+function tokenText(data: string): string {
   const [message] = JSON.parse(data) as [{ type?: string; content?: unknown }];
-  return message.type === "ai" || message.type === "AIMessageChunk" ? textOf(message.content) : "";
+  return message.type === "ai" || message.type === "AIMessageChunk" ? contentText(message.content) : "";
 }

@@ -23,14 +23,14 @@ export interface Interrupt {
   value: unknown;
 }
 
-export function interruptsOf(row: TaskRow): Interrupt[] {
+export function openInterrupts(row: TaskRow): Interrupt[] {
   if (!row.is_last || row.called_off) return [];
   return Object.values(row.interrupts)
     .flat()
     .flatMap(({ id, value }) => (id === undefined ? [] : [{ id, value }]));
 }
 
-export function stateOf(row: TaskRow): TaskState {
+export function taskState(row: TaskRow): TaskState {
   switch (row.status) {
     case "pending":
       return "submitted";
@@ -38,7 +38,7 @@ export function stateOf(row: TaskRow): TaskState {
       return "working";
     case "success":
       if (row.called_off) return "canceled";
-      return interruptsOf(row).length > 0 ? "input-required" : "completed";
+      return openInterrupts(row).length > 0 ? "input-required" : "completed";
     case "interrupted":
       return "canceled";
     default:
@@ -46,18 +46,18 @@ export function stateOf(row: TaskRow): TaskState {
   }
 }
 
-export function taskOf(row: TaskRow, history: History, withArtifacts = true): Task {
+export function serializeTask(row: TaskRow, history: History, withArtifacts = true): Task {
   const { task_id: id, thread_id: contextId } = row;
-  const state = stateOf(row);
+  const state = taskState(row);
   const message = statusMessage(row, state);
-  const told = history.length > 0 && { history: messagesOf(row, history) };
+  const withHistory = history.length > 0 && { history: taskHistory(row, history) };
   return {
     kind: "task",
     id,
     contextId,
     status: { state, timestamp: row.updated_at.toISOString(), ...(message && { message }) },
-    artifacts: state === "completed" && withArtifacts ? artifactsOf(row) : [],
-    ...told,
+    artifacts: state === "completed" && withArtifacts ? taskArtifacts(row) : [],
+    ...withHistory,
   };
 }
 
@@ -67,10 +67,12 @@ export const artifactId = (runId: string): string => uuid5(`artifact ${runId}`, 
  * Artifacts of a task: the assistant's last message, or the whole state where the graph does not work on messages. A
  * task that is no longer the thread's last run only has its message.
  */
-function artifactsOf(row: TaskRow): Artifact[] {
-  const said = ownMessages(row).findLast((message) => roleOf(message) === "agent");
-  if (said === undefined && !row.is_last) return [];
-  const part: Part = said ? { kind: "text", text: textOf(said.content) } : { kind: "data", data: row.values ?? {} };
+function taskArtifacts(row: TaskRow): Artifact[] {
+  const lastReply = ownMessages(row).findLast((message) => messageRole(message) === "agent");
+  if (lastReply === undefined && !row.is_last) return [];
+  const part: Part = lastReply
+    ? { kind: "text", text: contentText(lastReply.content) }
+    : { kind: "data", data: row.values ?? {} };
   return [{ artifactId: artifactId(row.run_id), name: "Assistant Response", parts: [part] }];
 }
 
@@ -80,22 +82,24 @@ function ownMessages(row: TaskRow): StateMessage[] {
   const own = stateMessages(row.input as Record<string, unknown> | null)[0]?.id;
   const first = own === undefined ? -1 : all.findIndex(({ id }) => id === own);
   if (first === -1) return row.is_last ? all : [];
-  const next = all.findIndex((one, i) => i > first && roleOf(one) === "user");
+  const next = all.findIndex((message, i) => i > first && messageRole(message) === "user");
   return all.slice(first, next === -1 ? undefined : next);
 }
 
 function stateMessages(values: Record<string, unknown> | null): StateMessage[] {
   const messages = values?.["messages"];
-  return Array.isArray(messages) ? (messages as StateMessage[]).filter((one) => one && typeof one === "object") : [];
+  return Array.isArray(messages)
+    ? (messages as StateMessage[]).filter((message) => message && typeof message === "object")
+    : [];
 }
 
-function roleOf({ type, role }: StateMessage): "user" | "agent" | undefined {
+function messageRole({ type, role }: StateMessage): "user" | "agent" | undefined {
   const name = type ?? role;
   if (name === "human" || name === "user") return "user";
   return name === "ai" || name === "assistant" ? "agent" : undefined;
 }
 
-export function textOf(content: unknown): string {
+export function contentText(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
   return content
@@ -106,7 +110,7 @@ export function textOf(content: unknown): string {
 function statusMessage(row: TaskRow, state: TaskState): Message | undefined {
   if (state === "failed") return agentMessage(row, [{ kind: "text", text: row.error?.message ?? "The run failed." }]);
   if (state !== "input-required") return undefined;
-  const interrupts = interruptsOf(row);
+  const interrupts = openInterrupts(row);
   const texts = interrupts.flatMap(({ value }): Part[] =>
     typeof value === "string" ? [{ kind: "text", text: value }] : [],
   );
@@ -119,12 +123,12 @@ function agentMessage({ run_id, task_id: taskId, thread_id: contextId }: TaskRow
 }
 
 /** The newest `length` messages. */
-function messagesOf(row: TaskRow, { length, scope }: History): Message[] {
+function taskHistory(row: TaskRow, { length, scope }: History): Message[] {
   const messages = scope === "task" ? ownMessages(row) : stateMessages(row.values);
   return messages
     .flatMap((message, i): Message[] => {
-      const role = roleOf(message);
-      const text = textOf(message.content);
+      const role = messageRole(message);
+      const text = contentText(message.content);
       if (role === undefined || text === "") return [];
       const messageId = message.id ?? uuid5(`message ${row.thread_id} ${i}`, NAMESPACE);
       return [{ kind: "message", role, messageId, contextId: row.thread_id, parts: [{ kind: "text", text }] }];

@@ -143,7 +143,7 @@ test("restores an earlier version completely, and numbers the next patch after t
   });
   expect((await call("PATCH", `/assistants/${assistant_id}`, {})).json.version).toBe(3);
   const { json: versions } = await call("POST", `/assistants/${assistant_id}/versions`, { limit: 2 });
-  expect(versions.map((one: { version: number }) => one.version)).toEqual([3, 2]);
+  expect(versions.map((version: { version: number }) => version.version)).toEqual([3, 2]);
 });
 
 test("search filters, sorts, pages and selects fields, and count agrees with it", async () => {
@@ -152,7 +152,7 @@ test("search filters, sorts, pages and selects fields, and count agrees with it"
   }
   const names = async (body: object) =>
     (await call("POST", "/assistants/search", { metadata: { fruit: true }, ...body })).json.map(
-      (one: { name: string }) => one.name,
+      (item: { name: string }) => item.name,
     );
   expect(await names({})).toEqual(["Peach", "apple", "Pear 100%"]);
   expect(await names({ sort_by: "name", sort_order: "asc", name: "PEA" })).toEqual(["Peach", "Pear 100%"]);

@@ -19,17 +19,17 @@ const AUTH_FIELDS = ["graph_id", "config", "context", "metadata", "name", "descr
 
 export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
-  const idOf = (given: string): string => {
+  const resolveId = (given: string): string => {
     const id = resolveAssistantId(deps.project, given);
     if (id === undefined) throw notFound("Assistant not found");
     return id;
   };
-  const found = <T>(one: T | undefined): T => {
-    if (one === undefined) throw notFound("Assistant not found");
-    return one;
+  const found = <T>(request: T | undefined): T => {
+    if (request === undefined) throw notFound("Assistant not found");
+    return request;
   };
-  const rowOf = async (given: string) => {
-    const row = found(await rows.selectAssistantRow(sql, idOf(given)));
+  const findRow = async (given: string) => {
+    const row = found(await rows.selectAssistantRow(sql, resolveId(given)));
     return { graph_id: row.graph_id, config: row.config ?? {} };
   };
 
@@ -50,7 +50,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
         deps.hosts.checkGraph(body.graph_id);
         const { graph_id, config, context, metadata } = body;
         const name = body.name ?? "Untitled";
-        const one = {
+        const assistantParams = {
           assistant_id: id,
           graph_id,
           name,
@@ -59,7 +59,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
           context,
           metadata,
         };
-        const made = await rows.insertAssistant(sql, one);
+        const made = await rows.insertAssistant(sql, assistantParams);
         if (made !== undefined) return rawJson(made);
         if (body.if_exists !== "do_nothing") throw conflict("Assistant already exists");
         const existing = await rows.findAssistant(sql, id, principal.sees);
@@ -102,7 +102,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       auth: onAssistant("assistants:read"),
       summary: "Get an assistant",
       out: { 200: schema.assistant },
-      handler: async ({ params }) => rawJson(found(await rows.findAssistant(sql, idOf(params.assistant_id)))),
+      handler: async ({ params }) => rawJson(found(await rows.findAssistant(sql, resolveId(params.assistant_id)))),
     }),
     agentRoute({
       ...shared,
@@ -114,7 +114,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       body: schema.patchBody,
       out: { 200: schema.assistant },
       async handler({ params, body }) {
-        const id = idOf(params.assistant_id);
+        const id = resolveId(params.assistant_id);
         if (body.graph_id) deps.hosts.checkGraph(body.graph_id);
         return rawJson(found(await rows.patchAssistant(sql, id, body)));
       },
@@ -130,7 +130,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       query: schema.deleteQuery,
       out: { 200: z.array(z.guid()) },
       async handler({ params, query, c, principal }) {
-        const id = idOf(params.assistant_id);
+        const id = resolveId(params.assistant_id);
         await deleteAssistant(deps, principal, id, query.delete_threads);
         return c.json([id]);
       },
@@ -145,7 +145,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       query: schema.drawingQuery,
       out: { 200: z.object({ nodes: z.array(jsonObject), edges: z.array(jsonObject) }) },
       async handler({ params, query }) {
-        const row = await rowOf(params.assistant_id);
+        const row = await findRow(params.assistant_id);
         return rawJson(
           await deps.hosts.call("graph.drawing", { ...row, xray: query.xray }, { timeoutMs: DRAWING_TIMEOUT_MS }),
         );
@@ -159,7 +159,8 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       auth: onAssistant("assistants:read"),
       summary: "Get the JSON schemas of the assistant's graph",
       out: { 200: jsonObject },
-      handler: async ({ params }) => rawJson(await deps.hosts.call("graph.schemas", await rowOf(params.assistant_id))),
+      handler: async ({ params }) =>
+        rawJson(await deps.hosts.call("graph.schemas", await findRow(params.assistant_id))),
     }),
     agentRoute({
       ...shared,
@@ -172,7 +173,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       out: { 200: jsonObject },
       async handler({ params, query }) {
         return rawJson(
-          await deps.hosts.call("graph.subgraphs", { ...(await rowOf(params.assistant_id)), recurse: query.recurse }),
+          await deps.hosts.call("graph.subgraphs", { ...(await findRow(params.assistant_id)), recurse: query.recurse }),
         );
       },
     }),
@@ -187,7 +188,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       query: schema.subgraphsQuery,
       out: { 200: jsonObject },
       async handler({ params, query }) {
-        const row = await rowOf(params.assistant_id);
+        const row = await findRow(params.assistant_id);
         const { namespace } = params;
         return rawJson(await deps.hosts.call("graph.subgraphs", { ...row, namespace, recurse: query.recurse }));
       },
@@ -220,7 +221,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
       body: schema.latestBody,
       out: { 200: schema.assistant },
       async handler({ params, body }) {
-        const restored = await rows.restoreVersion(sql, idOf(params.assistant_id), body.version);
+        const restored = await rows.restoreVersion(sql, resolveId(params.assistant_id), body.version);
         if (restored === undefined) throw notFound("Assistant version not found");
         return rawJson(restored);
       },

@@ -1,7 +1,7 @@
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
-import { jsonObjectOf } from "../../base/db/json-object.ts";
+import { buildJsonObject } from "../../base/db/json-object.ts";
 import type { Page } from "../../base/http/pagination.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import type { AssistantFilter, AssistantSearch, VersionSearch } from "./schema.ts";
@@ -44,13 +44,13 @@ const jsonOrNull = (value: unknown): string | null =>
  * Inserts an assistant and its first version.
  * @returns its JSON, or undefined when the id is taken
  */
-export async function insertAssistant(sql: Sql, one: NewAssistant): Promise<string | undefined> {
+export async function insertAssistant(sql: Sql, assistant: NewAssistant): Promise<string | undefined> {
   const [row] = await sql<{ wire: string }[]>`
     with made as (
       insert into assistants (assistant_id, graph_id, name, description, config, context, metadata)
-      values (${one.assistant_id}, ${one.graph_id}, ${one.name}, ${one.description},
-              ${jsonOrNull(one.config)}::text::jsonb, ${jsonOrNull(one.context)}::text::jsonb,
-              ${JSON.stringify(one.metadata)}::text::jsonb)
+      values (${assistant.assistant_id}, ${assistant.graph_id}, ${assistant.name}, ${assistant.description},
+              ${jsonOrNull(assistant.config)}::text::jsonb, ${jsonOrNull(assistant.context)}::text::jsonb,
+              ${JSON.stringify(assistant.metadata)}::text::jsonb)
       on conflict do nothing
       returning assistants.*, assistant_wire(assistants)::text as wire
     ), first_version as (
@@ -120,7 +120,7 @@ export async function searchAssistants(
   const descending = search.sort_order !== "asc";
   const [row] = await sql<Page[]>`
     with page as (
-      select ${jsonObjectOf(sql, ASSISTANT_COLUMNS, search.select)} as item
+      select ${buildJsonObject(sql, ASSISTANT_COLUMNS, search.select)} as item
       from assistants a where ${where}
       order by a.${sql(search.sort_by ?? "created_at")} ${sql.unsafe(descending ? "desc" : "asc")},
                a.assistant_id ${sql.unsafe(descending ? "asc" : "desc")}
@@ -147,7 +147,7 @@ export async function countAssistants(
 export async function listVersions(sql: Sql, id: string, search: VersionSearch): Promise<string> {
   const [row] = await sql<{ items: string }[]>`
     select coalesce(json_agg(item), '[]')::text as items from (
-      select ${jsonObjectOf(sql, COLUMNS)} as item
+      select ${buildJsonObject(sql, COLUMNS)} as item
       from assistant_versions a
       where a.assistant_id = ${id} and ${contains(sql, "a.metadata", search.metadata)}
       order by a.version desc

@@ -3,7 +3,7 @@ import { databaseNow } from "../../base/db/database-now.ts";
 import { notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { resolveAssistantId } from "../project/assistant-id.ts";
-import { userOf } from "../custom-auth/access.ts";
+import { toAuthUser } from "../custom-auth/access.ts";
 import { mayUseAssistant } from "../custom-auth/ask-for-run.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
@@ -40,7 +40,7 @@ export async function createCron(
   if (typeof body.webhook === "string") checkWebhook(deps.project.webhooks, deps.outbound, body.webhook);
   const assistantId = await usableAssistant(deps, body.assistant_id, caller.principal);
   const cronId = uuid7();
-  const payload: Record<string, unknown> = { ...payloadOf(body), config: configOf(deps, body.config, caller) };
+  const payload: Record<string, unknown> = { ...pickPayload(body), config: cronConfig(deps, body.config, caller) };
   // handlers may change what is stored (contract §16.3)
   const asked = {
     cron_id: cronId,
@@ -62,7 +62,7 @@ export async function createCron(
   }
   const { timezone, enabled } = asked;
   const schedule = readSchedule(asked.schedule, timezone);
-  const endTime = asked.end_time ? dateOf(asked.end_time) : null;
+  const endTime = asked.end_time ? parseEndTime(asked.end_time) : null;
   const wire = await insertCron(sql, {
     cronId,
     assistantId,
@@ -74,7 +74,7 @@ export async function createCron(
     onRunCompleted: body.on_run_completed ?? "delete",
     payload: asked.payload,
     metadata: asked.metadata,
-    userId: access.isOn ? userOf(caller.principal).identity : caller.principal.actor.userId,
+    userId: access.isOn ? toAuthUser(caller.principal).identity : caller.principal.actor.userId,
     next: enabled ? nextDate(schedule, await databaseNow(sql), endTime) : null,
   });
   if (wire === undefined) throw threadId === null ? unknownAssistant(body.assistant_id) : unknownThread(threadId);
@@ -90,15 +90,15 @@ export async function patchCron(deps: AgentDeps, id: string, body: CronPatch, ca
     const cron = await lockCron(tx, id);
     if (!cron) throw unknownCron(id);
     cron.assistant_id = assistantId ?? cron.assistant_id;
-    cron.payload = { ...cron.payload, ...payloadOf(body) };
-    if (body.config !== undefined) cron.payload["config"] = configOf(deps, body.config, caller);
+    cron.payload = { ...cron.payload, ...pickPayload(body) };
+    if (body.config !== undefined) cron.payload["config"] = cronConfig(deps, body.config, caller);
     cron.metadata = { ...cron.metadata, ...body.metadata };
     cron.on_run_completed = body.on_run_completed ?? cron.on_run_completed;
     const timed = [body.schedule ?? undefined, body.timezone, body.end_time, body.enabled ?? undefined];
     if (timed.some((field) => field !== undefined)) {
       cron.schedule = body.schedule?.trim() ?? cron.schedule;
       if (body.timezone !== undefined) cron.timezone = body.timezone;
-      if (body.end_time !== undefined) cron.end_time = body.end_time === null ? null : dateOf(body.end_time);
+      if (body.end_time !== undefined) cron.end_time = body.end_time === null ? null : parseEndTime(body.end_time);
       cron.enabled = body.enabled ?? cron.enabled;
       const schedule = readSchedule(cron.schedule, cron.timezone);
       cron.next_run_date = cron.enabled ? nextDate(schedule, await databaseNow(tx), cron.end_time) : null;
@@ -118,16 +118,16 @@ async function usableAssistant(deps: AgentDeps, given: string, principal: Princi
   return id;
 }
 
-const payloadOf = (body: CronCreate | CronPatch): Record<string, unknown> =>
+const pickPayload = (body: CronCreate | CronPatch): Record<string, unknown> =>
   Object.fromEntries(PAYLOAD_FIELDS.filter((name) => body[name] !== undefined).map((name) => [name, body[name]]));
 
 /** Adds the creator's headers and identity to the config of its runs (contract §16.6). */
-function configOf(deps: AgentDeps, config: CronCreate["config"], { headers, principal }: Caller) {
+function cronConfig(deps: AgentDeps, config: CronCreate["config"], { headers, principal }: Caller) {
   return { ...config, configurable: runConfigurable(deps, { config, headers, principal }) };
 }
 
 /** Parses a time. Postgres supports years that Date does not. */
-function dateOf(iso: string): Date {
+function parseEndTime(iso: string): Date {
   const date = new Date(iso.replace(" ", "T"));
   if (Number.isNaN(date.getTime())) throw unprocessable(`Invalid end_time "${iso}".`);
   return date;

@@ -18,7 +18,7 @@ export interface CronSchedulerOptions {
   settings: AgentSettings;
   fault: FaultPoint;
   /** Builds the run of an occurrence from the current project. */
-  runOf(cron: DueCron, occurrence: Date): Pick<Firing, "kwargs" | "metadata" | "strategy" | "temporary">;
+  prepareRun(cron: DueCron, occurrence: Date): Pick<Firing, "kwargs" | "metadata" | "strategy" | "temporary">;
   /** Called after a run was created. */
   onCreated(): void;
 }
@@ -142,7 +142,7 @@ export class CronScheduler {
       const schedule = readSchedule(cron.schedule, cron.timezone);
       const decision = decide(schedule, { due: cron.due, endTime: cron.end_time }, cron.now, settings.cronMissed);
       next = decision.next;
-      return { start: decision.start, next, ...this.#o.runOf(cron, decision.occurrence) };
+      return { start: decision.start, next, ...this.#o.prepareRun(cron, decision.occurrence) };
     } catch (error) {
       log.error({ err: error, cron_id: cron.cron_id }, "a stored cron is invalid; its occurrence creates no run");
       return { start: false, next, kwargs: "{}", metadata: "{}", strategy: "enqueue" as const, temporary: false };

@@ -24,7 +24,9 @@ async function makeDue(id: string, ago = "1 second"): Promise<void> {
     update crons set next_run_date = date_trunc('minute', now()) - ${ago}::text::interval where cron_id = ${id}`;
   server.agent.deps.crons.wake();
 }
-const runsOf = (id: string) => server.sql<{ run_id: string; thread_id: string; status: string; metadata: object }[]>`
+const selectCronRuns = (id: string) => server.sql<
+  { run_id: string; thread_id: string; status: string; metadata: object }[]
+>`
   select run_id, thread_id, status, metadata from runs where metadata ->> 'cron_id' = ${id} order by seq`;
 
 test("creates, reads, changes, searches, counts and deletes a cron", async () => {
@@ -69,7 +71,7 @@ test("creates, reads, changes, searches, counts and deletes a cron", async () =>
 
   await create({ metadata: { of: "crud", n: 2 }, enabled: false });
   const search = (body: object) => call("POST", "/runs/crons/search", { metadata: { of: "crud" }, ...body });
-  expect((await search({})).json.map((one: { metadata: object }) => one.metadata)).toEqual([
+  expect((await search({})).json.map((item: { metadata: object }) => item.metadata)).toEqual([
     { of: "crud", n: 2 },
     { of: "crud", b: 2 },
   ]);
@@ -107,8 +109,8 @@ test("creates a thread's cron under both spellings of its path, and deletes it w
   expect((await call("POST", "/runs/crons/count", { thread_id: thread })).json).toBe(2);
   await call("DELETE", `/threads/${thread}`);
   expect((await call("GET", `/runs/crons/${cron.cron_id}`)).status).toBe(404);
-  const nobody = "00000000-0000-7000-8000-000000000000";
-  expect((await call("POST", `/threads/${nobody}/runs/crons`, YEARLY)).status).toBe(404);
+  const unknownId = "00000000-0000-7000-8000-000000000000";
+  expect((await call("POST", `/threads/${unknownId}/runs/crons`, YEARLY)).status).toBe(404);
 });
 
 test("deletes an assistant's crons with the assistant", async () => {
@@ -178,7 +180,7 @@ test("keep preserves the thread, a disabled cron starts nothing, and a thread's 
   const keep = await create({ on_run_completed: "keep" });
   await makeDue(keep.cron_id);
   const [kept] = await waitFor(async () => {
-    const runs = await runsOf(keep.cron_id);
+    const runs = await selectCronRuns(keep.cron_id);
     expect(runs[0]?.status).toBe("success");
     return runs;
   });
@@ -190,12 +192,12 @@ test("keep preserves the thread, a disabled cron starts nothing, and a thread's 
   const onThread = await create({}, thread);
   await makeDue(onThread.cron_id);
   const [run] = await waitFor(async () => {
-    const runs = await runsOf(onThread.cron_id);
+    const runs = await selectCronRuns(onThread.cron_id);
     expect(runs[0]?.status).toBe("success");
     return runs;
   });
   expect(run!.thread_id).toBe(thread);
-  expect(await runsOf(disabled.cron_id)).toHaveLength(0);
+  expect(await selectCronRuns(disabled.cron_id)).toHaveLength(0);
 });
 
 test("headers and configuration of the cron's creator reach its runs", async () => {
@@ -207,7 +209,7 @@ test("headers and configuration of the cron's creator reach its runs", async () 
   );
   await makeDue(answer.json.cron_id as string);
   const [run] = await waitFor(async () => {
-    const runs = await runsOf(answer.json.cron_id as string);
+    const runs = await selectCronRuns(answer.json.cron_id as string);
     expect(runs).toHaveLength(1);
     return runs;
   });
@@ -227,10 +229,10 @@ test("a cron whose run is still pending adds no further run", async () => {
       expect(row!.due).toBe(false);
     });
   }
-  expect(await runsOf(cron.cron_id)).toHaveLength(1);
+  expect(await selectCronRuns(cron.cron_id)).toHaveLength(1);
   await call("PATCH", `/runs/crons/${cron.cron_id}`, { enabled: false });
   await call("POST", `/threads/${thread}/runs/${busy.json.run_id}/cancel?wait=1`);
-  await waitFor(async () => expect((await runsOf(cron.cron_id))[0]!.status).toBe("success"));
+  await waitFor(async () => expect((await selectCronRuns(cron.cron_id))[0]!.status).toBe("success"));
 });
 
 test("strategy reject skips the occurrence on a busy thread", async () => {
@@ -242,7 +244,7 @@ test("strategy reject skips the occurrence on a busy thread", async () => {
     const { json } = await call("GET", `/runs/crons/${cron.cron_id}`);
     expect(json.next_run_date).toBe(cron.next_run_date);
   });
-  expect(await runsOf(cron.cron_id)).toHaveLength(0);
+  expect(await selectCronRuns(cron.cron_id)).toHaveLength(0);
   await call("POST", `/threads/${thread}/runs/${busy.json.run_id}/cancel?wait=1`);
 });
 
@@ -252,9 +254,9 @@ test("a cron starts its run on time, not earlier", async () => {
   // as a change through the API does
   server.agent.deps.crons.wake();
   await new Promise((resolve) => setTimeout(resolve, 700));
-  expect(await runsOf(cron.cron_id)).toHaveLength(0);
+  expect(await selectCronRuns(cron.cron_id)).toHaveLength(0);
   const [run] = await waitFor(async () => {
-    const runs = await runsOf(cron.cron_id);
+    const runs = await selectCronRuns(cron.cron_id);
     expect(runs).toHaveLength(1);
     return runs;
   });

@@ -18,7 +18,7 @@ export function cronRoutes(deps: AgentDeps): AgentRoute[] {
   /** Resolves the filter's assistant. An unknown assistant matches no cron. */
   const resolved = <T extends schema.CronFilter>(filter: T): T => {
     if (typeof filter.assistant_id !== "string") return filter;
-    return { ...filter, assistant_id: resolveAssistantId(deps.project, filter.assistant_id) ?? NOBODY };
+    return { ...filter, assistant_id: resolveAssistantId(deps.project, filter.assistant_id) ?? NIL_UUID };
   };
 
   return [
@@ -124,4 +124,4 @@ export function cronRoutes(deps: AgentDeps): AgentRoute[] {
 }
 
 /** An id that no assistant has. */
-const NOBODY = "00000000-0000-0000-0000-000000000000";
+const NIL_UUID = "00000000-0000-0000-0000-000000000000";

@@ -1,5 +1,5 @@
 import type { AgentDeps } from "../deps.ts";
-import { kwargsOf } from "../runs/create-run.ts";
+import { buildKwargs } from "../runs/create-run.ts";
 import { runBody } from "../runs/schema.ts";
 import type { DueCron, Firing } from "./sql.ts";
 
@@ -11,7 +11,7 @@ export function runOfCron(
 ): Pick<Firing, "kwargs" | "metadata" | "strategy" | "temporary"> {
   const temporary = cron.thread_id === null && cron.on_run_completed === "delete";
   const body = runBody.parse({ ...cron.payload, assistant_id: cron.assistant_id });
-  const kwargs = kwargsOf(deps, { body, headers: new Headers(), principal: null }, temporary);
+  const kwargs = buildKwargs(deps, { body, headers: new Headers(), principal: null }, temporary);
   // the creator's headers and identity, stored with the cron
   const configurable = (cron.payload["config"] as { configurable?: object } | undefined)?.configurable ?? {};
   const config = kwargs["config"] as Record<string, unknown>;

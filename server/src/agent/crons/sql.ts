@@ -1,7 +1,7 @@
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
-import { jsonObjectOf } from "../../base/db/json-object.ts";
+import { buildJsonObject } from "../../base/db/json-object.ts";
 import type { Page } from "../../base/http/pagination.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import type { MultitaskStrategy } from "../runs/sql.ts";
@@ -120,7 +120,7 @@ export async function searchCrons(sql: Sql, search: CronSearch, sees: Conditions
   const order = sql`c.${sql(search.sort_by ?? "created_at")} ${direction} nulls last, c.cron_id ${direction}`;
   const [row] = await sql<Page[]>`
     with page as (
-      select ${jsonObjectOf(sql, SELECTABLE, selected)} as item
+      select ${buildJsonObject(sql, SELECTABLE, selected)} as item
       from crons c where ${where} order by ${order} limit ${search.limit} offset ${search.offset}
     ), found as (select count(*)::int as n, coalesce(json_agg(item), '[]')::text as items from page)
     select items, case

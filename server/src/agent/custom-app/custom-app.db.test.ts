@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
-import { callerOf } from "../../../test/call.ts";
+import { createCaller } from "../../../test/call.ts";
 import { openGuard } from "../../../test/principal.ts";
 import { createAgentApp } from "../../app.ts";
 import { unauthorized } from "../../base/errors.ts";
@@ -17,12 +17,12 @@ const PROJECT = fileURLToPath(new URL("../../../test/fixtures/app-project/langgr
 const { call, agent } = await testAgentServer({}, PROJECT);
 const { deps } = agent;
 const HELLO = { assistant_id: "agent", input: { messages: [] } };
-const said = (json: { messages: { content: string }[] }) => JSON.parse(json.messages.at(-1)!.content) as object;
+const parseReply = (json: { messages: { content: string }[] }) => JSON.parse(json.messages.at(-1)!.content) as object;
 
 /** The same server with another `http` section. */
 function withHttp(http: object, guard: Guard = openGuard) {
   const config = { ...deps.project.config, ui: { agent: "./ui.tsx" }, http: httpSection.parse(http) };
-  return callerOf(createAgentApp({ ...deps, project: { ...deps.project, config } }, guard));
+  return createCaller(createAgentApp({ ...deps, project: { ...deps.project, config } }, guard));
 }
 
 /** Admits callers that send a key. */
@@ -57,7 +57,7 @@ test("its errors and Heddle's errors keep their own responses", async () => {
 
 test("Heddle reads a body as its middleware has changed it", async () => {
   const { json } = await call("POST", "/runs/wait", HELLO);
-  expect(said(json)).toMatchObject({ from_middleware: "changed" });
+  expect(parseReply(json)).toMatchObject({ from_middleware: "changed" });
 });
 
 test("a client without a URL reaches this server without a network request", async () => {
@@ -186,14 +186,14 @@ test("cors sets origins by list or pattern, methods, headers, credentials, expos
 test("configurable_headers selects the headers of a run's configuration, excludes win, and keys never pass", async () => {
   const headers = { "x-api-key": "secret", "x-one": "1", "x-two": "2", "user-agent": "me" };
   const plain = await withHttp({})("POST", "/runs/wait", HELLO, headers);
-  expect(said(plain.json)).toMatchObject({ "x-one": "1", "x-two": "2", "user-agent": "me" });
-  expect(said(plain.json)).not.toHaveProperty("x-api-key");
+  expect(parseReply(plain.json)).toMatchObject({ "x-one": "1", "x-two": "2", "user-agent": "me" });
+  expect(parseReply(plain.json)).not.toHaveProperty("x-api-key");
   const rules = { includes: ["x-*", "team"], excludes: ["X-Two"] };
   const ruled = await withHttp({ configurable_headers: rules })("POST", "/runs/wait", HELLO, {
     ...headers,
     team: "red",
   });
-  expect(said(ruled.json)).toEqual({ "x-one": "1", team: "red", from_middleware: "changed" });
+  expect(parseReply(ruled.json)).toEqual({ "x-one": "1", team: "red", from_middleware: "changed" });
 });
 
 test("logging_headers logs each request with the selected headers", async () => {
@@ -203,7 +203,7 @@ test("logging_headers logs each request with the selected headers", async () => 
   });
   const http = httpSection.parse({ logging_headers: { includes: ["x-*", "authorization"], excludes: ["x-two"] } });
   const config = { ...deps.project.config, http };
-  const logged = callerOf(createAgentApp({ ...deps, log, project: { ...deps.project, config } }, openGuard));
+  const logged = createCaller(createAgentApp({ ...deps, log, project: { ...deps.project, config } }, openGuard));
   await logged("GET", "/ok", undefined, { "x-one": "1", "x-two": "2", authorization: "secret", "x-api-key": "secret" });
   expect(lines).toEqual([
     { method: "GET", path: "/ok", status: 200, ms: expect.any(Number), headers: { "x-one": "1" } },
@@ -225,7 +225,7 @@ test(
     writeFileSync(join(dir, "package.json"), `{"type":"module"}`);
     writeFileSync(join(dir, "langgraph.json"), JSON.stringify({ graphs: {}, http: { app: "./app.ts:app" } }));
     const server = await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, join(dir, "langgraph.json"), { reload: true });
-    const word = async () => (await callerOf(createAgentApp(server.agent.deps, openGuard))("GET", "/word")).text;
+    const word = async () => (await createCaller(createAgentApp(server.agent.deps, openGuard))("GET", "/word")).text;
     expect(await word()).toBe("one");
     const inProcess = () => (globalThis as Record<symbol, unknown>)[Symbol.for("langgraph_api:url")];
     expect(inProcess()).toBe("http://localhost:8123");

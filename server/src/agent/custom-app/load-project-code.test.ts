@@ -21,16 +21,16 @@ async function warnings(name: string, callbacks: string): Promise<string[]> {
   writeFileSync(join(directory, "graph.mjs"), "export const graph = {};");
   const cache = `{ "~handlerCache": { authenticate: () => "anna", callbacks: ${callbacks} } }`;
   writeFileSync(join(directory, `${name}.mjs`), `export const auth = ${cache};`);
-  const said: string[] = [];
-  const log = { warn: (_: object, message: string) => said.push(message) } as unknown as AgentDeps["log"];
+  const logged: string[] = [];
+  const log = { warn: (_: object, message: string) => logged.push(message) } as unknown as AgentDeps["log"];
   const deps = { access: new Access(), customApp: null, ui: new UiBundles(), log };
   await loadProjectCode(deps, await readProject(file, {}));
-  return said;
+  return logged;
 }
 
 test("a start warns of events without an auth handler, and of nothing when all have one", async () => {
-  const said = await warnings("partial", "{ threads: () => ({ owner: 'anna' }), 'store:put': () => false }");
-  expect(said).toHaveLength(1);
-  expect(said[0]).toContain("no handler covers assistants, crons, store:get, store:search");
+  const logged = await warnings("partial", "{ threads: () => ({ owner: 'anna' }), 'store:put': () => false }");
+  expect(logged).toHaveLength(1);
+  expect(logged[0]).toContain("no handler covers assistants, crons, store:get, store:search");
   expect(await warnings("whole", "{ '*': () => false }")).toEqual([]);
 });

@@ -7,7 +7,7 @@ import type { Context, Hono, MiddlewareHandler } from "hono";
 
 import type { Principal } from "../../base/auth/principal.ts";
 import { type Guard, recognise, type Route } from "../../base/http/route.ts";
-import { userOf } from "../custom-auth/access.ts";
+import { toAuthUser } from "../custom-auth/access.ts";
 import type { CustomApp } from "./load-custom-app.ts";
 
 type RouterRoute = CustomApp["routes"][number];
@@ -18,8 +18,8 @@ type RouterRoute = CustomApp["routes"][number];
  */
 export function mountCustomApp(app: Hono, custom: CustomApp, guard: Guard | null): void {
   if (guard) {
-    const letIn = authenticateRoute(guard);
-    for (const route of custom.routes) if (isEndpoint(route)) app.on(route.method, route.path, letIn);
+    const authenticate = authenticateRoute(guard);
+    for (const route of custom.routes) if (isEndpoint(route)) app.on(route.method, route.path, authenticate);
   }
   app.use(keepParsedBody);
   // only the members in `CustomApp` are used
@@ -63,21 +63,21 @@ const MOUNTED = /\bapplicationHandler\(/;
 
 function authenticateRoute(guard: Guard): MiddlewareHandler {
   return async (c, next) => {
-    tellUser(c, await recognise(guard.authenticator, c));
+    setUserHeader(c, await recognise(guard.authenticator, c));
     await next();
   };
 }
 
 /** `http.middleware_order: auth_first`: unauthenticated requests do not reach the project's middleware. */
 export function authenticateFirst(app: Hono, routes: Route[], guard: Guard): void {
-  const letIn = authenticateRoute(guard);
+  const authenticate = authenticateRoute(guard);
   for (const { permission, method, path, aliases = [] } of routes) {
-    if (permission !== "public") for (const alias of [path, ...aliases]) app.on(method, alias, letIn);
+    if (permission !== "public") for (const alias of [path, ...aliases]) app.on(method, alias, authenticate);
   }
 }
 
 /** Sets `c.get("auth")`, as the reference server does. */
-export function tellUser(c: Context, principal: Principal): void {
-  const user = userOf(principal);
+export function setUserHeader(c: Context, principal: Principal): void {
+  const user = toAuthUser(principal);
   c.set("auth", { user, scopes: user.permissions });
 }

@@ -44,7 +44,7 @@ export class Access {
     const { callbacks } = this.handlers;
     const handler = callbacks[event] ?? callbacks[resource] ?? callbacks[`*:${action}`] ?? callbacks["*"];
     if (!handler) return ALL;
-    const user = userOf(principal);
+    const user = toAuthUser(principal);
     let result: unknown;
     try {
       result = await handler({ event, resource, action, value, permissions: user.permissions, user });
@@ -61,7 +61,7 @@ export class Access {
 }
 
 /** User object passed to handlers and graphs: the key's holder where the project has no `authenticate`. */
-export function userOf({ user, actor }: Principal): AuthUser {
+export function toAuthUser({ user, actor }: Principal): AuthUser {
   if (user) return user as AuthUser;
   const identity = actor.userId ?? (actor.id || actor.kind);
   return { identity, display_name: actor.name, is_authenticated: true, permissions: [], kind: actor.kind };

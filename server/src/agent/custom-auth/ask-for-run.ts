@@ -2,7 +2,7 @@ import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { systemAssistantId } from "../project/assistant-id.ts";
 import type { AgentDeps } from "../deps.ts";
-import { userOf } from "./access.ts";
+import { toAuthUser } from "./access.ts";
 import { isAssistantPermitted } from "./sql.ts";
 
 type Deps = Pick<AgentDeps, "sql" | "access" | "project">;
@@ -58,7 +58,7 @@ export function putUser(
 ): void {
   for (const key of USER_KEYS) delete configurable[key];
   if (!access.isOn || principal === null) return;
-  const user = userOf(principal);
+  const user = toAuthUser(principal);
   configurable["langgraph_auth_user"] = user;
   configurable["langgraph_auth_user_id"] = user.identity;
   configurable["langgraph_auth_permissions"] = user.permissions;

@@ -34,7 +34,7 @@ export function projectAuthenticator(
   const auth = () => deps.project.config.auth;
   const remembered = new RememberedUsers(() => auth()?.cache ?? null);
 
-  const principalOf = (user: AuthUser): Principal => ({
+  const toPrincipal = (user: AuthUser): Principal => ({
     ...served(),
     actor: { kind: "custom", id: user.identity, name: user.display_name, userId: null },
     permissions: AGENT_PERMISSIONS,
@@ -43,7 +43,7 @@ export function projectAuthenticator(
 
   async function ofProject(authenticate: (request: Request) => unknown, credentials: Credentials): Promise<Principal> {
     const known = remembered.find(credentials.headers);
-    if (known) return principalOf(known);
+    if (known) return toPrincipal(known);
     let returned: unknown;
     try {
       returned = await authenticate(requestFor(credentials));
@@ -53,7 +53,7 @@ export function projectAuthenticator(
     const user = toUser(returned);
     if (!user.is_authenticated) throw unauthorized("Unauthorized");
     remembered.keep(credentials.headers, user);
-    return principalOf(user);
+    return toPrincipal(user);
   }
 
   return {
@@ -81,8 +81,8 @@ function requestFor({ request, headers, method }: Credentials): Request {
   if (!request) return new Request("http://localhost/", { method, headers });
   const init = { method: request.method, headers: request.headers };
   if (request.bodyUsed) return new Request(request.url, init);
-  const told = Number(request.headers.get("content-length") ?? 0);
-  if (told <= PUBLIC_BODY_BYTES && !request.headers.has("transfer-encoding")) return request.clone();
+  const declaredLength = Number(request.headers.get("content-length") ?? 0);
+  if (declaredLength <= PUBLIC_BODY_BYTES && !request.headers.has("transfer-encoding")) return request.clone();
   if (request.method === "GET" || request.method === "HEAD") return new Request(request.url, init);
   const body = new ReadableStream({ pull: (controller) => controller.error(unreadable()) }, { highWaterMark: 0 });
   return new Request(request.url, { ...init, body, duplex: "half" } as RequestInit);

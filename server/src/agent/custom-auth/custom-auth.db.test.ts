@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
-import { callerOf } from "../../../test/call.ts";
+import { createCaller } from "../../../test/call.ts";
 import { openGuard } from "../../../test/principal.ts";
 import { createAgentApp } from "../../app.ts";
 import type { Credentials } from "../../base/auth/principal.ts";
@@ -20,12 +20,16 @@ const anna = as("anna");
 const ben = as("ben");
 const admin = as("admin");
 const HELLO = { assistant_id: "agent", input: { messages: [{ role: "human", content: "hello" }] } };
-const said = (values: { messages: { content: string }[] }) =>
+const parseReply = (values: { messages: { content: string }[] }) =>
   JSON.parse(values.messages.at(-1)!.content) as Record<string, unknown>;
 
 test("authenticate accepts or rejects requests, with its own status, message and headers", async () => {
-  const nobody = await call("POST", "/threads/search", {});
-  expect([nobody.status, nobody.text, nobody.headers.get("www-authenticate")]).toEqual([401, "Who are you?", "Bearer"]);
+  const anonymous = await call("POST", "/threads/search", {});
+  expect([anonymous.status, anonymous.text, anonymous.headers.get("www-authenticate")]).toEqual([
+    401,
+    "Who are you?",
+    "Bearer",
+  ]);
   expect((await as("broken")("POST", "/threads/search", {})).status).toBe(500);
   expect((await as("nonsense")("POST", "/threads/search", {})).status).toBe(500);
   expect((await as("plain")("POST", "/threads/search", {})).status).toBe(200);
@@ -115,7 +119,7 @@ test("only the user who started a stateless run can read its result", async () =
   expect((await ben("GET", `/runs/${runId}/stream`)).text).toContain("404: Thread not found");
   expect((await anna("GET", `/runs/${runId}/join`)).json).toEqual(done.json);
   const kept = await anna("POST", "/runs/wait", { ...HELLO, on_completion: "keep" });
-  expect(said(kept.json)["id"]).toBe("anna");
+  expect(parseReply(kept.json)["id"]).toBe("anna");
   const [thread] = (await anna("POST", "/threads/search", { status: "idle", limit: 1 })).json;
   expect(thread.metadata.owner).toBe("anna");
 });
@@ -136,7 +140,7 @@ test("the graph receives its user, and a request cannot impersonate another user
     team: "yes",
     is_authenticated: true,
   };
-  expect(said(json)).toEqual({ user, id: "anna", permissions: ["own"], header: "mine", setting: 1 });
+  expect(parseReply(json)).toEqual({ user, id: "anna", permissions: ["own"], header: "mine", setting: 1 });
   // nor is it stored with the thread
   const { json: thread } = await anna("POST", "/threads", {});
   await anna("POST", `/threads/${thread.thread_id}/runs/wait`, { ...HELLO, config });
@@ -171,9 +175,9 @@ test("assistants belong to their creators, and all users may run the default one
   ).toBe(409);
   const refused = await ben("POST", "/runs/wait", { ...HELLO, assistant_id: mine.assistant_id });
   expect(refused.status).toBe(404);
-  expect(said((await anna("POST", "/runs/wait", { ...HELLO, assistant_id: mine.assistant_id })).json)["setting"]).toBe(
-    "secret",
-  );
+  expect(
+    parseReply((await anna("POST", "/runs/wait", { ...HELLO, assistant_id: mine.assistant_id })).json)["setting"],
+  ).toBe("secret");
   expect((await anna("PATCH", path, { metadata: { owner: "ben" } })).json.metadata.owner).toBe("anna");
   // other users' threads with its runs stay
   const { json: thread } = await ben("POST", "/threads", { metadata: { assistant_id: mine.assistant_id } });
@@ -289,7 +293,7 @@ test("admits Studio's user with one of the server's keys where the operator allo
     },
   };
   const settings = { ...agent.deps.settings, studioAuth: true };
-  const studio = callerOf(createAgentApp({ ...agent.deps, settings }, keyed));
+  const studio = createCaller(createAgentApp({ ...agent.deps, settings }, keyed));
   const scheme = { "x-auth-scheme": "langsmith" };
   expect((await studio("POST", "/threads/search", {}, scheme)).status).toBe(401);
   const made = await studio("POST", "/threads", {}, { ...scheme, "x-api-key": "good" });

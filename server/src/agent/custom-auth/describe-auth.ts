@@ -11,8 +11,8 @@ export function withProjectAuth(document: Json, auth: Description): Json {
   if (!auth) return document;
   const { securitySchemes, security, paths = {} } = auth;
   const components = document["components"] as Json;
-  const ours = document["paths"] as Record<string, Record<string, Json>>;
-  const described = Object.entries(ours).map(([path, operations]) => [
+  const ownPaths = document["paths"] as Record<string, Record<string, Json>>;
+  const described = Object.entries(ownPaths).map(([path, operations]) => [
     path,
     security ? secured(operations, security) : operations,
   ]);

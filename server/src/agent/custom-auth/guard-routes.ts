@@ -75,7 +75,7 @@ async function applyRule(deps: Deps, route: Route, rule: AuthRule, input: Input)
 }
 
 const pairs = ({ fields = [] }: AuthRule) =>
-  fields.map((one) => (typeof one === "string" ? ([one, one] as const) : one));
+  fields.map((field) => (typeof field === "string" ? ([field, field] as const) : field));
 
 const NAMESPACES = new Set(["namespace", "namespace_prefix", "prefix"]);
 /**

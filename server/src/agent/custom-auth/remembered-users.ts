@@ -18,14 +18,14 @@ export class RememberedUsers {
   }
 
   find(headers: Headers): AuthUser | undefined {
-    const key = this.#keyOf(headers);
+    const key = this.#cacheKey(headers);
     const found = key === undefined ? undefined : this.#users.get(key);
     return found && found.until > performance.now() ? found.user : undefined;
   }
 
   keep(headers: Headers, user: AuthUser): void {
     const rules = this.#rules();
-    const key = this.#keyOf(headers);
+    const key = this.#cacheKey(headers);
     if (!rules || key === undefined) return;
     this.#users.delete(key);
     // a Map keeps insertion order, so the first key is the oldest
@@ -33,7 +33,7 @@ export class RememberedUsers {
     this.#users.set(key, { user, until: performance.now() + rules.ttl_seconds * 1000 });
   }
 
-  #keyOf(headers: Headers): string | undefined {
+  #cacheKey(headers: Headers): string | undefined {
     const names = this.#rules()?.cache_keys;
     const values = names?.map((name) => headers.get(name));
     if (!values?.some((value) => value !== null)) return undefined;

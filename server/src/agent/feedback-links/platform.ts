@@ -15,9 +15,9 @@ export function feedbackPlatform(
   traces: TraceDestination,
 ): TraceDestination {
   if (traces.state !== "off") return traces;
-  const said = (name: "langsmithTracing" | "langsmithEndpoint" | "langsmithKey") =>
-    settings[name] ?? agentOptions[name].env.map((one) => project.env[one]).find(Boolean);
-  if (said("langsmithTracing")?.toLowerCase() !== "true") return traces;
-  const url = (said("langsmithEndpoint") ?? LANGSMITH).replace(/\/+$/, "");
-  return { state: "on", url, key: said("langsmithKey") ?? null };
+  const findSetting = (name: "langsmithTracing" | "langsmithEndpoint" | "langsmithKey") =>
+    settings[name] ?? agentOptions[name].env.map((variable) => project.env[variable]).find(Boolean);
+  if (findSetting("langsmithTracing")?.toLowerCase() !== "true") return traces;
+  const url = (findSetting("langsmithEndpoint") ?? LANGSMITH).replace(/\/+$/, "");
+  return { state: "on", url, key: findSetting("langsmithKey") ?? null };
 }

@@ -16,7 +16,7 @@ const platform = createServer((request, response) => {
   request.on("data", (chunk: Buffer) => (text += chunk.toString()));
   request.on("end", () => {
     const isTokens = request.url === "/feedback/tokens";
-    const keys = isTokens ? (JSON.parse(text) as { feedback_key: string }[]).map((one) => one.feedback_key) : [];
+    const keys = isTokens ? (JSON.parse(text) as { feedback_key: string }[]).map((entry) => entry.feedback_key) : [];
     response.setHeader("Content-Type", "application/json");
     response.end(JSON.stringify(isTokens ? keys.map((key) => ({ url: `https://t/${key}`, feedback_key: key })) : {}));
   });
@@ -29,14 +29,15 @@ afterAll(() => {
 
 const env = { HEDDLE_TRACING_URL: `http://127.0.0.1:${(platform.address() as AddressInfo).port}` };
 const db = await testDatabase();
-const one = await testAgentServer(env, undefined, { db });
+const replica = await testAgentServer(env, undefined, { db });
 const other = await testAgentServer(env, undefined, { db });
 const links = { thumbs: "https://t/thumbs" };
 const body = { assistant_id: "trail", input: { topic: "x" }, feedback_keys: ["thumbs"] };
 
 test("readers on another server receive the links, in stream and result", async () => {
-  const { thread_id: id } = (await one.call("POST", "/threads", {})).json;
-  const { run_id: runId } = (await one.call("POST", `/threads/${id}/runs`, { ...body, stream_resumable: true })).json;
+  const { thread_id: id } = (await replica.call("POST", "/threads", {})).json;
+  const { run_id: runId } = (await replica.call("POST", `/threads/${id}/runs`, { ...body, stream_resumable: true }))
+    .json;
   const path = `/threads/${id}/runs/${runId}`;
   const [streamed, joined] = await Promise.all([
     other.call("GET", `${path}/stream`),
@@ -45,22 +46,22 @@ test("readers on another server receive the links, in stream and result", async 
   expect(splitFrames(Buffer.from(streamed.text)).at(-1)?.name).toBe("feedback");
   expect(joined.json.__feedback__).toEqual(links);
   expect((await other.call("GET", `${path}/join`)).json.__feedback__).toEqual(links);
-  const again = await one.call("GET", `${path}/stream`);
+  const again = await replica.call("GET", `${path}/stream`);
   expect(again.text).toBe(streamed.text.replaceAll(": heartbeat\n\n", ""));
 });
 
 test("a rolled back run has no links", async () => {
-  const { thread_id: id } = (await one.call("POST", "/threads", {})).json;
-  const { run_id: runId } = (await one.call("POST", `/threads/${id}/runs`, { ...body, assistant_id: "slow" })).json;
-  const reading = one.call("GET", `/threads/${id}/runs/${runId}/stream`);
-  await one.call("POST", `/threads/${id}/runs/${runId}/cancel?action=rollback&wait=1`);
+  const { thread_id: id } = (await replica.call("POST", "/threads", {})).json;
+  const { run_id: runId } = (await replica.call("POST", `/threads/${id}/runs`, { ...body, assistant_id: "slow" })).json;
+  const reading = replica.call("GET", `/threads/${id}/runs/${runId}/stream`);
+  await replica.call("POST", `/threads/${id}/runs/${runId}/cancel?action=rollback&wait=1`);
   expect((await reading).text).not.toContain("event: feedback");
 });
 
 test("a stream whose writer died before the links ends with them, once", async () => {
-  const { thread_id: id } = (await one.call("POST", "/threads", {})).json;
-  await one.call("POST", `/threads/${id}/runs/wait`, body);
-  const [{ run_id: runId }] = (await one.call("GET", `/threads/${id}/runs`)).json;
+  const { thread_id: id } = (await replica.call("POST", "/threads", {})).json;
+  await replica.call("POST", `/threads/${id}/runs/wait`, body);
+  const [{ run_id: runId }] = (await replica.call("GET", `/threads/${id}/runs`)).json;
   await db.sql`delete from run_streams where run_id = ${runId}`;
   await db.sql`delete from run_stream_segments where run_id = ${runId}`;
   const frames = sseFrame(0, "metadata", "{}").toString();

@@ -159,7 +159,7 @@ export class HostPool {
     // orphans found when the server starts are found before its hosts are ready
     else
       void this.#untilUsable(CLOSE_MS).then(
-        (one) => one.closeTrace(trace),
+        (host) => host.closeTrace(trace),
         () => {},
       );
   }
@@ -302,7 +302,7 @@ export class HostPool {
 
   #exited(host: GraphHost, reason: string): void {
     this.#hosts.delete(host);
-    this.#previous = this.#previous.filter((one) => one !== host);
+    this.#previous = this.#previous.filter((other) => other !== host);
     const current = this.#generation.delete(host);
     if (reason !== "drained") this.#lastFailure = reason;
     this.#events.onExit(host, reason);

@@ -44,7 +44,7 @@ export const graph = new StateGraph(State)
   .compile();
 `;
 
-async function said(server: TestAgentServer, threadId: string, ms: number): Promise<string[]> {
+async function replyWithin(server: TestAgentServer, threadId: string, ms: number): Promise<string[]> {
   const { json } = await server.call("POST", `/threads/${threadId}/runs/wait`, { assistant_id: "talk", input: { ms } });
   return json.said as string[];
 }
@@ -56,20 +56,20 @@ test("new runs use changed code, running ones finish on the old code, and thread
   );
   const server = await testAgentServer({}, join(dir, "langgraph.json"), { reload: true });
   const threadId = (await server.call("POST", "/threads", {})).json.thread_id as string;
-  expect(await said(server, threadId, 0)).toEqual(["old", "old"]);
+  expect(await replyWithin(server, threadId, 0)).toEqual(["old", "old"]);
 
   const other = (await server.call("POST", "/threads", {})).json.thread_id as string;
-  const goingOn = said(server, other, 4000);
+  const goingOn = replyWithin(server, other, 4000);
   await sleep(300);
   writeFileSync(join(dir, "word.ts"), 'export const word: string = "new";');
   for (let i = 0; ; i++) {
-    const words = await said(server, (await server.call("POST", "/threads", {})).json.thread_id as string, 0);
+    const words = await replyWithin(server, (await server.call("POST", "/threads", {})).json.thread_id as string, 0);
     if (words[0] === "new") break;
     expect(i).toBeLessThan(200);
     await sleep(50);
   }
   expect(await goingOn).toEqual(["old", "old"]);
-  expect(await said(server, threadId, 0)).toEqual(["old", "old", "new", "new"]);
+  expect(await replyWithin(server, threadId, 0)).toEqual(["old", "old", "new", "new"]);
 });
 
 test("rejects runs of a broken graph with the reason until it is fixed, while the others keep serving", async () => {

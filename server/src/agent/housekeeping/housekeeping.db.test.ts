@@ -14,7 +14,7 @@ const PROJECT = fileURLToPath(new URL("../../../test/fixtures/agent-project/shor
 const { call, sql, agent } = await testAgentServer({}, PROJECT);
 
 const create = async (body: object = {}): Promise<string> => (await call("POST", "/threads", body)).json.thread_id;
-const ttlOf = async (id: string) => (await call("GET", `/threads/${id}?include=ttl`)).json.ttl;
+const readTtl = async (id: string) => (await call("GET", `/threads/${id}?include=ttl`)).json.ttl;
 const run = (id: string, more: object = {}) =>
   call("POST", `/threads/${id}/runs/wait`, { assistant_id: "trail", input: { topic: "x" }, ...more });
 const checkpoints = async (id: string) => (await sql`select 1 from checkpoints where thread_id = ${id}`).length;
@@ -25,16 +25,16 @@ const gone = async (id: string) => (await call("GET", `/threads/${id}`)).status 
 
 test("stores a thread's time to live, returns it on request, and changes it", async () => {
   const id = await create({ ttl: 5 });
-  const ttl = await ttlOf(id);
+  const ttl = await readTtl(id);
   expect(ttl).toEqual({ strategy: "delete", ttl: 5, expires_at: expect.any(String) });
   const minutes = (Date.parse(ttl.expires_at) - Date.now()) / 60_000;
   expect(minutes).toBeGreaterThan(4.9);
   expect(minutes).toBeLessThanOrEqual(5.01);
   expect((await call("GET", `/threads/${id}`)).json).not.toHaveProperty("ttl");
   await call("PATCH", `/threads/${id}`, { ttl: { strategy: "keep_latest", ttl: 0.5 } });
-  expect(await ttlOf(id)).toMatchObject({ strategy: "keep_latest", ttl: 0.5 });
+  expect(await readTtl(id)).toMatchObject({ strategy: "keep_latest", ttl: 0.5 });
   await call("PATCH", `/threads/${id}`, { metadata: { a: 1 } });
-  expect(await ttlOf(id)).toMatchObject({ strategy: "keep_latest", ttl: 0.5 });
+  expect(await readTtl(id)).toMatchObject({ strategy: "keep_latest", ttl: 0.5 });
   for (const wrong of [0, -1, "5", { ttl: 5, strategy: "archive" }, { strategy: "delete" }]) {
     expect((await call("POST", "/threads", { ttl: wrong })).status).toBe(422);
     expect((await call("PATCH", `/threads/${id}`, { ttl: wrong })).status).toBe(422);
@@ -42,10 +42,10 @@ test("stores a thread's time to live, returns it on request, and changes it", as
 });
 
 test("threads created without one get the project's time to live, also those that runs create", async () => {
-  expect(await ttlOf(await create())).toMatchObject({ strategy: "keep_latest", ttl: 60 });
+  expect(await readTtl(await create())).toMatchObject({ strategy: "keep_latest", ttl: 60 });
   const made = crypto.randomUUID();
   await run(made, { if_not_exists: "create" });
-  await expect.poll(() => ttlOf(made)).toMatchObject({ strategy: "keep_latest", ttl: 60 });
+  await expect.poll(() => readTtl(made)).toMatchObject({ strategy: "keep_latest", ttl: 60 });
 });
 
 test("ttl null keeps the thread, regardless of the project's default, until it is given one", async () => {
@@ -54,13 +54,13 @@ test("ttl null keeps the thread, regardless of the project's default, until it i
   await call("PATCH", `/threads/${changed}`, { ttl: null });
   const untouched = await create({ ttl: { ttl: 60, strategy: "delete" } });
   await run(made);
-  for (const id of [made, changed]) expect(await ttlOf(id)).toBeNull();
+  for (const id of [made, changed]) expect(await readTtl(id)).toBeNull();
   await age(made, changed, untouched);
   // the sweep that deletes this thread has examined all of them, after applying the default
   await expect.poll(() => gone(untouched)).toBe(true);
   for (const id of [made, changed]) {
     expect(await gone(id)).toBe(false);
-    expect(await ttlOf(id)).toBeNull();
+    expect(await readTtl(id)).toBeNull();
   }
   expect(await checkpoints(made)).toBeGreaterThan(1);
   await call("PATCH", `/threads/${made}`, { ttl: 60 });
@@ -89,10 +89,10 @@ test("strategy keep_latest keeps the newest checkpoint, and activity restarts th
   await age(id);
   await expect.poll(() => checkpoints(id)).toBe(1);
   expect((await call("GET", `/threads/${id}/state`)).json.values).toEqual(before.values);
-  expect(await ttlOf(id)).toEqual({ strategy: "keep_latest", ttl: 60, expires_at: null });
+  expect(await readTtl(id)).toEqual({ strategy: "keep_latest", ttl: 60, expires_at: null });
   const { json } = await run(id);
   expect(json.log).toHaveLength(4);
-  expect(Date.parse((await ttlOf(id)).expires_at)).toBeGreaterThan(Date.now());
+  expect(Date.parse((await readTtl(id)).expires_at)).toBeGreaterThan(Date.now());
 });
 
 test("sweeps expired items", async () => {
@@ -121,11 +121,11 @@ test("several servers sweep one database without errors", async () => {
   const project = await readProject(PROJECT);
   const sweepers = Array.from({ length: 3 }, () => new Sweeper({ sql, log, settings: agent.deps.settings, store }));
   await age(...ids);
-  await Promise.all(sweepers.map((one) => one.configure(project)));
+  await Promise.all(sweepers.map((sweeper) => sweeper.configure(project)));
   const left = async () => (await sql`select 1 from threads where thread_id = any(${ids}::uuid[])`).length;
   // 20 per sweep
   await expect.poll(left, { timeout: 30_000 }).toBe(0);
-  await Promise.all(sweepers.map((one) => one.stop()));
+  await Promise.all(sweepers.map((sweeper) => sweeper.stop()));
   expect(complaints).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { testPrincipal } from "../../../test/principal.ts";
-import { readOnce, reserve } from "./once.ts";
+import { readOnce, reserve } from "./idempotent-request.ts";
 import { deleteOldKeys } from "./sql.ts";
 
 const db = await testDatabase();
@@ -13,7 +13,7 @@ const unique = () => crypto.randomUUID();
 const newThread = async (): Promise<string> => (await call("POST", "/threads", {})).json.thread_id;
 const post = (path: string, body: object | object[], key: string, headers: Record<string, string> = {}) =>
   call("POST", path, body, { "Idempotency-Key": key, ...headers });
-const runsOf = async (threadId: string) =>
+const listRuns = async (threadId: string) =>
   (await call("GET", `/threads/${threadId}/runs`)).json as { run_id: string }[];
 
 test("a repeated request gets the run of the first one", async () => {
@@ -26,7 +26,7 @@ test("a repeated request gets the run of the first one", async () => {
   expect([again.status, again.headers.get("idempotent-replayed")]).toEqual([200, "true"]);
   expect(again.json.run_id).toBe(first.json.run_id);
   expect(again.headers.get("content-location")).toBe(first.headers.get("content-location"));
-  expect(await runsOf(id)).toHaveLength(1);
+  expect(await listRuns(id)).toHaveLength(1);
   expect(first.json.kwargs).not.toHaveProperty("__idempotency");
 });
 
@@ -36,7 +36,7 @@ test("ten concurrent requests create one run", async () => {
   const answers = await Promise.all(Array.from({ length: 10 }, () => post(`/threads/${id}/runs`, trail("a"), key)));
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
   expect(new Set(answers.map(({ json }) => json.run_id)).size).toBe(1);
-  expect(await runsOf(id)).toHaveLength(1);
+  expect(await listRuns(id)).toHaveLength(1);
 });
 
 test("a key belongs to one operation, one body and one caller", async () => {
@@ -50,7 +50,7 @@ test("a key belongs to one operation, one body and one caller", async () => {
   }
   const elsewhere = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
   expect((await post(`/threads/${id}/runs`, trail("b"), key, elsewhere)).status).toBe(200);
-  expect(await runsOf(id)).toHaveLength(2);
+  expect(await listRuns(id)).toHaveLength(2);
 });
 
 test.each(["", "x".repeat(256), "\u00e9"])("rejects %j as a key", async (key) => {
@@ -79,9 +79,9 @@ test("a retry uses the ids that a killed server reserved", async () => {
   const headers = new Headers({ "idempotency-key": key });
   const once = readOnce(headers, testPrincipal(), `create ${id}`, body)!;
   const reserved = await reserve(sql, once, id, 24);
-  expect(await runsOf(id)).toHaveLength(0);
-  const { status, json, headers: told } = await post(`/threads/${id}/runs`, body, key);
-  expect([status, json.run_id, told.get("idempotent-replayed")]).toEqual([200, reserved.run_id, null]);
+  expect(await listRuns(id)).toHaveLength(0);
+  const { status, json, headers: responseHeaders } = await post(`/threads/${id}/runs`, body, key);
+  expect([status, json.run_id, responseHeaders.get("idempotent-replayed")]).toEqual([200, reserved.run_id, null]);
   expect((await post(`/threads/${id}/runs`, body, key)).json.run_id).toBe(reserved.run_id);
 });
 
@@ -99,7 +99,7 @@ test("wait and stream repeat the run's first response", async () => {
     streamed.text.replaceAll(": heartbeat\n\n", ""),
     streamed.headers.get("content-location"),
   ]);
-  expect(await runsOf(id)).toHaveLength(2);
+  expect(await listRuns(id)).toHaveLength(2);
 });
 
 test("a stateless run does not run again, even after it was deleted and on another server", async () => {
@@ -153,14 +153,16 @@ test("without a trace platform, rejects a run with feedback_keys and leaves its 
   const key = unique();
   const asked = await post(`/threads/${id}/runs`, trail("a", { feedback_keys: ["thumbs"] }), key);
   expect([asked.status, asked.text]).toEqual([422, expect.stringContaining("no trace platform")]);
-  expect(await runsOf(id)).toHaveLength(0);
+  expect(await listRuns(id)).toHaveLength(0);
   expect((await post(`/threads/${id}/runs`, trail("a", { feedback_keys: [] }), key)).status).toBe(200);
 });
 
 test("the OpenAPI document names the header on every route that accepts it", async () => {
   const { paths } = (await call("GET", "/openapi.json")).json;
   const taking = Object.entries<{ post?: { parameters?: { name: string; in: string; required: boolean }[] } }>(paths)
-    .filter(([, { post }]) => post?.parameters?.some((one) => one.in === "header" && one.name === "Idempotency-Key"))
+    .filter(([, { post }]) =>
+      post?.parameters?.some((parameter) => parameter.in === "header" && parameter.name === "Idempotency-Key"),
+    )
     .map(([path]) => path);
   const runs = ["/runs", "/runs/batch", "/runs/stream", "/runs/wait"];
   const onThreads = ["commands", "runs", "runs/stream", "runs/wait"].map((path) => `/threads/{thread_id}/${path}`);

@@ -32,8 +32,8 @@ function given(config: object): Set<string> {
     paths.add(key);
     if (typeof value === "string") paths.add(`${key}=${value}`);
     if (typeof value === "object" && !Array.isArray(value)) {
-      for (const [inner, one] of Object.entries(value))
-        if (one !== undefined && one !== null) paths.add(`${key}.${inner}`);
+      for (const [inner, nested] of Object.entries(value))
+        if (nested !== undefined && nested !== null) paths.add(`${key}.${inner}`);
     }
   }
   return paths;
@@ -64,8 +64,8 @@ function unknownKeys(schema: z.ZodType, value: unknown, at = ""): string[] {
   const inner = unwrapped(schema);
   if (!(inner instanceof z.ZodObject) || value === null || typeof value !== "object") return [];
   const shape = inner.shape as Record<string, z.ZodType>;
-  return Object.entries(value).flatMap(([key, one]) =>
-    key in shape ? unknownKeys(shape[key]!, one, `${at}${key}.`) : [`${at}${key}`],
+  return Object.entries(value).flatMap(([key, nested]) =>
+    key in shape ? unknownKeys(shape[key]!, nested, `${at}${key}.`) : [`${at}${key}`],
   );
 }
 

@@ -34,7 +34,7 @@ export async function loadExport(project: Pick<Project, "dir" | "env">, path: st
   if (value === undefined && typeof inner === "object" && inner !== null) value = inner[name];
   value = await value;
   if (value !== undefined && value !== null) return value;
-  const names = Object.keys(module).filter((one) => one !== "__esModule" && one !== "module.exports");
+  const names = Object.keys(module).filter((key) => key !== "__esModule" && key !== "module.exports");
   throw new ConfigError(`${key}: ${file} has no export "${name}". It exports: ${names.join(", ") || "nothing"}.`);
 }
 

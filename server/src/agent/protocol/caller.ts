@@ -2,7 +2,7 @@ import type { Permission } from "../../base/auth/permissions.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
-import type { Once } from "../idempotency/once.ts";
+import type { IdempotentRequest } from "../idempotency/idempotent-request.ts";
 import { threadExists } from "../runs/sql.ts";
 import { ProtocolError } from "./protocol-error.ts";
 
@@ -14,7 +14,7 @@ export class Caller {
   /**
    * The request's Idempotency-Key. When the request is repeated, a command that starts a run returns the existing run.
    */
-  once: Once | undefined;
+  once: IdempotentRequest | undefined;
   readonly #deps: Pick<AgentDeps, "sql">;
   readonly #sees: readonly AccessCondition[];
   /** Whether the thread exists and the project's own rules show it to the caller. */

@@ -28,7 +28,7 @@ export function parseName(text: string): EventName {
 }
 
 /** The protocol's method for events of a channel. `custom:<name>` and `custom` share one; `input` has its own. */
-export function methodOf(channel: string): string {
+export function channelMethod(channel: string): string {
   if (channel === "input") return "input.requested";
   return channel.startsWith("custom:") ? "custom" : channel;
 }

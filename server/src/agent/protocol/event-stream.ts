@@ -1,5 +1,5 @@
 import { SSE_HEADERS } from "../../base/events/sse.ts";
-import { type EventFilter, matches, methodOf } from "./event-name.ts";
+import { type EventFilter, matches, channelMethod } from "./event-name.ts";
 import type { Caller } from "./caller.ts";
 import type { ProtocolLog } from "./protocol-log.ts";
 import type { ProtocolEvent } from "./sql.ts";
@@ -94,4 +94,4 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
 }
 
 const frame = ({ seq, channel, json }: ProtocolEvent): string =>
-  `event: ${methodOf(channel)}\ndata: ${json}\nid: ${seq}\n\n`;
+  `event: ${channelMethod(channel)}\ndata: ${json}\nid: ${seq}\n\n`;

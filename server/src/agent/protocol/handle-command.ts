@@ -49,12 +49,12 @@ export async function handleCommand(deps: AgentDeps, caller: Caller, command: Co
 export function errorAnswer(id: number | null, thrown: unknown): CommandAnswer {
   if (thrown instanceof ProtocolError) return { type: "error", id, error: thrown.code, message: thrown.message };
   if (thrown instanceof AppError && thrown.status < 500) {
-    return { type: "error", id, error: codeOf(thrown), message: thrown.message };
+    return { type: "error", id, error: toErrorCode(thrown), message: thrown.message };
   }
   throw thrown;
 }
 
-function codeOf({ status, message, code }: AppError): ErrorCode {
+function toErrorCode({ status, message, code }: AppError): ErrorCode {
   if (code === UNKNOWN_INTERRUPT) return UNKNOWN_INTERRUPT;
   if (status === 401 || status === 403) return "permission_denied";
   if (status === 404 && message.startsWith("Checkpoint")) return "no_such_checkpoint";

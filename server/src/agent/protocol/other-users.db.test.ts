@@ -13,7 +13,7 @@ const ALL = { channels: ["values", "messages", "lifecycle", "tasks"] };
 const as = (user: string) => ({ authorization: `Bearer ${user}`, "content-type": "application/json" });
 
 const open: { close(): void }[] = [];
-afterAll(() => open.forEach((one) => one.close()));
+afterAll(() => open.forEach((socket) => socket.close()));
 
 async function ask(user: string, path: string, body: object, accept = "application/json") {
   const answer = await fetch(url + path, {

@@ -19,7 +19,7 @@ import {
   deleteOldEvents,
   endRun,
   type EventBatch,
-  eventsOf,
+  parseEvents,
   selectEndedRuns,
   selectEvents,
   selectLastSeqs,
@@ -91,7 +91,7 @@ export class ProtocolLog {
    * Appends an event of a run that is executed here. `name`: JSON of channel and namespace. `body`: JSON on one line.
    */
   append(run: RunRef, name: string, body: Buffer): void {
-    const writer = this.#writerOf(run);
+    const writer = this.#findWriter(run);
     writer.names.push(name);
     writer.bodies.push(body);
     writer.bytes += body.length;
@@ -166,7 +166,7 @@ export class ProtocolLog {
     for (const feed of this.#feeds.values()) feed.close();
   }
 
-  #writerOf(run: RunRef): Writer {
+  #findWriter(run: RunRef): Writer {
     const writer = this.#writers.get(run.runId);
     if (writer && writer.run.attempt === run.attempt) return writer;
     const { runId, threadId, attempt } = run;
@@ -194,7 +194,7 @@ export class ProtocolLog {
         // the run does not end before this is written, however long that takes
         const last = await whileAway(() => this.#commit(batch), Number.POSITIVE_INFINITY);
         if (last === null) writer.lost = true;
-        else this.#feeds.get(batch.threadId)?.publish(eventsOf(last, batch.names, batch.bodies));
+        else this.#feeds.get(batch.threadId)?.publish(parseEvents(last, batch.names, batch.bodies));
       }
     } catch (error) {
       writer.lost = true;

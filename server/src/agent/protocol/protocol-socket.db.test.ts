@@ -57,21 +57,21 @@ test("commands, responses and events share a socket, and each event arrives once
 
 test("replays events of another connection, and closing one leaves the others open", async () => {
   const thread = uuid7();
-  const [one, two] = [await open(thread), await open(thread)];
-  for (const client of [one, two]) await client.command("subscription.subscribe", { channels: ALL });
-  await one.command("run.start", { assistant_id: "ask", input: { topic: "a" } });
-  await Promise.all([ended(one), ended(two)]);
-  expect(two.events).toEqual(one.events);
-  one.socket.close();
+  const [first, second] = [await open(thread), await open(thread)];
+  for (const client of [first, second]) await client.command("subscription.subscribe", { channels: ALL });
+  await first.command("run.start", { assistant_id: "ask", input: { topic: "a" } });
+  await Promise.all([ended(first), ended(second)]);
+  expect(second.events).toEqual(first.events);
+  first.socket.close();
   const three = await open(thread);
   expect((await three.command("subscription.subscribe", { channels: ALL })).result.replayed_events).toBe(
-    two.events.length,
+    second.events.length,
   );
-  await three.until(() => three.events.length === two.events.length);
-  expect(three.events).toEqual(two.events);
-  const { interrupt_id } = two.events.find(({ method }) => method === "input.requested").params.data;
-  await two.command("input.respond", { namespace: [], interrupt_id, response: "ok" });
-  await Promise.all([ended(two, 2), ended(three, 2)]);
+  await three.until(() => three.events.length === second.events.length);
+  expect(three.events).toEqual(second.events);
+  const { interrupt_id } = second.events.find(({ method }) => method === "input.requested").params.data;
+  await second.command("input.respond", { namespace: [], interrupt_id, response: "ok" });
+  await Promise.all([ended(second, 2), ended(three, 2)]);
 });
 
 test("answers invalid commands with an error, and keeps the socket open", async () => {

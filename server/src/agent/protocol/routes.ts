@@ -4,7 +4,7 @@ import { rawJson } from "../../base/http/route.ts";
 import { acceptWebSocket } from "../../base/http/websocket.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
-import { idempotencyHeader, readOnce } from "../idempotency/once.ts";
+import { idempotencyHeader, readOnce } from "../idempotency/idempotent-request.ts";
 import { Caller } from "./caller.ts";
 import { eventStream } from "./event-stream.ts";
 import { handleCommand } from "./handle-command.ts";
@@ -14,7 +14,7 @@ import { ProtocolSocket } from "./protocol-socket.ts";
 /** Streaming protocol v2, contract agent-server §19. */
 export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
   /** Answers 404 for another user's thread. A thread that does not exist yet can be waited for. */
-  async function callerOf(threadId: string, principal: Principal, headers: Headers): Promise<Caller> {
+  async function authorizeCaller(threadId: string, principal: Principal, headers: Headers): Promise<Caller> {
     const caller = await Caller.of(deps, threadId, principal, headers);
     if (!(await caller.maySee())) throw notFound(`Thread with ID ${threadId} not found`);
     return caller;
@@ -52,7 +52,7 @@ export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
       errors: [400],
       handler: async ({ params, body, principal, c }) =>
         eventStream(deps.protocol, {
-          caller: await callerOf(params.thread_id, principal, c.req.raw.headers),
+          caller: await authorizeCaller(params.thread_id, principal, c.req.raw.headers),
           filter: {
             channels: body.channels,
             namespaces: body.namespaces ?? undefined,
@@ -70,7 +70,7 @@ export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
       out: { 101: null },
       errors: [400, 426],
       async handler({ params, principal, c }) {
-        const caller = await callerOf(params.thread_id, principal, c.req.raw.headers);
+        const caller = await authorizeCaller(params.thread_id, principal, c.req.raw.headers);
         const accepted = acceptWebSocket(c, (socket, intake) =>
           new ProtocolSocket(deps, caller, socket, intake).start(),
         );

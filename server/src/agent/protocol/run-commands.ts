@@ -1,7 +1,7 @@
 /** Commands that start runs. All of them are ordinary runs whose events use protocol v2. */
 import type { AgentDeps } from "../deps.ts";
 import { resolveAssistantId } from "../project/assistant-id.ts";
-import { reserve } from "../idempotency/once.ts";
+import { reserve } from "../idempotency/idempotent-request.ts";
 import { createRun } from "../runs/create-run.ts";
 import { runBody } from "../runs/schema.ts";
 import { describeIssues } from "../../base/http/errors.ts";

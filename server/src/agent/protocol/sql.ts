@@ -1,5 +1,5 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { type EventName, methodOf, parseName } from "./event-name.ts";
+import { type EventName, channelMethod, parseName } from "./event-name.ts";
 
 /** Events of one run that are written together, one per line. */
 export interface EventBatch {
@@ -76,17 +76,19 @@ export async function selectEvents(sql: Sql, threadId: string, after: number): P
   const rows = await sql<{ last: string; names: string; bodies: string }[]>`
     select last_seq::text as last, names, bodies from protocol_events
     where thread_id = ${threadId} and last_seq > ${after} order by last_seq limit ${PAGE_ROWS}`;
-  return rows.flatMap(({ last, names, bodies }) => eventsOf(Number(last), names, bodies)).filter((e) => e.seq > after);
+  return rows
+    .flatMap(({ last, names, bodies }) => parseEvents(Number(last), names, bodies))
+    .filter((e) => e.seq > after);
 }
 
 /** @param last number of the last event */
-export function eventsOf(last: number, names: string, bodies: string): ProtocolEvent[] {
+export function parseEvents(last: number, names: string, bodies: string): ProtocolEvent[] {
   const lines = bodies.split("\n");
   const first = last - lines.length + 1;
   return names.split("\n").map((text, i) => {
     const name = parseName(text);
     const seq = first + i;
-    const head = `{"type":"event","event_id":"${seq}","seq":${seq},"method":${JSON.stringify(methodOf(name.channel))}`;
+    const head = `{"type":"event","event_id":"${seq}","seq":${seq},"method":${JSON.stringify(channelMethod(name.channel))}`;
     return { ...name, seq, json: `${head},"params":${lines[i]!}}` };
   });
 }

@@ -21,7 +21,7 @@ const LIST_LIMIT = 10;
 export async function stateGet(deps: AgentDeps, caller: Caller, given: unknown): Promise<Record<string, unknown>> {
   caller.demand("threads:read");
   const { namespace, keys } = parseParams(stateParams, given);
-  const checkpoint = checkpointOf(namespace);
+  const checkpoint = checkpointFor(namespace);
   const text = await orNone(caller, readState(deps, caller.threadId, { ...checkpoint, subgraphs: false }));
   const { values, checkpoint: at } = JSON.parse(text) as State;
   if (checkpoint.checkpoint && !at) throw noNamespace(namespace);
@@ -43,21 +43,21 @@ export async function stateListCheckpoints(
     caller,
     readHistory(deps, caller.threadId, {
       limit: limit ?? LIST_LIMIT,
-      ...checkpointOf(namespace),
+      ...checkpointFor(namespace),
       ...(before && { before: { checkpoint_id: before } }),
     }),
   );
-  return { checkpoints: (JSON.parse(text) as State[]).flatMap(summaryOf) };
+  return { checkpoints: (JSON.parse(text) as State[]).flatMap(summarizeState) };
 }
 
-function summaryOf({ checkpoint, created_at, metadata }: State): object[] {
+function summarizeState({ checkpoint, created_at, metadata }: State): object[] {
   if (!checkpoint) return [];
   const { step, ...rest } = metadata ?? {};
   const id = checkpoint.checkpoint_id;
   return [{ id, timestamp: created_at, step: typeof step === "number" ? step : -1, metadata: rest }];
 }
 
-function checkpointOf(namespace: string[] | null | undefined) {
+function checkpointFor(namespace: string[] | null | undefined) {
   return namespace && namespace.length > 0 ? { checkpoint: { checkpoint_ns: namespace.join("|") } } : {};
 }
 

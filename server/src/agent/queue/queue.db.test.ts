@@ -21,22 +21,26 @@ test("shows why each run waits, which server executes which run, and the slots",
   const noSlot = await start(second);
   const behind = await start(second);
   const later = await start(await newThread(), { after_seconds: 3600 });
-  const told = await queue();
-  expect(told.counts).toEqual({ pending: 4, running: 1 });
-  expect(told.slots).toBe(1);
-  const reasons = told.waiting.map((one: Record<string, unknown>) => [one["run_id"], one["reason"], one["waits_for"]]);
+  const answer = await queue();
+  expect(answer.counts).toEqual({ pending: 4, running: 1 });
+  expect(answer.slots).toBe(1);
+  const reasons = answer.waiting.map((waiter: Record<string, unknown>) => [
+    waiter["run_id"],
+    waiter["reason"],
+    waiter["waits_for"],
+  ]);
   expect(reasons).toEqual([
     [sameThread, "thread_busy", running],
     [noSlot, "no_free_slot", null],
     [behind, "behind_another", noSlot],
     [later, "starts_later", null],
   ]);
-  expect(told.running).toMatchObject([
+  expect(answer.running).toMatchObject([
     { run_id: running, graph_id: "slow", attempt: 1, failures: 0, cancelling: false },
   ]);
-  expect(told.servers).toMatchObject([{ is_this: true, is_alive: true, running: 1 }]);
-  expect(told.running[0].server_id).toBe(told.servers[0].server_id);
-  expect(Date.parse(told.oldest_pending_at)).toBeLessThanOrEqual(Date.now());
+  expect(answer.servers).toMatchObject([{ is_this: true, is_alive: true, running: 1 }]);
+  expect(answer.running[0].server_id).toBe(answer.servers[0].server_id);
+  expect(Date.parse(answer.oldest_pending_at)).toBeLessThanOrEqual(Date.now());
   expect((await queue("?limit=2")).waiting).toHaveLength(2);
   expect((await call("GET", "/queue?limit=0")).status).toBe(422);
   for (const run of [running, sameThread]) await call("POST", `/threads/${first}/runs/${run}/cancel`, {});

@@ -5,7 +5,7 @@ import type { RunStatus } from "./sql.ts";
  * else null; `__error__` when the run failed.
  * @returns JSON text
  */
-export function answerOf(
+export function buildAnswer(
   status: RunStatus | "deleted",
   error: { error: string; message: string } | undefined,
   lastValues: Buffer | undefined,

@@ -9,12 +9,12 @@ import { testDatabase } from "../../../test/db.ts";
 import { uuid7 } from "../../base/ids.ts";
 
 /** A trace endpoint that records its requests. */
-const told: string[] = [];
+const received: string[] = [];
 const traces = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on("data", (chunk: Buffer) => chunks.push(chunk));
   request.on("end", () => {
-    told.push(Buffer.concat(chunks).toString());
+    received.push(Buffer.concat(chunks).toString());
     response.writeHead(202, { "content-type": "application/json" }).end("{}");
   });
 }).listen(0, "127.0.0.1");
@@ -49,7 +49,8 @@ async function lostRun(status: string, more: { cancel_action?: string; attempt?:
   return [thread_id, run_id];
 }
 
-const ends = (runId: string) => told.filter((text) => text.includes(runId) && text.includes('"end_time"')).join("\n");
+const ends = (runId: string) =>
+  received.filter((text) => text.includes(runId) && text.includes('"end_time"')).join("\n");
 
 test("closes the trace of a run that was being cancelled when its server was lost", async () => {
   const [, runId] = await lostRun("running", { cancel_action: "interrupt" });
@@ -70,5 +71,5 @@ test("closes the trace of a run cancelled between attempts, and opens none for a
   const [otherThread, other] = await lostRun("pending", { attempt: 0 });
   await call("POST", `/threads/${otherThread}/runs/${other}/cancel?wait=false`);
   await new Promise((resolve) => setTimeout(resolve, 500));
-  expect(told.filter((text) => text.includes(other!))).toEqual([]);
+  expect(received.filter((text) => text.includes(other!))).toEqual([]);
 });

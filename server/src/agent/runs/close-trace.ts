@@ -5,11 +5,11 @@ import type { TracedRun } from "./sql.ts";
 /** Data with which another host closes the trace of a run whose own host is gone. */
 export function lostTrace(run: ActiveRun, error: string | null): LostTrace {
   const started_at = new Date(performance.timeOrigin + run.claimedAt).toISOString();
-  return traceOf({ ...run.start, kwargs: run.kwargs, started_at }, error);
+  return toLostTrace({ ...run.start, kwargs: run.kwargs, started_at }, error);
 }
 
 /** The same for a run whose server is gone. */
-export function traceOf(run: TracedRun, error: string | null): LostTrace {
+export function toLostTrace(run: TracedRun, error: string | null): LostTrace {
   const { config, input } = JSON.parse(run.kwargs) as RunKwargs;
   const configurable = config?.configurable ?? {};
   const { langsmith_project: project } = configurable;

@@ -8,7 +8,13 @@ import { isThreadPermitted } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
 import { issueFeedbackLinks } from "../feedback-links/issue-links.ts";
 import { feedbackPlatform } from "../feedback-links/platform.ts";
-import { createOnce, markOf, type Once, reserve, wireOf } from "../idempotency/once.ts";
+import {
+  createOnce,
+  reservationMark,
+  type IdempotentRequest,
+  reserve,
+  serializeReservedRun,
+} from "../idempotency/idempotent-request.ts";
 import type { RunBody } from "./schema.ts";
 import { checkpointExists, type CreatedRun, selectRun, threadExists } from "./sql.ts";
 
@@ -24,7 +30,7 @@ export interface RunRequest {
   /** Set for runs whose events are those of streaming protocol v2, numbered over the thread. */
   protocol?: "v2";
   /** The request's Idempotency-Key: a repeated request gets the existing run. */
-  once?: Once | undefined;
+  once?: IdempotentRequest | undefined;
 }
 
 export interface AcceptedRun extends CreatedRun {
@@ -86,7 +92,11 @@ export async function createRun(deps: AgentDeps, request: RunRequest): Promise<A
     return createOnce(deps.sql, once, ids.runId, () => start(deps, request, assistantId, ids));
   }
   const run = await selectRun(deps.sql, ids.threadId, ids.runId);
-  return { ...REPLAYED, ...ids, run: run ?? wireOf(reserved, kwargsOf(deps, request, isTemporary(request))) };
+  return {
+    ...REPLAYED,
+    ...ids,
+    run: run ?? serializeReservedRun(reserved, buildKwargs(deps, request, isTemporary(request))),
+  };
 }
 
 const REPLAYED = {
@@ -124,7 +134,7 @@ async function start(
     multitask_strategy: strategy,
     if_not_exists: body.if_not_exists ?? "reject",
     after_seconds: body.after_seconds ?? 0,
-    kwargs: kwargsOf(deps, request, temporary),
+    kwargs: buildKwargs(deps, request, temporary),
   };
   const access = await askForRun(deps, request.principal, asked);
   await checkCheckpoint(deps, request, access);
@@ -132,7 +142,7 @@ async function start(
   const more = {
     // for an existing thread, checked under its lock
     ...(access.length > 0 && { access }),
-    ...(once && markOf(once)),
+    ...(once && reservationMark(once)),
     ...(body.feedback_keys?.length && { feedback_urls: await linksFor(deps, runId, body) }),
   };
   const created = await deps.queue.create({
@@ -194,7 +204,7 @@ const unknownAssistant = (id: string): AppError =>
   notFound(`No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`);
 
 /** The run's kwargs for the graph host, before assistant and thread are merged in (by accept_run). */
-export function kwargsOf(
+export function buildKwargs(
   deps: Pick<AgentDeps, "project" | "settings" | "access">,
   { body, headers, principal, protocol }: Pick<RunRequest, "body" | "headers" | "principal" | "protocol">,
   temporary: boolean,

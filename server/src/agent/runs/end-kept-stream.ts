@@ -21,11 +21,11 @@ const REASON = "The server that executed the run was lost before it stored all f
 export async function endKeptStream(sql: Sql, stream: KeptStream): Promise<void> {
   const { run_id: runId, thread_id: threadId, attempt, frames: first } = stream;
   const tail = splitFrames(Buffer.from(first > 0 ? await selectTail(sql, runId) : ""));
-  const told = tail.some(({ name }) => name === "feedback");
+  const hasFeedback = tail.some(({ name }) => name === "feedback");
   const failed = tail.findLast(({ name }) => name !== "feedback")?.name === "error";
   // a temporary run's row is deleted, and only its frames show how it ended
   const status = failed && stream.status === "success" ? "error" : stream.status!;
-  const result = first > 0 && !told ? await selectRunResult(sql, runId) : undefined;
+  const result = first > 0 && !hasFeedback ? await selectRunResult(sql, runId) : undefined;
   const missing = result && !failed ? [missingFrame(stream, result, tail) ?? []].flat() : [];
   // a run that never started has no frames
   const isIncomplete = first > 0 || attempt > 0;

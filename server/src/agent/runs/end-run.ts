@@ -10,8 +10,8 @@ import { isPassing, untilDone } from "../../base/db/retry.ts";
 import { coerceError } from "../../base/errors.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
 import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
-import { linksOf, withLinks } from "../feedback-links/tell-links.ts";
-import { answerOf } from "./answer.ts";
+import { readLinks, withLinks } from "../feedback-links/emit-links.ts";
+import { buildAnswer } from "./answer.ts";
 import { lostTrace } from "./close-trace.ts";
 import { refreshThreadHead } from "./refresh-thread.ts";
 import { sortedGroupCommit } from "./sorted-commit.ts";
@@ -153,7 +153,7 @@ export class RunEndings {
   /** Writes the final status, the last frames and the end of the stream in one commit. */
   #finishKept(run: ActiveRun, row: FinishedRun): Promise<FinishOutcome> {
     this.#o.fault("before-final-status");
-    return this.#o.keeper.end(this.#o.streams.open(run.runId), row, linksOf(run.kwargs));
+    return this.#o.keeper.end(this.#o.streams.open(run.runId), row, readLinks(run.kwargs));
   }
 
   /**
@@ -187,10 +187,10 @@ export class RunEndings {
     this.#o.onEnded(run, outcome);
     this.#o.leave(run);
     const stream = this.#o.streams.open(run.runId);
-    const links = outcome === "deleted" ? undefined : linksOf(run.kwargs);
+    const links = outcome === "deleted" ? undefined : readLinks(run.kwargs);
     // a kept stream already has it
     if (links !== undefined && !stream.kept) stream.append("feedback", links);
-    const answer = withLinks(answerOf(outcome, error, stream.lastValues, state), links);
+    const answer = withLinks(buildAnswer(outcome, error, stream.lastValues, state), links);
     this.#o.streams.end(run.runId, { status: outcome, answer });
     this.#o.protocol.ended(run);
   }

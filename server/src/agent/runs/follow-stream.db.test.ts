@@ -26,7 +26,7 @@ afterAll(async () => {
 const post = (url: string, path: string, body: unknown) =>
   fetch(url + path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
-const framesOf = (text: string) => text.split(/\r?\n\r?\n/).filter((frame) => frame.includes("event:"));
+const splitFrames = (text: string) => text.split(/\r?\n\r?\n/).filter((frame) => frame.includes("event:"));
 
 test("a server that does not execute a run forwards all of its frames, from a reader's last position", async () => {
   const { thread_id } = (await (await post(owner.url, "/threads", {})).json()) as { thread_id: string };
@@ -44,7 +44,9 @@ test("a server that does not execute a run forwards all of its frames, from a re
   const responses = await Promise.all(readers);
   await sleep(300);
   await post(other.url, path.replace("/stream", "/cancel"), {});
-  const [direct, passedOn, later] = await Promise.all(responses.map(async (one) => framesOf(await one.text())));
+  const [direct, passedOn, later] = await Promise.all(
+    responses.map(async (response) => splitFrames(await response.text())),
+  );
   expect(direct!.map((frame) => /event: ?(\w+)/.exec(frame)![1])).toEqual(["metadata", "values"]);
   expect(passedOn).toEqual(direct);
   expect(later).toEqual(direct!.slice(1));

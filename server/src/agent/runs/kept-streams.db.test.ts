@@ -43,17 +43,17 @@ test(
       fc.array(step, { maxLength: 20 }),
       cuts,
       fc.nat(),
-      async (steps, cutsOf, seed) => {
+      async (steps, cutPoints, seed) => {
         let owner = await servers.start();
         const run = await servers.newRun(owner);
         let attempt = 1;
         await owner.execute(run.runId, run.threadId, attempt);
         let turn = seed;
-        const readers = cutsOf.map((own) => readAll(run, own, () => [owner, bystander][turn++ % 2]!));
-        for (const one of steps) {
-          if (one.do === "wait") await sleep(one.ms);
-          else if (one.do === "append") {
-            for (const size of one.sizes) {
+        const readers = cutPoints.map((own) => readAll(run, own, () => [owner, bystander][turn++ % 2]!));
+        for (const step of steps) {
+          if (step.do === "wait") await sleep(step.ms);
+          else if (step.do === "append") {
+            for (const size of step.sizes) {
               owner.streams
                 .get(run.runId)!
                 .append("values", JSON.stringify({ text: "ä\u0000\n€".repeat(size / 4), size }));
@@ -197,10 +197,10 @@ test("rebuilds the last frames of a run whose server died at its end from the ru
   await db.sql`update threads set values = '{"n":2}' where thread_id = ${run.threadId}`;
   await db.sql`update runs set status = 'success', ended_at = now() where run_id = ${run.runId}`;
   await deleteServer(db.sql, server.id);
-  const [one, two] = await Promise.all(reading);
-  expect(one!.equals(two!)).toBe(true);
-  expect(splitFrames(one!).map(({ name }) => name)).toEqual(["metadata", "values", "incomplete", "values"]);
-  expect(one!.toString()).toContain('event: values\ndata: {"n": 2}\nid: 3\n');
+  const [first, two] = await Promise.all(reading);
+  expect(first!.equals(two!)).toBe(true);
+  expect(splitFrames(first!).map(({ name }) => name)).toEqual(["metadata", "values", "incomplete", "values"]);
+  expect(first!.toString()).toContain('event: values\ndata: {"n": 2}\nid: 3\n');
   const [row] = await db.sql<{ run: { stream_incomplete: string } }[]>`
     select run_wire(r) as run from runs r where run_id = ${run.runId}`;
   expect(row!.run.stream_incomplete).toMatch(/lost before it stored all frames/);

@@ -19,7 +19,7 @@ const { agent, sql, call } = await testAgentServer(env, PROJECT);
 
 const newThread = async () => (await call("POST", "/threads", {})).json.thread_id as string;
 const body = (file: string, more: object = {}) => ({ assistant_id: "patient", input: { file, ms: 50 }, ...more });
-const statusOf = async (runId: string) =>
+const runStatus = async (runId: string) =>
   (await sql<{ status: string }[]>`select status from runs where run_id = ${runId}`)[0]?.status;
 
 /**
@@ -54,11 +54,11 @@ test("a run that ended while its claim waited for its stored stream does not beg
   const release = await lock("run_streams", "run_id", runId);
   // as after a lost attempt
   await sql`update runs set attempt = 1 where run_id = ${runId}`;
-  await expect.poll(() => statusOf(runId), { interval: 10 }).toBe("running");
+  await expect.poll(() => runStatus(runId), { interval: 10 }).toBe("running");
   await sql`update runs set cancel_action = 'interrupt' where run_id = ${runId}`;
   // other servers declare this one dead
   await sql`delete from servers`;
-  await expect.poll(() => statusOf(runId), { interval: 10 }).toBe("interrupted");
+  await expect.poll(() => runStatus(runId), { interval: 10 }).toBe("interrupted");
   await release();
   await sleep(600);
   expect(existsSync(file)).toBe(false);
@@ -74,10 +74,10 @@ test("a run claimed while heartbeats fail begins after the next confirmed one", 
   await sleep(LEASE_MS + 300);
   const { json } = await call("POST", `/threads/${thread}/runs`, body(file));
   await sleep(300);
-  expect(await statusOf(json.run_id)).toBe("running");
+  expect(await runStatus(json.run_id)).toBe("running");
   expect(existsSync(file)).toBe(false);
   await release();
-  await expect.poll(() => statusOf(json.run_id)).toBe("success");
+  await expect.poll(() => runStatus(json.run_id)).toBe("success");
   expect(existsSync(file)).toBe(true);
 });
 
@@ -87,7 +87,7 @@ test("a run that ended elsewhere does not begin after the next confirmed heartbe
   const release = await lock("servers", "server_id", agent.deps.serverId);
   await sleep(LEASE_MS + 300);
   const { json } = await call("POST", `/threads/${thread}/runs`, body(file));
-  await expect.poll(() => statusOf(json.run_id)).toBe("running");
+  await expect.poll(() => runStatus(json.run_id)).toBe("running");
   await sql`update runs set status = 'interrupted', ended_at = now() where run_id = ${json.run_id}`;
   await sql`update threads set status = 'idle', running_run_id = null where thread_id = ${thread}`;
   await release();

@@ -61,19 +61,19 @@ test("a stopping server lets short runs finish, and hands long ones back without
 
 test("either of two servers on one database can wait for, follow and cancel a run of the other", async () => {
   const db = await testDatabase();
-  const one = await testAgentServer({}, PROJECT, { db });
+  const server = await testAgentServer({}, PROJECT, { db });
   const other = await testAgentServer({}, PROJECT, { db });
   await until(async () => (await db.sql`select 1 from servers`).length === 2);
   const file = join(dir, "shared");
-  const run = await background(one, await newThread(one), "patient", { file, ms: 400 });
+  const run = await background(server, await newThread(server), "patient", { file, ms: 400 });
   expect((await other.call("GET", `${run}/join`)).json.done).toEqual(["a", "b", "c"]);
-  const cut = await background(one, await newThread(one), "patient", { file: join(dir, "cut"), ms: 600_000 });
+  const cut = await background(server, await newThread(server), "patient", { file: join(dir, "cut"), ms: 600_000 });
   await until(async () => (await other.call("GET", cut)).json.status === "running");
   const began = Date.now();
   expect((await other.call("POST", `${cut}/cancel?wait=1`)).status).toBe(204);
   // not only at the end of its step
   expect(Date.now() - began).toBeLessThan(30_000);
-  expect((await one.call("GET", cut)).json.status).toBe("interrupted");
+  expect((await server.call("GET", cut)).json.status).toBe("interrupted");
 });
 
 test("a run beyond its time limit ends as timeout, with a matching error frame", async () => {

@@ -37,7 +37,7 @@ const row = async (runId: string) =>
     await sql<{ status: string; attempt: number; failures: number }[]>`
       select status, attempt, failures from runs where run_id = ${runId}`
   )[0];
-const statusOf = async (runId: string) => (await row(runId))?.status;
+const runStatus = async (runId: string) => (await row(runId))?.status;
 
 // statements that start a run take half a second to commit while `slowly` has a row
 await sql`create table slowly (yes boolean)`;
@@ -68,12 +68,12 @@ async function loseStart(then: () => Promise<unknown> = () => sleep(50)): Promis
 test("starts a run whose claim was committed but not answered", async () => {
   // a first run, to wait for the hosts
   const warm = await background(0);
-  await expect.poll(() => statusOf(warm.runId)).toBe("success");
+  await expect.poll(() => runStatus(warm.runId)).toBe("success");
   const { runId } = await background(0, { after_seconds: 1 });
   await slowDown();
   await loseStart();
-  expect(await statusOf(runId)).toBe("running");
-  await expect.poll(() => statusOf(runId), { timeout: 10_000 }).toBe("success");
+  expect(await runStatus(runId)).toBe("running");
+  await expect.poll(() => runStatus(runId), { timeout: 10_000 }).toBe("success");
   expect((await row(runId))!.failures).toBe(0);
 });
 
@@ -89,7 +89,7 @@ test("starts a run whose creation was committed but not answered, and returns it
 
 test("does not repeat a stateless run executed elsewhere when the answer to its creation was lost", async () => {
   const busy = await Promise.all([1, 2, 3].map(() => background(12_000)));
-  for (const { runId } of busy) await expect.poll(() => statusOf(runId)).toBe("running");
+  for (const { runId } of busy) await expect.poll(() => runStatus(runId)).toBe("running");
   const worker = uuid7();
   await sql`insert into servers (server_id, host_name, process, graphs) values (${worker}, 'elsewhere', 'null', '{good}')`;
   await slowDown();
@@ -103,14 +103,14 @@ test("does not repeat a stateless run executed elsewhere when the answer to its 
   await lost;
   expect((await answer).status).toBe(503);
   expect(await sql`select 1 from runs where temporary`).toEqual([]);
-  for (const one of busy) await call("POST", `/threads/${one.threadId}/runs/${one.runId}/cancel?wait=true`, {});
+  for (const run of busy) await call("POST", `/threads/${run.threadId}/runs/${run.runId}/cancel?wait=true`, {});
 });
 
 test("a cancellation without a notification takes effect within two seconds", async () => {
   const { runId } = await background(15_000);
-  await expect.poll(() => statusOf(runId)).toBe("running");
+  await expect.poll(() => runStatus(runId)).toBe("running");
   await sql`update runs set cancel_action = 'interrupt' where run_id = ${runId}`;
-  await expect.poll(() => statusOf(runId), { timeout: 2500, interval: 50 }).toBe("interrupted");
+  await expect.poll(() => runStatus(runId), { timeout: 2500, interval: 50 }).toBe("interrupted");
 });
 
 test("cancelling a run that waits for a host ends it at once", async () => {
@@ -118,10 +118,10 @@ test("cancelling a run that waits for a host ends it at once", async () => {
   const both = [await background(4000, { after_seconds: 1 }), await background(12_000, { after_seconds: 1 })] as const;
   await sql`update runs set failures = 2 where run_id in ${sql(both.map(({ runId }) => runId))}`;
   const [first, second] = both;
-  await expect.poll(() => statusOf(second.runId), { interval: 10 }).toBe("running");
+  await expect.poll(() => runStatus(second.runId), { interval: 10 }).toBe("running");
   const began = performance.now();
   await call("POST", `/threads/${second.threadId}/runs/${second.runId}/cancel?wait=true`, {});
-  expect(await statusOf(second.runId)).toBe("interrupted");
+  expect(await runStatus(second.runId)).toBe("interrupted");
   expect(performance.now() - began).toBeLessThan(2500);
   await call("POST", `/threads/${first.threadId}/runs/${first.runId}/cancel?wait=true`, {});
 });
@@ -129,15 +129,15 @@ test("cancelling a run that waits for a host ends it at once", async () => {
 test("a run survives all connections going silent at once, and its timeout survives an outage", async () => {
   const endless = await background(60_000);
   const { runId } = await background(2000);
-  await expect.poll(() => statusOf(runId)).toBe("running");
-  await expect.poll(() => statusOf(endless.runId)).toBe("running");
+  await expect.poll(() => runStatus(runId)).toBe("running");
+  await expect.poll(() => runStatus(endless.runId)).toBe("running");
   const began = performance.now();
   proxy.blackHole();
-  await expect.poll(() => statusOf(runId), { timeout: 14_000 }).toBe("success");
+  await expect.poll(() => runStatus(runId), { timeout: 14_000 }).toBe("success");
   expect(await row(runId)).toMatchObject({ attempt: 1, failures: 0 });
   await sleep(Math.max(13_500 - (performance.now() - began), 0));
   proxy.down();
   await sleep(3000);
   proxy.up();
-  await expect.poll(() => statusOf(endless.runId), { timeout: 4000, interval: 50 }).toBe("timeout");
+  await expect.poll(() => runStatus(endless.runId), { timeout: 4000, interval: 50 }).toBe("timeout");
 });

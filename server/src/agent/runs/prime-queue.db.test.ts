@@ -24,8 +24,8 @@ test("a rehearsed run leaves no rows on either connection", async () => {
   expect(await db.sql`select 1 from runs union all select 1 from threads`).toHaveLength(0);
   const prepared = () =>
     hotSql`select count(*)::int as n from pg_prepared_statements where statement like '%lateral accept' || '_run(%'`;
-  const [one, two] = await Promise.all([prepared(), prepared()]);
-  expect([one![0]!["n"], two![0]!["n"]]).toEqual([1, 1]);
+  const [first, second] = await Promise.all([prepared(), prepared()]);
+  expect([first![0]!["n"], second![0]!["n"]]).toEqual([1, 1]);
   await hotSql.end();
 });
 

@@ -6,7 +6,7 @@ import { describe, expect, test } from "vitest";
 import { queueRows } from "../../../test/queue-rows.ts";
 import { cancelRunRow, claimRuns, deleteFinishedRun, releaseRun, selectRunState } from "./sql.ts";
 
-const { sql, me, newThread, create, finish, thread, status, checkpoint, countOf } = await queueRows();
+const { sql, me, newThread, create, finish, thread, status, checkpoint, countOf: countRows } = await queueRows();
 
 /** Releases the run's first attempt, which counts as a failure. */
 const releaseFirst = (runId: string) =>
@@ -102,8 +102,8 @@ describe("ending", () => {
     expect((await finish(run.runId)).outcome).toBe("success");
     expect(await thread(threadId)).toBeUndefined();
     expect(await status(run.runId)).toBeUndefined();
-    expect(await countOf("checkpoints", threadId)).toBe(0);
-    expect(await countOf("checkpoint_blobs", threadId)).toBe(0);
+    expect(await countRows("checkpoints", threadId)).toBe(0);
+    expect(await countRows("checkpoint_blobs", threadId)).toBe(0);
   });
 });
 
@@ -139,9 +139,9 @@ describe("cancelling", () => {
     ).toBe("deleted");
     expect(await status(run.runId)).toBeUndefined();
     expect((await thread(t))!.values).toEqual({ text: "before" });
-    expect(await countOf("checkpoints", t)).toBe(1);
-    expect(await countOf("checkpoint_blobs", t)).toBe(1);
-    expect(await countOf("checkpoint_writes", t)).toBe(1);
+    expect(await countRows("checkpoints", t)).toBe(1);
+    expect(await countRows("checkpoint_blobs", t)).toBe(1);
+    expect(await countRows("checkpoint_writes", t)).toBe(1);
     expect((await claimRuns(sql, me, 100)).map((c) => c.run_id)).toContain(next.runId);
   });
 
@@ -172,7 +172,7 @@ describe("cancelling", () => {
     await finish(run.runId);
     expect(await deleteFinishedRun(sql, t, run.runId)).toBe("deleted");
     expect(await deleteFinishedRun(sql, t, run.runId)).toBe("not_found");
-    expect(await countOf("checkpoints", t)).toBe(0);
-    expect(await countOf("checkpoint_writes", t)).toBe(0);
+    expect(await countRows("checkpoints", t)).toBe(0);
+    expect(await countRows("checkpoint_writes", t)).toBe(0);
   });
 });

@@ -70,7 +70,7 @@ describe("accepting", () => {
       newRun(t, { describe: false, claim: true }),
       newRun(randomUUID(), { describe: false, claim: true, createThread: true }),
     ]);
-    expect(created.map((one) => one.claimed)).toEqual([true, false, true]);
+    expect(created.map((run) => run.claimed)).toEqual([true, false, true]);
   });
 });
 
@@ -187,7 +187,7 @@ test("a locked thread delays only its own run", async () => {
   await sql.begin(async (tx) => {
     await tx`select 1 from threads where thread_id = ${held} for update`;
     const both = [held, free].map((threadId) => newRun(threadId, { claim: true }));
-    const outcomes = (await createRuns(sql, both, false)).map((one) => one.outcome);
+    const outcomes = (await createRuns(sql, both, false)).map((item) => item.outcome);
     expect(outcomes).toEqual(["locked", "created"]);
   });
   expect((await create(held, { claim: true })).claimed).toBe(true);
@@ -195,8 +195,8 @@ test("a locked thread delays only its own run", async () => {
 
 test("a run that starts at once gets the thread's newest checkpoint, if nothing else was written", async () => {
   const threadId = await newThread();
-  const headOf = async (claim: boolean) => (await create(threadId, { claim })).head;
-  expect(await headOf(false)).toBeNull();
+  const createdHead = async (claim: boolean) => (await create(threadId, { claim })).head;
+  expect(await createdHead(false)).toBeNull();
   await sql`update runs set status = 'success' where thread_id = ${threadId}`;
   for (const id of ["1a", "1b"]) {
     await sql`insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, checkpoint, metadata)
@@ -205,7 +205,7 @@ test("a run that starts at once gets the thread's newest checkpoint, if nothing 
   const next = async () => {
     await sql`update runs set status = 'success' where thread_id = ${threadId}`;
     await sql`update threads set running_run_id = null where thread_id = ${threadId}`;
-    return headOf(true);
+    return createdHead(true);
   };
   expect(await next()).toBe("1b");
   await sql`insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)

@@ -6,8 +6,8 @@ import { notFound } from "../../base/errors.ts";
 import { rawJson } from "../../base/http/route.ts";
 import { slowJson, type SlowJsonOptions } from "../../base/http/slow-json.ts";
 import type { AgentDeps } from "../deps.ts";
-import { withLinks } from "../feedback-links/tell-links.ts";
-import { answerOf } from "./answer.ts";
+import { withLinks } from "../feedback-links/emit-links.ts";
+import { buildAnswer } from "./answer.ts";
 import type { RunStream } from "./run-streams.ts";
 import { type RunState, selectRunState } from "./sql.ts";
 import { findMark } from "./stream-marks.ts";
@@ -53,7 +53,7 @@ export async function joinRun(
   if (local?.outcome) return rawJson(local.outcome.answer);
   if (isFinal(state)) {
     const error = state.error ? (JSON.parse(state.error) as { error: string; message: string }) : undefined;
-    const answer = answerOf(state.status, error, undefined, `{"values":${state.values ?? "null"}}`);
+    const answer = buildAnswer(state.status, error, undefined, `{"values":${state.values ?? "null"}}`);
     return rawJson(withLinks(answer, state.links ?? undefined));
   }
   const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId, state.thread_id);

@@ -274,7 +274,7 @@ test("a resume that comes between two questions of a run does not answer the sec
 
 describe("a resume whose thread asks the next question while the request is in the database", () => {
   const { sql } = server;
-  const rowOf = async (threadId: string, kwargs: object): Promise<NewRun> => {
+  const newRun = async (threadId: string, kwargs: object): Promise<NewRun> => {
     const [assistant] = await sql`select assistant_id from assistants where graph_id = 'approval'`;
     const body = { kwargs: JSON.stringify(kwargs), metadata: "{}", strategy: "enqueue" as const };
     const where = { threadId, assistantId: assistant!["assistant_id"] as string, serverId: randomUUID() };
@@ -288,7 +288,7 @@ describe("a resume whose thread asks the next question while the request is in t
 
   test("is rejected when the statement that accepts it waited for another thread first", async () => {
     const [held, threadId] = [await asked("approval", {}), await asked("approval", {})];
-    const batch = [await rowOf(held, { input: {} }), await rowOf(threadId, { command: { resume: "yes" } })];
+    const batch = [await newRun(held, { input: {} }), await newRun(threadId, { command: { resume: "yes" } })];
     let created: Promise<CreatedRun[]> | undefined;
     await sql.begin(async (tx) => {
       await tx`select 1 from threads where thread_id = ${held} for update`;
@@ -301,7 +301,7 @@ describe("a resume whose thread asks the next question while the request is in t
 
   test("is rejected when its thread was locked and it is sent again", async () => {
     const threadId = await asked("approval", {});
-    const row = await rowOf(threadId, { command: { resume: "yes" } });
+    const row = await newRun(threadId, { command: { resume: "yes" } });
     const first = await sql.begin(async (tx) => {
       await tx`select 1 from threads where thread_id = ${threadId} for update`;
       const [created] = await createRuns(sql, [row], false);

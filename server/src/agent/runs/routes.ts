@@ -6,7 +6,7 @@ import { AppError, conflict, notFound } from "../../base/errors.ts";
 import { rawJson } from "../../base/http/route.ts";
 import { agentRoute, type AgentRoute, onThread } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
-import { idempotencyHeader, readOnce } from "../idempotency/once.ts";
+import { idempotencyHeader, readOnce } from "../idempotency/idempotent-request.ts";
 import { cancelMany, cancelOne } from "./cancel-run.ts";
 import { type AcceptedRun, checkBatch, createRun } from "./create-run.ts";
 import { acceptedStream, joinRun, joinStream, streamResponse, waitResponse } from "./read-run.ts";

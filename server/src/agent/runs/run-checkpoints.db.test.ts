@@ -8,10 +8,10 @@ import { StatementBuilder, WRITE_STATEMENT } from "../../../../graph-host/src/ch
 import { queueRows } from "../../../test/queue-rows.ts";
 import { cancelRunRow, deleteFinishedRun, releaseRun } from "./sql.ts";
 
-const { sql, newThread, create, finish, checkpoint, countOf } = await queueRows();
+const { sql, newThread, create, finish, checkpoint, countOf: countRows } = await queueRows();
 
 const tables = ["checkpoints", "checkpoint_blobs", "checkpoint_writes"] as const;
-const rows = (threadId: string) => Promise.all(tables.map((table) => countOf(table, threadId)));
+const rows = (threadId: string) => Promise.all(tables.map((table) => countRows(table, threadId)));
 
 const step = (threadId: string, runId: string, id: string): WriteItem => ({
   fence: { runId, attempt: 1 },

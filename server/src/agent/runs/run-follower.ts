@@ -10,8 +10,8 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { LiveFrames } from "../../base/events/live-frames.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import { withLinks } from "../feedback-links/tell-links.ts";
-import { answerOf } from "./answer.ts";
+import { withLinks } from "../feedback-links/emit-links.ts";
+import { buildAnswer } from "./answer.ts";
 import type { RunOutcome, RunStream, RunStreams } from "./run-streams.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
 import { endKeptStream } from "./end-kept-stream.ts";
@@ -216,7 +216,7 @@ export class RunFollower {
       stream.sayIncomplete(MOVED, followed.attempt);
       await stream.flagged;
     }
-    this.#o.streams.end(stream.runId, outcomeOf(stream, row));
+    this.#o.streams.end(stream.runId, toOutcome(stream, row));
     return false;
   }
 
@@ -254,7 +254,7 @@ export class RunFollower {
   }
 }
 
-function outcomeOf(stream: RunStream, row: FollowedRun | undefined): RunOutcome {
+function toOutcome(stream: RunStream, row: FollowedRun | undefined): RunOutcome {
   const status = row?.stream_status ?? row?.run_status ?? "deleted";
   const error = row?.error ?? parseError(stream.lastError) ?? undefined;
   if (error && stream.log.appended === 0) stream.append("error", JSON.stringify(error));
@@ -264,7 +264,7 @@ function outcomeOf(stream: RunStream, row: FollowedRun | undefined): RunOutcome 
   return {
     status,
     answer: withLinks(
-      answerOf(status, error, whole ? stream.lastValues : undefined, state),
+      buildAnswer(status, error, whole ? stream.lastValues : undefined, state),
       stream.links ?? row?.links ?? undefined,
     ),
   };

@@ -18,7 +18,7 @@ import type { GraphHost } from "../hosts/graph-host.ts";
 import type { HostPool, Suspicion } from "../hosts/host-pool.ts";
 import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
 import { acceptOnce } from "./accept-once.ts";
-import { traceOf } from "./close-trace.ts";
+import { toLostTrace } from "./close-trace.ts";
 import { RunEndings } from "./end-run.ts";
 import { Reconciler } from "./reconcile.ts";
 import type { RunStream } from "./run-streams.ts";
@@ -39,7 +39,7 @@ import {
   selectRunState,
   type RunningRow,
 } from "./sql.ts";
-import type { KeptBefore } from "./stream-sql.ts";
+import type { KeptLength } from "./stream-sql.ts";
 import { continueStream, takeOver } from "./take-over.ts";
 
 const POLL_MS = 1000;
@@ -90,7 +90,7 @@ export class RunQueue {
       ...options,
       active: this.#active,
       isExplained: (runId, before) => this.#creating.has(runId) || (this.#claiming && this.#claimBegan < before),
-      isExecuted: (run) => this.#hostOf(run) !== undefined,
+      isExecuted: (run) => this.#findHost(run) !== undefined,
       carryCancel: (runId) => this.onCancelNotice(runId),
       handBack: (runId, attempt) => this.#handBack(runId, attempt),
       release: (run) => this.#endings.track(this.#endings.release(run, false, "The run's graph host lost it.")),
@@ -219,7 +219,7 @@ export class RunQueue {
     const retried = this.#hosts.traces ? await selectRetried(this.#o.sql, runId) : undefined;
     const { outcome } = await cancelRunRow(this.#o.sql, { runId, threadId, action, reason });
     // an earlier attempt was traced, and no later one will close its trace
-    if (retried && outcome === "cancelled") this.#hosts.closeTrace(traceOf(retried, reason));
+    if (retried && outcome === "cancelled") this.#hosts.closeTrace(toLostTrace(retried, reason));
     if (outcome === "cancelled" || outcome === "signalled") this.#afterCancel(runId, outcome === "cancelled");
     return outcome;
   }
@@ -336,13 +336,13 @@ export class RunQueue {
     for (const run of [...this.#active.values()]) this.#lose(run);
   }
 
-  #hostOf(run: ActiveRun): GraphHost | undefined {
+  #findHost(run: ActiveRun): GraphHost | undefined {
     return this.#hosts.all.find((host) => host.runs.get(run.runId)?.attempt === run.attempt);
   }
 
   /** Abandons a run that another server owns and may already execute. Kills its host when no other run uses it. */
   #abandon(run: ActiveRun): void {
-    const host = this.#hostOf(run);
+    const host = this.#findHost(run);
     if (host?.runs.size === 1) host.kill("executed a run that belongs to another server now");
     this.#lose(run);
   }
@@ -414,7 +414,7 @@ export class RunQueue {
    * @param asked when the claim was sent: other servers own the run if the lease was lost since
    * @param kept its stream in the database; undefined when there is no kept stream
    */
-  #begin(row: ClaimedRun & Partial<Pick<CreatedRun, "head">>, asked: number, kept?: KeptBefore | "unknown"): void {
+  #begin(row: ClaimedRun & Partial<Pick<CreatedRun, "head">>, asked: number, kept?: KeptLength | "unknown"): void {
     if (asked < this.#lostAt) return;
     const { runTimeoutSecs } = this.#o.settings;
     const isKept = kept !== undefined || isResumable(row.kwargs);
@@ -423,7 +423,7 @@ export class RunQueue {
       threadId: row.thread_id,
       graphId: row.graph_id,
       attempt: row.attempt,
-      suspicion: suspicionOf(row.failures, this.#o.settings.maxFailures),
+      suspicion: suspicionAfter(row.failures, this.#o.settings.maxFailures),
       start: {
         t: "run.start",
         run_id: row.run_id,
@@ -470,7 +470,7 @@ export class RunQueue {
     const execution = { threadId: row.thread_id, attempt: row.attempt };
     stream.execution = execution;
     if (stored !== undefined) this.#o.keeper.keep(stream, { ...execution, stored, held: true });
-    const refused = questionsOf(row.kwargs)?.refused;
+    const refused = askedQuestions(row.kwargs)?.refused;
     if (row.cancel_action || run.cancelled) this.#endings.track(this.#endings.finish(run, CANCELLED, undefined));
     else if (refused !== undefined) {
       const error = { error: "UnknownInterruptError", message: refused };
@@ -501,7 +501,7 @@ export class RunQueue {
   }
 
   #announce(run: ActiveRun): void {
-    const discarded = questionsOf(run.kwargs)?.discarded;
+    const discarded = askedQuestions(run.kwargs)?.discarded;
     const attempt = { run_id: run.runId, attempt: run.attempt, ...(discarded && { discarded_interrupts: discarded }) };
     this.#o.streams.open(run.runId).append("metadata", JSON.stringify(attempt));
   }
@@ -554,12 +554,12 @@ const isResumable = (kwargs: string): boolean =>
  * Result of questions.sql for a run that answers or discards interrupts. The text is parsed only when it contains the
  * key.
  */
-function questionsOf(kwargs: string): RunKwargs["questions"] {
+function askedQuestions(kwargs: string): RunKwargs["questions"] {
   return kwargs.includes('"questions": {') ? (JSON.parse(kwargs) as RunKwargs).questions : undefined;
 }
 
 /** Suspicion for a run that has lost hosts: its last attempt runs alone on a host, isolated from all other runs. */
-function suspicionOf(failures: number, maxFailures: number): Suspicion {
+function suspicionAfter(failures: number, maxFailures: number): Suspicion {
   if (failures === 0) return "none";
   return failures >= maxFailures - 1 ? "alone" : "apart";
 }

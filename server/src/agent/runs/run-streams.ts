@@ -16,7 +16,7 @@ export interface RunOutcome {
 }
 
 /** Progress of writing a run's frames to the database; see stream-keeper.ts. */
-export interface Keeping {
+export interface PersistProgress {
   threadId: string;
   attempt: number;
   /** Number of stored frames. */
@@ -60,7 +60,7 @@ export class RunStream {
   endedAt = 0;
   /** Thread and attempt of a run that is, or was, executed here. */
   execution: { threadId: string; attempt: number } | undefined;
-  keeping: Keeping | undefined;
+  keeping: PersistProgress | undefined;
   /** Whether all of its frames and its end are stored. */
   kept = false;
   /** Number of leading frames known to be identical to those of the kept stream. */

@@ -22,7 +22,7 @@ interface Frame {
   data: Record<string, unknown>;
 }
 
-const framesOf = (text: string): Frame[] =>
+const parseFrames = (text: string): Frame[] =>
   text
     .split("\n\n")
     .filter((part) => part.startsWith("event: "))
@@ -53,7 +53,7 @@ async function cutOff(name: string, before: (runId: string) => unknown = () => {
   for (const host of hosts.all) if (ids.some((id) => host.runs.has(id))) process.kill(host.pid!, "SIGKILL");
   return Promise.all(
     started.map(async ({ file, reading, runId, kind, path, thread }) => {
-      const frames = framesOf((await reading).text);
+      const frames = parseFrames((await reading).text);
       expect(noted(file).filter((line) => line === "a start")).toHaveLength(1);
       const run = (await call("GET", path)).json;
       const ended = () => sql`select 1 from protocol_runs where run_id = ${runId} and ended_at is null`;
@@ -108,7 +108,7 @@ test("a run continued with all earlier frames is not incomplete, and a reader ma
   }[];
   const afterA = history.find(({ next }) => next[0] === "b")!.checkpoint.checkpoint_id;
   const joined = async (id: string, headers = {}) =>
-    framesOf((await call("GET", `${path}/stream?checkpoint_id=${id}`, undefined, headers)).text);
+    parseFrames((await call("GET", `${path}/stream?checkpoint_id=${id}`, undefined, headers)).text);
   const rest = await joined(afterA);
   expect(updates(rest)).toEqual(["b", "c"]);
   expect(frames.slice(-rest.length)).toEqual(rest);

@@ -19,7 +19,7 @@ import { deferred, type Deferred } from "../../base/deferred.ts";
 import type { LiveFrames } from "../../base/events/live-frames.ts";
 import { sseFrame } from "../../base/events/sse.ts";
 import type { Log } from "../../base/log.ts";
-import type { Keeping, RunStream } from "./run-streams.ts";
+import type { PersistProgress, RunStream } from "./run-streams.ts";
 import { sortedGroupCommit } from "./sorted-commit.ts";
 import type { FinishedRun, FinishOutcome } from "./sql.ts";
 import {
@@ -37,7 +37,7 @@ const STOP_PATIENCE_MS = 3000;
 
 interface Write {
   stream: RunStream;
-  keeping: Keeping;
+  keeping: PersistProgress;
   next: number;
   marked: number;
   row: FramesToKeep;
@@ -76,7 +76,7 @@ export class StreamKeeper {
    * Starts writing the stream's frames from number `stored` on, where the kept stream ends. Called again for each later
    * attempt.
    */
-  keep(stream: RunStream, keeping: Omit<Keeping, "wanted" | "marked">): void {
+  keep(stream: RunStream, keeping: Omit<PersistProgress, "wanted" | "marked">): void {
     stream.common = Math.max(stream.common, keeping.stored);
     if (stream.keeping) {
       stream.keeping.attempt = keeping.attempt;
@@ -158,7 +158,7 @@ export class StreamKeeper {
   }
 
   /** Notes that the frames before number `stored` are stored. */
-  #advance(stream: RunStream, keeping: Keeping, stored: number): void {
+  #advance(stream: RunStream, keeping: PersistProgress, stored: number): void {
     if (stored < keeping.stored) return;
     keeping.stored = stored;
     stream.common = Math.max(stream.common, stored);
@@ -167,7 +167,7 @@ export class StreamKeeper {
 
   #publish(
     stream: RunStream,
-    keeping: Keeping,
+    keeping: PersistProgress,
     { first, frames }: { first: number; frames: string },
     ended = true,
   ): void {
@@ -261,7 +261,7 @@ export class StreamKeeper {
    * Handles rejected frames. Those that no reader has seen are dropped, and the kept stream continues after an
    * `incomplete` event.
    */
-  #refused(stream: RunStream, keeping: Keeping, attempt: number): void {
+  #refused(stream: RunStream, keeping: PersistProgress, attempt: number): void {
     const isUnseen = keeping.held && stream.log.count === keeping.stored;
     if (isUnseen && !stream.outcome && stream.incomplete === undefined) stream.dropHidden();
     else this.#leave(stream);

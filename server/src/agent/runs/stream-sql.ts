@@ -92,15 +92,15 @@ export async function selectKeptStream(sql: Sql, runId: string): Promise<KeptStr
 }
 
 /** Length of a kept stream, and its marks: see stream-marks.ts. */
-export interface KeptBefore {
+export interface KeptLength {
   run_id: string;
   frames: number;
   marks: string | null;
 }
 
 /** Fences off earlier attempts. Returns those of the runs that have a kept stream. Idempotent. */
-export function takeOverStreams(sql: Sql, runs: { runId: string; attempt: number }[]): Promise<KeptBefore[]> {
-  return sql<KeptBefore[]>`
+export function takeOverStreams(sql: Sql, runs: { runId: string; attempt: number }[]): Promise<KeptLength[]> {
+  return sql<KeptLength[]>`
     update run_streams r set attempt = u.attempt
     from unnest(${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.attempt)}::int[]) as u(run_id, attempt)
     where r.run_id = u.run_id and r.attempt <= u.attempt and r.ended_at is null

@@ -6,7 +6,7 @@ import type { RunFollower } from "./run-follower.ts";
 import type { RunStream, RunStreams } from "./run-streams.ts";
 import type { ClaimedRun } from "./sql.ts";
 import type { StreamKeeper } from "./stream-keeper.ts";
-import { type KeptBefore, takeOverStreams } from "./stream-sql.ts";
+import { type KeptLength, takeOverStreams } from "./stream-sql.ts";
 
 /** No limit while the database is away: none of these runs may start before its kept stream is known. */
 const PATIENCE_MS = Number.POSITIVE_INFINITY;
@@ -19,7 +19,7 @@ const TRIES = 5;
 export async function takeOver(
   { sql, alone, log }: Pick<RunQueueOptions, "sql" | "alone" | "log">,
   rows: ClaimedRun[],
-): Promise<Map<string, KeptBefore> | undefined> {
+): Promise<Map<string, KeptLength> | undefined> {
   const begun = rows.filter((row) => row.attempt > 1 || !alone());
   if (begun.length === 0) return new Map();
   const runs = begun.map((row) => ({ runId: row.run_id, attempt: row.attempt }));
@@ -52,7 +52,7 @@ export async function continueStream(
   { streams, keeper, follower }: Continuation,
   stream: RunStream,
   attempt: number,
-  kept: KeptBefore,
+  kept: KeptLength,
 ): Promise<RunStream> {
   stream.marks.read(kept.marks);
   // no other attempt has written since the last one here
@@ -68,4 +68,4 @@ export async function continueStream(
 }
 
 /** Whether the kept frames are the beginning of the local ones. */
-const agrees = ({ common }: RunStream, { frames }: KeptBefore): boolean => frames <= common;
+const agrees = ({ common }: RunStream, { frames }: KeptLength): boolean => frames <= common;

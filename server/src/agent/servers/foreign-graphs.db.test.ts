@@ -9,7 +9,7 @@ import { systemAssistantId } from "../project/assistant-id.ts";
 const OTHER = fileURLToPath(new URL("../../../test/fixtures/agent-project/other.json", import.meta.url));
 
 const db = await testDatabase();
-const one = await testAgentServer({}, undefined, { db });
+const ownServer = await testAgentServer({}, undefined, { db });
 const other = await testAgentServer({}, OTHER, { db });
 
 test("a run goes to a server that has its graph, and fails with the reason when none has", async () => {
@@ -22,14 +22,14 @@ test("a run goes to a server that has its graph, and fails with the reason when 
     ["ask", "nested", "pair", "slow", "trail"],
     ["broken", "elsewhere"],
   ]);
-  const run = (server: typeof one, graph: string, path = "/runs/wait") =>
+  const run = (server: typeof ownServer, graph: string, path = "/runs/wait") =>
     server.call("POST", path, { assistant_id: systemAssistantId(graph), input: { topic: graph } });
   const waits = [
-    run(one, "elsewhere"),
-    run(one, "elsewhere"),
-    run(one, "broken"),
+    run(ownServer, "elsewhere"),
+    run(ownServer, "elsewhere"),
+    run(ownServer, "broken"),
     run(other, "trail"),
-    run(one, "trail"),
+    run(ownServer, "trail"),
     run(other, "broken"),
   ];
   for (const { status, text } of await Promise.all(waits)) {
@@ -40,6 +40,6 @@ test("a run goes to a server that has its graph, and fails with the reason when 
 
   await other.stop();
   await expect.poll(graphs).toHaveLength(1);
-  const { json } = await run(one, "elsewhere");
+  const { json } = await run(ownServer, "elsewhere");
   expect(json.__error__).toMatchObject({ error: "GraphLoadError", message: expect.stringContaining("elsewhere") });
 });

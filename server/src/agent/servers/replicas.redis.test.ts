@@ -124,13 +124,13 @@ test(
   "servers and workers share the load, and lose nothing when processes or Redis are killed",
   { timeout: 150_000 },
   async () => {
-    const [one, two, hand, other] = await Promise.all([
+    const [reader, two, hand, other] = await Promise.all([
       start("agent", 2),
       start("agent", 2),
       start("worker", 8),
       start("worker", 8),
     ]);
-    const servers = [one, two];
+    const servers = [reader, two];
     const info = async () => (await db.sql`select 1 from servers`).length;
     await expect.poll(info, { timeout: 30_000 }).toBe(4);
     // a worker serves only health and metrics
@@ -157,9 +157,12 @@ test(
     const waits = [0, 1, 2, 3].map((n) =>
       call(two, "POST", "/runs/wait", { assistant_id: "steps", input: { steps: 2, pause: 50 }, metadata: { n } }),
     );
-    const thread = (await call(one, "POST", "/threads", {})).json.thread_id as string;
+    const thread = (await call(reader, "POST", "/threads", {})).json.thread_id as string;
     const endless = (
-      await call(one, "POST", `/threads/${thread}/runs`, { assistant_id: "ticker", input: { frames: 1000, pause: 50 } })
+      await call(reader, "POST", `/threads/${thread}/runs`, {
+        assistant_id: "ticker",
+        input: { frames: 1000, pause: 50 },
+      })
     ).json;
     for (const { json } of await Promise.all(waits)) expect(json.done).toEqual([1, 2]);
 
@@ -187,10 +190,10 @@ test(
       const [first, second] = [transcripts[2 * n]!, transcripts[2 * n + 1]!];
       expect(first.map(({ id }) => id)).toEqual(first.map((_, i) => i));
       expect(second).toEqual(first);
-      expect((await call(one, "GET", path)).json.status).toBe("success");
-      expect((await call(one, "GET", `${path}/join`)).json.done).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+      expect((await call(reader, "GET", path)).json.status).toBe("success");
+      expect((await call(reader, "GET", `${path}/join`)).json.done).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
       // the same again later, from another process
-      expect(await readThrough([one], path, 0)).toEqual(first);
+      expect(await readThrough([reader], path, 0)).toEqual(first);
     }
     // a step whose checkpoint was written was not run again
     const ended = readFileSync(stepLog, "utf8")

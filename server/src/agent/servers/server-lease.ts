@@ -14,7 +14,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import { traceOf } from "../runs/close-trace.ts";
+import { toLostTrace } from "../runs/close-trace.ts";
 import { releaseRun, type RunningRow, selectOrphans } from "../runs/sql.ts";
 import { ownProcess, ServerWatch } from "./server-watch.ts";
 import { beat, deleteServer, expireServer, type OtherServer, updateGraphs, upsertServer } from "./sql.ts";
@@ -86,7 +86,7 @@ export class ServerLease {
   /**
    * Publishes the graphs that this server can run, so that it is not given runs that only other servers can execute.
    */
-  async tellGraphs(): Promise<void> {
+  async announceGraphs(): Promise<void> {
     const { sql, serverId, log, graphs } = this.#o;
     await updateGraphs(sql, serverId, graphs()).catch((error: unknown) =>
       log.warn({ err: error }, "could not publish the list of this server's graphs"),
@@ -165,7 +165,7 @@ export class ServerLease {
       });
       // a run that is retried continues its trace; a cancelled one, and one lost too often, do not
       if (outcome === "pending" || outcome === "lost") continue;
-      this.#o.onLostTrace(traceOf(orphan, outcome === "error" ? LOST_TOO_OFTEN : LOST));
+      this.#o.onLostTrace(toLostTrace(orphan, outcome === "error" ? LOST_TOO_OFTEN : LOST));
     }
     if (orphans.length > 0) this.#o.onReleased();
   }

@@ -53,12 +53,12 @@ function isDeadHere(other: OtherServer): boolean {
   try {
     const identity = JSON.parse(other.process) as ProcessIdentity | null;
     if (identity === null) return false;
-    return placeOf(identity) === placeOf(identifyProcess(process.pid)) && processIsGone(identity);
+    return bootOrMachine(identity) === bootOrMachine(identifyProcess(process.pid)) && processIsGone(identity);
   } catch {
     return false;
   }
 }
 
 /** Boot and namespace, where the system reports them. */
-const placeOf = (identity: ProcessIdentity | null): string | undefined =>
+const bootOrMachine = (identity: ProcessIdentity | null): string | undefined =>
   process.platform === "linux" ? identity?.started.split("/")[0] : "";

@@ -23,7 +23,7 @@ export interface OtherServer {
   heartbeat: string;
 }
 
-export interface Beat {
+export interface Heartbeat {
   /** False when other servers have declared this one dead. */
   held: boolean;
   others: OtherServer[];
@@ -34,7 +34,7 @@ export interface Beat {
 }
 
 /** Renews the lease and reads its runs as of the same moment. Running runs are found by their partial index. */
-export async function beat(sql: Sql, serverId: string): Promise<Beat> {
+export async function beat(sql: Sql, serverId: string): Promise<Heartbeat> {
   const [row] = await sql<{ held: boolean; others: string; running: string; orphaned: boolean }[]>`
     with held as (
       update servers set heartbeat_at = clock_timestamp() where server_id = ${serverId} returning 1

@@ -12,7 +12,7 @@ import type { ServerLease } from "../servers/server-lease.ts";
 import type { AgentSettings } from "../settings.ts";
 import { runStoreOperations } from "../store/run-operations.ts";
 import { runDurations } from "../system/agent-metrics.ts";
-import { receiverIn } from "../webhooks/receiver-of.ts";
+import { receiverIn } from "../webhooks/receiver-origin.ts";
 import type { WebhookSender } from "../webhooks/webhook-sender.ts";
 import type { LocalStreams, SharedStreams } from "./build-streams.ts";
 import type { AgentStores } from "./open-stores.ts";
@@ -95,7 +95,7 @@ const createHosts = (
       },
       onCapacity: () => queue.onCapacity(),
       onGraphs(graphs) {
-        void lease.tellGraphs().then(() => queue.wake());
+        void lease.announceGraphs().then(() => queue.wake());
         onGraphs(graphs);
       },
     },

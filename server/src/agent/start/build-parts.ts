@@ -82,7 +82,7 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     log,
     settings,
     fault,
-    runOf: (cron, occurrence) => runOfCron(deps, cron, occurrence),
+    prepareRun: (cron, occurrence) => runOfCron(deps, cron, occurrence),
     onCreated: () => queue.wake(),
   });
   started.add(() => crons.stop());

@@ -3,7 +3,7 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
 import { checkKey } from "./check-key.ts";
 import { toConditions } from "./filter.ts";
-import { type ItemPut, type Likeness, listNamespaces, putItems, searchItems, selectItems } from "./sql.ts";
+import { type ItemPut, type SemanticQuery, listNamespaces, putItems, searchItems, selectItems } from "./sql.ts";
 import type { StoreRules } from "./store-rules.ts";
 
 type Put = Extract<StoreOperation, { op: "put" }>;
@@ -14,7 +14,7 @@ interface Group {
   /** Puts; of several to one key only the last. */
   puts: ItemPut[];
   /** Query vectors of semantic searches. */
-  likenesses: Map<StoreOperation, Likeness>;
+  likenesses: Map<StoreOperation, SemanticQuery>;
 }
 
 /**
@@ -57,7 +57,7 @@ function groupNeighbours(operations: StoreOperation[]): StoreOperation[][] {
 }
 
 async function preparePuts(rules: StoreRules, group: StoreOperation[]): Promise<ItemPut[]> {
-  const puts = group.filter((one): one is Put => one.op === "put");
+  const puts = group.filter((operation): operation is Put => operation.op === "put");
   for (const { namespace, key } of puts) checkKey(namespace, key);
   const byKey = new Map(puts.map(({ op: _, ...put }) => [JSON.stringify([put.namespace, put.key]), put]));
   return rules.prepare([...byKey.values()]);
@@ -67,15 +67,15 @@ async function likenesses({ index }: StoreRules, group: StoreOperation[]): Promi
   const found: Group["likenesses"] = new Map();
   if (!index) return found;
   await Promise.all(
-    group.map(async (one) => {
-      if (one.op === "search" && one.query) found.set(one, await index.likeness(one.query));
+    group.map(async (operation) => {
+      if (operation.op === "search" && operation.query) found.set(operation, await index.likeness(operation.query));
     }),
   );
   return found;
 }
 
 async function runGroup(sql: Sql | Transaction, rules: StoreRules, group: Group): Promise<unknown[]> {
-  const gets = group.operations.filter((one) => one.op === "get");
+  const gets = group.operations.filter((operation) => operation.op === "get");
   if (gets.length > 0) {
     const reads = gets.map(({ namespace, key }) => ({ namespace, key, refresh: rules.refreshOnRead }));
     return JSON.parse(await selectItems(sql, reads)) as unknown[];
@@ -85,7 +85,9 @@ async function runGroup(sql: Sql | Transaction, rules: StoreRules, group: Group)
     return group.operations.map(() => null);
   }
   // pipelined; the connection answers in order
-  return Promise.all(group.operations.map(async (one) => JSON.parse(await read(sql, rules, group, one)) as unknown));
+  return Promise.all(
+    group.operations.map(async (operation) => JSON.parse(await read(sql, rules, group, operation)) as unknown),
+  );
 }
 
 function read(sql: Sql | Transaction, rules: StoreRules, group: Group, operation: StoreOperation): Promise<string> {

@@ -1,7 +1,7 @@
 import { AppError, coerceError } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { Embedder } from "./load-embedder.ts";
-import type { ItemPut, Likeness } from "./sql.ts";
+import type { ItemPut, SemanticQuery } from "./sql.ts";
 import { parsePath, type Path, textsAt } from "./text-at-path.ts";
 
 /** Limit for embedding calls, because the project's code may call a service that hangs. */
@@ -33,7 +33,7 @@ export class SemanticIndex {
    * Vectors of several items, by one call of the project's code.
    * @param items `index`: false for no vectors, or a list of paths instead of the default ones
    */
-  async vectorsOf(
+  async embedItems(
     items: { value: unknown; index?: false | string[] | null | undefined }[],
   ): Promise<ItemPut["vectors"][]> {
     const texts = items.map(({ value, index }) => {
@@ -50,7 +50,7 @@ export class SemanticIndex {
     });
   }
 
-  async likeness(query: string): Promise<Likeness> {
+  async likeness(query: string): Promise<SemanticQuery> {
     const { embedder, model, vectorSchema } = this.#o;
     const [embedding] = await this.#embed(1, async () => [await embedder.query(query)]);
     return { model, vectorSchema, embedding: embedding! };

@@ -134,7 +134,7 @@ export interface ItemSearch {
 }
 
 /** Query of a semantic search. */
-export interface Likeness {
+export interface SemanticQuery {
   model: string;
   /** A unit vector. */
   embedding: number[];
@@ -150,7 +150,7 @@ export interface Likeness {
 export async function searchItems(
   sql: Sql | Transaction,
   search: ItemSearch,
-  likeness: Likeness | null = null,
+  likeness: SemanticQuery | null = null,
 ): Promise<string> {
   const page = likeness ? mostAlike(sql, search, likeness) : newest(sql, search);
   const item = likeness ? `(${ITEM}::jsonb || jsonb_build_object('score', score))::json` : ITEM;
@@ -189,7 +189,7 @@ const newest = (sql: Sql | Transaction, search: ItemSearch) => sql`
  * Measured with 1536 dimensions: 28 µs per vector with pgvector (cast included), 210 µs without. Unit vectors make the
  * inner product the cosine; an item's score is that of its most similar text.
  */
-function mostAlike(sql: Sql | Transaction, search: ItemSearch, { model, embedding, vectorSchema }: Likeness) {
+function mostAlike(sql: Sql | Transaction, search: ItemSearch, { model, embedding, vectorSchema }: SemanticQuery) {
   const score =
     vectorSchema === null
       ? sql`(select sum(a * b) from unnest(v.embedding, (select q from asked)) as both_(a, b))`

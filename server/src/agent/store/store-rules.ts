@@ -37,7 +37,7 @@ export class StoreRules {
 
   /** Adds time to live and vectors. May call the project's code, so never within a transaction. */
   async prepare(items: NewItem[]): Promise<ItemPut[]> {
-    const vectors = await this.index?.vectorsOf(items);
+    const vectors = await this.index?.embedItems(items);
     return items.map(({ namespace, key, value, ttl }, i) => ({
       namespace,
       key,

@@ -29,7 +29,7 @@ export function parsePath(name: string): Path {
 /** Values at the path, as text; missing, null and empty values are left out. */
 export function textsAt(value: unknown, path: Path): string[] {
   return path
-    .reduce<unknown[]>((found, step) => found.flatMap((one) => follow(one, step)), [value])
+    .reduce<unknown[]>((found, step) => found.flatMap((item) => follow(item, step)), [value])
     .map(toText)
     .filter((text) => text !== "");
 }
@@ -38,8 +38,8 @@ function follow(value: unknown, step: Path[number]): unknown[] {
   if (value === null || typeof value !== "object") return [];
   if (step === EACH) return Object.values(value);
   if (typeof step === "number") {
-    const one: unknown = Array.isArray(value) ? value.at(step) : undefined;
-    return one === undefined ? [] : [one];
+    const element: unknown = Array.isArray(value) ? value.at(step) : undefined;
+    return element === undefined ? [] : [element];
   }
   return !Array.isArray(value) && Object.hasOwn(value, step) ? [(value as Record<string, unknown>)[step]] : [];
 }

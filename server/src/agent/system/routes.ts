@@ -79,8 +79,8 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
         // routes are in matching order; the document has its own
         const first = ["Assistants", "Threads", "Runs", "Crons"];
         const info = { title: "Heddle agent server", version, description, first };
-        const manners = { errors: deps.settings.errors, limited: false };
-        const described = openApiDocument([...others, ...routes], info, manners);
+        const conventions = { errors: deps.settings.errors, limited: false };
+        const described = openApiDocument([...others, ...routes], info, conventions);
         return {
           ...withProjectAuth(described, deps.project.config.auth?.openapi),
           ...(prefix !== "" && { servers: [{ url: prefix }] }),

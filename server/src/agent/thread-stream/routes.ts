@@ -22,7 +22,7 @@ export function threadStreamRoutes(deps: AgentDeps): AgentRoute[] {
       out: { 200: "text/event-stream" },
       async handler({ params, query, c }) {
         const threadId = params.thread_id;
-        const from = positionOf(c.req.header("last-event-id"));
+        const from = parsePosition(c.req.header("last-event-id"));
         const modes = query.stream_mode ?? query.stream_modes ?? ["run_modes"];
         const leave = new AbortController();
         const options = { threadId, from, states: modes.includes("state_update"), signal: leave.signal };
@@ -38,7 +38,7 @@ export function threadStreamRoutes(deps: AgentDeps): AgentRoute[] {
 /**
  * Parses `Last-Event-ID`. Absent: new frames only; `-`: all that is kept; `<run id>:<number>`: frames after that one.
  */
-function positionOf(id: string | undefined): ThreadFramesOptions["from"] {
+function parsePosition(id: string | undefined): ThreadFramesOptions["from"] {
   if (id === undefined) return "now";
   if (id === "-" || id === "-1") return "start";
   const [runId, number, ...more] = id.split(":");
@@ -51,14 +51,14 @@ function positionOf(id: string | undefined): ThreadFramesOptions["from"] {
 async function* asText(frames: AsyncIterable<ThreadFrame>, modes: ThreadStreamMode[]): AsyncGenerator<Buffer> {
   const runs = modes.includes("run_modes");
   const life = runs || modes.includes("lifecycle");
-  for await (const one of frames) {
-    if (one.kind === "state") yield Buffer.from(`event: state_update\ndata: ${one.state}\n\n`);
-    else if (one.kind === "end") {
+  for await (const frame of frames) {
+    if (frame.kind === "state") yield Buffer.from(`event: state_update\ndata: ${frame.state}\n\n`);
+    else if (frame.kind === "end") {
       if (!life) continue;
-      const data = JSON.stringify({ run_id: one.runId, status: "run_done" });
-      yield Buffer.from(`event: metadata\ndata: ${data}\nid: ${one.runId}:${one.number}\n\n`);
-    } else if (runs || (life && one.name === "metadata")) {
-      yield frameWithId(one.name, one.frame, `${one.runId}:${one.number}`);
+      const data = JSON.stringify({ run_id: frame.runId, status: "run_done" });
+      yield Buffer.from(`event: metadata\ndata: ${data}\nid: ${frame.runId}:${frame.number}\n\n`);
+    } else if (runs || (life && frame.name === "metadata")) {
+      yield frameWithId(frame.name, frame.frame, `${frame.runId}:${frame.number}`);
     }
   }
 }

@@ -42,7 +42,7 @@ export async function selectRunPlace(sql: Sql, threadId: string, runId: string):
   return row;
 }
 
-export interface ThreadSign {
+export interface ThreadVersion {
   thread_id: string;
   /** Changes when a run starts. */
   runs: string;
@@ -51,8 +51,8 @@ export interface ThreadSign {
 }
 
 /** Change markers of threads; deleted threads are missing. */
-export function selectThreadSigns(sql: Sql, threadIds: string[]): Promise<ThreadSign[]> {
-  return sql<ThreadSign[]>`
+export function selectThreadSigns(sql: Sql, threadIds: string[]): Promise<ThreadVersion[]> {
+  return sql<ThreadVersion[]>`
     select t.thread_id, t.state_updated_at::text as state,
            coalesce((select max(r.started_at)::text from runs r where r.thread_id = t.thread_id), '') as runs
     from threads t where t.thread_id = any(${threadIds}::uuid[])`;

@@ -18,7 +18,7 @@ import {
   selectThreadSigns,
   selectThreadState,
   type StartedRun,
-  type ThreadSign,
+  type ThreadVersion,
 } from "./sql.ts";
 import type { ThreadWatch } from "./thread-watch.ts";
 
@@ -58,16 +58,16 @@ export async function openThreadFrames(
   options: ThreadFramesOptions,
 ): Promise<AsyncGenerator<ThreadFrame> | undefined> {
   const [sign] = await selectThreadSigns(deps.sql, [options.threadId]);
-  return sign && threadFrames(deps, options, sign, await startOf(deps, options));
+  return sign && threadFrames(deps, options, sign, await findStart(deps, options));
 }
 
 async function* threadFrames(
   deps: ThreadReaderDeps,
   { threadId, signal, states }: ThreadFramesOptions,
-  from: ThreadSign,
+  from: ThreadVersion,
   { after, resumed }: Start,
 ): AsyncGenerator<ThreadFrame> {
-  let sign: ThreadSign | undefined = from;
+  let sign: ThreadVersion | undefined = from;
   if (resumed) yield* runFrames(deps, resumed.run, resumed.from, signal);
   while (sign && !signal.aborted) {
     for (;;) {
@@ -93,7 +93,7 @@ interface Start {
   resumed?: { run: StartedRun; from: number };
 }
 
-async function startOf(deps: ThreadReaderDeps, { threadId, from }: ThreadFramesOptions): Promise<Start> {
+async function findStart(deps: ThreadReaderDeps, { threadId, from }: ThreadFramesOptions): Promise<Start> {
   if (from === "start") return { after: null };
   if (from !== "now") {
     const run = await selectRunPlace(deps.sql, threadId, from.runId);
@@ -103,14 +103,14 @@ async function startOf(deps: ThreadReaderDeps, { threadId, from }: ThreadFramesO
   const run = await selectLastStarted(deps.sql, threadId);
   if (!run) return { after: null };
   if (run.is_final) return { after: run };
-  const stream = streamOf(deps, run);
+  const stream = openStream(deps, run);
   // existing frames are skipped; those of another server's run have to arrive first to be counted
   if (!deps.queue.has(run.run_id))
     await Promise.race([stream.log.waitFor(0), sleep(ARRIVAL_MS, undefined, { ref: false })]);
   return { after: run, resumed: { run, from: stream.log.count } };
 }
 
-function streamOf({ streams, queue, follower }: ReaderDeps, run: RunPlace): RunStream {
+function openStream({ streams, queue, follower }: ReaderDeps, run: RunPlace): RunStream {
   const local = streams.get(run.run_id);
   return local && (local.outcome || queue.has(run.run_id)) ? local : follower.follow(run.run_id);
 }
@@ -123,7 +123,7 @@ async function* runFrames(
   signal: AbortSignal,
 ): AsyncGenerator<ThreadFrame> {
   const { run_id: runId } = run;
-  const { log } = streamOf(deps, run);
+  const { log } = openStream(deps, run);
   log.acquire();
   const aborted = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   try {

@@ -2,13 +2,13 @@ import type { Sql } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import { selectThreadSigns, type ThreadSign } from "./sql.ts";
+import { selectThreadSigns, type ThreadVersion } from "./sql.ts";
 
 const POLL_MS = 500;
 
 interface Watched {
   /** Undefined when the thread is gone. */
-  sign: ThreadSign | undefined;
+  sign: ThreadVersion | undefined;
   changed: Deferred<void>;
   readers: number;
 }
@@ -38,7 +38,7 @@ export class ThreadWatch {
   }
 
   /** Resolves with the thread's sign once it differs from `known`; undefined when the thread is gone. */
-  async next(threadId: string, known: ThreadSign, signal: AbortSignal): Promise<ThreadSign | undefined> {
+  async next(threadId: string, known: ThreadVersion, signal: AbortSignal): Promise<ThreadVersion | undefined> {
     let watched = this.#threads.get(threadId);
     if (!watched) {
       watched = { sign: known, changed: deferred(), readers: 0 };
@@ -98,4 +98,4 @@ function wake(watched: Watched): void {
   changed.resolve();
 }
 
-const same = (a: ThreadSign, b: ThreadSign | undefined): boolean => a.runs === b?.runs && a.state === b.state;
+const same = (a: ThreadVersion, b: ThreadVersion | undefined): boolean => a.runs === b?.runs && a.state === b.state;

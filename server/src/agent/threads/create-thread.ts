@@ -21,7 +21,7 @@ export async function createThread(
   sees: readonly AccessCondition[] = ALL,
 ): Promise<string> {
   const id = body.thread_id ?? uuid7();
-  const metadata = metadataOf(body);
+  const metadata = threadMetadata(body);
   const ttl = body.ttl ?? defaultTtl(deps.project);
   const supersteps = (body.supersteps ?? []) as Supersteps;
   const made =
@@ -34,7 +34,7 @@ export async function createThread(
   return existing;
 }
 
-function metadataOf(body: ThreadCreate): Record<string, unknown> {
+function threadMetadata(body: ThreadCreate): Record<string, unknown> {
   const metadata = body.metadata ?? {};
   if (typeof body.graph_id !== "string") return metadata;
   const named = metadata["graph_id"];

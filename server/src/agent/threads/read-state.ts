@@ -21,7 +21,7 @@ interface StateRead {
 
 /** @returns a ThreadState as JSON text, passed through from the host unless the caller selected parts of it */
 export async function readState(deps: AgentDeps, threadId: string, read: StateRead): Promise<string | Buffer> {
-  const thread = await threadOf(deps, threadId);
+  const thread = await findThread(deps, threadId);
   const { checkpoint, subgraphs } = read;
   const state =
     thread.graph_id === null
@@ -48,7 +48,7 @@ interface HistoryRead {
 
 /** @returns an array of ThreadStates as JSON text, newest first */
 export async function readHistory(deps: AgentDeps, threadId: string, read: HistoryRead): Promise<string | Buffer> {
-  const thread = await threadOf(deps, threadId);
+  const thread = await findThread(deps, threadId);
   if (thread.graph_id === null) return "[]";
   return deps.hosts.call("state.history", {
     graph_id: thread.graph_id,
@@ -61,7 +61,7 @@ export async function readHistory(deps: AgentDeps, threadId: string, read: Histo
   });
 }
 
-async function threadOf(deps: AgentDeps, threadId: string): Promise<StateRow> {
+async function findThread(deps: AgentDeps, threadId: string): Promise<StateRow> {
   const row = await selectStateRow(deps.sql, threadId);
   if (!row) throw notFound(`Thread with ID ${threadId} not found`);
   return row;

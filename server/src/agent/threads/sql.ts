@@ -1,7 +1,7 @@
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
-import { jsonObjectOf } from "../../base/db/json-object.ts";
+import { buildJsonObject } from "../../base/db/json-object.ts";
 import type { Page } from "../../base/http/pagination.ts";
 import { permits } from "../custom-auth/conditions.ts";
 import type { Extract } from "./extract.ts";
@@ -110,7 +110,7 @@ function extracted(sql: Sql, extracts: Extract[]) {
     ({ alias, column, path }) =>
       sql`json_build_object(${alias}::text, ${sql("t." + column)} #> ${path}::text[])::jsonb`,
   );
-  return pairs.reduce((all, one) => sql`${all} || ${one}`, sql`'{}'::jsonb`);
+  return pairs.reduce((all, pair) => sql`${all} || ${pair}`, sql`'{}'::jsonb`);
 }
 
 /**
@@ -121,7 +121,7 @@ function extracted(sql: Sql, extracts: Extract[]) {
 export async function searchThreads(sql: Sql, search: ThreadSearch, sees?: readonly AccessCondition[]): Promise<Page> {
   const where = matching(sql, search, sees);
   const selected = search.select && search.select.length > 0 ? search.select : Object.keys(COLUMNS);
-  const item = jsonObjectOf(sql, SELECTABLE, selected);
+  const item = buildJsonObject(sql, SELECTABLE, selected);
   const descending = search.sort_order !== "asc";
   const order = sql`t.${sql(search.sort_by ?? "created_at")} ${sql.unsafe(descending ? "desc" : "asc")},
                     t.thread_id ${sql.unsafe(descending ? "asc" : "desc")}`;

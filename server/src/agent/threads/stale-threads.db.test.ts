@@ -23,11 +23,11 @@ async function updatedThread(): Promise<string> {
   return id;
 }
 
-const logOf = async (id: string) => (await call("GET", `/threads/${id}`)).json.values.log as string[];
+const readLog = async (id: string) => (await call("GET", `/threads/${id}`)).json.values.log as string[];
 
 test("refreshes a thread's row after a state update whose server died before writing it", async () => {
   const id = await updatedThread();
-  expect(await logOf(id)).not.toContain("by hand");
+  expect(await readLog(id)).not.toContain("by hand");
   const refreshed: string[] = [];
   const refresh = async (threadId: string) => {
     await refreshThreadHead(sql, server.agent.deps.hosts, threadId);
@@ -41,7 +41,7 @@ test("refreshes a thread's row after a state update whose server died before wri
   await due.sweep();
   await Promise.all([young.stop(), due.stop()]);
   expect(refreshed).toEqual([id]);
-  expect(await logOf(id)).toContain("by hand");
+  expect(await readLog(id)).toContain("by hand");
   expect(await sql`select 1 from stale_threads`).toHaveLength(0);
 });
 
@@ -66,7 +66,7 @@ test("a state read before an update does not overwrite the updated row", async (
   );
   await refreshThreadHead(sql, hosts, id);
   expect(seen.reads).toBe(2);
-  expect(await logOf(id)).toContain("by hand");
+  expect(await readLog(id)).toContain("by hand");
 });
 
 test("a state read before an update that commits while the row is locked does not overwrite it either", async () => {

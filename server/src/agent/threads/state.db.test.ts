@@ -39,7 +39,7 @@ test("a state contains its checkpoint, its parent and its documented metadata", 
     parents: {},
   });
   const { json: states } = await call("GET", `/threads/${id}/history`);
-  expect(states.map((one: { metadata: { step: number } }) => one.metadata.step)).toEqual([2, 1, 0, -1]);
+  expect(states.map((state: { metadata: { step: number } }) => state.metadata.step)).toEqual([2, 1, 0, -1]);
   expect(states[0].parent_checkpoint_id).toBe(states[1].checkpoint_id);
 });
 
@@ -83,7 +83,7 @@ test("history accepts `before` in every form, a limit, and a metadata filter", a
   const { json: states } = await call("POST", `/threads/${id}/history`, {});
   const steps = async (body: object) =>
     (await call("POST", `/threads/${id}/history`, body)).json.map(
-      (one: { metadata: { step: number } }) => one.metadata.step,
+      (item: { metadata: { step: number } }) => item.metadata.step,
     );
   const checkpoint_id = states[1].checkpoint_id;
   expect(await steps({ limit: 2 })).toEqual([2, 1]);

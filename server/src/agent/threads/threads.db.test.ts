@@ -8,7 +8,7 @@ const UNKNOWN = "00000000-0000-0000-0000-000000000000";
 const create = async (body: object = {}) => (await call("POST", "/threads", body)).json;
 const run = (threadId: string, body: object) => call("POST", `/threads/${threadId}/runs/wait`, body);
 const history = async (threadId: string) => (await call("POST", `/threads/${threadId}/history`, { limit: 100 })).json;
-const rowsOf = async (threadId: string) => {
+const countThreadRows = async (threadId: string) => {
   const [row] = await sql`
     select (select count(*)::int from checkpoints where thread_id = ${threadId}) as checkpoints,
            (select count(*)::int from checkpoint_blobs where thread_id = ${threadId}) as blobs,
@@ -102,7 +102,7 @@ test("search filters, sorts, pages, selects and extracts fields", async () => {
   await run(ids[2]!, { assistant_id: "ask", input: { topic: "two" } });
   const found = async (body: object) =>
     (await call("POST", "/threads/search", { metadata: { set: "s" }, ...body })).json.map(
-      (one: { thread_id: string }) => ids.indexOf(one.thread_id),
+      (item: { thread_id: string }) => ids.indexOf(item.thread_id),
     );
   expect(await found({})).toEqual([2, 1, 0]);
   expect(await found({ sort_order: "asc" })).toEqual([0, 1, 2]);
@@ -158,7 +158,7 @@ test("a copy has the source's values and an equal history, and is independent of
   const renamed = JSON.parse(JSON.stringify(await history(thread_id)).replaceAll(thread_id, copy.thread_id));
   expect(await history(copy.thread_id)).toEqual(renamed);
   expect(renamed.length).toBeGreaterThan(1);
-  expect(await rowsOf(copy.thread_id)).toEqual(await rowsOf(thread_id));
+  expect(await countThreadRows(copy.thread_id)).toEqual(await countThreadRows(thread_id));
 
   const { json: resumed } = await run(copy.thread_id, { assistant_id: "nested", command: { resume: "yes" } });
   expect(resumed.log).toEqual(["enter", "enter", "answer:yes"]);
@@ -172,7 +172,7 @@ test("deleting a thread stops its runs and leaves no rows", async () => {
   await call("POST", `/threads/${thread_id}/runs`, { assistant_id: "trail", input: {} });
   const gone = await call("DELETE", `/threads/${thread_id}`);
   expect([gone.status, gone.text]).toEqual([204, ""]);
-  expect(await rowsOf(thread_id)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 });
+  expect(await countThreadRows(thread_id)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 });
   expect(await sql`select 1 from runs where thread_id = ${thread_id}`).toHaveLength(0);
   expect((await call("GET", `/threads/${thread_id}`)).status).toBe(404);
 });
@@ -181,14 +181,14 @@ test("prune deletes threads, or keeps what a thread needs to continue", async ()
   const threads = [await create(), await create()];
   for (const { thread_id } of threads) await run(thread_id, { assistant_id: "nested", input: { topic: "t" } });
   const [waiting, doomed] = threads.map((thread) => thread.thread_id as string) as [string, string];
-  const before = await rowsOf(waiting);
+  const before = await countThreadRows(waiting);
 
   const kept = await call("POST", "/threads/prune", {
     thread_ids: [waiting, waiting, UNKNOWN],
     strategy: "keep_latest",
   });
   expect(kept.json).toEqual({ pruned_count: 1 });
-  expect((await rowsOf(waiting)).checkpoints).toBeLessThan(before.checkpoints);
+  expect((await countThreadRows(waiting)).checkpoints).toBeLessThan(before.checkpoints);
   const [only] = await history(waiting);
   expect(await history(waiting)).toHaveLength(1);
   expect(only).toMatchObject({ values: { topic: "t", log: ["enter"] }, next: ["child"], parent_checkpoint: null });
@@ -203,11 +203,11 @@ test("keep_latest does not prune a busy thread", async () => {
   const { thread_id } = await create();
   await run(thread_id, { assistant_id: "trail", input: { topic: "t" } });
   await call("POST", `/threads/${thread_id}/runs`, { assistant_id: "trail", input: {}, after_seconds: 600 });
-  const before = await rowsOf(thread_id);
+  const before = await countThreadRows(thread_id);
   expect((await call("POST", "/threads/prune", { thread_ids: [thread_id], strategy: "keep_latest" })).json).toEqual({
     pruned_count: 0,
   });
-  expect(await rowsOf(thread_id)).toEqual(before);
+  expect(await countThreadRows(thread_id)).toEqual(before);
 });
 
 test("storage reports rows and bytes of a thread, without those of others", async () => {
@@ -224,7 +224,7 @@ test("storage reports rows and bytes of a thread, without those of others", asyn
     protocol_events: { count: 0, bytes: 0 },
   });
   await run(thread_id, { assistant_id: "trail", input: { topic: "x".repeat(500) }, stream_resumable: true });
-  const rows = await rowsOf(thread_id);
+  const rows = await countThreadRows(thread_id);
   const full = await storage(thread_id);
   expect(full.checkpoints.count).toBe(rows["checkpoints"]);
   expect(full.channel_values.count).toBe(rows["blobs"]);

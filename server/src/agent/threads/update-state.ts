@@ -23,7 +23,7 @@ export async function updateState(
     if (thread.busy) throw conflict("Thread is busy");
     if (thread.graph_id === null) throw new AppError(400, `Thread ${threadId} has no graph ID`);
     const checkpoint = { ...(update.checkpoint_id && { checkpoint_id: update.checkpoint_id }), ...update.checkpoint };
-    const one = { values: update.values ?? null, ...(update.as_node && { as_node: update.as_node }) };
+    const write = { values: update.values ?? null, ...(update.as_node && { as_node: update.as_node }) };
     const result = await deps.hosts.call(
       "state.update",
       {
@@ -31,7 +31,7 @@ export async function updateState(
         thread_id: threadId,
         config: thread.config,
         ...(Object.keys(checkpoint).length > 0 && { checkpoint }),
-        supersteps: [{ updates: [one] }],
+        supersteps: [{ updates: [write] }],
       },
       { timeoutMs: UPDATE_TIMEOUT_MS },
     );

@@ -17,7 +17,7 @@ const SHARED = [
   "@langchain/langgraph-sdk/react-ui",
 ];
 
-export interface BundleOrder {
+export interface BundleParams {
   /** The project's directory. */
   dir: string;
   agent: string;
@@ -57,7 +57,7 @@ export const globalName = (agent: string): string => `__LGUI_${agent.replaceAll(
  * Builds an agent's components. Rejects with esbuild's message.
  * @returns files by name: `entrypoint.js`, and `entrypoint.css` where components import styles
  */
-export async function bundle(bundler: Esbuild, order: BundleOrder): Promise<Map<string, Uint8Array>> {
+export async function bundle(bundler: Esbuild, order: BundleParams): Promise<Map<string, Uint8Array>> {
   const entry = resolve(order.dir, order.entry);
   const contents = `
     import components from ${JSON.stringify(entry)};

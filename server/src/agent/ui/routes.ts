@@ -18,7 +18,7 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
   if (!config.ui || Object.keys(config.ui).length === 0) return [];
   const prefix = mountPrefix(deps);
 
-  async function filesOf(agent: string): Promise<Map<string, Uint8Array>> {
+  async function builtFiles(agent: string): Promise<Map<string, Uint8Array>> {
     const building = deps.ui.of(agent);
     if (!building) throw notFound(`UI not found for agent "${agent}"`);
     try {
@@ -44,7 +44,7 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
       out: { 200: "text/html" },
       errors: [400],
       async handler({ params: { agent }, body: { name }, c }) {
-        const files = await filesOf(agent);
+        const files = await builtFiles(agent);
         const host = c.req.header("host") ?? new URL(c.req.url).host;
         if (!HOST.test(host)) throw new AppError(400, "The Host header is invalid.");
         const protocol = /^(localhost|127\.0\.0\.1)(:|$)/.test(host) ? "http:" : "";
@@ -66,7 +66,7 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
       params: agentParams.extend({ file: z.string() }),
       out: { 200: ["text/javascript", "text/css"] },
       async handler({ params: { agent, file }, c }) {
-        const bytes = (await filesOf(agent)).get(file);
+        const bytes = (await builtFiles(agent)).get(file);
         if (!bytes) throw notFound(`There is no ${file} in the UI of agent "${agent}"`);
         return c.body(bytes as Uint8Array<ArrayBuffer>, 200, {
           "Content-Type": TYPES[extname(file)] ?? "application/octet-stream",

@@ -8,7 +8,7 @@ import { renderToStaticMarkup } from "react-dom/server";
 import { expect, test } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
-import { callerOf } from "../../../test/call.ts";
+import { createCaller } from "../../../test/call.ts";
 import { openGuard } from "../../../test/principal.ts";
 import { createAgentApp } from "../../app.ts";
 import { unauthorized } from "../../base/errors.ts";
@@ -44,7 +44,7 @@ test("the script renders the component with the page's own React", async () => {
   };
   const page = createContext({
     document: {
-      getElementById: () => ({ shadowRoot: { appendChild: (one: unknown) => one } }),
+      getElementById: () => ({ shadowRoot: { appendChild: (node: unknown) => node } }),
       createElement: () => ({}),
     },
     [Symbol.for("LGUI_REQUIRE")]: (name: string) => {
@@ -65,7 +65,7 @@ test("the script renders the component with the page's own React", async () => {
 });
 
 test("serves built files to every page without a key, and no others", async () => {
-  const closed = callerOf(
+  const closed = createCaller(
     createAgentApp(agent.deps, {
       ...openGuard,
       authenticator: { authenticate: () => Promise.reject(unauthorized("nobody gets in")) },

@@ -1,5 +1,5 @@
 import { unprocessable } from "../../base/errors.ts";
-import { hostOf, portOf } from "../../base/outbound/check-url.ts";
+import { urlHost, urlPort } from "../../base/outbound/check-url.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { WebhookRules } from "../project/webhook-config.ts";
 
@@ -33,11 +33,11 @@ export function checkWebhook(rules: WebhookRules, outbound: Pick<Outbound, "chec
   if (rules.requireHttps && parsed.protocol !== "https:") {
     throw bad("the URL must begin with https:// (webhooks.url.require_https).");
   }
-  const host = hostOf(parsed);
+  const host = urlHost(parsed);
   if (rules.allowedDomains && !rules.allowedDomains.some((allowed) => covers(allowed, host))) {
     throw bad(`${host} is not among the allowed hosts (webhooks.url.allowed_domains).`);
   }
-  const port = portOf(parsed);
+  const port = urlPort(parsed);
   const ports = rules.allowedPorts ?? [parsed.protocol === "https:" ? 443 : 80];
   if (ports.includes(port)) return;
   // a developer's own receiver on the same machine

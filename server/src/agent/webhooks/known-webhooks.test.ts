@@ -6,11 +6,11 @@ import { readWebhookRules, webhooksSection } from "../project/webhook-config.ts"
 import { KnownWebhooks } from "./known-webhooks.ts";
 
 const { check, policy } = createOutbound(readPolicy("", false));
-const rulesOf = (section: object) => readWebhookRules(webhooksSection.parse(section), false, {});
+const readRules = (section: object) => readWebhookRules(webhooksSection.parse(section), false, {});
 
 function known(section: object = {}) {
   const judged: string[] = [];
-  const state = { rules: rulesOf(section), judged };
+  const state = { rules: readRules(section), judged };
   const outbound = { policy, check: (url: string | URL) => (judged.push(String(url)), check(url)) };
   return { state, webhooks: new KnownWebhooks(outbound, () => state.rules) };
 }
@@ -26,7 +26,7 @@ test("checks an allowed webhook once, and a rejected one each time", () => {
 test("checks an allowed webhook again when the rules change", () => {
   const { state, webhooks } = known();
   webhooks.check("http://hooks.example/a");
-  state.rules = rulesOf({ url: { require_https: true } });
+  state.rules = readRules({ url: { require_https: true } });
   expect(() => webhooks.check("http://hooks.example/a")).toThrow(/require_https/);
 });
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Message, Posted } from "./post-webhook.ts";
+import type { Message, PostResult } from "./post-webhook.ts";
 
 type Answering = (request: Request) => Promise<Response>;
 
 /**
  * Makes one attempt to this server itself, without the network: to a route of the project's own HTTP app, for instance.
  */
-export async function postHere(answering: Answering | null, message: Message): Promise<Posted> {
+export async function postHere(answering: Answering | null, message: Message): Promise<PostResult> {
   const { url, headers, body, timeoutMs } = message;
   const respond = answering ?? (() => Promise.reject(new Error("no route handles the request")));
   const answer = respond(new Request(new URL(url, "http://localhost"), { method: "POST", headers, body }))

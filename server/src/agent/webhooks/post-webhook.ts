@@ -11,7 +11,7 @@ export interface Message {
   timeoutMs: number;
 }
 
-export interface Posted {
+export interface PostResult {
   statusCode: number | null;
   /** Reason why there was no response. Contains no address that a host name resolved to. */
   error: string | null;
@@ -30,7 +30,7 @@ const DISCARD_MS = 1000;
  * streams one without end has answered all the same. Redirects are not followed: Standard Webhooks treats them as
  * failures, and they would send the body to an unchecked address.
  */
-export async function postWebhook(outbound: Outbound, message: Message): Promise<Posted> {
+export async function postWebhook(outbound: Outbound, message: Message): Promise<PostResult> {
   const { url, headers, body, timeoutMs } = message;
   const overdue = AbortSignal.timeout(timeoutMs);
   try {

@@ -33,7 +33,7 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
       async handler({ query, c, principal }) {
         const { run_id: runId, ...rest } = query;
         const rows = await selectDeliveries(sql, { runId, ...rest, sees: await seen(principal) });
-        return c.json(rows.map(wireOf));
+        return c.json(rows.map(serializeDelivery));
       },
     }),
     agentRoute({
@@ -50,7 +50,7 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
         const sees = await seen(principal);
         const [row, message] = await Promise.all([selectDelivery(sql, id, sees), selectMessage(sql, id)]);
         if (!row || message === undefined) throw unknownDelivery(id);
-        return c.json({ ...wireOf(row), log: row.log, payload: masked(JSON.parse(message)) });
+        return c.json({ ...serializeDelivery(row), log: row.log, payload: masked(JSON.parse(message)) });
       },
     }),
     agentRoute({
@@ -69,14 +69,14 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
         if (!row || !(await requeueDelivery(sql, id))) throw unknownDelivery(id);
         deps.webhooks.wake();
         const queued = { status: "pending", next_attempt_at: new Date(), finished_at: null } as const;
-        return c.json(wireOf({ ...row, ...queued }), 202);
+        return c.json(serializeDelivery({ ...row, ...queued }), 202);
       },
     }),
   ];
 }
 
 /** Built field by field: rows hold more than the wire shows. */
-function wireOf(row: DeliveryRow) {
+function serializeDelivery(row: DeliveryRow) {
   const { delivery_id, run_id, thread_id, run_status, status, attempts, created_at, next_attempt_at, finished_at } =
     row;
   const times = { created_at, next_attempt_at, finished_at };

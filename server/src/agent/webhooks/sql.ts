@@ -28,8 +28,8 @@ export function claimDeliveries(
   leaseMs: number,
 ): Promise<ClaimedDelivery[]> {
   return sql<ClaimedDelivery[]>`
-    select * from claim_webhooks(${from.map((one) => one.receiver)}::text[],
-                                 ${from.map((one) => one.allowance)}::int[], ${leaseMs})`;
+    select * from claim_webhooks(${from.map((receiver) => receiver.receiver)}::text[],
+                                 ${from.map((receiver) => receiver.allowance)}::int[], ${leaseMs})`;
 }
 
 /** The message as JSON text, without its send time; undefined when the delivery has been deleted. */

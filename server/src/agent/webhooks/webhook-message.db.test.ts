@@ -40,7 +40,7 @@ async function finish({ runId, threadId }: { runId: string; threadId: string }, 
   });
 }
 
-async function messageOf(runId: string): Promise<Record<string, unknown>> {
+async function readMessage(runId: string): Promise<Record<string, unknown>> {
   const [row] = await db.sql<{ delivery_id: string }[]>`
     select delivery_id from webhook_deliveries where run_id = ${runId}`;
   return JSON.parse((await selectMessage(db.sql, row!.delivery_id))!) as Record<string, unknown>;
@@ -49,7 +49,7 @@ async function messageOf(runId: string): Promise<Record<string, unknown>> {
 test("the message does not change with its run, nor when run and thread are deleted", async () => {
   const run = await startRun();
   await finish(run, "success");
-  const message = await messageOf(run.runId);
+  const message = await readMessage(run.runId);
   expect(message).toMatchObject({
     run_id: run.runId,
     thread_id: run.threadId,
@@ -61,15 +61,15 @@ test("the message does not change with its run, nor when run and thread are dele
   expect(message).not.toHaveProperty("error");
   await db.sql`update runs set metadata = '{"other": 2}', updated_at = now() + interval '1 h' where run_id = ${run.runId}`;
   await db.sql`update threads set values = '{"log": ["later"]}' where thread_id = ${run.threadId}`;
-  expect(await messageOf(run.runId)).toEqual(message);
+  expect(await readMessage(run.runId)).toEqual(message);
   await db.sql`select delete_thread_data(${run.threadId})`;
-  expect(await messageOf(run.runId)).toEqual(message);
+  expect(await readMessage(run.runId)).toEqual(message);
 });
 
 test("formats times in UTC, whatever the time zone of the session that ends the run", async () => {
   const run = await startRun({ zone: "Asia/Tokyo" });
   await finish(run, "success", "America/New_York");
-  const { created_at, updated_at, run_started_at, run_ended_at } = await messageOf(run.runId);
+  const { created_at, updated_at, run_started_at, run_ended_at } = await readMessage(run.runId);
   for (const time of [created_at, updated_at, run_started_at, run_ended_at]) expect(time).toMatch(/\+00:00$/);
 });
 
@@ -79,7 +79,7 @@ test("does not store the credentials of the run's user", async () => {
   const [row] = await db.sql<{ text: string }[]>`
     select d::text as text from webhook_deliveries d where run_id = ${run.runId}`;
   expect(row!.text).not.toContain("t0p");
-  const { kwargs, ...rest } = await messageOf(run.runId);
+  const { kwargs, ...rest } = await readMessage(run.runId);
   expect(kwargs).toEqual({ input: { topic: "x" }, config: { configurable: { a: 1 } } });
   // deleted with its run
   expect(rest).not.toHaveProperty("values");
@@ -88,10 +88,10 @@ test("does not store the credentials of the run's user", async () => {
 test("reports an error by name and message, and a run deleted with its thread as rolled back", async () => {
   const failed = await startRun();
   await finish(failed, "error");
-  expect((await messageOf(failed.runId))["error"]).toEqual({ error: "Broken", message: "it broke" });
+  expect((await readMessage(failed.runId))["error"]).toEqual({ error: "Broken", message: "it broke" });
   const gone = await startRun();
   await db.sql`select delete_thread_data(${gone.threadId})`;
-  const message = await messageOf(gone.runId);
+  const message = await readMessage(gone.runId);
   expect(message).toMatchObject({ status: "rollback", run_ended_at: expect.any(String) as unknown });
   expect(message).not.toHaveProperty("values");
 });

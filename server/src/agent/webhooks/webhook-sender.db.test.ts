@@ -60,7 +60,7 @@ async function enqueue(url: string, count = 1): Promise<void> {
            lower(substring(${url}::text from '^[A-Za-z]+://[^/?#]+')), '{"run_id":"x"}'
     from generate_series(1, ${count}::int)`;
 }
-const rowsOf = (url: string) => db.sql<{ status: string; attempts: number; error: string | null }[]>`
+const selectDeliveries = (url: string) => db.sql<{ status: string; attempts: number; error: string | null }[]>`
   select d.status, d.attempts, (select error from webhook_attempts a where a.delivery_id = d.delivery_id
                                 order by attempt desc limit 1) as error
   from webhook_deliveries d where url = ${url}`;
@@ -81,9 +81,9 @@ const HOSTILE: Record<string, Answerer> = {
 
 test("a poll takes equally long with ten thousand waiting messages, even with a plan made for an empty table", async () => {
   const name = "http://busy.example";
-  const one = await db.sql.reserve();
+  const connection = await db.sql.reserve();
   try {
-    const look = () => one<{ receiver: string }[]>`select receiver from due_webhook_receivers(128)`;
+    const look = () => connection<{ receiver: string }[]>`select receiver from due_webhook_receivers(128)`;
     // the plan is cached after a few executions
     for (let n = 0; n < 10; n++) expect([...(await look())]).toEqual([]);
     await enqueue(`${name}/a`, 10_000);
@@ -91,9 +91,9 @@ test("a poll takes equally long with ten thousand waiting messages, even with a 
     await db.sql`insert into webhook_receivers (receiver, failures, paused_until)
                  values ('http://paused.example', 5, now() + interval '1 hour')`;
     // counts the rows that this transaction has read
-    await one`begin`;
+    await connection`begin`;
     const read = async () => {
-      const [row] = await one<{ n: number }[]>`
+      const [row] = await connection<{ n: number }[]>`
         select sum(pg_stat_get_xact_tuples_returned(indexrelid))::int as n
         from pg_index where indrelid = 'webhook_deliveries'::regclass`;
       return row!.n;
@@ -101,9 +101,9 @@ test("a poll takes equally long with ten thousand waiting messages, even with a 
     const before = await read();
     expect([...(await look())]).toEqual([{ receiver: name }]);
     expect((await read()) - before).toBeLessThan(20);
-    await one`commit`;
+    await connection`commit`;
   } finally {
-    one.release();
+    connection.release();
     await db.sql`delete from webhook_deliveries`;
     await db.sql`delete from webhook_receivers`;
   }
@@ -117,8 +117,8 @@ test("dead, slow and hostile receivers with hundreds of messages do not delay a 
   urls.push(`http://127.0.0.1:${(dead.address() as AddressInfo).port}`);
   dead.close();
   for (const url of urls) await enqueue(`${url}/x`, 200);
-  const one = sender();
-  one.start();
+  const webhookSender = sender();
+  webhookSender.start();
   await new Promise((resolve) => setTimeout(resolve, 500));
 
   const good = await receiver();
@@ -133,7 +133,7 @@ test("dead, slow and hostile receivers with hundreds of messages do not delay a 
   const attempts = await db.sql<{ receiver: string; n: number }[]>`
     select receiver, sum(attempts)::int as n from webhook_deliveries where url like '%/x' group by 1`;
   for (const { n } of attempts) expect(n).toBeLessThan(20);
-  await one.stop();
+  await webhookSender.stop();
   await db.sql`delete from webhook_deliveries`;
   await db.sql`delete from webhook_receivers`;
 });
@@ -150,21 +150,21 @@ test("messages for a paused receiver cause no polls, and those for another recei
   await enqueue(`${dead.url}/paused`);
   await db.sql`
     insert into webhook_receivers (receiver, failures, paused_until) values (${dead.url}, 9, now() + interval '1 h')`;
-  const one = sender({}, {}, sql);
-  one.start();
+  const webhookSender = sender({}, {}, sql);
+  webhookSender.start();
   await waitFor(() => expect(looks).toBeGreaterThan(0));
   const began = Date.now();
   const before = looks;
   for (let n = 0; n < 60; n++) {
-    one.wake(dead.url);
+    webhookSender.wake(dead.url);
     await new Promise((resolve) => setTimeout(resolve, 55));
   }
   // by the regular poll, and once a second for calls of `wake`; a poll per call would be 18 a second
   expect(looks - before).toBeLessThan(((Date.now() - began) / 1000) * 6 + 5);
   await enqueue(`${good.url}/beside`);
-  one.wake(good.url);
+  webhookSender.wake(good.url);
   await waitFor(() => expect(good.received).toHaveLength(1));
-  await one.stop();
+  await webhookSender.stop();
   await sql.end();
   await db.sql`delete from webhook_deliveries`;
   await db.sql`delete from webhook_receivers`;
@@ -184,8 +184,8 @@ test("counts an endless response as delivered, and cuts it off", async () => {
   await enqueue(`${endless.url}/endless`);
   await enqueue(`${silent.url}/silent`);
   sender().start();
-  await waitFor(async () => expect((await rowsOf(`${endless.url}/endless`))[0]?.status).toBe("delivered"));
-  await waitFor(async () => expect((await rowsOf(`${silent.url}/silent`))[0]?.status).toBe("delivered"));
+  await waitFor(async () => expect((await selectDeliveries(`${endless.url}/endless`))[0]?.status).toBe("delivered"));
+  await waitFor(async () => expect((await selectDeliveries(`${silent.url}/silent`))[0]?.status).toBe("delivered"));
   expect(cut).toBe(true);
   expect(endless.received).toHaveLength(1);
   expect(silent.received).toHaveLength(1);
@@ -201,8 +201,10 @@ test("does not call or retry a name that resolves to a private address, and hide
     ["http://evil.example/x", "a private address"],
     ["http://meta.example/x", "a metadata service"],
   ] as const) {
-    await waitFor(async () => expect((await rowsOf(url))[0]).toMatchObject({ status: "failed", attempts: 1 }));
-    const [row] = await rowsOf(url);
+    await waitFor(async () =>
+      expect((await selectDeliveries(url))[0]).toMatchObject({ status: "failed", attempts: 1 }),
+    );
+    const [row] = await selectDeliveries(url);
     expect(row!.error).toContain(why);
     expect(row!.error).not.toMatch(/10\.1\.2\.3|169\.254/);
   }
@@ -222,7 +224,7 @@ test("a receiver that recovers gets the waiting messages", async () => {
   const back = await receiver((response) => response.end(), port);
   await waitFor(() => expect(back.received.length).toBe(12), 15_000);
   await waitFor(async () => {
-    expect((await rowsOf(`${url}/back`)).every((row) => row.status === "delivered")).toBe(true);
+    expect((await selectDeliveries(`${url}/back`)).every((row) => row.status === "delivered")).toBe(true);
     expect(await db.sql`select 1 from webhook_receivers where receiver = ${url}`).toHaveLength(0);
   });
 });
@@ -232,7 +234,7 @@ test("gives up after the maximum number of attempts", async () => {
   await enqueue(`${never.url}/never`);
   sender({ HEDDLE_WEBHOOK_MAX_ATTEMPTS: "3", HEDDLE_WEBHOOK_RETRY_MS: "20" }).start();
   await waitFor(async () =>
-    expect((await rowsOf(`${never.url}/never`))[0]).toMatchObject({ status: "failed", attempts: 3 }),
+    expect((await selectDeliveries(`${never.url}/never`))[0]).toMatchObject({ status: "failed", attempts: 3 }),
   );
   expect(never.received).toHaveLength(3);
   // a 404 shows that the receiver works
@@ -245,11 +247,12 @@ test("three senders on one database send each message once", async () => {
   // a late answer would cause a retry
   for (let n = 0; n < 3; n++) sender({ HEDDLE_WEBHOOK_TIMEOUT_MS: "20000" }).start();
   await waitFor(
-    async () => expect((await rowsOf(`${good.url}/once`)).every((row) => row.status === "delivered")).toBe(true),
+    async () =>
+      expect((await selectDeliveries(`${good.url}/once`)).every((row) => row.status === "delivered")).toBe(true),
     15_000,
   );
   expect(good.received).toHaveLength(150);
-  expect(new Set(good.received.map((one) => one.headers["webhook-id"])).size).toBe(150);
+  expect(new Set(good.received.map((message) => message.headers["webhook-id"])).size).toBe(150);
 });
 
 test("sends a message leased by a killed server after the lease expires", async () => {
@@ -263,7 +266,7 @@ test("sends a message leased by a killed server after the lease expires", async 
   await waitFor(() => expect(good.received).toHaveLength(1));
   expect(good.received[0]!.at).toBeGreaterThanOrEqual(leased!.until.getTime());
   await waitFor(async () =>
-    expect((await rowsOf(`${good.url}/leased`))[0]).toMatchObject({ status: "delivered", attempts: 2 }),
+    expect((await selectDeliveries(`${good.url}/leased`))[0]).toMatchObject({ status: "delivered", attempts: 2 }),
   );
 });
 

@@ -24,8 +24,8 @@ import { checkWebhook, isRelative, maskUrl } from "./check-webhook.ts";
 import type { WebhookRules } from "../project/webhook-config.ts";
 import { KnownWebhooks } from "./known-webhooks.ts";
 import { postHere } from "./post-here.ts";
-import { type Posted, postWebhook } from "./post-webhook.ts";
-import { SELF } from "./receiver-of.ts";
+import { type PostResult, postWebhook } from "./post-webhook.ts";
+import { SELF } from "./receiver-origin.ts";
 import { signatureHeaders } from "./sign.ts";
 import {
   type ClaimedDelivery,
@@ -183,7 +183,7 @@ export class WebhookSender {
     if (this.#stopping) {
       await returnDeliveries(
         sql,
-        claimed.map((one) => one.delivery_id),
+        claimed.map((delivery) => delivery.delivery_id),
       );
       return;
     }
@@ -287,7 +287,7 @@ export class WebhookSender {
     }
   }
 
-  async #post(delivery: ClaimedDelivery, body: string, startedAt: Date): Promise<Posted> {
+  async #post(delivery: ClaimedDelivery, body: string, startedAt: Date): Promise<PostResult> {
     const { settings, outbound } = this.#o;
     const rules = this.#o.rules();
     try {

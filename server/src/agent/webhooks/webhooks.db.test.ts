@@ -27,11 +27,11 @@ const waitFor = <T>(what: () => T | Promise<T>) => vi.waitFor(what, { timeout: 3
 const newThread = async () => (await server.call("POST", "/threads", {})).json.thread_id as string;
 const received = (to: Receiver, path: string) =>
   waitFor(() => {
-    const found = to.received.filter((one) => one.path === path);
+    const found = to.received.filter((message) => message.path === path);
     if (found.length === 0) throw new Error(`nothing came to ${path}`);
     return found;
   });
-async function deliveryOf(runId: string, status: string) {
+async function waitForDelivery(runId: string, status: string) {
   return waitFor(async () => {
     const { json } = await server.call("GET", `/webhooks/deliveries?run_id=${runId}`);
     if (json[0]?.status !== status) throw new Error(`it is ${json[0]?.status}`);
@@ -66,7 +66,7 @@ test("reports the end of a stateful run with all fields, signed, and with the UR
   });
   const signed = new Webhook(SECRET).verify(message!.body, message!.headers as Record<string, string>);
   expect(signed).toEqual(message!.json);
-  const { url, status, attempts, log, payload } = await deliveryOf(run.json.run_id as string, "delivered");
+  const { url, status, attempts, log, payload } = await waitForDelivery(run.json.run_id as string, "delivered");
   expect([url, status, attempts]).toEqual([`${hook.url}/whole?…`, "delivered", 1]);
   expect(log).toMatchObject([{ attempt: 1, status_code: 200, error: null }]);
   expect(JSON.stringify(payload)).not.toContain("s%20ecret");
@@ -115,7 +115,7 @@ test("reports a failed run with its error as an object, stateless or not", async
       message: expect.stringContaining("Recursion limit"),
     });
   }
-  expect(hook.received.find((one) => one.path === "/failed")!.json.values).toMatchObject({ topic: "x" });
+  expect(hook.received.find((message) => message.path === "/failed")!.json.values).toMatchObject({ topic: "x" });
 });
 
 test("reports the thread's values for a run that stops at an interrupt and for an interrupted one", async () => {
@@ -159,12 +159,12 @@ test("retries a failing receiver with the same id and a later signature until it
   const webhook = `${shaky.url}/shaky`;
   await server.call("POST", "/runs/wait", { assistant_id: "trail", input: { topic: "x" }, webhook });
   await waitFor(() => expect(shaky.received).toHaveLength(3));
-  const ids = new Set(shaky.received.map((one) => one.headers["webhook-id"]));
+  const ids = new Set(shaky.received.map((message) => message.headers["webhook-id"]));
   expect(ids.size).toBe(1);
   const runId = shaky.received[0]!.json.run_id as string;
-  const { log, attempts } = await deliveryOf(runId, "delivered");
+  const { log, attempts } = await waitForDelivery(runId, "delivered");
   expect(attempts).toBe(3);
-  expect(log.map((one: { status_code: number }) => one.status_code)).toEqual([204, 500, 500]);
+  expect(log.map((attempt: { status_code: number }) => attempt.status_code)).toEqual([204, 500, 500]);
 });
 
 test("410 ends the delivery, a redirect is not followed, and Retry-After is respected", async () => {
@@ -175,7 +175,7 @@ test("410 ends the delivery, a redirect is not followed, and Retry-After is resp
     webhook: `${gone.url}/gone`,
   });
   await received(gone, "/gone");
-  await deliveryOf(gone.received[0]!.json.run_id as string, "failed");
+  await waitForDelivery(gone.received[0]!.json.run_id as string, "failed");
   expect(gone.received).toHaveLength(1);
 
   const target = await receiver();
@@ -205,17 +205,17 @@ test("redelivers a failed delivery on request", async () => {
   const body = { assistant_id: "trail", input: { topic: "x" }, webhook: `${late.url}/late` };
   await server.call("POST", "/runs/wait", body);
   await received(late, "/late");
-  const { delivery_id, run_id } = await deliveryOf(late.received[0]!.json.run_id as string, "failed");
+  const { delivery_id, run_id } = await waitForDelivery(late.received[0]!.json.run_id as string, "failed");
   expect((await server.call("POST", `/webhooks/deliveries/${delivery_id}/replay`)).status).toBe(202);
-  await deliveryOf(run_id as string, "delivered");
+  await waitForDelivery(run_id as string, "delivered");
   expect(late.received[1]!.headers["webhook-id"]).toBe(delivery_id);
   const { webhook_sent_at: first, ...message } = late.received[0]!.json as Record<string, unknown>;
   const { webhook_sent_at: second, ...again } = late.received[1]!.json as Record<string, unknown>;
   expect(again).toEqual(message);
   expect(second).not.toBe(first);
-  const nobody = "00000000-0000-7000-8000-000000000000";
-  expect((await server.call("POST", `/webhooks/deliveries/${nobody}/replay`)).status).toBe(404);
-  expect((await server.call("GET", `/webhooks/deliveries/${nobody}`)).status).toBe(404);
+  const unknownId = "00000000-0000-7000-8000-000000000000";
+  expect((await server.call("POST", `/webhooks/deliveries/${unknownId}/replay`)).status).toBe(404);
+  expect((await server.call("GET", `/webhooks/deliveries/${unknownId}`)).status).toBe(404);
   expect((await server.call("GET", "/webhooks/deliveries?status=none")).status).toBe(422);
   const failed = await server.call("GET", "/webhooks/deliveries?status=delivered&limit=2");
   expect(failed.json).toHaveLength(2);
@@ -267,12 +267,12 @@ test.each([
 
 test("a batch with one rejected run starts none", async () => {
   const good = { assistant_id: "trail", input: { topic: "x" }, metadata: { of: "half a batch" } };
-  const nobody = "00000000-0000-7000-8000-000000000000";
+  const unknownId = "00000000-0000-7000-8000-000000000000";
   for (const [bad, status] of [
     [{ ...good, webhook: "http://169.254.169.254/" }, 422],
     [{ ...good, strict_resume: true, command: { resume: {} } }, 422],
     [{ ...good, assistant_id: "nobody" }, 404],
-    [{ ...good, assistant_id: nobody }, 404],
+    [{ ...good, assistant_id: unknownId }, 404],
   ] as const) {
     expect(await server.call("POST", "/runs/batch", [good, bad])).toMatchObject({ status });
   }
@@ -333,7 +333,7 @@ export const graph = new StateGraph(State).addNode("a", () => ({ done: "a" })).a
   await lonely.call("POST", `/threads/${thread}/runs/wait`, body);
   const [message] = await vi.waitFor(
     () => {
-      const found = hook.received.filter((one) => one.path === "/lonely");
+      const found = hook.received.filter((message) => message.path === "/lonely");
       expect(found).toHaveLength(1);
       return found;
     },

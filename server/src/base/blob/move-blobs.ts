@@ -8,18 +8,18 @@ import { type BlobPlace, readPlaceId, selectPlace, selectUser, updatePlace } fro
 import { BLOB_NAME } from "./blob-store.ts";
 import type { S3BlobStore } from "./s3-blob-store.ts";
 
-export interface Moved {
+export interface MoveCounts {
   copied: number;
   /** Blobs copied already by an interrupted move. */
   there: number;
   bytes: number;
 }
 
-interface MoveOrder {
+interface MoveBlobsParams {
   sql: Sql;
   directory: string;
   store: S3BlobStore;
-  onProgress: (moved: Moved) => void;
+  onProgress: (moved: MoveCounts) => void;
   faultPoint: FaultPoint;
 }
 
@@ -29,7 +29,13 @@ interface MoveOrder {
  *
  * @throws Error while a trace process uses the place; files copied so far are kept
  */
-export async function moveBlobs({ sql, directory, store, onProgress, faultPoint }: MoveOrder): Promise<Moved> {
+export async function moveBlobs({
+  sql,
+  directory,
+  store,
+  onProgress,
+  faultPoint,
+}: MoveBlobsParams): Promise<MoveCounts> {
   const target = bucketPlace(store.address);
   const known = await selectPlace(sql);
   if (known?.kind === "bucket") {
@@ -43,7 +49,7 @@ export async function moveBlobs({ sql, directory, store, onProgress, faultPoint 
     );
   }
   await store.probe();
-  const moved: Moved = { copied: 0, there: 0, bytes: 0 };
+  const moved: MoveCounts = { copied: 0, there: 0, bytes: 0 };
   const done = new Set<string>();
   const copy = async () => {
     for await (const name of listBlobs(directory)) {

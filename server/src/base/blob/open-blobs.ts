@@ -7,7 +7,7 @@ import { uuid7 } from "../ids.ts";
 import type { Log } from "../log.ts";
 import { type BlobPlace, claimPlace, directoryPlace, holdsBlobs, readPlaceId, selectPlace } from "./blob-place.ts";
 import { FileBlobStore } from "./blob-store.ts";
-import { PlacedBlobs } from "./placed-blobs.ts";
+import { RecordedBlobStore } from "./recorded-blob-store.ts";
 import { S3BlobStore } from "./s3-blob-store.ts";
 import { type BlobSettings, readBucket } from "./settings.ts";
 
@@ -19,7 +19,7 @@ export interface OpenBlobsOptions {
 }
 
 export interface OpenedBlobs {
-  blobs: PlacedBlobs;
+  blobs: RecordedBlobStore;
   stop(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function openBlobs({ sql, log, dataDir, settings }: OpenBlobsOption
     }
     const refusal = await claimPlace(sql, place, processId);
     if (refusal) throw new ConfigError(explain(refusal.place, refusal.isAlive, place));
-    const blobs = new PlacedBlobs({
+    const blobs = new RecordedBlobStore({
       sql,
       log,
       store,

@@ -72,7 +72,7 @@ export class S3BlobStore implements BlobStore {
   async delete(names: readonly string[]): Promise<void> {
     const places = new ConcurrencyLimit(DELETIONS_AT_ONCE);
     const ended = await Promise.allSettled(names.map((name) => places.run(() => this.#bucket.delete(this.#key(name)))));
-    const failed = ended.find((one) => one.status === "rejected");
+    const failed = ended.find((result) => result.status === "rejected");
     if (failed) await this.#named(Promise.reject(failed.reason as Error));
   }
 

@@ -46,11 +46,11 @@ const open = (place: Partial<S3Place> = {}, silenceMs = 10_000, requestMs = 20_0
 /** Opens a bucket with timeouts longer than a test, so that any end was caused explicitly. */
 const openPatient = (): Promise<Bucket> => open({}, 600_000, 600_000);
 
-async function* chunksOf(content: Buffer, size = 100_000): AsyncGenerator<Buffer> {
+async function* chunks(content: Buffer, size = 100_000): AsyncGenerator<Buffer> {
   for (let at = 0; at < content.length; at += size) yield content.subarray(at, at + size);
 }
 
-const failureOf = (call: Promise<unknown>): Promise<StorageError> =>
+const expectFailure = (call: Promise<unknown>): Promise<StorageError> =>
   call.then(
     () => expect.fail("it went well"),
     (error: StorageError) => error,
@@ -68,7 +68,7 @@ test("stores, reads, lists, measures and deletes objects, also under unusual nam
     expect((await readAll(got!.content)).toString()).toBe(key);
   }
   const listed = await bucket.list("a/");
-  expect(listed.map((one) => one.key)).toEqual(listed.map((one) => one.key).toSorted());
+  expect(listed.map((object) => object.key)).toEqual(listed.map((object) => object.key).toSorted());
   expect(listed).toHaveLength(3);
   expect(await bucket.list("a/", { after: listed[0]!.key, limit: 1 })).toEqual([listed[1]]);
   for (const { key } of listed) await bucket.delete(key);
@@ -90,7 +90,7 @@ test("reaches a bucket by path style, virtual host or dedicated endpoint", async
   for (const [index, place] of places.entries()) {
     const bucket = await open(place);
     await bucket.put(`style/${index}.txt`, Buffer.from("x"));
-    expect((await bucket.list("style/")).map((one) => one.key)).toContain(`style/${index}.txt`);
+    expect((await bucket.list("style/")).map((object) => object.key)).toContain(`style/${index}.txt`);
     expect((await bucket.head(`style/${index}.txt`))?.size).toBe(1);
   }
   expect(await s3.keys("exports", "style/")).toHaveLength(places.length);
@@ -101,7 +101,7 @@ test("uploads a stream in parts, and small content in one request", async () => 
   const content = randomBytes(20 * MIB + 17);
   const progress: number[] = [];
   let uploadId: string | undefined;
-  const stored = await bucket.upload("up/large", chunksOf(content), {
+  const stored = await bucket.upload("up/large", chunks(content), {
     size: content.length,
     onStart: (id) => void (uploadId = id),
     onProgress: (bytes) => progress.push(bytes),
@@ -113,7 +113,7 @@ test("uploads a stream in parts, and small content in one request", async () => 
   expect(sha256(await s3.read("exports", "up/large"))).toBe(stored.sha256);
   for (const size of [0, 1, 8 * MIB - 1, 8 * MIB, 8 * MIB + 1]) {
     const some = content.subarray(0, size);
-    expect(await bucket.upload("up/some", chunksOf(some), { size })).toMatchObject({
+    expect(await bucket.upload("up/some", chunks(some), { size })).toMatchObject({
       bytes: size,
       sha256: sha256(some),
     });
@@ -128,17 +128,17 @@ test("uploads small content in parts on demand, and in one request where parts a
   const options = { size: content.length, alwaysInParts: true };
   const started: string[] = [];
   const onStart = (id: string) => void started.push(id);
-  await bucket.upload("up/short", chunksOf(content), { ...options, onStart });
+  await bucket.upload("up/short", chunks(content), { ...options, onStart });
   expect(started).toHaveLength(1);
   expect((await s3.read("exports", "up/short")).equals(content)).toBe(true);
   const refused: Fault = { kind: "status", status: 403, code: "AccessDenied" };
   proxy.setRule(({ url }) => (url.includes("uploads") ? refused : undefined));
-  const stored = await bucket.upload("up/whole", chunksOf(content), { ...options, onStart });
+  const stored = await bucket.upload("up/whole", chunks(content), { ...options, onStart });
   expect(stored).toMatchObject({ bytes: 1000, sha256: sha256(content) });
   expect(started).toHaveLength(1);
   expect((await s3.read("exports", "up/whole")).equals(content)).toBe(true);
   const large = randomBytes(9 * MIB);
-  const failed = await failureOf(bucket.upload("up/large", chunksOf(large), { size: large.length }));
+  const failed = await expectFailure(bucket.upload("up/large", chunks(large), { size: large.length }));
   expect(failed).toMatchObject({ reason: "access_denied" });
 });
 
@@ -159,20 +159,20 @@ test("a failed upload leaves neither parts nor a truncated object", async () => 
     throw new Error("the source broke");
   }
   await expect(bucket.upload("gone/a", breaking())).rejects.toThrow("the source broke");
-  const short = await failureOf(bucket.upload("gone/b", chunksOf(content.subarray(1)), { size: content.length }));
+  const short = await expectFailure(bucket.upload("gone/b", chunks(content.subarray(1)), { size: content.length }));
   expect(short).toMatchObject({ canHeal: true, code: "SizeMismatch" });
-  const tiny = await failureOf(bucket.upload("gone/c", chunksOf(content.subarray(0, 5)), { size: 6 }));
+  const tiny = await expectFailure(bucket.upload("gone/c", chunks(content.subarray(0, 5)), { size: 6 }));
   expect(tiny.code).toBe("SizeMismatch");
-  const refused = bucket.upload("gone/d", chunksOf(content), {
+  const refused = bucket.upload("gone/d", chunks(content), {
     onStart: () => Promise.reject(new Error("not written down")),
   });
   await expect(refused).rejects.toThrow("not written down");
   proxy.setRule(({ url }) => (url.includes("partNumber=2") ? KEY_REVOKED : undefined));
-  expect(await failureOf(bucket.upload("gone/e", chunksOf(content)))).toMatchObject({ reason: "key_not_known" });
+  expect(await expectFailure(bucket.upload("gone/e", chunks(content)))).toMatchObject({ reason: "key_not_known" });
   proxy.setRule(({ method, url }) =>
     method === "POST" && url.includes("uploadId") ? { kind: "status", status: 400, code: "InvalidPart" } : undefined,
   );
-  expect((await failureOf(bucket.upload("gone/f", chunksOf(content)))).code).toBe("InvalidPart");
+  expect((await expectFailure(bucket.upload("gone/f", chunks(content)))).code).toBe("InvalidPart");
   expect(s3.openUploads()).toEqual([]);
   expect(await s3.keys("exports", "gone/")).toEqual([]);
 });
@@ -185,7 +185,7 @@ test("an aborted signal ends an upload at once with its reason, and leaves nothi
     setTimeout(() => abort.abort(new Error("cancelled by somebody")), 20);
     return { kind: "hang" };
   });
-  const upload = bucket.upload("gone/g", chunksOf(randomBytes(20 * MIB)), { signal: abort.signal });
+  const upload = bucket.upload("gone/g", chunks(randomBytes(20 * MIB)), { signal: abort.signal });
   await expect(upload).rejects.toThrow("cancelled by somebody");
   expect(s3.openUploads()).toEqual([]);
 });
@@ -195,7 +195,7 @@ test("aborting an upload does not wait for a store that hangs", async () => {
   const abort = new AbortController();
   proxy.setRule(({ url }) => (url.includes("uploads=") ? undefined : { kind: "hang" }));
   const onStart = () => void setTimeout(() => abort.abort(new Error("enough")), 100);
-  const content = chunksOf(randomBytes(20 * MIB));
+  const content = chunks(randomBytes(20 * MIB));
   await expect(bucket.upload("hung/a", content, { signal: abort.signal, onStart })).rejects.toThrow("enough");
   proxy.setRule(undefined);
   await bucket.abortUploads("hung/a");
@@ -209,7 +209,7 @@ test("an upload aborted while it begins leaves nothing", async () => {
     setTimeout(() => abort.abort(new Error("cancelled early")), 50);
     return { kind: "delay", ms: 300 };
   });
-  const upload = bucket.upload("gone/h", chunksOf(randomBytes(9 * MIB)), { signal: abort.signal });
+  const upload = bucket.upload("gone/h", chunks(randomBytes(9 * MIB)), { signal: abort.signal });
   await expect(upload).rejects.toThrow("cancelled early");
   s3.takeRequests();
   expect(s3.openUploads()).toEqual([]);
@@ -220,7 +220,7 @@ test("an upload aborted while it begins leaves nothing", async () => {
     setTimeout(() => late.abort(new Error("cancelled early")), 50);
     return { kind: "delay", ms: 3_000 };
   });
-  const second = bucket.upload("gone/i", chunksOf(randomBytes(9 * MIB)), { signal: late.signal });
+  const second = bucket.upload("gone/i", chunks(randomBytes(9 * MIB)), { signal: late.signal });
   await expect(second).rejects.toThrow("cancelled early");
   await expect
     .poll(() => s3.takeRequests().join(), { timeout: 30_000 })
@@ -238,8 +238,8 @@ test("aborts an unfinished upload by its id or its key", async () => {
       : undefined,
   );
   for (const key of ["left/a", "left/b", "left/b2"]) {
-    const upload = bucket.upload(key, chunksOf(randomBytes(9 * MIB)), { onStart: (id) => void ids.push(id) });
-    await failureOf(upload);
+    const upload = bucket.upload(key, chunks(randomBytes(9 * MIB)), { onStart: (id) => void ids.push(id) });
+    await expectFailure(upload);
   }
   proxy.setRule(undefined);
   expect(s3.openUploads()).toEqual(["left/a", "left/b", "left/b2"]);
@@ -274,7 +274,7 @@ test("failures state what failed and whether a retry can help", async () => {
   ];
   for (const [fault, reason, canHeal] of cases) {
     proxy.setRule(() => fault);
-    const failure = await failureOf(bucket.put("f/x", Buffer.from("x")));
+    const failure = await expectFailure(bucket.put("f/x", Buffer.from("x")));
     expect({ fault, name: failure.name, reason: failure.reason, canHeal: failure.canHeal }).toEqual({
       fault,
       name: "StorageError",
@@ -284,9 +284,9 @@ test("failures state what failed and whether a retry can help", async () => {
     expect(failure.message).toContain("s3:PutObject f/x");
   }
   proxy.setRule(({ method }) => (method === "HEAD" ? { kind: "status", status: 403, code: "x" } : undefined));
-  expect(await failureOf(bucket.head("f/there"))).toMatchObject({ reason: "access_denied", canHeal: false });
+  expect(await expectFailure(bucket.head("f/there"))).toMatchObject({ reason: "access_denied", canHeal: false });
   proxy.setRule(({ method }) => (method === "GET" ? { kind: "truncate", bytes: 100 } : undefined));
-  const cut = await failureOf(bucket.get("f/there").then((got) => readAll(got!.content)));
+  const cut = await expectFailure(bucket.get("f/there").then((got) => readAll(got!.content)));
   expect(cut).toMatchObject({ reason: "unavailable", canHeal: true });
 }, 60_000);
 
@@ -313,7 +313,7 @@ test("under random faults, each upload is complete or has failed, and nothing is
   for (let round = 0; round < 10; round++) {
     const part = content.subarray(round);
     const outcome = await bucket
-      .upload(`r/${round}`, chunksOf(part, 1_000_000), { size: part.length })
+      .upload(`r/${round}`, chunks(part, 1_000_000), { size: part.length })
       .catch((error: unknown) => error as StorageError);
     const isWhole = "sha256" in outcome;
     expect(outcome).toMatchObject(isWhole ? { sha256: sha256(part) } : { name: "StorageError", canHeal: true });
@@ -333,7 +333,7 @@ test("does not call an endpoint that resolves to an address forbidden by the pol
     resolve: () => Promise.resolve([{ address: "169.254.169.254", family: 4 }]),
   });
   const bucket = await openS3Bucket({ bucket: "exports", endpoint: "http://s3.example", credentials }, strict);
-  const failure = await failureOf(bucket.put("x", Buffer.from("x")));
+  const failure = await expectFailure(bucket.put("x", Buffer.from("x")));
   expect(failure).toMatchObject({ reason: "invalid_endpoint", canHeal: false });
   expect(failure.message).toContain("HEDDLE_OUTBOUND_ALLOW");
   expect(failure.message).not.toContain("169.254");

@@ -94,7 +94,7 @@ export async function openS3Bucket(place: S3Place, agents: S3Agents, limits: S3L
         found = await run(`s3:ListBucketMultipartUploads ${key}`, signal, async (options) => {
           const command = new s3.ListMultipartUploadsCommand({ Bucket, Prefix: key });
           const { Uploads = [] } = await client.send(command, options);
-          return Uploads.flatMap((one) => (one.Key === key && one.UploadId ? [one.UploadId] : []));
+          return Uploads.flatMap((upload) => (upload.Key === key && upload.UploadId ? [upload.UploadId] : []));
         });
       } catch (error) {
         // an optional permission, and a call that not every store supports
@@ -126,12 +126,12 @@ async function attempt<T>(
     return await work(signal ? { abortSignal: signal } : {});
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
-    throw toStorageError(error, call, await secretsOf(client));
+    throw toStorageError(error, call, await readSecrets(client));
   }
 }
 
 /** Returns the credentials to redact if a store repeats them, including those from the environment. */
-async function secretsOf(client: S3Client): Promise<string[]> {
+async function readSecrets(client: S3Client): Promise<string[]> {
   try {
     const { accessKeyId, secretAccessKey, sessionToken } = await client.config.credentials();
     return [secretAccessKey, sessionToken ?? "", accessKeyId];
@@ -156,7 +156,7 @@ async function* wholeBody(
     }
   } catch (error) {
     if (signal?.aborted) throw signal.reason;
-    throw toStorageError(error, `s3:GetObject ${key}`, await secretsOf(client));
+    throw toStorageError(error, `s3:GetObject ${key}`, await readSecrets(client));
   }
   if (received === size) return;
   const message = `s3:GetObject ${key}: the response ended after ${received} of ${size} bytes`;

@@ -113,20 +113,21 @@ export function toStorageError(thrown: unknown, call: string, secrets: readonly 
   if (thrown instanceof StorageError) return thrown;
   const error = thrown as Thrown;
   const status = error.$metadata?.httpStatusCode ?? error.$response?.statusCode ?? 0;
-  const code = codeOf(error, status);
-  const blocked = refusalOf(error);
+  const code = errorCode(error, status);
+  const blocked = findRefusal(error);
   if (blocked) return new StorageError("invalid_endpoint", `${call}: ${blocked}`, { code, isForeign: true });
   const known = Object.hasOwn(REASONS, code) ? REASONS[code] : undefined;
   const isForeign = known === undefined && isNotS3(error, status);
   const reason = known ?? reasonOfStatus(status, isForeign);
-  const said = isForeign && status !== 0 ? "the response is not from S3" : (HINTS[code] ?? wordsOf(error, code));
+  const explanation =
+    isForeign && status !== 0 ? "the response is not from S3" : (HINTS[code] ?? errorText(error, code));
   const place = error.Region ? `; the bucket is in the region ${error.Region}` : "";
   const answer = status === 0 ? code : `${code}, HTTP ${status}`;
-  const message = clean(`${call}: ${said === "" ? "" : `${said} `}(${answer})${place}`, secrets);
+  const message = clean(`${call}: ${explanation === "" ? "" : `${explanation} `}(${answer})${place}`, secrets);
   return new StorageError(reason, message, { code: clean(code, secrets), status, isForeign });
 }
 
-function codeOf(error: Thrown, status: number): string {
+function errorCode(error: Thrown, status: number): string {
   const named =
     error.name && !/^(Error|UnknownError|Unknown|SyntaxError|TypeError|AggregateError|\d+)$/.test(error.name);
   // a HEAD response has no body with a code
@@ -137,9 +138,13 @@ function codeOf(error: Thrown, status: number): string {
 }
 
 /** Returns our own refusal to connect (base/outbound), which is nested below the client's error. */
-function refusalOf(error: Thrown): string | undefined {
-  for (let one: Thrown | undefined = error, depth = 0; one && depth < 5; one = one.cause as Thrown, depth++) {
-    if (one.name === "OutboundError" && one.status === 422) return one.message;
+function findRefusal(error: Thrown): string | undefined {
+  for (
+    let thrown: Thrown | undefined = error, depth = 0;
+    thrown && depth < 5;
+    thrown = thrown.cause as Thrown, depth++
+  ) {
+    if (thrown.name === "OutboundError" && thrown.status === 422) return thrown.message;
   }
   return undefined;
 }
@@ -161,7 +166,7 @@ function reasonOfStatus(status: number, isForeign: boolean): StorageReason {
   return status === 403 || status === 401 ? "access_denied" : "refused";
 }
 
-function wordsOf({ message }: Thrown, code: string): string {
+function errorText({ message }: Thrown, code: string): string {
   const words = (message ?? "").split("\n")[0]!.slice(0, 300);
   return words === "UnknownError" || words === code ? "" : words;
 }

@@ -143,7 +143,7 @@ test("an idle store has no log tables", async () => {
 
 test("passes the priority and the threads of a tenant's share to the engine", async () => {
   const ask = async (tenant: string) => {
-    const [row] = await clickhouse.askedBy(tenant).rows<{ priority: number; threads: number }>({
+    const [row] = await clickhouse.forTenant(tenant).rows<{ priority: number; threads: number }>({
       name: "t",
       query: "select getSetting('priority') as priority, toUInt64(getSetting('max_threads')) as threads",
     });
@@ -160,10 +160,10 @@ test("passes the priority and the threads of a tenant's share to the engine", as
 
 test("a statement of a tenant above its share pauses at each block while another's runs", async () => {
   clickhouse.share!.charge("heavy", 60_000);
-  await clickhouse.askedBy("light").rows({ name: "t", query: "select 1" });
+  await clickhouse.forTenant("light").rows({ name: "t", query: "select 1" });
   const order: string[] = [];
   const run = async (tenant: string, query: string) => {
-    await clickhouse.askedBy(tenant).rows({ name: "t", query });
+    await clickhouse.forTenant(tenant).rows({ name: "t", query });
     order.push(tenant);
   };
   const light = run("light", "select sleepEachRow(0.1) from numbers(10) settings max_block_size = 1");
@@ -185,7 +185,7 @@ test("delays background work of a tenant above its share, but not its callers' q
     return performance.now() - began;
   };
   expect(await timed(clickhouse.inBackgroundFor("heavy"))).toBeGreaterThanOrEqual(249);
-  expect(await timed(clickhouse.askedBy("heavy"))).toBeLessThan(249);
+  expect(await timed(clickhouse.forTenant("heavy"))).toBeLessThan(249);
   expect(await timed(clickhouse.inBackgroundFor("light"))).toBeLessThan(249);
   end.resolve();
   await light;

@@ -61,7 +61,7 @@ export class ClickHouse {
    * Returns the same store for one tenant: its queries queue among the tenant's, which is charged for the engine's
    * time.
    */
-  askedBy(tenantId: string): ClickHouse {
+  forTenant(tenantId: string): ClickHouse {
     const { cluster, embedded, limiter, share } = this;
     return new ClickHouse(this.client, { cluster, embedded, limiter, tenantId, share });
   }
@@ -132,7 +132,7 @@ async function scheduled<T>(
   execute: (query: Query) => Promise<T>,
 ): Promise<T> {
   if (!share || tenantId === "") return execute(query);
-  if (isBackground && share.isAboveShare(tenantId)) await share.giveWay(() => false);
+  if (isBackground && share.isAboveShare(tenantId)) await share.yieldToOthers(() => false);
   return share.run(tenantId, (settings) => execute({ ...query, settings: { ...settings, ...query.settings } }));
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { forCluster } from "./cluster-ddl.ts";
-import { MIGRATIONS, statementsOf } from "./migrate.ts";
+import { MIGRATIONS, splitStatements } from "./migrate.ts";
 
 test("leaves a statement unchanged on a single server", () => {
   expect(forCluster("create table x (a Int8) engine = MergeTree order by a", "")).toEqual([
@@ -37,7 +37,7 @@ test('alters both tables, and with "local only" only the local one', () => {
 
 test("converts each migration for a cluster", () => {
   for (const file of readdirSync(MIGRATIONS)) {
-    for (const statement of statementsOf(readFileSync(join(MIGRATIONS, file), "utf8"))) {
+    for (const statement of splitStatements(readFileSync(join(MIGRATIONS, file), "utf8"))) {
       expect(forCluster(statement, "c").join("\n")).toContain("on cluster `c`");
     }
   }

@@ -50,21 +50,21 @@ export function render(fragment: Fragment): { query: string; params: Record<stri
   const names = new Map<string, string>();
   const params: Record<string, Param> = {};
   const parts: string[] = [];
-  const write = (one: Fragment | Bound): void => {
-    if (one.kind === "bound") {
-      const key = `${one.type} ${JSON.stringify(one.value)}`;
+  const write = (part: Fragment | Bound): void => {
+    if (part.kind === "bound") {
+      const key = `${part.type} ${JSON.stringify(part.value)}`;
       let name = names.get(key);
       if (name === undefined) {
         name = `p${names.size}`;
         names.set(key, name);
-        params[name] = one.value;
+        params[name] = part.value;
       }
-      parts.push(`{${name}:${one.type}}`);
+      parts.push(`{${name}:${part.type}}`);
       return;
     }
-    one.strings.forEach((text, i) => {
+    part.strings.forEach((text, i) => {
       parts.push(text);
-      const value = one.values[i];
+      const value = part.values[i];
       if (value !== undefined) write(value);
     });
   };

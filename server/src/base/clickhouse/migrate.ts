@@ -52,7 +52,7 @@ async function apply(clickhouse: ClickHouse, directory: string, files: string[])
     query: "select distinct version from heddle_migrations order by version limit 10000",
   });
   const current = Math.max(0, ...known.map((row) => row.version));
-  const newest = Math.max(0, ...files.map(numberOf));
+  const newest = Math.max(0, ...files.map(migrationNumber));
   if (current > newest) {
     throw new ClickHouseMigrationError(
       `The trace store has schema version ${current}, but this version of Heddle supports versions up to ` +
@@ -60,10 +60,10 @@ async function apply(clickhouse: ClickHouse, directory: string, files: string[])
     );
   }
   const done = new Set(known.map((row) => row.version));
-  const missing = files.filter((name) => !done.has(numberOf(name)));
+  const missing = files.filter((name) => !done.has(migrationNumber(name)));
   for (const file of missing) {
-    for (const statement of statementsOf(await readFile(join(directory, file), "utf8"))) await run(statement);
-    const line = JSON.stringify({ version: numberOf(file), name: file });
+    for (const statement of splitStatements(await readFile(join(directory, file), "utf8"))) await run(statement);
+    const line = JSON.stringify({ version: migrationNumber(file), name: file });
     await clickhouse.insert("heddle_migrations", ["version", "name"], Buffer.from(`${line}\n`));
   }
   return missing;
@@ -73,10 +73,10 @@ const VERSIONS = `-- shard by: version
 create table if not exists heddle_migrations (version UInt32, name String, applied_at DateTime('UTC') default now())
 engine = ReplacingMergeTree order by version settings fsync_after_insert = 1, fsync_part_directory = 1`;
 
-const numberOf = (file: string): number => Number.parseInt(file, 10);
+const migrationNumber = (file: string): number => Number.parseInt(file, 10);
 
 /** Splits at semicolons that end a line. */
-export function statementsOf(text: string): string[] {
+export function splitStatements(text: string): string[] {
   const parts = text.split(/;[ \t]*$/m).map((part) => part.trim());
   return parts.filter((part) => part.replace(/^--.*$/gm, "").trim() !== "");
 }

@@ -79,7 +79,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
 }
 
 async function connectServer({ url, cluster, connections }: ClickHouseOptions): Promise<ClickHouse> {
-  const address = addressOf(url);
+  const address = parseAddress(url);
   const database = decodeURIComponent(address.pathname.slice(1)) || "default";
   address.pathname = "/";
   const shared = {
@@ -99,14 +99,14 @@ async function connectServer({ url, cluster, connections }: ClickHouseOptions): 
   } catch (error) {
     await clickhouse.close();
     const { message, code } = error as Error & { code?: string };
-    const said = `Cannot use the ClickHouse at ${address.host} (CLICKHOUSE_URL): ${message}`;
-    throw Object.assign(new Error(said, { cause: error }), { code });
+    const explanation = `Cannot use the ClickHouse at ${address.host} (CLICKHOUSE_URL): ${message}`;
+    throw Object.assign(new Error(explanation, { cause: error }), { code });
   }
   return clickhouse;
 }
 
 /** Throws without repeating the URL, which may contain a password. */
-function addressOf(url: string): URL {
+function parseAddress(url: string): URL {
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address && /^https?:$/.test(address.protocol)) return address;
   throw new Error("CLICKHOUSE_URL must look like http[s]://user:password@host:8123/database");

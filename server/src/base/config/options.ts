@@ -57,7 +57,7 @@ export function choice<const T extends string>(spec: Described<NoInfer<T>> & { o
   return {
     ...spec,
     parse(value) {
-      const found = spec.of.find((one) => one === value);
+      const found = spec.of.find((allowed) => allowed === value);
       if (found === undefined) throw new ConfigError(`must be one of ${spec.of.join(", ")}, not "${value}"`);
       return found;
     },
@@ -74,7 +74,7 @@ export function readOptions<D extends Record<string, OptionSpec<never> | OptionS
   const problems: string[] = [];
   for (const [name, spec] of Object.entries(declared)) {
     const given = overrides[name as keyof typeof overrides];
-    const variable = spec.env.find((one) => env[one] !== undefined && env[one] !== "");
+    const variable = spec.env.find((variable) => env[variable] !== undefined && env[variable] !== "");
     if (given !== undefined) values[name] = given;
     else if (variable === undefined) values[name] = spec.default;
     else {

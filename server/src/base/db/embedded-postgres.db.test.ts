@@ -154,17 +154,17 @@ test("a start waits for a recovery begun by another start", async () => {
   );
   child.kill("SIGKILL");
   await killPostmaster();
-  const [one, other] = await Promise.all([embed().start(), embed().start()]);
-  expect(one).toEqual(other);
-  expect(await query(one, (sql) => sql`select count(*)::int from big`)).toEqual([{ count: 100_000 }]);
+  const [first, other] = await Promise.all([embed().start(), embed().start()]);
+  expect(first).toEqual(other);
+  expect(await query(first, (sql) => sql`select count(*)::int from big`)).toEqual([{ count: 100_000 }]);
 });
 
 test("two servers started at once on an empty directory share one Postgres, and the last one stops it", async () => {
-  const [one, other] = await Promise.all([useElsewhere(), useElsewhere()]);
-  expect(one.address).toEqual(other.address);
+  const [first, other] = await Promise.all([useElsewhere(), useElsewhere()]);
+  expect(first.address).toEqual(other.address);
   const postmaster = identifyProcess(postmasterPid());
-  one.child.kill("SIGTERM");
-  await once(one.child, "exit");
+  first.child.kill("SIGTERM");
+  await once(first.child, "exit");
   expect(await query(other.address, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
   other.child.kill("SIGTERM");
   await once(other.child, "exit");
@@ -287,22 +287,22 @@ test("leaves no process when the data directory is removed", async () => {
 });
 
 /** Unprivileged user where these tests run as root and that user can read them; otherwise the current user. */
-const NOBODY = 65_534;
-const canBeNobody =
+const NOBODY_UID = 65_534;
+const canRunAsNobody =
   process.getuid?.() === 0 &&
   spawnSync("/bin/sh", ["-c", 'test -r "$0" && test -x "$1"', USER_SCRIPT, process.execPath], {
-    uid: NOBODY,
-    gid: NOBODY,
+    uid: NOBODY_UID,
+    gid: NOBODY_UID,
     cwd: "/",
   }).status === 0;
 
 test("an ordinary user runs Postgres as itself, and the next start adopts and restarts it", async () => {
-  if (canBeNobody) chownSync(dataDir, NOBODY, NOBODY);
+  if (canRunAsNobody) chownSync(dataDir, NOBODY_UID, NOBODY_UID);
   const owner =
-    process.getuid?.() === 0 && !canBeNobody ? "postgres" : String(canBeNobody ? NOBODY : process.getuid?.());
+    process.getuid?.() === 0 && !canRunAsNobody ? "postgres" : String(canRunAsNobody ? NOBODY_UID : process.getuid?.());
   const ownerNow = () =>
     execFileSync("ps", ["-o", owner === "postgres" ? "user=" : "uid=", "-p", String(postmasterPid())]);
-  const { child, address } = await useElsewhere(canBeNobody ? NOBODY : undefined);
+  const { child, address } = await useElsewhere(canRunAsNobody ? NOBODY_UID : undefined);
   await query(address, (sql) => sql`create table notes as select 'kept' as text`);
   expect(ownerNow().toString().trim()).toBe(owner);
   child.kill("SIGKILL");

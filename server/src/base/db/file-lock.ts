@@ -185,8 +185,8 @@ function writeRecord(descriptor: number, record: ProcessIdentity | LockHolder): 
 }
 
 function isStillThere(descriptor: number, path: string): boolean {
-  const [ours, there] = [fstatSync(descriptor), statSync(path, { throwIfNoEntry: false })];
-  return ours.ino === there?.ino && ours.dev === there.dev;
+  const [openFile, there] = [fstatSync(descriptor), statSync(path, { throwIfNoEntry: false })];
+  return openFile.ino === there?.ino && openFile.dev === there.dev;
 }
 
 /** Resolves to false when the lock is still held after `waitMs`. */

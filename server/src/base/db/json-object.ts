@@ -5,7 +5,7 @@ import type { Sql, Transaction } from "./connect.ts";
  * `names` was validated against its keys. Columns that were not requested are not read: a thread's values can be
  * megabytes.
  */
-export function jsonObjectOf(
+export function buildJsonObject(
   sql: Sql | Transaction,
   columns: Record<string, string>,
   names?: readonly string[] | null,

@@ -8,11 +8,15 @@ import { Listener } from "./listener.ts";
 
 const db = await testDatabase();
 const proxy = await faultProxy(db.uri);
-const heard: string[] = [];
+const received: string[] = [];
 let gaps = 0;
 const listener = new Listener(
   { uri: proxy.uri, socket: null },
-  { log: createLog("silent"), channels: { heddle_test: (payload) => heard.push(payload) }, onGap: () => (gaps += 1) },
+  {
+    log: createLog("silent"),
+    channels: { heddle_test: (payload) => received.push(payload) },
+    onGap: () => (gaps += 1),
+  },
 );
 await listener.start();
 afterAll(async () => {
@@ -20,25 +24,25 @@ afterAll(async () => {
   await proxy.close();
 });
 
-const tell = (payload: string) => db.sql`select pg_notify('heddle_test', ${payload})`;
+const notify = (payload: string) => db.sql`select pg_notify('heddle_test', ${payload})`;
 
 test("receives notifications, and again after its connection was cut", async () => {
-  await tell("one");
-  await expect.poll(() => heard).toEqual(["one"]);
+  await notify("one");
+  await expect.poll(() => received).toEqual(["one"]);
   proxy.cut();
   await expect.poll(() => gaps, { timeout: 2000 }).toBe(1);
-  await tell("two");
-  await expect.poll(() => heard).toEqual(["one", "two"]);
+  await notify("two");
+  await expect.poll(() => received).toEqual(["one", "two"]);
 });
 
 test("detects a silent connection within seconds", async () => {
   const before = gaps;
   proxy.blackHole();
-  await tell("lost");
+  await notify("lost");
   await expect.poll(() => gaps, { timeout: 6000 }).toBe(before + 1);
-  await tell("three");
-  await expect.poll(() => heard.at(-1)).toBe("three");
-  expect(heard).not.toContain("lost");
+  await notify("three");
+  await expect.poll(() => received.at(-1)).toBe("three");
+  expect(received).not.toContain("lost");
   await sleep(1500);
   expect(gaps).toBe(before + 1);
 });

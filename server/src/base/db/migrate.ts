@@ -47,15 +47,15 @@ export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ appli
 
     const [row] = await tx<{ version: number }[]>`select coalesce(max(version), 0) as version from heddle_migrations`;
     const current = row!.version;
-    const newest = Math.max(0, ...files.map(numberOf));
+    const newest = Math.max(0, ...files.map(migrationNumber));
     if (current > newest) {
       throw new MigrationError(
         `The database has schema version ${current}, but this version of Heddle supports versions up to ` +
           `${newest}. Start the newer Heddle that migrated it, or use another database.`,
       );
     }
-    for (const file of files.filter((name) => numberOf(name) > current)) {
-      await tx`insert into heddle_migrations (version, name) values (${numberOf(file)}, ${file})`;
+    for (const file of files.filter((name) => migrationNumber(name) > current)) {
+      await tx`insert into heddle_migrations (version, name) values (${migrationNumber(file)}, ${file})`;
       await tx.unsafe(await readFile(join(directory, file), "utf8"));
       applied.push(file);
     }
@@ -64,4 +64,4 @@ export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ appli
   return { applied };
 }
 
-const numberOf = (file: string): number => Number.parseInt(file, 10);
+const migrationNumber = (file: string): number => Number.parseInt(file, 10);

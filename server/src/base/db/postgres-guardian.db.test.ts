@@ -16,12 +16,12 @@ import { identifyProcess, processLives, type ProcessIdentity } from "./process-i
 
 const USER_SCRIPT = fileURLToPath(new URL("../../../test/fixtures/postgres-user.ts", import.meta.url));
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
-const NOBODY = 65_534;
-const canBeNobody =
+const NOBODY_UID = 65_534;
+const canRunAsNobody =
   process.getuid?.() === 0 &&
   spawnSync("/bin/sh", ["-c", 'test -r "$0" && test -x "$1"', USER_SCRIPT, process.execPath], {
-    uid: NOBODY,
-    gid: NOBODY,
+    uid: NOBODY_UID,
+    gid: NOBODY_UID,
     cwd: "/",
   }).status === 0;
 
@@ -80,7 +80,7 @@ async function livesFor(ms: number, postmaster: ProcessIdentity): Promise<boolea
 const hasEnded = async (postmaster: ProcessIdentity) =>
   await expect.poll(() => processLives(postmaster), { timeout: 10_000 }).toBe(false);
 
-test.each(canBeNobody ? [undefined, NOBODY] : [undefined])(
+test.each(canRunAsNobody ? [undefined, NOBODY_UID] : [undefined])(
   "stops Postgres cleanly some seconds after its server was killed (user %s)",
   async (uid) => {
     const { child, postmaster } = await startServer(uid);

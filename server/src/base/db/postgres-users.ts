@@ -58,7 +58,7 @@ export async function registerWhenFree(
         );
       }
       if (!waits) log(`${dir} is in use by ${outcome}; waiting ${waitMs / 1000} s for it to exit`);
-      wanted ??= await acquireUnlessHeld(wantedLock(dir));
+      wanted ??= await tryAcquireLock(wantedLock(dir));
       await sleep(250);
     }
   } finally {
@@ -66,7 +66,7 @@ export async function registerWhenFree(
   }
 }
 
-async function acquireUnlessHeld(path: string): Promise<FileLock | null> {
+async function tryAcquireLock(path: string): Promise<FileLock | null> {
   try {
     return await acquireFileLock(path, { waitMs: 0 });
   } catch (error) {

@@ -62,18 +62,18 @@ export function findOrphans(clusterDir: string): ProcessIdentity[] {
 
 /** Whether the process works in the cluster: every Postgres process has it as its working directory, however spelt. */
 function worksIn(pid: number, clusterDir: string): boolean {
-  if (process.platform !== "linux") return commandOf(pid).includes(clusterDir);
+  if (process.platform !== "linux") return processCommand(pid).includes(clusterDir);
   try {
     if (readFileSync(`/proc/${pid}/comm`, "utf8").trim() !== "postgres") return false;
-    const theirs = statSync(`/proc/${pid}/cwd`);
-    const ours = statSync(clusterDir);
-    return theirs.dev === ours.dev && theirs.ino === ours.ino;
+    const processStat = statSync(`/proc/${pid}/cwd`);
+    const clusterStat = statSync(clusterDir);
+    return processStat.dev === clusterStat.dev && processStat.ino === clusterStat.ino;
   } catch {
     return false;
   }
 }
 
-function commandOf(pid: number): string {
+function processCommand(pid: number): string {
   return spawnSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" }).stdout;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-import { FrameLog, type FrameLogOptions, type KeptElsewhere } from "./frame-log.ts";
+import { FrameLog, type FrameLogOptions, type PersistedFrames } from "./frame-log.ts";
 import { SpillSpace, spillLimit } from "./spill-space.ts";
 import { sseBody } from "./sse.ts";
 
@@ -61,7 +61,7 @@ test("logs share the allowed disk space and release it", async () => {
 
 test("reads frames stored elsewhere from there when the disk is full", async () => {
   await symlink("/dev/full", join(dir, "full"));
-  const read = vi.fn<KeptElsewhere["read"]>((from: number, count: number) =>
+  const read = vi.fn<PersistedFrames["read"]>((from: number, count: number) =>
     Promise.resolve(Array.from({ length: count }, (_, i) => frame(from + i))),
   );
   const { log, reason } = await fill({

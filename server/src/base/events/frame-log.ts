@@ -33,7 +33,7 @@ interface Segment {
 }
 
 /** Persisted copy of the first frames of a log. */
-export interface KeptElsewhere {
+export interface PersistedFrames {
   /** Number of persisted frames. */
   count(): number;
   /** Whether the other frames are being persisted. */
@@ -48,7 +48,7 @@ export interface FrameLogOptions {
   file: string;
   /** Quota shared with other logs; unlimited when absent. */
   space?: SpillSpace;
-  elsewhere?: KeptElsewhere;
+  elsewhere?: PersistedFrames;
   /** Called once, when the log is full. `reason` is a sentence. */
   onFull?: (reason: string) => void;
 }
@@ -251,7 +251,7 @@ export class FrameLog {
 
   async #spillSegments(): Promise<void> {
     while (this.#memory > this.#options.memoryBytes / 2 && !this.#full) {
-      const segment = this.#segments.find((one, i) => one.frames !== null && i < this.#segments.length - 1);
+      const segment = this.#segments.find((segment, i) => segment.frames !== null && i < this.#segments.length - 1);
       if (!segment?.frames) return;
       const bytes = Buffer.concat(segment.frames);
       const written = await this.#file.append(bytes).catch((error: unknown) => error as Error);

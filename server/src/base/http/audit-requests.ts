@@ -16,7 +16,7 @@ interface Declared {
 }
 
 /** Parsed query and body of a request. */
-export interface Asked {
+export interface ValidatedInput {
   query: unknown;
   body: unknown;
 }
@@ -27,7 +27,7 @@ export interface RequestAudit {
    * Called before the request is handled; it may change something once this has resolved. Rejects when nothing can be
    * written.
    */
-  begins(asked: Asked): Promise<void>;
+  begins(asked: ValidatedInput): Promise<void>;
   /** Called with the response. Resolves when the line is durable; rejects when it could not be written. */
   answered(response: Response): Promise<void>;
   /** Called when the request was refused or failed. A handler that failed may already have changed something. */
@@ -35,7 +35,7 @@ export interface RequestAudit {
 }
 
 /** @returns a factory of each request's audit; the caller may be identified later. */
-export function auditOf(
+export function createAuditor(
   spec: Declared,
   guard: { audit: AuditSink; auditsData: boolean },
 ): (c: Context, caller: () => Principal | undefined) => RequestAudit {
@@ -43,9 +43,9 @@ export function auditOf(
   const kind = spec.audit ?? (reads ? "none" : "change");
   const recorded = kind === "change" || (kind === "data" && guard.auditsData);
   return (c, caller) => {
-    let asked: Asked = { query: undefined, body: undefined };
+    let asked: ValidatedInput = { query: undefined, body: undefined };
     let announced: AnnouncedChange | undefined;
-    const entryOf = (target: Record<string, string>) => ({
+    const auditEntry = (target: Record<string, string>) => ({
       principal: caller() ?? null,
       ip: clientIp(c),
       operation: `${spec.method} ${spec.path}`,
@@ -56,14 +56,14 @@ export function auditOf(
       async begins(parsed) {
         asked = parsed;
         if (kind !== "change" || !caller()) return;
-        announced = await guard.audit.announce(entryOf(targetOf(spec, c, asked)));
+        announced = await guard.audit.announce(auditEntry(auditTarget(spec, c, asked)));
       },
       async answered(response) {
         if (!recorded || !caller()) return;
         if (!response.ok) return announced?.withdraw();
         const target =
-          kind === "change" ? { ...targetOf(spec, c, asked), ...(await madeBy(spec, response)) } : c.req.param();
-        await (announced ?? guard.audit).record({ ...entryOf(target), status: response.status });
+          kind === "change" ? { ...auditTarget(spec, c, asked), ...(await madeBy(spec, response)) } : c.req.param();
+        await (announced ?? guard.audit).record({ ...auditEntry(target), status: response.status });
       },
       failed(error) {
         if (kind === "none" || spec.permission === "public") return;
@@ -74,7 +74,7 @@ export function auditOf(
         if (!refused && !broke) return;
         const sink = broke && announced ? announced : guard.audit;
         // not awaited: the sink logs write failures, and the response is an error already
-        sink.record({ ...entryOf(c.req.param()), status }).catch(() => {});
+        sink.record({ ...auditEntry(c.req.param()), status }).catch(() => {});
       },
     };
   };
@@ -84,9 +84,9 @@ export function auditOf(
  * Names the target of a change: the path's parameters, and fields of the query and the body. Of a body, only ids and
  * the fields that the route declares, as it may hold secrets.
  */
-function targetOf(spec: Declared, c: Context, { query, body }: Asked): Record<string, string> {
+function auditTarget(spec: Declared, c: Context, { query, body }: ValidatedInput): Record<string, string> {
   const isNamed = (name: string) => ID_FIELD.test(name) || spec.auditFields?.includes(name) === true;
-  return { ...textsOf(body, isNamed), ...textsOf(query, () => true), ...c.req.param() };
+  return { ...pickTexts(body, isNamed), ...pickTexts(query, () => true), ...c.req.param() };
 }
 
 /** Returns the id of a created resource, when the response has one. */
@@ -115,13 +115,13 @@ const ID_FIELD = /(^|_)ids?$/;
 const MOST_NAMED = 250;
 
 /** Returns the named fields, with lists joined by commas. Other than text and lists of text is omitted. */
-function textsOf(fields: unknown, isNamed: (name: string) => boolean): Record<string, string> {
+function pickTexts(fields: unknown, isNamed: (name: string) => boolean): Record<string, string> {
   const texts: Record<string, string> = {};
   if (typeof fields !== "object" || fields === null || Array.isArray(fields)) return texts;
   for (const [name, value] of Object.entries(fields)) {
     if (!isNamed(name)) continue;
     const all: unknown[] = Array.isArray(value) ? value : [value];
-    const list = all.filter((one) => typeof one === "string");
+    const list = all.filter((item) => typeof item === "string");
     if (list.length === 0 || list.length < all.length) continue;
     const more = list.length > MOST_NAMED ? `,… ${list.length} in total` : "";
     texts[name] = list.slice(0, MOST_NAMED).join(",") + more;

@@ -6,11 +6,11 @@ import type { AppError } from "../errors.ts";
 import { BodyGate } from "./body-gate.ts";
 
 const MIB = 1024 * 1024;
-const gateOf = (mib: number) => new BodyGate({ bodyMemoryMb: mib, maxBodyBytes: 1024 });
+const createGate = (mib: number) => new BodyGate({ bodyMemoryMb: mib, maxBodyBytes: 1024 });
 const ignore = () => {};
 
 test("bodies take memory as they arrive, and a body without room waits until another ends", async () => {
-  const gate = gateOf(2);
+  const gate = createGate(2);
   const [first, second] = [gate.hold(ignore), gate.hold(ignore)];
   await first.use(1.5 * MIB);
   let entered = false;
@@ -26,7 +26,7 @@ test("bodies take memory as they arrive, and a body without room waits until ano
 test("rejects a body without room after some seconds with 503 and Retry-After", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "performance"] });
   try {
-    const gate = gateOf(1);
+    const gate = createGate(1);
     const holder = gate.hold(ignore);
     await holder.use(MIB);
     holder.arrived();
@@ -46,7 +46,7 @@ test("rejects a body without room after some seconds with 503 and Retry-After", 
 test("cuts off slow bodies for a waiting one, but not fast bodies", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "setInterval", "performance"] });
   try {
-    const gate = gateOf(1);
+    const gate = createGate(1);
     const cut: string[] = [];
     const slow = [1, 2, 3].map(() => {
       const body = gate.hold(() => (cut.push("slow"), body.end()));
@@ -65,7 +65,7 @@ test("cuts off slow bodies for a waiting one, but not fast bodies", async () => 
 });
 
 test("a public body replaces the one that has been arriving for longest", async () => {
-  const gate = gateOf(256);
+  const gate = createGate(256);
   const errors: AppError[] = [];
   const half = Array.from({ length: 200 }, () => gate.holdPublic((error) => errors.push(error)));
   for (const body of half) await body.use(60_000);
@@ -84,7 +84,7 @@ test("cuts off a public body that does not arrive within 15 s", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
   try {
     const refuse = vi.fn<(error: AppError) => void>();
-    const body = gateOf(1).holdPublic(refuse);
+    const body = createGate(1).holdPublic(refuse);
     await body.use(10);
     await vi.advanceTimersByTimeAsync(15_000);
     expect(refuse).toHaveBeenCalledWith(expect.objectContaining({ status: 400 }));

@@ -39,7 +39,7 @@ const SLOW_AFTER_MS = 5_000;
 export const MIN_BODY_PACE = 16 * 1024;
 
 /** Memory held by one body. */
-export interface HeldBody {
+export interface BodyReservation {
   /** Reserves bytes. Rejects when there is no room for them. */
   use(bytes: number): Promise<void>;
   /** Marks the body as complete. */
@@ -87,7 +87,7 @@ export class BodyGate {
   }
 
   /** Holds a body of an authenticated caller. */
-  hold(refuse: OnRefused): HeldBody {
+  hold(refuse: OnRefused): BodyReservation {
     const body: Arriving = { bytes: 0, since: performance.now(), refuse };
     let ended = false;
     return {
@@ -108,7 +108,7 @@ export class BodyGate {
   }
 
   /** Holds a body of an unauthenticated caller. */
-  holdPublic(refuse: OnRefused): HeldBody {
+  holdPublic(refuse: OnRefused): BodyReservation {
     const body: Arriving = { bytes: 0, since: performance.now(), refuse };
     this.#public.add(body);
     const timer = setTimeout(() => {

@@ -2,7 +2,7 @@ import { Hono } from "hono";
 import { expect, test } from "vitest";
 
 import { ConfigError, readOptions } from "../config/options.ts";
-import { clientIp, clientIpOptions, findClientIp, networkOf, normalizeAddress } from "./client-ip.ts";
+import { clientIp, clientIpOptions, findClientIp, toNetwork, normalizeAddress } from "./client-ip.ts";
 
 /** Returns the client address that a server determines for a request from `peer`. */
 async function seen(peer: string, headers: Record<string, string>, env: Record<string, string> = {}): Promise<string> {
@@ -86,7 +86,7 @@ test("normalizes addresses, and counts IPv6 by /64", () => {
   expect(normalizeAddress("::FFFF:c000:0201")).toBe("192.0.2.1");
   expect(normalizeAddress("2001:0DB8:0:0:0:0:0:1")).toBe("2001:db8::1");
   expect(normalizeAddress("0x7f.1")).toBeUndefined();
-  expect(networkOf("192.0.2.1")).toBe("192.0.2.1");
-  expect(networkOf("2001:db8:0:1:aaaa::1")).toBe(networkOf("2001:db8:0:1::2"));
-  expect(networkOf("2001:db8:0:1::1")).not.toBe(networkOf("2001:db8:0:2::1"));
+  expect(toNetwork("192.0.2.1")).toBe("192.0.2.1");
+  expect(toNetwork("2001:db8:0:1:aaaa::1")).toBe(toNetwork("2001:db8:0:1::2"));
+  expect(toNetwork("2001:db8:0:1::1")).not.toBe(toNetwork("2001:db8:0:2::1"));
 });

@@ -35,7 +35,7 @@ export type ClientIpSettings = Options<typeof clientIpOptions>;
 
 /** Sets `clientIp` for later handlers. */
 export function findClientIp({ trustedProxies, forwardedHeader }: ClientIpSettings): MiddlewareHandler {
-  const isTrusted = trustedProxies.length > 0 ? trustOf(trustedProxies) : undefined;
+  const isTrusted = trustedProxies.length > 0 ? matchNetworks(trustedProxies) : undefined;
   return async (c, next) => {
     const peer = remoteAddress(c);
     const header = isTrusted?.(peer) ? c.req.header(forwardedHeader) : undefined;
@@ -75,7 +75,7 @@ export function normalizeAddress(text: string): string | undefined {
  * Returns the unit by which addresses are counted: the address itself, or the /64 of an IPv6 address, as one customer
  * gets at least that many. Takes a result of `clientIp`.
  */
-export function networkOf(address: string): string {
+export function toNetwork(address: string): string {
   if (!address.includes(":")) return address;
   const { parts } = ipaddr.IPv6.parse(address);
   return `${parts
@@ -85,7 +85,7 @@ export function networkOf(address: string): string {
 }
 
 /** Returns the network that one customer may hold entirely: /24 of IPv4, /48 of IPv6. Takes a result of `clientIp`. */
-export function wideNetworkOf(address: string): string {
+export function toWideNetwork(address: string): string {
   if (!address.includes(":")) return `${address.split(".").slice(0, 3).join(".")}.0/24`;
   const { parts } = ipaddr.IPv6.parse(address);
   return `${parts
@@ -123,7 +123,7 @@ function withoutPort(hop: string): string {
   return /^[^:]+:\d+$/.test(hop) ? hop.slice(0, hop.indexOf(":")) : hop;
 }
 
-export function trustOf(blocks: readonly string[]): (address: string) => boolean {
+export function matchNetworks(blocks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const block of blocks) {
     const [address, bits] = block.split("/") as [string, string];

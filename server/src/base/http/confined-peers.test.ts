@@ -63,7 +63,7 @@ async function dial(port: number, host = "127.0.0.1", localAddress?: string): Pr
 }
 
 /** Starts a program of a system user that connects, runs `then` and keeps running. */
-function programOf(uid: number, port: number, then: string, host = "127.0.0.1"): void {
+function startAs(uid: number, port: number, then: string, host = "127.0.0.1"): void {
   const script = `const socket = require("net").connect(${port}, "${host}", () => { ${then} }); setTimeout(() => {}, 60_000);`;
   children.push(spawn(process.execPath, ["-e", script], { uid, gid: uid, cwd: "/", stdio: "ignore" }));
 }
@@ -78,7 +78,7 @@ function countingOwners(): { owners: SocketOwners; opened: string[] } {
   return { owners, opened };
 }
 
-const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket) => ({
+const socketEnds = ({ remoteAddress, remotePort, localAddress, localPort }: Socket) => ({
   localAddress: remoteAddress!.replace("::ffff:", ""),
   localPort: remotePort!,
   remoteAddress: localAddress!.replace("::ffff:", ""),
@@ -96,7 +96,7 @@ test.skipIf(!isLinux)("finds the user of a connection by IPv4, by IPv6 and by ma
   ] as const) {
     const { port, accepted } = await listen(host);
     await dial(port, target);
-    expect([host, target, await owners.find(endsOf(await accepted()))]).toEqual([host, target, process.geteuid!()]);
+    expect([host, target, await owners.find(socketEnds(await accepted()))]).toEqual([host, target, process.geteuid!()]);
   }
 });
 
@@ -104,7 +104,7 @@ test.skipIf(!isLinux)("finds no user for a closed connection", async () => {
   const owners = new SocketOwners();
   const { port, accepted } = await listen();
   const socket = await dial(port);
-  const ends = endsOf(await accepted());
+  const ends = socketEnds(await accepted());
   socket.resetAndDestroy();
   await once(socket, "close");
   expect(await owners.find(ends)).toBeNull();
@@ -116,7 +116,7 @@ test.skipIf(!isLinux)("answers waiting lookups with one read, and later ones wit
   const found = [];
   for (let each = 0; each < 50; each++) {
     await dial(port);
-    found.push(endsOf(await accepted()));
+    found.push(socketEnds(await accepted()));
   }
   const uids = await Promise.all(found.map((ends) => owners.find(ends)));
   expect(new Set(uids)).toEqual(new Set([process.geteuid!()]));
@@ -146,10 +146,10 @@ test.skipIf(!hasUsers)(
       .filter(({ family }) => family === "IPv4")
       .map(({ address }) => address);
     for (const address of ["127.0.0.1", "127.1.2.3", ...addresses]) {
-      programOf(CONFINED, port, "", address);
+      startAs(CONFINED, port, "", address);
       expect([address, await check(await accepted())]).toEqual([address, true]);
     }
-    programOf(1000, port, "");
+    startAs(1000, port, "");
     expect(await check(await accepted())).toBe(false);
     await dial(port);
     expect(await check(await accepted())).toBe(false);
@@ -160,7 +160,7 @@ test.skipIf(!hasUsers)("treats a request whose sender is gone as from a confined
   const check = openPeerCheck({ log })!;
   for (const end of ['socket.end("x", () => socket.destroy())', 'socket.write("x", () => socket.resetAndDestroy())']) {
     const { port, accepted } = await listen();
-    programOf(CONFINED, port, end);
+    startAs(CONFINED, port, end);
     const socket = await accepted();
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect([end, await check(socket)]).toEqual([end, true]);
@@ -171,9 +171,9 @@ test.skipIf(!hasUsers)("does not confine an account of the machine with an id in
   const account = [...readAccountIds()].find((id) => id > 0 && id < 1000)!;
   const check = openPeerCheck({ log, range: [1, 2000] })!;
   const { port, accepted } = await listen();
-  programOf(account, port, "");
+  startAs(account, port, "");
   expect(await check(await accepted())).toBe(false);
-  programOf(1999, port, "");
+  startAs(1999, port, "");
   expect(await check(await accepted())).toBe(true);
 });
 

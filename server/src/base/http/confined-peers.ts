@@ -13,7 +13,7 @@ import { networkInterfaces } from "node:os";
 import { type IdRange, readAccountIds, readIdRange } from "../confined-users.ts";
 import type { Log } from "../log.ts";
 import { normalizeAddress } from "./client-ip.ts";
-import { type Ends, SocketOwners } from "./socket-owners.ts";
+import { type SocketEnds, SocketOwners } from "./socket-owners.ts";
 
 /** Returns whether the peer of a connection is a confined program. Synchronous once that is known. */
 export type PeerCheck = (socket: Socket) => boolean | Promise<boolean>;
@@ -33,7 +33,7 @@ export function openPeerCheck(options: PeerCheckOptions): PeerCheck | undefined 
   const working = tablesWork(owners, log);
 
   async function look(socket: Socket): Promise<boolean> {
-    const ends = endsOf(socket);
+    const ends = socketEnds(socket);
     if (!(await working)) return false;
     // the connection has ended, so its owner cannot be determined
     if (ends === undefined) return true;
@@ -64,7 +64,7 @@ const isConfined = (uid: number, [first, last]: IdRange): boolean =>
   uid >= first && uid <= last && uid !== process.geteuid!() && !readAccountIds().has(uid);
 
 /** Returns the connection's ends as the peer sees them. */
-function endsOf(socket: Socket): Ends | undefined {
+function socketEnds(socket: Socket): SocketEnds | undefined {
   const localAddress = normalizeAddress(socket.remoteAddress ?? "");
   const remoteAddress = normalizeAddress(socket.localAddress ?? "");
   const { remotePort: localPort, localPort: remotePort } = socket;
@@ -75,7 +75,7 @@ function endsOf(socket: Socket): Ends | undefined {
 /**
  * Whether the peer is on this machine. A socket may be bound to any local address, so loopback at either end suffices.
  */
-function isOnThisMachine({ localAddress, remoteAddress }: Ends): boolean {
+function isOnThisMachine({ localAddress, remoteAddress }: SocketEnds): boolean {
   if ([localAddress, remoteAddress].some((address) => address === "::1" || address.startsWith("127."))) return true;
   const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
   return own.some(({ address }) => normalizeAddress(address) === localAddress);
@@ -94,7 +94,7 @@ async function tablesWork(owners: SocketOwners, log: Log): Promise<boolean> {
     const accepted = once(server, "connection") as Promise<[Socket]>;
     await once(client, "connect");
     const [socket] = await accepted;
-    const uid = await owners.find(endsOf(socket)!);
+    const uid = await owners.find(socketEnds(socket)!);
     socket.destroy();
     if (uid === process.geteuid!()) return true;
     log.debug("the kernel's socket tables do not list this process's own sockets");

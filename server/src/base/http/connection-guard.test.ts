@@ -26,11 +26,11 @@ async function listen(
   await once(server, "listening");
 }
 
-async function dial(): Promise<Socket & { said: string }> {
-  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1") as Socket & { said: string };
+async function dial(): Promise<Socket & { received: string }> {
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1") as Socket & { received: string };
   sockets.push(socket);
-  socket.said = "";
-  socket.on("error", () => {}).on("data", (data) => (socket.said += data.toString()));
+  socket.received = "";
+  socket.on("error", () => {}).on("data", (data) => (socket.received += data.toString()));
   await once(socket, "connect");
   return socket;
 }
@@ -54,8 +54,8 @@ afterEach(() => {
 });
 
 const isClosed = (socket: Socket) => vi.waitUntil(() => socket.closed, { timeout: 5_000, interval: 5 });
-const isAnswered = (socket: { said: string }) =>
-  vi.waitUntil(() => socket.said.includes("here"), { timeout: 5_000, interval: 5 });
+const isAnswered = (socket: { received: string }) =>
+  vi.waitUntil(() => socket.received.includes("here"), { timeout: 5_000, interval: 5 });
 
 test("answers 16 pipelined requests in turn, and closes a connection with more", async () => {
   let handled = 0;
@@ -65,7 +65,7 @@ test("answers 16 pipelined requests in turn, and closes a connection with more",
   });
   const few = await dial();
   few.write(ASK.repeat(16));
-  await vi.waitUntil(() => few.said.split("here").length === 17, { timeout: 5_000, interval: 5 });
+  await vi.waitUntil(() => few.received.split("here").length === 17, { timeout: 5_000, interval: 5 });
   handled = 0;
   parsed = 0;
   const many = await dial();
@@ -98,7 +98,7 @@ test("closes the oldest unknown connections after a second, but not known or bus
   await isAnswered(second);
   waiting[0]!.end("here");
   await isAnswered(answered);
-  known.said = "";
+  known.received = "";
   known.write(ASK);
   await isAnswered(known);
   expect(first.closed).toBe(false);

@@ -7,7 +7,7 @@ import type { Server, ServerOptions } from "node:http";
 import type { Socket } from "node:net";
 
 import { integer, type Options } from "../config/options.ts";
-import { type ClientIpSettings, networkOf, normalizeAddress, trustOf } from "./client-ip.ts";
+import { type ClientIpSettings, toNetwork, normalizeAddress, matchNetworks } from "./client-ip.ts";
 
 export const connectionOptions = {
   headersTimeoutSecs: integer({
@@ -97,7 +97,7 @@ export function limitConnections(
   server.on("connection", (socket: Socket) => {
     const address = normalizeAddress(socket.remoteAddress ?? "");
     if (address === undefined || speaksForMany(address)) return;
-    const network = networkOf(address);
+    const network = toNetwork(address);
     const count = (counts.get(network) ?? 0) + 1;
     if (count > settings.maxConnectionsPerAddress) return void socket.destroy();
     counts.set(network, count);
@@ -111,6 +111,6 @@ export function limitConnections(
 
 /** Matches trusted proxies, and loopback, where unconfigured proxies may run. */
 export function proxies({ trustedProxies }: Pick<ClientIpSettings, "trustedProxies">): (address: string) => boolean {
-  const isTrusted = trustOf(trustedProxies);
+  const isTrusted = matchNetworks(trustedProxies);
   return (address) => address === "::1" || address.startsWith("127.") || isTrusted(address);
 }

@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
  * Lists a route's error statuses: those implied by its shape, and those declared in `errors`. A path with parameters
  * may not exist, a body may be unreadable, too large or invalid, and everything needs the database.
  */
-export function errorsOf(route: Route, limited: boolean): ErrorStatus[] {
+export function errorStatuses(route: Route, limited: boolean): ErrorStatus[] {
   const statuses = new Set<ErrorStatus>(route.errors);
   if (route.permission !== "public") statuses.add(401).add(403);
   if (route.params) statuses.add(404);
@@ -21,9 +21,9 @@ export function errorsOf(route: Route, limited: boolean): ErrorStatus[] {
 }
 
 /** Returns the error format of a route. */
-const modeOf = (route: Route, mode: ErrorMode): ErrorMode | ErrorFamily => route.errorFamily ?? mode;
+const errorFormat = (route: Route, mode: ErrorMode): ErrorMode | ErrorFamily => route.errorFamily ?? mode;
 
-const nameOf = (status: ErrorStatus, mode: ErrorMode | ErrorFamily): string =>
+const schemaName = (status: ErrorStatus, mode: ErrorMode | ErrorFamily): string =>
   `Error${status}${{ error: "Platform", problem: "Problem", validation: "Validation", text: "", detail: "" }[mode]}`;
 
 /** Returns a reference such as `#/components/responses/Error404`, and adds its target to `components`. */
@@ -33,8 +33,8 @@ export function errorReference(
   mode: ErrorMode,
   components: Record<string, Json>,
 ): Json {
-  const own = modeOf(route, mode);
-  const name = nameOf(status, own);
+  const own = errorFormat(route, mode);
+  const name = schemaName(status, own);
   // the HTTP parser itself responds 431, without a body
   const content = status === 431 ? {} : { content: errorContent(own, status) };
   components[name] ??= { description: ERROR_STATUSES[status], ...content };

@@ -6,29 +6,29 @@ import { unavailable } from "../errors.ts";
 import type { Log } from "../log.ts";
 import { describeIssues, errorHandler } from "./errors.ts";
 
-const said = (schema: z.ZodType, value: unknown) => describeIssues(schema.safeParse(value).error!);
+const describe = (schema: z.ZodType, value: unknown) => describeIssues(schema.safeParse(value).error!);
 
 test("names the place of an invalid value", () => {
-  expect(said(z.object({ a: z.object({ n: z.number() }) }), { a: { n: "1" } })).toBe(
+  expect(describe(z.object({ a: z.object({ n: z.number() }) }), { a: { n: "1" } })).toBe(
     "a.n: Invalid input: expected number, received string",
   );
 });
 
 test("explains the closest of several shapes", () => {
-  const one = z.object({ key: z.string(), hours: z.int().optional() });
-  const oneOrMany = z.union([one, z.array(one).min(1)]);
-  expect(said(oneOrMany, {})).toBe("key: Invalid input: expected string, received undefined");
-  expect(said(oneOrMany, [{ key: "k", hours: 0.5 }])).toBe("0.hours: Invalid input: expected int, received number");
-  expect(said(z.object({ in: oneOrMany }), { in: {} })).toBe(
+  const schema = z.object({ key: z.string(), hours: z.int().optional() });
+  const oneOrMany = z.union([schema, z.array(schema).min(1)]);
+  expect(describe(oneOrMany, {})).toBe("key: Invalid input: expected string, received undefined");
+  expect(describe(oneOrMany, [{ key: "k", hours: 0.5 }])).toBe("0.hours: Invalid input: expected int, received number");
+  expect(describe(z.object({ in: oneOrMany }), { in: {} })).toBe(
     "in.key: Invalid input: expected string, received undefined",
   );
-  expect(said(oneOrMany, [])).toMatch(/^body: Too small: expected array/);
+  expect(describe(oneOrMany, [])).toMatch(/^body: Too small: expected array/);
 });
 
 test("names all of several types", () => {
   const score = z.object({ score: z.union([z.number(), z.boolean()]).nullable() });
-  expect(said(score, { score: "1" })).toBe("score: Invalid input: expected number or boolean");
-  expect(said(z.union([z.string(), z.array(z.string())]), 5)).toBe("body: Invalid input: expected string or array");
+  expect(describe(score, { score: "1" })).toBe("score: Invalid input: expected number or boolean");
+  expect(describe(z.union([z.string(), z.array(z.string())]), 5)).toBe("body: Invalid input: expected string or array");
 });
 
 test("logs an unexpected error in full, and load shedding in one line", async () => {

@@ -133,10 +133,10 @@ type Issue = z.core.$ZodIssue;
 /** Explains a failed union by the issues of the closest alternative; zod itself reports only "Invalid input". */
 function meantBy(issue: Issue): Issue[] {
   if (issue.code !== "invalid_union") return [issue];
-  const shapes = issue.errors.map((errors) => errors.flatMap((one) => meantBy(one)));
-  const nearest = shapes.find((issues) => issues.length > 0 && !issues.some((one) => isOtherType(one)));
-  if (nearest) return nearest.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
-  const types = shapes.flatMap((issues) => issues.flatMap((one) => (isOtherType(one) ? one.expected : [])));
+  const shapes = issue.errors.map((errors) => errors.flatMap((error) => meantBy(error)));
+  const nearest = shapes.find((issues) => issues.length > 0 && !issues.some((issue) => isOtherType(issue)));
+  if (nearest) return nearest.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
+  const types = shapes.flatMap((issues) => issues.flatMap((issue) => (isOtherType(issue) ? issue.expected : [])));
   if (types.length === 0) return [issue];
   return [{ ...issue, message: `Invalid input: expected ${[...new Set(types)].join(" or ")}` }];
 }

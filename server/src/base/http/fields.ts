@@ -85,7 +85,7 @@ const LAST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 const FARTHEST_ZONE_HOURS = 15;
 
 /** Returns the one spelling that Date, Postgres and ClickHouse all parse; undefined for an invalid time. */
-function isoTimeOf(text: string): string | undefined {
+function normalizeIsoTime(text: string): string | undefined {
   const match = ISO_TIME.exec(text);
   if (!match) return undefined;
   const [, year, month, day, hour = "00", minute = "00", second = "00", fraction, zone, zoneMinutes = "00"] = match;
@@ -102,8 +102,8 @@ function isoTimeOf(text: string): string | undefined {
 /** ISO 8601 time; UTC without a zone. Remains text, because a Date would lose the microseconds. */
 export const isoTime = z
   .string()
-  .refine((text) => isoTimeOf(text) !== undefined, "must be an ISO 8601 time")
-  .transform((text) => isoTimeOf(text)!);
+  .refine((text) => normalizeIsoTime(text) !== undefined, "must be an ISO 8601 time")
+  .transform((text) => normalizeIsoTime(text)!);
 
 /** Time as ISO 8601 or as milliseconds since 1970 (contract trace-platform §0.5). Becomes ISO text. */
 export const timestamp = z.union([

@@ -5,7 +5,7 @@ import { docsPage } from "./docs-page.ts";
 import { htmlPage, inlineBlocks } from "./html-page.ts";
 import { rawJson, route, type Route } from "./route.ts";
 
-export interface Front {
+export interface ServerDescription {
   /** Product version. */
   version: string;
   registry: Registry;
@@ -20,7 +20,7 @@ export interface Front {
 const shared = { tag: "System", permission: "public", method: "GET" } as const;
 
 /** Public routes of every space: its OpenAPI document as JSON and as a page, its metrics, and a signpost. */
-export function frontRoutes({ version, registry, document, aliases = [], prefix = "" }: Front): Route[] {
+export function frontRoutes({ version, registry, document, aliases = [], prefix = "" }: ServerDescription): Route[] {
   const blocks = inlineBlocks(docsPage);
   // one buffer for all responses, so that slow readers hold no copies
   let text: Buffer | undefined;

@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 
 import { AppError } from "../errors.ts";
-import type { BodyGate, HeldBody } from "./body-gate.ts";
+import type { BodyGate, BodyReservation } from "./body-gate.ts";
 
 /** Largest body of a route without authentication. */
 export const PUBLIC_BODY_BYTES = 64 * 1024;
@@ -36,12 +36,12 @@ export function holdBody(
   { maxBytes, isPublic }: Limit,
 ): (() => void) | Promise<() => void> | undefined {
   if (c.req.method === "GET" || c.req.method === "HEAD") return undefined;
-  const told = c.req.header("content-length");
-  const length = Number(told ?? 0);
+  const declared = c.req.header("content-length");
+  const length = Number(declared ?? 0);
   if (length > maxBytes) throw tooLarge(maxBytes);
-  if (c.get(HELD) === true || !hasBody(c, told)) return undefined;
+  if (c.get(HELD) === true || !hasBody(c, declared)) return undefined;
   c.set(HELD, true);
-  if (!isPublic && told !== undefined && length <= SMALL_BYTES) {
+  if (!isPublic && declared !== undefined && length <= SMALL_BYTES) {
     const release = () => gate.budget.give(length);
     return gate.budget.take(length) ? release : gate.reserve(length).then(() => release);
   }
@@ -67,8 +67,8 @@ export function holdBodies({ gate, maxBytes }: BodyLimits): MiddlewareHandler {
 }
 
 /** Whether there is a body. A request that did not arrive over a socket may have an undeclared one. */
-function hasBody(c: Context, told: string | undefined): boolean {
-  if (told !== undefined) return Number(told) > 0;
+function hasBody(c: Context, declared: string | undefined): boolean {
+  if (declared !== undefined) return Number(declared) > 0;
   if (c.req.header("transfer-encoding") !== undefined) return true;
   const isFromSocket = (c.env as { incoming?: unknown } | undefined)?.incoming !== undefined;
   return !isFromSocket && c.req.raw.body !== null;
@@ -80,7 +80,7 @@ const tooLarge = (maxBytes: number) => new AppError(413, `The request body is la
 function counted(
   open: () => ReadableStream<Uint8Array>,
   maxBytes: number,
-  held: HeldBody,
+  held: BodyReservation,
 ): { body: ReadableStream<Uint8Array>; fail: (error: AppError) => void } {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   let controller!: ReadableStreamDefaultController<Uint8Array>;

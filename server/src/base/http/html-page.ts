@@ -15,7 +15,7 @@ export function htmlPage(
   ours: InlineBlocks,
   { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
 ): Response {
-  return new Response(html, { status, headers: { ...headersOf(ours), ...headers } });
+  return new Response(html, { status, headers: { ...policyHeaders(ours), ...headers } });
 }
 
 /** Extracts all inline blocks of a page. Only for text that holds no user input yet. */
@@ -25,11 +25,11 @@ export function inlineBlocks(html: string): InlineBlocks {
   return { scripts: contents("script"), styles: contents("style") };
 }
 
-function headersOf({ scripts, styles }: InlineBlocks): Record<string, string> {
+function policyHeaders({ scripts, styles }: InlineBlocks): Record<string, string> {
   const policy = [
     "default-src 'none'",
-    `script-src ${hashesOf(scripts)}`,
-    `style-src ${hashesOf(styles)}`,
+    `script-src ${sourceHashes(scripts)}`,
+    `style-src ${sourceHashes(styles)}`,
     "connect-src 'self'",
     "img-src 'self' data:",
     "base-uri 'none'",
@@ -44,5 +44,5 @@ function headersOf({ scripts, styles }: InlineBlocks): Record<string, string> {
   };
 }
 
-const hashesOf = (blocks: string[]): string =>
+const sourceHashes = (blocks: string[]): string =>
   blocks.map((block) => `'sha256-${createHash("sha256").update(block).digest("base64")}'`).join(" ") || "'none'";

@@ -167,8 +167,8 @@ test("a starting server answers with JSON and Retry-After", async () => {
 test("every response has the security headers, also before the server is ready and for a 404", async () => {
   const url = await listen();
   const early = await listenHttp("127.0.0.1", 0, readOptions({ ...connectionOptions, ...clientIpOptions }, {}));
-  for (const one of [url.href, new URL("/none", url).href, early.url]) {
-    const { headers } = await fetch(one);
+  for (const address of [url.href, new URL("/none", url).href, early.url]) {
+    const { headers } = await fetch(address);
     expect(Object.fromEntries(headers)).toMatchObject({
       "x-content-type-options": "nosniff",
       "x-frame-options": "DENY",

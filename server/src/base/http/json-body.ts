@@ -52,7 +52,7 @@ export function cleanStrings(value: unknown): unknown {
   if (typeof value === "string") return cleanString(value);
   if (Array.isArray(value)) return value.map(cleanStrings);
   if (value !== null && typeof value === "object") {
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [cleanString(key), cleanStrings(one)]));
+    return Object.fromEntries(Object.entries(value).map(([key, nested]) => [cleanString(key), cleanStrings(nested)]));
   }
   return value;
 }

@@ -14,7 +14,7 @@ export function markdownToHtml(text: string): string {
       html.push(`<h${level} id="${anchor(heading[2]!)}">${inline(heading[2]!)}</h${level}>`);
       at++;
     } else if (line.startsWith("```")) {
-      const end = lines.findIndex((one, i) => i > at && one.startsWith("```"));
+      const end = lines.findIndex((line, i) => i > at && line.startsWith("```"));
       const last = end === -1 ? lines.length : end;
       html.push(`<pre><code>${escape(lines.slice(at + 1, last).join("\n"))}</code></pre>`);
       at = last + 1;
@@ -22,7 +22,7 @@ export function markdownToHtml(text: string): string {
     else if (ITEM.test(line)) at = take(LIST, (items) => html.push(list(items)));
     else if (/^ {4}/.test(line)) {
       at = take(/^ {4}/, (code) =>
-        html.push(`<pre><code>${escape(code.map((one) => one.slice(4)).join("\n"))}</code></pre>`),
+        html.push(`<pre><code>${escape(code.map((line) => line.slice(4)).join("\n"))}</code></pre>`),
       );
     } else at = take(TEXT, (words) => html.push(`<p>${inline(words.join(" "))}</p>`));
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { errorReference, errorsOf } from "./error-answers.ts";
+import { errorReference, errorStatuses } from "./error-answers.ts";
 import type { ErrorMode } from "./errors.ts";
 import type { Answer, Route } from "./route.ts";
 
@@ -17,7 +17,7 @@ export interface ApiInfo {
 }
 
 /** Properties of all responses of a space. */
-export interface ApiManners {
+export interface ApiConventions {
   errors: ErrorMode;
   /** Whether there are rate limits, so that every route may respond 429. */
   limited: boolean;
@@ -35,14 +35,18 @@ const SECURITY = ["ApiKey", "Bearer"].flatMap((scheme) => [{ [scheme]: [] }, { [
  * Generates the OpenAPI 3.1 document of the declared endpoints. Its schemas are those that validate requests; schemas
  * with an id become components.
  */
-export function openApiDocument(routes: Route[], { guides, first = [], ...info }: ApiInfo, manners: ApiManners): Json {
+export function openApiDocument(
+  routes: Route[],
+  { guides, first = [], ...info }: ApiInfo,
+  conventions: ApiConventions,
+): Json {
   const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
   const responses: Record<string, Json> = {};
   for (const route of routes) {
     const errors: Json = {};
-    for (const status of errorsOf(route, manners.limited)) {
-      errors[status] = errorReference(status, route, manners.errors, responses);
+    for (const status of errorStatuses(route, conventions.limited)) {
+      errors[status] = errorReference(status, route, conventions.errors, responses);
     }
     const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, errors, schemas) };
@@ -55,9 +59,9 @@ export function openApiDocument(routes: Route[], { guides, first = [], ...info }
 
 function operation(route: Route, errors: Json, schemas: Record<string, Json>): Json {
   const parameters = [
-    ...parametersOf(route.params, "path", schemas),
-    ...parametersOf(route.query, "query", schemas),
-    ...parametersOf(route.headers, "header", schemas),
+    ...describeParameters(route.params, "path", schemas),
+    ...describeParameters(route.query, "query", schemas),
+    ...describeParameters(route.headers, "header", schemas),
   ];
   const responses: Json = {};
   for (const [status, out] of Object.entries(route.out)) responses[status] = response(out, schemas);
@@ -80,7 +84,7 @@ function operation(route: Route, errors: Json, schemas: Record<string, Json>): J
 const operationId = (route: Route): string =>
   `${route.method.toLowerCase()}_${route.path.replace(/[^\w]+/g, "_").replace(/^_|_$/g, "")}`;
 
-function parametersOf(
+function describeParameters(
   shape: z.ZodType | undefined,
   where: "path" | "query" | "header",
   schemas: Record<string, Json>,
@@ -100,7 +104,7 @@ function parametersOf(
 
 function response(out: Answer | Answer[] | null, schemas: Record<string, Json>): Json {
   if (out === null) return { description: "Done; no content" };
-  const content = Object.fromEntries([out].flat().map((one) => mediaType(one, schemas)));
+  const content = Object.fromEntries([out].flat().map((answer) => mediaType(answer, schemas)));
   return { description: "text/event-stream" in content ? "Server-sent events" : "Success", content };
 }
 

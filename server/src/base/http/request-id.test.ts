@@ -16,9 +16,9 @@ test("every response has a request id, also a raw one, an error and a 404", asyn
   for (const path of ["/raw", "/broken", "/nothing"]) {
     expect(isUuid((await app.request(path)).headers.get("x-request-id")!)).toBe(true);
   }
-  const [one, two] = [await app.request("/raw"), await app.request("/raw")];
-  expect(await one.text()).toBe(one.headers.get("x-request-id"));
-  expect(two.headers.get("x-request-id")).not.toBe(one.headers.get("x-request-id"));
+  const [first, second] = [await app.request("/raw"), await app.request("/raw")];
+  expect(await first.text()).toBe(first.headers.get("x-request-id"));
+  expect(second.headers.get("x-request-id")).not.toBe(first.headers.get("x-request-id"));
 });
 
 test("keeps the caller's own id if it is well-formed", async () => {

@@ -6,7 +6,7 @@ import type { z } from "zod";
 import type { Permission } from "../auth/permissions.ts";
 import type { Authenticator, AuditSink, Principal } from "../auth/principal.ts";
 import { AppError, forbidden } from "../errors.ts";
-import { auditOf } from "./audit-requests.ts";
+import { createAuditor } from "./audit-requests.ts";
 import { BodyGate } from "./body-gate.ts";
 import { clientIp } from "./client-ip.ts";
 import { markKnown } from "./connection-guard.ts";
@@ -114,7 +114,7 @@ const LIMITS: BodyLimits = {
 
 export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, maxBytes }: BodyLimits = LIMITS): void {
   for (const spec of routes) {
-    const auditing = auditOf(spec, guard);
+    const auditing = createAuditor(spec, guard);
     const isPublic = spec.permission === "public";
     const limit = { maxBytes: spec.maxBodyBytes ?? (isPublic ? PUBLIC_BODY_BYTES : maxBytes), isPublic };
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
@@ -127,16 +127,16 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, ma
           if (spec.permission !== "public") {
             principal = await recognise(guard.authenticator, c, spec.scope !== "organization");
             if (!principal.permissions.has(spec.permission)) throw lacks(spec.permission);
-            markKnown(socketOf(c));
+            markKnown(requestSocket(c));
           }
           if (!spec.streamsBody) {
             const held = holdBody(c, gate, limit);
             release = held instanceof Promise ? await held : held;
           }
           const params = spec.params ? check(spec.params, c.req.param(), "path") : undefined;
-          const query = spec.query ? check(spec.query, queryOf(c), "query") : undefined;
+          const query = spec.query ? check(spec.query, readQuery(c), "query") : undefined;
           const body = spec.body ? check(spec.body, await readJson(c), "body") : undefined;
-          const input = { params, query, body, c, principal: principal ?? nobody };
+          const input = { params, query, body, c, principal: principal ?? noPrincipal };
           await audit.begins({ query, body });
           const response = await spec.handler(input as never);
           await audit.answered(response);
@@ -156,7 +156,7 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, ma
 /** Authenticates the same caller again. @throws 401 or 403 when it would be refused now */
 async function askAgain(guard: Guard, c: Context, { permission, scope }: Route): Promise<void> {
   const { method, raw } = c.req;
-  const socket = socketOf(c);
+  const socket = requestSocket(c);
   const credentials = {
     headers: raw.headers,
     method,
@@ -176,7 +176,7 @@ export async function recognise(authenticator: Authenticator, c: Context, needsW
   if (known) return known;
   const { method, raw } = c.req;
   const ip = clientIp(c);
-  const socket = socketOf(c);
+  const socket = requestSocket(c);
   const asked = authenticator.authenticate({ headers: raw.headers, method, ip, socket, request: raw, needsWorkspace });
   const principal = await asked;
   c.set(PRINCIPAL, principal);
@@ -184,12 +184,12 @@ export async function recognise(authenticator: Authenticator, c: Context, needsW
 }
 
 /** Returns the connection of a request, if it has one. */
-const socketOf = (c: Context): Socket | undefined =>
+const requestSocket = (c: Context): Socket | undefined =>
   (c.env as { incoming?: { socket?: Socket } } | undefined)?.incoming?.socket;
 
 const lacks = (permission: Permission): AppError => forbidden(`Forbidden: the permission ${permission} is required.`);
 
-const nobody = new Proxy({} as Principal, {
+const noPrincipal = new Proxy({} as Principal, {
   get(_, name) {
     throw new Error(`a public route read the caller's ${String(name)}`);
   },
@@ -202,7 +202,7 @@ function check(schema: z.ZodType, value: unknown, where: string): unknown {
   throw new AppError(422, `Invalid ${where}: ${describeIssues(parsed.error)}`, { issues });
 }
 
-function queryOf(c: Context): Record<string, string | string[]> {
+function readQuery(c: Context): Record<string, string | string[]> {
   return Object.fromEntries(Object.entries(c.req.queries()).map(([key, all]) => [key, all.length > 1 ? all : all[0]!]));
 }
 

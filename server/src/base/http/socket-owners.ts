@@ -12,7 +12,7 @@ import { endianness } from "node:os";
 import ipaddr from "ipaddr.js";
 
 /** A connection from its peer's view. Addresses in their shortest form, mapped IPv4 as IPv4. */
-export interface Ends {
+export interface SocketEnds {
   localAddress: string;
   localPort: number;
   remoteAddress: string;
@@ -20,7 +20,7 @@ export interface Ends {
 }
 
 interface Search {
-  ends: Ends;
+  ends: SocketEnds;
   resolve: (uid: number | null) => void;
   reject: (error: unknown) => void;
 }
@@ -44,7 +44,7 @@ export class SocketOwners {
    * Returns the user id of the socket with these ends; null when there is no such socket, or its program has closed it.
    * Rejects when the tables cannot be read.
    */
-  find(ends: Ends): Promise<number | null> {
+  find(ends: SocketEnds): Promise<number | null> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ ends, resolve, reject });
       if (!this.#isReading) void this.#readAll();
@@ -74,7 +74,7 @@ export class SocketOwners {
     for (const table of TABLES) {
       const wanted = new Map<string, Search[]>();
       for (const search of open) {
-        const key = keyOf(search.ends, table === TABLES[1]);
+        const key = procNetKey(search.ends, table === TABLES[1]);
         if (key !== null) wanted.set(key, [...(wanted.get(key) ?? []), search]);
       }
       if (wanted.size > 0) await this.#search(table, wanted, (search) => open.delete(search));
@@ -124,7 +124,7 @@ function takeLines(text: string, wanted: Map<string, Search[]>, onFound: (search
 }
 
 /** Returns addresses and ports as in a line; null when the table cannot contain them. */
-function keyOf({ localAddress, localPort, remoteAddress, remotePort }: Ends, isV6: boolean): string | null {
+function procNetKey({ localAddress, localPort, remoteAddress, remotePort }: SocketEnds, isV6: boolean): string | null {
   const [local, remote] = [addressText(localAddress, isV6), addressText(remoteAddress, isV6)];
   if (local === null || remote === null) return null;
   return `${local}:${portText(localPort)} ${remote}:${portText(remotePort)}`;
@@ -137,9 +137,9 @@ const IS_LITTLE = endianness() === "LE";
 /** Formats an address as the kernel does: 32-bit words in the byte order of the processor. */
 function addressText(address: string, isV6: boolean): string | null {
   const isMapped = isIPv4(address);
-  if (isMapped && !isV6) return wordText(bytesOf(address));
+  if (isMapped && !isV6) return wordText(addressBytes(address));
   if (!isV6) return null;
-  const bytes = isMapped ? [...MAPPED, ...bytesOf(address)] : ipaddr.parse(address).toByteArray();
+  const bytes = isMapped ? [...MAPPED, ...addressBytes(address)] : ipaddr.parse(address).toByteArray();
   return [0, 4, 8, 12].map((at) => wordText(bytes.slice(at, at + 4))).join("");
 }
 
@@ -152,4 +152,4 @@ const wordText = (bytes: number[]): string =>
     .join("")
     .toUpperCase();
 
-const bytesOf = (address: string): number[] => address.split(".").map(Number);
+const addressBytes = (address: string): number[] => address.split(".").map(Number);

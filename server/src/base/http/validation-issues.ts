@@ -39,7 +39,10 @@ function describe(issue: Issue, value: unknown): { type: string; msg: string } {
     case "invalid_type":
       return TYPES[issue.expected] ?? { type: `${issue.expected}_type`, msg: issue.message };
     case "invalid_value":
-      return { type: "literal_error", msg: `Input should be ${listed(issue.values.map((one) => `'${String(one)}'`))}` };
+      return {
+        type: "literal_error",
+        msg: `Input should be ${listed(issue.values.map((value) => `'${String(value)}'`))}`,
+      };
     case "invalid_format":
       if (issue.format === "uuid" || issue.format === "guid")
         return { type: "uuid_parsing", msg: "Input should be a valid UUID" };

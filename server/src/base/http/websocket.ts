@@ -101,7 +101,7 @@ export class WebSockets {
     const upgrade: Upgrade = {};
     const env = { incoming: request, upgrade };
     this.#opening += 1;
-    const asked = (async () => fetch(new Request(url, { headers: headersOf(request, url) }), env))();
+    const asked = (async () => fetch(new Request(url, { headers: upgradeHeaders(request, url) }), env))();
     const answer = await asked.finally(() => (this.#opening -= 1));
     if (!upgrade.onOpen || !answer.ok) return refuseUpgrade(socket, answer.status, await answer.text(), answer.headers);
     if (socket.destroyed) return;
@@ -171,7 +171,7 @@ function requestUrl({ url = "/", headers }: IncomingMessage): URL | undefined {
  * Browsers cannot set headers on a WebSocket, so a key may be in the query. A page of another origin must not act with
  * its visitor's session cookie, which browsers send along.
  */
-function headersOf(request: IncomingMessage, url: URL): Headers {
+function upgradeHeaders(request: IncomingMessage, url: URL): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(", ") : value);

@@ -22,8 +22,8 @@ export function checkUrl(policy: OutboundPolicy, text: string | URL): URL {
   if (url.protocol !== "http:" && url.protocol !== "https:") throw bad("The URL must begin with http:// or https://.");
   if (url.username !== "" || url.password !== "") throw bad("The URL must not contain a user name or a password.");
   if (url.port === "0") throw bad("The URL's port must not be 0.");
-  const host = hostOf(url);
-  const port = portOf(url);
+  const host = urlHost(url);
+  const port = urlPort(url);
   if (isIP(host) !== 0) refuseAddress(policy, host, host, port);
   else if (host === "localhost" || host.endsWith(".localhost")) refuseAddress(policy, "127.0.0.1", host, port);
   else if (METADATA_NAMES.has(host)) throw blocked(host, port, "a metadata service");
@@ -31,9 +31,9 @@ export function checkUrl(policy: OutboundPolicy, text: string | URL): URL {
 }
 
 /** Returns the host without the brackets of IPv6 and the trailing dot of the root. */
-export const hostOf = (url: URL): string => canonicalName(url.hostname.replace(/^\[|\]$/g, ""));
+export const urlHost = (url: URL): string => canonicalName(url.hostname.replace(/^\[|\]$/g, ""));
 
-export const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
+export const urlPort = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
 
 /** Throws OutboundError unless the policy permits a connection to `address`. */
 export function refuseAddress(policy: OutboundPolicy, address: string, host: string, port: number): void {

@@ -8,7 +8,7 @@ import { judgeAddress, readPolicy } from "./policy.ts";
 const closed = readPolicy("", false);
 const open = readPolicy("", true);
 
-const reasonOf = (work: () => unknown): string => {
+const refusalReason = (work: () => unknown): string => {
   try {
     work();
   } catch (error) {
@@ -89,7 +89,7 @@ test.each([
   "http://100.64.0.1/",
   "http://224.0.0.1/",
 ])("blocks %s before connecting", (url) => {
-  expect(reasonOf(() => checkUrl(closed, url))).toBe("blocked 422");
+  expect(refusalReason(() => checkUrl(closed, url))).toBe("blocked 422");
 });
 
 test.each([
@@ -103,12 +103,12 @@ test.each([
   "http://example.com:0/",
   "http://example.com:70000/",
 ])("rejects the URL %s", (url) => {
-  expect(reasonOf(() => checkUrl(closed, url))).toBe("bad_url 422");
+  expect(refusalReason(() => checkUrl(closed, url))).toBe("bad_url 422");
 });
 
 test("rejects a URL beyond 64 KiB", () => {
-  expect(reasonOf(() => checkUrl(closed, `http://example.com/${"x".repeat(66_000)}`))).toBe("bad_url 422");
-  expect(reasonOf(() => checkUrl(closed, `http://example.com/${"x".repeat(60_000)}`))).toBe("allowed");
+  expect(refusalReason(() => checkUrl(closed, `http://example.com/${"x".repeat(66_000)}`))).toBe("bad_url 422");
+  expect(refusalReason(() => checkUrl(closed, `http://example.com/${"x".repeat(60_000)}`))).toBe("allowed");
 });
 
 test("a rejection names the host and how to allow it, without the URL's path and query", () => {
@@ -119,15 +119,15 @@ test("a rejection names the host and how to allow it, without the URL's path and
 
 test("allows public addresses and names", () => {
   for (const url of ["https://example.com/hook?token=x", "http://8.8.8.8:8080/", "https://[2606:4700::1111]/"]) {
-    expect(reasonOf(() => checkUrl(closed, url))).toBe("allowed");
+    expect(refusalReason(() => checkUrl(closed, url))).toBe("allowed");
   }
 });
 
 test("open loopback allows loopback on any port, and nothing else", () => {
-  expect(reasonOf(() => checkUrl(open, "http://localhost:3000/"))).toBe("allowed");
-  expect(reasonOf(() => checkUrl(open, "http://[::1]:1/"))).toBe("allowed");
-  expect(reasonOf(() => checkUrl(open, "http://10.0.0.1/"))).toBe("blocked 422");
-  expect(reasonOf(() => checkUrl(open, "http://169.254.169.254/"))).toBe("blocked 422");
+  expect(refusalReason(() => checkUrl(open, "http://localhost:3000/"))).toBe("allowed");
+  expect(refusalReason(() => checkUrl(open, "http://[::1]:1/"))).toBe("allowed");
+  expect(refusalReason(() => checkUrl(open, "http://10.0.0.1/"))).toBe("blocked 422");
+  expect(refusalReason(() => checkUrl(open, "http://169.254.169.254/"))).toBe("blocked 422");
 });
 
 const judged = (allow: string, address: string, host: string, port: number): boolean =>

@@ -60,7 +60,9 @@ export function guardedLookup(policy: OutboundPolicy, resolve: Resolve, port: nu
     resolveTarget(policy, resolve, host, port).then(
       (found) => {
         const { family } = options;
-        const wanted = found.filter((one) => !family || family === one.family || family === `IPv${one.family}`);
+        const wanted = found.filter(
+          (address) => !family || family === address.family || family === `IPv${address.family}`,
+        );
         const [first] = wanted;
         if (!first) {
           const error: NodeJS.ErrnoException = new OutboundError(

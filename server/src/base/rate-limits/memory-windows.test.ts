@@ -22,32 +22,32 @@ test("allows requests up to the limit, rejects the next one, and reports the use
 
 test("a window starts with the first request, ends to the millisecond, and starts empty again", () => {
   const { clock, take } = windowsAt(123_456);
-  const one = bucket(limit(1, 10));
-  expect(take(one).allowed).toBe(true);
+  const single = bucket(limit(1, 10));
+  expect(take(single).allowed).toBe(true);
   clock.now += 9999;
-  expect(take(one)).toMatchObject({ allowed: false, uses: [{ used: 1, resetMs: 1 }] });
+  expect(take(single)).toMatchObject({ allowed: false, uses: [{ used: 1, resetMs: 1 }] });
   clock.now += 1;
-  expect(take(one)).toMatchObject({ allowed: true, uses: [{ used: 1, resetMs: 10_000 }] });
-  expect(take(one).allowed).toBe(false);
+  expect(take(single)).toMatchObject({ allowed: true, uses: [{ used: 1, resetMs: 10_000 }] });
+  expect(take(single).allowed).toBe(false);
 });
 
 test("a clock with fractions does not extend a window", () => {
   const { clock, take } = windowsAt(0.25);
-  const one = bucket(limit(1, 10));
-  expect(take(one).uses[0]!.resetMs).toBe(10_000);
+  const single = bucket(limit(1, 10));
+  expect(take(single).uses[0]!.resetMs).toBe(10_000);
   clock.now += 10_000;
-  expect(take(one)).toMatchObject({ allowed: false, uses: [{ resetMs: 0.75 }] });
+  expect(take(single)).toMatchObject({ allowed: false, uses: [{ resetMs: 0.75 }] });
   clock.now += 0.75;
-  expect(take(one).allowed).toBe(true);
+  expect(take(single).allowed).toBe(true);
 });
 
 test("holders and limits are counted separately", () => {
   const { take } = windowsAt();
-  const one = limit(1, 10);
-  expect(take(bucket(one, "a")).allowed).toBe(true);
-  expect(take(bucket(one, "b")).allowed).toBe(true);
+  const single = limit(1, 10);
+  expect(take(bucket(single, "a")).allowed).toBe(true);
+  expect(take(bucket(single, "b")).allowed).toBe(true);
   expect(take(bucket(limit(1, 60), "a")).allowed).toBe(true);
-  expect(take(bucket(one, "a")).allowed).toBe(false);
+  expect(take(bucket(single, "a")).allowed).toBe(false);
 });
 
 test("takes from several limits together or from none", () => {
@@ -60,14 +60,14 @@ test("takes from several limits together or from none", () => {
 
 test("returned use is available again until the window ends", () => {
   const { clock, windows, take } = windowsAt();
-  const one = bucket(limit(1, 10));
-  take(one);
-  windows.giveBack(one);
-  expect(take(one).allowed).toBe(true);
+  const single = bucket(limit(1, 10));
+  take(single);
+  windows.giveBack(single);
+  expect(take(single).allowed).toBe(true);
   clock.now += 10_000;
-  windows.giveBack(one);
-  expect(take(one).allowed).toBe(true);
-  expect(take(one).allowed).toBe(false);
+  windows.giveBack(single);
+  expect(take(single).allowed).toBe(true);
+  expect(take(single).allowed).toBe(false);
 });
 
 test("allows exactly one hundred of a thousand concurrent requests under a limit of one hundred", async () => {

@@ -1,4 +1,4 @@
-import type { Bucket, Taken, Use, Windows } from "./windows.ts";
+import type { Bucket, TakeResult, Use, Windows } from "./windows.ts";
 
 interface Window {
   used: number;
@@ -36,7 +36,7 @@ export class MemoryWindows implements Windows {
     return this.#size;
   }
 
-  take(buckets: Bucket[]): Taken {
+  take(buckets: Bucket[]): TakeResult {
     const now = this.#now();
     if (now - this.#sweptAt >= SWEEP_EVERY_MS) this.#sweep(now);
     const windows = buckets.map((bucket) => this.#running(bucket, now));
@@ -47,7 +47,7 @@ export class MemoryWindows implements Windows {
         window ??= this.#open(bucket, now);
         window.used++;
       }
-      return useOf(bucket, window, now);
+      return windowUse(bucket, window, now);
     });
     return { allowed, uses };
   }
@@ -61,7 +61,7 @@ export class MemoryWindows implements Windows {
 
   read(buckets: Bucket[]): Use[] {
     const now = this.#now();
-    return buckets.map((bucket) => useOf(bucket, this.#running(bucket, now), now));
+    return buckets.map((bucket) => windowUse(bucket, this.#running(bucket, now), now));
   }
 
   stop(): void {
@@ -114,7 +114,7 @@ export class MemoryWindows implements Windows {
 /** Interval at which expired windows are deleted; until then they only take up memory. */
 const SWEEP_EVERY_MS = 10_000;
 
-function useOf({ limit }: Bucket, window: Window | undefined, now: number): Use {
+function windowUse({ limit }: Bucket, window: Window | undefined, now: number): Use {
   const whole = limit.seconds * 1000;
   return { limit, used: window?.used ?? 0, resetMs: window ? Math.min(window.endsAt - now, whole) : whole };
 }

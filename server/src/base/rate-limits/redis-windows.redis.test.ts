@@ -45,14 +45,14 @@ test("three servers share exact counts with five hundred concurrent requests", a
 
 test("a window lasts as long as its limit says and starts with the first request", async () => {
   const windows = await server();
-  const one = bucket(1, 1);
-  const first = await windows.take([one]);
+  const single = bucket(1, 1);
+  const first = await windows.take([single]);
   expect(first).toMatchObject({ allowed: true, uses: [{ used: 1, resetMs: 1000 }] });
-  const second = await windows.take([one]);
+  const second = await windows.take([single]);
   expect(second.allowed).toBe(false);
   expect(second.uses[0]!.resetMs).toBeGreaterThan(900);
   await sleep(second.uses[0]!.resetMs + 5);
-  expect((await windows.take([one])).allowed).toBe(true);
+  expect((await windows.take([single])).allowed).toBe(true);
 });
 
 test("takes from several limits together or from none, and returns and reads use", async () => {

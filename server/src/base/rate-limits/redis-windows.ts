@@ -2,7 +2,7 @@ import type { Redis } from "ioredis";
 
 import type { Log } from "../log.ts";
 import type { MemoryWindows } from "./memory-windows.ts";
-import type { Bucket, Taken, Use, Windows } from "./windows.ts";
+import type { Bucket, TakeResult, Use, Windows } from "./windows.ts";
 
 /**
  * Windows shared by several servers in Redis. One script checks all buckets and then takes from all or none, so it is
@@ -67,21 +67,21 @@ export class RedisWindows implements Windows {
     return this.#away;
   }
 
-  async take(buckets: Bucket[]): Promise<Taken> {
+  async take(buckets: Bucket[]): Promise<TakeResult> {
     const quotas = buckets.flatMap(({ limit }) => [limit.count, limit.seconds * 1000]);
-    const reply = await this.#ask(() => this.#redis.heddleTake(buckets.length, ...keysOf(buckets), ...quotas));
+    const reply = await this.#ask(() => this.#redis.heddleTake(buckets.length, ...bucketKeys(buckets), ...quotas));
     if (!reply) return this.#local.take(buckets);
-    return { allowed: reply[0] === 1, uses: usesOf(buckets, reply.slice(1)) };
+    return { allowed: reply[0] === 1, uses: decodeUses(buckets, reply.slice(1)) };
   }
 
   async giveBack(bucket: Bucket): Promise<void> {
-    const reply = await this.#ask(() => this.#redis.heddleGiveBack(keyOf(bucket)));
+    const reply = await this.#ask(() => this.#redis.heddleGiveBack(bucketKey(bucket)));
     if (reply === undefined) this.#local.giveBack(bucket);
   }
 
   async read(buckets: Bucket[]): Promise<Use[]> {
-    const reply = await this.#ask(() => this.#redis.heddleRead(buckets.length, ...keysOf(buckets)));
-    return reply ? usesOf(buckets, reply) : this.#local.read(buckets);
+    const reply = await this.#ask(() => this.#redis.heddleRead(buckets.length, ...bucketKeys(buckets)));
+    return reply ? decodeUses(buckets, reply) : this.#local.read(buckets);
   }
 
   stop(): void {
@@ -171,13 +171,13 @@ for i = 1, #KEYS do
 end
 return reply`;
 
-const keyOf = ({ limit, holder }: Bucket): string =>
+const bucketKey = ({ limit, holder }: Bucket): string =>
   `{heddle-limits}:${limit.name}:${limit.count}/${limit.seconds}:${holder}`;
 
-const keysOf = (buckets: Bucket[]): string[] => buckets.map(keyOf);
+const bucketKeys = (buckets: Bucket[]): string[] => buckets.map(bucketKey);
 
 /** Decodes a reply. A negative time to live means that there is no window. */
-function usesOf(buckets: Bucket[], reply: number[]): Use[] {
+function decodeUses(buckets: Bucket[], reply: number[]): Use[] {
   return buckets.map(({ limit }, index) => {
     const left = reply[2 * index + 1]!;
     return { limit, used: reply[2 * index]!, resetMs: left < 0 ? limit.seconds * 1000 : left };

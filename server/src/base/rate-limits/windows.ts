@@ -19,7 +19,7 @@ export interface Use {
   resetMs: number;
 }
 
-export interface Taken {
+export interface TakeResult {
   /** Whether every bucket had room. If not, nothing was taken from any. */
   allowed: boolean;
   /** States after the take, in the order of the requested buckets. */
@@ -32,7 +32,7 @@ export interface Taken {
  */
 export interface Windows {
   /** Takes one from each bucket, or from none. */
-  take(buckets: Bucket[]): Taken | Promise<Taken>;
+  take(buckets: Bucket[]): TakeResult | Promise<TakeResult>;
   /** Gives one back, if the window in which it was taken has not ended. */
   giveBack(bucket: Bucket): void | Promise<void>;
   read(buckets: Bucket[]): Use[] | Promise<Use[]>;

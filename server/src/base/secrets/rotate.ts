@@ -46,10 +46,10 @@ export async function rotateSecrets(
       const from: SecretRef = after;
       const done = await sql.begin(async (tx) => {
         const found = await lockOtherSecrets(tx, to.id, from, batch);
-        const moved = found.flatMap((one) => {
-          const wrapped_key = tryRewrap(keyring, to, one);
-          if (!wrapped_key) damaged.push({ purpose: one.purpose, id: one.id });
-          return wrapped_key ? [{ ...one, wrapped_key }] : [];
+        const moved = found.flatMap((secret) => {
+          const wrapped_key = tryRewrap(keyring, to, secret);
+          if (!wrapped_key) damaged.push({ purpose: secret.purpose, id: secret.id });
+          return wrapped_key ? [{ ...secret, wrapped_key }] : [];
         });
         if (moved.length > 0) await updateWrappedKeys(tx, to.id, moved);
         return { moved: moved.length, last: found.length === batch ? found.at(-1)! : null };
@@ -68,11 +68,11 @@ export async function rotateSecrets(
   }
 }
 
-function tryRewrap(keyring: Keyring, to: RingKey, one: SecretRef & { key_id: string; wrapped_key: Buffer }) {
-  const from = keyring.find(one.key_id);
+function tryRewrap(keyring: Keyring, to: RingKey, secret: SecretRef & { key_id: string; wrapped_key: Buffer }) {
+  const from = keyring.find(secret.key_id);
   if (!from) return null;
   try {
-    return rewrapKey(from, to, one, one.wrapped_key);
+    return rewrapKey(from, to, secret, secret.wrapped_key);
   } catch (error) {
     if (error instanceof SecretError) return null;
     throw error;

@@ -12,10 +12,10 @@ const ref = { purpose: "webhook", id: "w1" };
 const value = "s3cret ✓";
 
 test("opens what was sealed, each time from another ciphertext", () => {
-  const [one, two] = [sealSecret(key, ref, value), sealSecret(key, ref, value)];
-  expect(openSecret(key, ref, one)).toBe(value);
-  expect(openSecret(key, ref, two)).toBe(value);
-  expect(one.ciphertext.equals(two.ciphertext)).toBe(false);
+  const [first, second] = [sealSecret(key, ref, value), sealSecret(key, ref, value)];
+  expect(openSecret(key, ref, first)).toBe(value);
+  expect(openSecret(key, ref, second)).toBe(value);
+  expect(first.ciphertext.equals(second.ciphertext)).toBe(false);
   expect(openSecret(key, ref, sealSecret(key, ref, ""))).toBe("");
 });
 

@@ -77,11 +77,11 @@ test("does not open a row that was altered or moved in the database", async () =
 test("the first start creates a key file with owner-only access, and simultaneous starts share one key", async () => {
   const { sql } = await testDatabase();
   const dir = dataDir();
-  const [one, two] = await Promise.all([withFile(sql, dir), withFile(sql, dir)]);
-  expect(one.keyring.ids).toEqual(two.keyring.ids);
+  const [first, other] = await Promise.all([withFile(sql, dir), withFile(sql, dir)]);
+  expect(first.keyring.ids).toEqual(other.keyring.ids);
   expect(statSync(defaultKeyFile(dir)).mode & 0o777).toBe(0o600);
-  await one.put(ref("a"), "v");
-  expect(await two.get(ref("a"))).toBe("v");
+  await first.put(ref("a"), "v");
+  expect(await other.get(ref("a"))).toBe("v");
   logged.length = 0;
   chmodSync(defaultKeyFile(dir), 0o644);
   await withFile(sql, dir);
@@ -114,16 +114,16 @@ test("a configured key file must exist", async () => {
 
 test("of two servers with different keys, only the first can store secrets", async () => {
   const { sql } = await testDatabase();
-  const [one, two] = [await withKeys(sql, generateKey()), await withKeys(sql, generateKey())];
-  const outcomes = await Promise.allSettled([one.put(ref("a"), "v"), two.put(ref("b"), "v")]);
+  const [first, other] = [await withKeys(sql, generateKey()), await withKeys(sql, generateKey())];
+  const outcomes = await Promise.allSettled([first.put(ref("a"), "v"), other.put(ref("b"), "v")]);
   expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(["fulfilled", "rejected"]);
   expect(String((outcomes.find(({ status }) => status === "rejected") as PromiseRejectedResult).reason)).toMatch(
     /all servers of a database need the same keys/,
   );
   // once no secret is left, the next server starts with a new key
   await sql`delete from secrets`;
-  await two.put(ref("b"), "v");
-  expect(await two.get(ref("b"))).toBe("v");
+  await other.put(ref("b"), "v");
+  expect(await other.get(ref("b"))).toBe("v");
 });
 
 test("a rotation under concurrent writes loses nothing and leaves nothing under the old key", async () => {

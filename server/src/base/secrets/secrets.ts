@@ -6,7 +6,7 @@ import { Keyring, type RingKey } from "./keyring.ts";
 import { openSecret, SecretError, sealSecret, type SecretRef } from "./seal.ts";
 import {
   deleteSecretRow,
-  deleteSecretRowsOf,
+  deleteSecretRows,
   deleteUnusedKey,
   insertFirstKey,
   type KeyRow,
@@ -67,7 +67,7 @@ export async function openSecrets({ sql, log, dataDir, settings }: SecretsOption
       await deleteSecretRow(tx ?? sql, ref);
     },
     async deleteOfWorkspace(workspaceId, tx) {
-      await deleteSecretRowsOf(tx ?? sql, workspaceId);
+      await deleteSecretRows(tx ?? sql, workspaceId);
     },
   };
 }

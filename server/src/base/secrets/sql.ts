@@ -66,7 +66,7 @@ export async function selectSecret(sql: Sql | Transaction, ref: SecretRef): Prom
 export const deleteSecretRow = (sql: Sql | Transaction, { purpose, id }: SecretRef) =>
   sql`delete from secrets where purpose = ${purpose} and id = ${id}`;
 
-export const deleteSecretRowsOf = (sql: Sql | Transaction, workspaceId: string) =>
+export const deleteSecretRows = (sql: Sql | Transaction, workspaceId: string) =>
   sql`delete from secrets where workspace_id = ${workspaceId}`;
 
 export interface WrappedKey extends SecretRef {
@@ -85,6 +85,6 @@ export const lockOtherSecrets = (tx: Transaction, keyId: string, after: SecretRe
 
 export const updateWrappedKeys = (tx: Transaction, keyId: string, secrets: WrappedKey[]) => tx`
   update secrets s set key_id = ${keyId}, wrapped_key = decode(n.wrapped_key, 'hex')
-  from unnest(${secrets.map((one) => one.purpose)}::text[], ${secrets.map((one) => one.id)}::text[],
-    ${secrets.map((one) => one.wrapped_key.toString("hex"))}::text[]) as n (purpose, id, wrapped_key)
+  from unnest(${secrets.map((secret) => secret.purpose)}::text[], ${secrets.map((secret) => secret.id)}::text[],
+    ${secrets.map((secret) => secret.wrapped_key.toString("hex"))}::text[]) as n (purpose, id, wrapped_key)
   where s.purpose = n.purpose and s.id = n.id`;

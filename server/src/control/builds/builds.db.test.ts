@@ -7,7 +7,7 @@ import { expect, test, vi } from "vitest";
 
 import { testControlPlane } from "../../../test/control-plane.ts";
 import {
-  archiveOf,
+  createArchive,
   createDeployment,
   deployArchive,
   graphProject,
@@ -66,7 +66,7 @@ test.each<[string, TarEntry[], string]>([
     "one name",
   ],
 ])("rejects an archive with %s", async (_, entries, reason) => {
-  const { message, log } = await failing(archiveOf([...project, ...entries]));
+  const { message, log } = await failing(createArchive([...project, ...entries]));
   expect(message).toContain(reason);
   expect(log.at(-1)).toContain(reason);
   expect(existsSync(OUTSIDE)).toBe(false);
@@ -76,20 +76,25 @@ test.each<[string, TarEntry[], string]>([
 
 test.each<[string, Buffer, object, string]>([
   ["no tar in it", gzipSync(Buffer.from("x".repeat(3000))), {}, "cannot be read"],
-  ["its end missing", archiveOf(graphProject("x")).subarray(0, 200), {}, "cannot be read"],
-  ["no langgraph.json", archiveOf({ "readme.md": "" }), {}, "The project has no file langgraph.json"],
-  ["a langgraph.json that is none", archiveOf({ "langgraph.json": "{" }), {}, "not valid JSON"],
-  ["no graph", archiveOf({ "langgraph.json": '{"graphs":{}}' }), {}, "must name at least one graph"],
+  ["its end missing", createArchive(graphProject("x")).subarray(0, 200), {}, "cannot be read"],
+  ["no langgraph.json", createArchive({ "readme.md": "" }), {}, "The project has no file langgraph.json"],
+  ["a langgraph.json that is none", createArchive({ "langgraph.json": "{" }), {}, "not valid JSON"],
+  ["no graph", createArchive({ "langgraph.json": '{"graphs":{}}' }), {}, "must name at least one graph"],
   [
     "env outside",
-    archiveOf(graphProject("x", { "langgraph.json": '{"graphs":{"a":"./a.mjs:g"},"env":"../x"}' })),
+    createArchive(graphProject("x", { "langgraph.json": '{"graphs":{"a":"./a.mjs:g"},"env":"../x"}' })),
     {},
     "outside",
   ],
-  ["a package.json that is none", archiveOf(graphProject("x", { "package.json": "nope" })), {}, "package.json is not"],
+  [
+    "a package.json that is none",
+    createArchive(graphProject("x", { "package.json": "nope" })),
+    {},
+    "package.json is not",
+  ],
   [
     "a lock file that does not fit",
-    archiveOf(
+    createArchive(
       graphProject("x", {
         "package.json": '{"name":"a","version":"1.0.0","dependencies":{"b":"1.0.0"}}',
         "package-lock.json":
@@ -99,10 +104,10 @@ test.each<[string, Buffer, object, string]>([
     {},
     '"npm ci --prefer-offline --no-audit --no-fund" failed with exit code 1',
   ],
-  ["a command that fails", archiveOf(graphProject("x")), { install_command: "node nothing.js" }, "exit code 1"],
+  ["a command that fails", createArchive(graphProject("x")), { install_command: "node nothing.js" }, "exit code 1"],
   [
     "a command that there is not",
-    archiveOf(graphProject("x")),
+    createArchive(graphProject("x")),
     { install_command: "no-such-command" },
     "exit code 127",
   ],
@@ -115,7 +120,7 @@ test.each<[string, Buffer, object, string]>([
   expect((await logLines(call, fresh, revision, "build")).at(-1)).toContain(reason);
   expect(builds()).toEqual([]);
 });
-const run = (script: string) => archiveOf(graphProject("x", { "script.js": script }));
+const run = (script: string) => createArchive(graphProject("x", { "script.js": script }));
 const command = { install_command: "node script.js" };
 
 test("an installation that exceeds its time limit is killed with its child processes", async () => {
@@ -163,7 +168,7 @@ test("an interrupted build ends at once and stays interrupted", async () => {
 test("of two revisions the newer wins: the older one is skipped during its build", async () => {
   const older = await deployArchive(call, id, run("setInterval(() => {}, 1000)"), { source_config: command });
   await untilStatus(call, id, older, "BUILDING");
-  const newer = await deployArchive(call, id, archiveOf({ "langgraph.json": "{" }));
+  const newer = await deployArchive(call, id, createArchive({ "langgraph.json": "{" }));
   await untilStatus(call, id, older, "SKIPPED");
   await untilStatus(call, id, newer, "BUILD_FAILED");
   const { json } = await call("GET", `/v2/deployments/${id}/revisions/${older}`);

@@ -59,7 +59,7 @@ function of(
   isLocked: boolean,
 ): { packages: string; command: string } {
   const frozen = isLocked ? " --frozen-lockfile" : "";
-  if (manager === "pnpm") return { packages: `pnpm@${version ?? pnpmOf(lock)}`, command: `pnpm install${frozen}` };
+  if (manager === "pnpm") return { packages: `pnpm@${version ?? pnpmMajor(lock)}`, command: `pnpm install${frozen}` };
   if (manager === "bun") return { packages: `bun@${version ?? "1"}`, command: `bun install${frozen}` };
   const isClassic = version === null ? !lock.includes("__metadata:") : version.startsWith("1.");
   if (isClassic) return { packages: `yarn@${version ?? "1.22.22"}`, command: `yarn install${frozen}` };
@@ -69,7 +69,7 @@ function of(
 }
 
 /** Derives pnpm's version from the format of its lock file: one or two versions write each. */
-function pnpmOf(lock: string): string {
+function pnpmMajor(lock: string): string {
   const format = /^lockfileVersion: '?(\d+)/m.exec(lock)?.[1];
   return { "5": "7", "6": "8" }[format ?? ""] ?? "10";
 }

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { testControlPlane } from "../../../test/control-plane.ts";
 import {
-  archiveOf,
+  createArchive,
   createDeployment,
   deployArchive,
   graphProject,
@@ -15,7 +15,7 @@ import {
   untilStatus,
 } from "../../../test/deploy.ts";
 
-const tarball = archiveOf({
+const tarball = createArchive({
   "package/package.json": JSON.stringify({ name: "b", version: "1.0.0", type: "module", exports: "./index.js" }),
   "package/index.js": 'export const word = "of the package";',
 });
@@ -42,7 +42,7 @@ const project = (name: string) => {
     }),
   });
   const graph = `import { word as packaged } from "b";\n${files["graph.mjs"]!.replace(`word: "${name}"`, "word: packaged")}`;
-  return archiveOf({ ...files, "graph.mjs": graph });
+  return createArchive({ ...files, "graph.mjs": graph });
 };
 const word = async (name: string) => {
   const answer = await fetch(`${url}/d/${name}/runs/wait`, {

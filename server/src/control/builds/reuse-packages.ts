@@ -44,7 +44,7 @@ export function packagesKey(directory: string, command: string, environment: Rec
   }
   const isOwn = (name: string, { link: isLink, resolved }: { link?: boolean; resolved?: unknown }) =>
     isLink === true || (name !== "" && !name.startsWith("node_modules/")) || /^(file|link):/.test(String(resolved));
-  if (manifest.workspaces !== undefined || Object.entries(packages).some(([name, one]) => isOwn(name, one)))
+  if (manifest.workspaces !== undefined || Object.entries(packages).some(([name, entry]) => isOwn(name, entry)))
     return null;
   if (SCRIPTS.some((name) => manifest.scripts?.[name] !== undefined)) return null;
   const settings = join(directory, ".npmrc");

@@ -5,16 +5,16 @@ import type { Secret } from "./schema.ts";
 /** Placeholder for a hidden value; sent back, it keeps the stored one. */
 export const MASK = "********";
 
-type Of = { purpose: "deployment-env" | "revision-env"; id: string };
+type EnvironmentOwner = { purpose: "deployment-env" | "revision-env"; id: string };
 
-export async function readEnvironment(secrets: Secrets, of: Of, tx?: Transaction): Promise<Secret[]> {
+export async function readEnvironment(secrets: Secrets, of: EnvironmentOwner, tx?: Transaction): Promise<Secret[]> {
   const text = await secrets.get(of, tx);
   return text === null ? [] : (JSON.parse(text) as Secret[]);
 }
 
 export const storeEnvironment = (
   secrets: Secrets,
-  of: Of,
+  of: EnvironmentOwner,
   workspaceId: string,
   environment: Secret[],
   tx: Transaction,
@@ -22,7 +22,7 @@ export const storeEnvironment = (
 
 /** Replaces all secrets; a masked value keeps the stored one. */
 export function replaceSecrets(before: Secret[], given: Secret[]): Secret[] {
-  const values = new Map(before.map((one) => [one.name, one.value]));
+  const values = new Map(before.map((variable) => [variable.name, variable.value]));
   return given.map(({ name, value }) => ({ name, value: value === MASK ? (values.get(name) ?? value) : value }));
 }
 

@@ -3,15 +3,15 @@ import { readGitRef } from "../git/git-ref.ts";
 import type { DeploymentRow } from "./sql.ts";
 
 /** Serializes a deployment. `secrets`: masked, unless they may be shown. */
-export function printDeployment(row: DeploymentRow, secrets: Secret[], url: string): Deployment {
+export function serializeDeployment(row: DeploymentRow, secrets: Secret[], url: string): Deployment {
   return {
     id: row.id,
     tenant_id: row.tenant_id,
     name: row.name,
     display_name: row.display_name,
     source: row.source,
-    source_config: printConfig(row, url),
-    source_revision_config: printRevisionConfig(row),
+    source_config: serializeConfig(row, url),
+    source_revision_config: serializeRevisionConfig(row),
     secrets,
     secret_references: row.secret_references,
     created_at: row.created_at.toISOString(),
@@ -29,7 +29,7 @@ type RevisionConfig = Pick<
   "repo_ref" | "langgraph_config_path" | "image_uri" | "source_tarball_path" | "repo_commit_sha"
 >;
 
-export const printRevisionConfig = (row: RevisionConfig) => ({
+export const serializeRevisionConfig = (row: RevisionConfig) => ({
   repo_ref: row.repo_ref,
   langgraph_config_path: row.langgraph_config_path,
   graph_config_path: row.langgraph_config_path,
@@ -38,7 +38,7 @@ export const printRevisionConfig = (row: RevisionConfig) => ({
   repo_commit_sha: row.repo_commit_sha,
 });
 
-function printConfig(row: DeploymentRow, url: string): Deployment["source_config"] {
+function serializeConfig(row: DeploymentRow, url: string): Deployment["source_config"] {
   const { source, source_config: config } = row;
   const isImage = source === "external_docker";
   return {
@@ -53,11 +53,11 @@ function printConfig(row: DeploymentRow, url: string): Deployment["source_config
     install_command: config.install_command ?? null,
     build_command: config.build_command ?? null,
     template_id: config.template_id ?? null,
-    repo_branch: branchOf(row.git_ref),
+    repo_branch: branchName(row.git_ref),
   };
 }
 
-function branchOf(text: string | null): string | null {
+function branchName(text: string | null): string | null {
   const ref = text === null ? null : readGitRef(text);
   return ref?.kind === "branch" ? ref.name : null;
 }

@@ -133,7 +133,7 @@ export const deploymentParams = z.object({ deployment_id: uuid });
 
 const uuidList = z
   .string()
-  .transform((text) => text.split(",").map((one) => one.trim()))
+  .transform((text) => text.split(",").map((part) => part.trim()))
   .pipe(z.array(uuid).max(100))
   .optional();
 

@@ -153,7 +153,7 @@ export async function setScale(sql: Sql, id: string, revisionId: string, scale: 
   return count === 1;
 }
 
-export interface DeleteWishes {
+export interface DeleteOptions {
   /** Whether to delete the tracing project with all its runs. */
   deleteTracingProject: boolean;
   /** Whether to proceed when parts cannot be removed. */
@@ -164,7 +164,7 @@ export interface DeleteWishes {
 export async function markDeleting(
   tx: Transaction,
   id: string,
-  { deleteTracingProject, force }: DeleteWishes,
+  { deleteTracingProject, force }: DeleteOptions,
 ): Promise<void> {
   await tx`
     update deployments set status = 'AWAITING_DELETE', updated_at = now(),
@@ -172,13 +172,13 @@ export async function markDeleting(
     where id = ${id}`;
 }
 
-export type GoingDeployment = Pick<
+export type PendingDeployment = Pick<
   DeploymentRow,
   "id" | "tenant_id" | "name" | "status" | "delete_tracing_project" | "force_delete"
 >;
 
 /** Lists deployments whose databases have to be created, or that have to be deleted. */
-export const deploymentsToDo = (sql: Sql, limit: number) => sql<GoingDeployment[]>`
+export const selectPendingDeployments = (sql: Sql, limit: number) => sql<PendingDeployment[]>`
   select id, tenant_id, name, status, delete_tracing_project, force_delete from deployments
   where status in ('AWAITING_DATABASE', 'AWAITING_DELETE') order by updated_at limit ${limit}`;
 

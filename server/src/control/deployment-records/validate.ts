@@ -39,11 +39,11 @@ export function checkName(name: string): void {
 /** Reads the path, which has two names; both must agree. */
 export function readRevisionConfig(given: SourceRevisionConfigIn | null | undefined): RevisionInput {
   const at = "source_revision_config";
-  const { langgraph_config_path: ours, graph_config_path: other } = given ?? {};
-  if (ours != null && other != null && ours !== other) {
+  const { langgraph_config_path: configPath, graph_config_path: other } = given ?? {};
+  if (configPath != null && other != null && configPath !== other) {
     throw invalid([at, "graph_config_path"], "differs from langgraph_config_path, which is the same setting");
   }
-  const path = ours ?? other ?? null;
+  const path = configPath ?? other ?? null;
   if (path !== null) checkPath([at, "langgraph_config_path"], path);
   if (given?.repo_ref != null && readGitRef(given.repo_ref) === null) {
     throw invalid([at, "repo_ref"], "must be the name of a branch, refs/tags/<tag>, or a full commit hash");

@@ -1,5 +1,5 @@
 import { unknownDeployment } from "../deployment-records/not-found.ts";
-import { type DeleteWishes, lockDeployment, markDeleting } from "../deployment-records/sql.ts";
+import { type DeleteOptions, lockDeployment, markDeleting } from "../deployment-records/sql.ts";
 import { stateError } from "../deployment-records/validate.ts";
 import type { ControlDeps } from "../deps.ts";
 import { interruptAll } from "../revisions/sql.ts";
@@ -12,7 +12,7 @@ export async function deleteDeployment(
   deps: ControlDeps,
   tenantId: string,
   id: string,
-  wishes: DeleteWishes = { deleteTracingProject: false, force: false },
+  wishes: DeleteOptions = { deleteTracingProject: false, force: false },
 ): Promise<void> {
   if (wishes.deleteTracingProject && (await knownTraces(deps)) === null) {
     throw stateError("delete_tracing_project: this installation has no trace platform.");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { testControlPlane } from "../../../test/control-plane.ts";
-import { archiveOf, createDeployment, deployArchive, untilStatus, upload } from "../../../test/deploy.ts";
+import { createArchive, createDeployment, deployArchive, untilStatus, upload } from "../../../test/deploy.ts";
 
 const { call, sql } = await testControlPlane();
 
@@ -253,10 +253,10 @@ test("search lists an exact name first, then newer ones, in pages", async () => 
   await createDeployment(call, "search");
   for (let n = 0; n < 3; n++) await createDeployment(call, `search-${n}`);
   const found = await call("GET", "/v2/deployments?name_contains=search&limit=2");
-  expect(found.json.resources.map((one: { name: string }) => one.name)).toEqual(["search", "search-2"]);
+  expect(found.json.resources.map((resource: { name: string }) => resource.name)).toEqual(["search", "search-2"]);
   expect(found.json.offset).toBe(2);
   const next = await call("GET", "/v2/deployments?name_contains=search&limit=2&offset=2");
-  expect(next.json.resources.map((one: { name: string }) => one.name)).toEqual(["search-1", "search-0"]);
+  expect(next.json.resources.map((resource: { name: string }) => resource.name)).toEqual(["search-1", "search-0"]);
   const exact = await call("GET", "/v2/deployments?name=search");
   expect(exact.json.resources).toHaveLength(1);
   expect((await call("GET", "/v2/deployments?name_contains=")).json.resources.length).toBeGreaterThan(3);
@@ -267,7 +267,7 @@ test("uploads need a signed address, work once, and accept only gzip below the s
   const id = await createDeployment(small.call, name());
   const target = async () => new URL((await small.call("POST", `/v2/deployments/${id}/upload-url`)).json.upload_url);
   const put = async (url: URL, body: Uint8Array) => (await small.call("PUT", url.pathname + url.search, body)).status;
-  const archive = archiveOf({ a: "1" });
+  const archive = createArchive({ a: "1" });
   const url = await target();
   const forged = new URL(url);
   forged.searchParams.set("sig", "x".repeat(43));
@@ -288,7 +288,7 @@ test("uploads need a signed address, work once, and accept only gzip below the s
 test("clear_secrets removes all secrets, and an empty list changes nothing", async () => {
   const id = await createDeployment(call, name(), [{ name: "A", value: "1" }]);
   const path = `/v2/deployments/${id}`;
-  const names = async () => (await call("GET", path)).json.secrets.map((one: { name: string }) => one.name);
+  const names = async () => (await call("GET", path)).json.secrets.map((secret: { name: string }) => secret.name);
   expect((await call("PATCH", path, { secrets: [] })).status).toBe(200);
   expect(await names()).toEqual(["A"]);
   expect((await call("PATCH", path, { secrets: [], clear_secrets: true })).status).toBe(200);
@@ -297,7 +297,7 @@ test("clear_secrets removes all secrets, and an empty list changes nothing", asy
   expect(await names()).toEqual(["B"]);
   expect((await call("PATCH", path, { clear_secrets: "yes" })).status).toBe(422);
   // on a deployment with a revision, it is a change like any other
-  const first = await deployArchive(call, id, archiveOf({ "readme.md": "no project" }));
+  const first = await deployArchive(call, id, createArchive({ "readme.md": "no project" }));
   await untilStatus(call, id, first, "BUILD_FAILED");
   const { json } = await call("PATCH", path, { clear_secrets: true });
   expect(json.latest_revision_id).not.toBe(first);
@@ -331,7 +331,7 @@ test("an update creates at most one revision, keeps omitted fields, and rejects 
   expect((await patch({ display_name: "" })).status).toBe(422);
   expect(await revisions()).toBe(0);
 
-  const first = await deployArchive(call, id, archiveOf({ "readme.md": "no project" }), {
+  const first = await deployArchive(call, id, createArchive({ "readme.md": "no project" }), {
     secrets: [
       { name: "A", value: "********" },
       { name: "B", value: "2" },
@@ -354,7 +354,7 @@ test("an update creates at most one revision, keeps omitted fields, and rejects 
     expect([status, json.detail]).toEqual([400, expect.stringContaining("cannot be changed")]);
   }
   expect((await patch({ source_config: { deployment_type: "dev" } })).status).toBe(200);
-  const stolen = await upload(call, await createDeployment(call, name()), archiveOf({}));
+  const stolen = await upload(call, await createDeployment(call, name()), createArchive({}));
   const taken = { source_tarball_path: stolen, langgraph_config_path: "langgraph.json" };
   expect((await patch({ source_revision_config: taken })).status).toBe(422);
 
@@ -368,7 +368,7 @@ test("a bulk delete deletes known deployments and reports unknown ones", async (
   const ids = [await createDeployment(call, name()), await createDeployment(call, name())];
   const query = (all: string[]) => all.map((id) => `deployment_ids=${id}`).join("&");
   const some = await call("DELETE", `/v2/deployments?${query([...ids, UNKNOWN])}`);
-  expect([some.status, some.json.deleted, some.json.failed.map((one: { id: string }) => one.id)]).toEqual([
+  expect([some.status, some.json.deleted, some.json.failed.map((failure: { id: string }) => failure.id)]).toEqual([
     207,
     ids,
     [UNKNOWN],

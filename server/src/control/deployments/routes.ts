@@ -13,7 +13,7 @@ import { maskSecrets, readEnvironment } from "../deployment-records/environment-
 import { checkDriver } from "../revisions/check-driver.ts";
 import { issuePushToken } from "../registry/registry-address.ts";
 import { unknownDeployment } from "../deployment-records/not-found.ts";
-import { printDeployment } from "../deployment-records/print.ts";
+import { serializeDeployment } from "../deployment-records/print.ts";
 import * as schema from "../deployment-records/schema.ts";
 import {
   countDeployments,
@@ -33,7 +33,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
   async function print(row: DeploymentRow): Promise<schema.Deployment> {
     const environment = await readEnvironment(deps.secrets, { purpose: "deployment-env", id: row.id });
     const secrets = maskSecrets(environment, deps.settings.returnSecrets);
-    return printDeployment(row, secrets, deploymentUrl(deps, row.slug));
+    return serializeDeployment(row, secrets, deploymentUrl(deps, row.slug));
   }
 
   async function find({ workspaceId }: Principal, id: string): Promise<DeploymentRow> {

@@ -12,7 +12,7 @@ export interface SourceArchive {
   withLinks: boolean;
 }
 
-export interface BuildOrder {
+export interface BuildParams {
   deploymentId: string;
   revisionId: string;
   source: Source;
@@ -27,7 +27,7 @@ export interface BuildOrder {
   secrets: Secret[];
 }
 
-export interface InstanceOrder {
+export interface InstanceParams {
   id: string;
   deploymentId: string;
   revisionId: string;
@@ -58,12 +58,12 @@ export interface Driver {
   /** Sources that it can deploy. */
   readonly sources: readonly Source[];
   /** Builds from scratch, whatever an earlier attempt has left. Throws BuildError, or an error that may be retried. */
-  build(order: BuildOrder, log: BuildLog, signal: AbortSignal): Promise<void>;
+  build(order: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void>;
   hasBuild(artifactId: string): boolean;
   deleteBuild(artifactId: string): Promise<void>;
   /** Ids of existing builds. */
   listBuilds(): Promise<string[]>;
-  start(order: InstanceOrder): Promise<InstanceProcess>;
+  start(order: InstanceParams): Promise<InstanceProcess>;
   /** Recovers an interrupted start: returns its process, or null when there is none and never will be. */
   recover(instanceId: string): Promise<InstanceProcess | null>;
   lives(process: InstanceProcess): boolean;

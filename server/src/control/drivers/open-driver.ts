@@ -8,7 +8,7 @@ import { ContainerDriver } from "./container/container-driver.ts";
 import type { Driver } from "./driver.ts";
 import { chooseIsolation } from "./process/isolation/choose-isolation.ts";
 import { ProcessDriver } from "./process/process-driver.ts";
-import { SeveralDrivers } from "./several-drivers.ts";
+import { CompositeDriver } from "./composite-driver.ts";
 
 /** User name for token access to a registry without user accounts (contract control-plane §3.6). */
 const TOKEN_USER = "oauth2accesstoken";
@@ -38,7 +38,7 @@ export async function openDriver(options: OpenDriverOptions): Promise<Driver> {
       : { kind: "remote", credentials: { username: TOKEN_USER, password: settings.registryPassword ?? "" } };
   const containers = new ContainerDriver({ engine, directory, place, log, images, outbound, settings });
   await containers.open();
-  return new SeveralDrivers(processes, containers, settings.driver);
+  return new CompositeDriver(processes, containers, settings.driver);
 }
 
 const DEFAULT_ENGINE = "unix:///var/run/docker.sock";

@@ -7,7 +7,7 @@ import type { IncomingMessage } from "node:http";
 
 import { HOP_BY_HOP } from "./hop-by-hop.ts";
 import { ownCookie } from "./own-cookie.ts";
-import type { Way } from "./way.ts";
+import type { RouteMatch } from "./route-match.ts";
 
 /**
  * Omits `allow-same-origin`: scripts run, but the control API sees the page as a foreign one. Sent in addition to a
@@ -42,7 +42,7 @@ const CLEARED_BY_ORIGIN = ['"cache"', '"storage"', '"executionContexts"'];
  * Returns a deployment's response headers; repeated names remain repeated. A redirect within the agent server gets the
  * deployment's prefix.
  */
-export function headersFromDeployment(answered: IncomingMessage, way: Way): string[] {
+export function headersFromDeployment(answered: IncomingMessage, way: RouteMatch): string[] {
   const { prefix } = way;
   const isRedirect = answered.statusCode! >= 300 && answered.statusCode! < 400;
   const headers: string[] = [];
@@ -64,7 +64,7 @@ export function headersFromDeployment(answered: IncomingMessage, way: Way): stri
 }
 
 /** Returns the headers of a protocol upgrade, which no browser renders. */
-export function upgradeHeaders(raw: string[], way: Way): string[] {
+export function upgradeHeaders(raw: string[], way: RouteMatch): string[] {
   return pairs(raw).flatMap(([name, value]) => {
     const kept = passed(name.toLowerCase(), value, way);
     return kept === undefined ? [] : [name, kept];
@@ -72,7 +72,7 @@ export function upgradeHeaders(raw: string[], way: Way): string[] {
 }
 
 /** Returns the value to forward; undefined to drop the header. */
-function passed(name: string, value: string, way: Way): string | undefined {
+function passed(name: string, value: string, way: RouteMatch): string | undefined {
   if (name === "set-cookie") return ownCookie(value, way);
   // a browser prompts for a password, or sends a stored one, for the whole origin
   if (way.prefix !== "" && name === "www-authenticate" && !/^bearer\b/i.test(value)) return undefined;

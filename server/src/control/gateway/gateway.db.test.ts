@@ -123,10 +123,10 @@ test("aborts its response when the instance aborts, and responds with 502 withou
 });
 
 test("forwards a protocol upgrade", async () => {
-  const { port: ours } = new URL(url);
+  const { port: gatewayPort } = new URL(url);
   const speak = (headers: string) =>
     new Promise<string>((resolve) => {
-      const socket = connect(Number(ours), "127.0.0.1");
+      const socket = connect(Number(gatewayPort), "127.0.0.1");
       let text = "";
       socket.on("data", (chunk) => {
         text += chunk.toString();

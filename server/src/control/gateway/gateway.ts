@@ -10,7 +10,7 @@ import { Agent, type ClientRequest, type IncomingMessage, request as send, type 
 import type { Duplex } from "node:stream";
 
 import { AppError } from "../../base/errors.ts";
-import { type ClientIpSettings, normalizeAddress, trustOf } from "../../base/http/client-ip.ts";
+import { type ClientIpSettings, normalizeAddress, matchNetworks } from "../../base/http/client-ip.ts";
 import type { PeerCheck } from "../../base/http/confined-peers.ts";
 import { markKnown } from "../../base/http/connection-guard.ts";
 import { discard } from "../../base/http/websocket.ts";
@@ -19,7 +19,7 @@ import type { CredentialRule } from "../../identity/platform-credentials.ts";
 import { headersFromDeployment, upgradeHeaders } from "./answer-headers.ts";
 import { headersForDeployment, pathForDeployment } from "./request-headers.ts";
 import type { RouteTable, Target } from "./route-table.ts";
-import { type Way, wayByHost, wayByPath } from "./way.ts";
+import { type RouteMatch, wayByHost, wayByPath } from "./route-match.ts";
 
 export interface GatewayOptions {
   table: RouteTable;
@@ -30,7 +30,7 @@ export interface GatewayOptions {
    * Distinguishes deployments from other programs of this machine, which need no key; absent where all callers need
    * one.
    */
-  mustShowKey?: PeerCheck | undefined;
+  requiresKey?: PeerCheck | undefined;
   settings: { gatewayHoldSeconds: number; gatewayDomain: string | undefined } & Pick<
     ClientIpSettings,
     "trustedProxies"
@@ -46,10 +46,10 @@ export class Gateway {
 
   constructor(options: GatewayOptions) {
     this.#options = options;
-    this.#isTrusted = trustOf(options.settings.trustedProxies);
+    this.#isTrusted = matchNetworks(options.settings.trustedProxies);
   }
 
-  #way(request: IncomingMessage): Way | null {
+  #way(request: IncomingMessage): RouteMatch | null {
     const { gatewayDomain: domain } = this.#options.settings;
     if (domain === undefined) return wayByPath(request.url ?? "");
     const forwarded = this.#isFromProxy(request) ? request.headers["x-forwarded-host"] : undefined;
@@ -77,7 +77,7 @@ export class Gateway {
     return true;
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse, way: Way): Promise<void> {
+  async #handle(request: IncomingMessage, response: ServerResponse, way: RouteMatch): Promise<void> {
     const gone = new AbortController();
     response.once("close", () => gone.abort());
     const open = await this.#prepare(request, way);
@@ -85,7 +85,7 @@ export class Gateway {
   }
 
   /** Returns a function that opens the request to an instance. */
-  async #prepare(request: IncomingMessage, way: Way): Promise<(port: number, agent?: false) => ClientRequest> {
+  async #prepare(request: IncomingMessage, way: RouteMatch): Promise<(port: number, agent?: false) => ClientRequest> {
     const { tenantId: workspaceId } = this.#find(way);
     // a service worker would intercept requests between the platform's origin and its pages
     if (way.prefix !== "" && request.headers["service-worker"] !== undefined) {
@@ -94,9 +94,9 @@ export class Gateway {
         "Deployments that are served under a path cannot register service workers. Set HEDDLE_GATEWAY_DOMAIN.",
       );
     }
-    const { mayPass = () => true, mustShowKey } = this.#options;
+    const { mayPass = () => true, requiresKey } = this.#options;
     // through this gateway, a deployment's request would appear to its neighbour as the platform's
-    if (await mustShowKey?.(request.socket)) {
+    if (await requiresKey?.(request.socket)) {
       throw new AppError(
         403,
         "Deployments cannot call each other on a platform that requires no keys. Set HEDDLE_AUTH=required and " +
@@ -111,7 +111,7 @@ export class Gateway {
     return (port, agent) => send({ host: "127.0.0.1", port, method, path, headers, agent: agent ?? this.#agent });
   }
 
-  #find({ slug, shown }: Way): Target {
+  #find({ slug, shown }: RouteMatch): Target {
     const target = slug === null ? undefined : this.#options.table.find(slug);
     if (!target || target.isGoing) throw new AppError(404, `There is no deployment at ${shown}.`);
     return target;
@@ -119,7 +119,7 @@ export class Gateway {
 
   /** Tries instances until one accepts the request; waits for one within the time that requests are held. */
   async #attempt(
-    way: Way,
+    way: RouteMatch,
     gone: AbortSignal,
     forward: (port: number, leave: () => void) => Promise<"done" | "refused">,
   ): Promise<void> {
@@ -148,7 +148,7 @@ export class Gateway {
   #forward(
     request: IncomingMessage,
     response: ServerResponse,
-    way: Way,
+    way: RouteMatch,
     upstream: ClientRequest,
     leave: () => void,
   ): Promise<"done" | "refused"> {
@@ -226,7 +226,7 @@ export class Gateway {
     request: IncomingMessage,
     socket: Duplex,
     early: () => Buffer,
-    way: Way,
+    way: RouteMatch,
     upstream: ClientRequest,
     leave: () => void,
   ): Promise<"done" | "refused"> {
@@ -295,10 +295,10 @@ const EARLY_BYTES = 64 * 1024;
  * @returns a function that stops reading and returns the data so far
  */
 function readEarly(socket: Duplex, head: Buffer): () => Buffer {
-  const said = [head];
+  const chunks = [head];
   let bytes = head.length;
   const onData = (chunk: Buffer) => {
-    said.push(chunk);
+    chunks.push(chunk);
     bytes += chunk.length;
     if (bytes > EARLY_BYTES) socket.pause();
   };
@@ -306,7 +306,7 @@ function readEarly(socket: Duplex, head: Buffer): () => Buffer {
   socket.on("data", onData).once("end", onEnd);
   return () => {
     socket.off("data", onData).off("end", onEnd);
-    return Buffer.concat(said);
+    return Buffer.concat(chunks);
   };
 }
 

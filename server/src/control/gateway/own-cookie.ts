@@ -1,11 +1,11 @@
 import { PLATFORM_COOKIES } from "../../identity/platform-credentials.ts";
-import type { Way } from "./way.ts";
+import type { RouteMatch } from "./route-match.ts";
 
 /**
  * Rewrites a deployment's `Set-Cookie` so that browsers send the cookie to this deployment only: below its path, or to
  * its host. Undefined for a cookie with one of the platform's names.
  */
-export function ownCookie(text: string, way: Way): string | undefined {
+export function ownCookie(text: string, way: RouteMatch): string | undefined {
   const [pair = "", ...rest] = text.split(";").map((part) => part.trim());
   if (PLATFORM_COOKIES.has(sentName(pair))) return undefined;
   const kept: string[] = [];
@@ -24,7 +24,7 @@ function sentName(pair: string): string {
   return text.split("=", 1)[0]!.trim();
 }
 
-function isWithin(domain: string, way: Way): boolean {
+function isWithin(domain: string, way: RouteMatch): boolean {
   if (way.prefix !== "") return false;
   const name = domain.toLowerCase().replace(/^\./, "");
   return name === way.shown || name.endsWith(`.${way.shown}`);
@@ -34,7 +34,7 @@ function isWithin(domain: string, way: Way): boolean {
  * Returns a Path attribute; none when the browser's default, the directory of the request, is below the deployment's
  * path (RFC 6265 §5.1.4).
  */
-function pathAttribute(path: string | undefined, { prefix, path: requested }: Way): string[] {
+function pathAttribute(path: string | undefined, { prefix, path: requested }: RouteMatch): string[] {
   if (prefix === "") return [];
   if (path?.startsWith("/")) {
     const isBelow = path === prefix || path.startsWith(`${prefix}/`);

@@ -4,10 +4,10 @@ import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { normalizeAddress } from "../../base/http/client-ip.ts";
 import { type CredentialRule, credentialsIn, PLATFORM_COOKIES } from "../../identity/platform-credentials.ts";
 import { HOP_BY_HOP } from "./hop-by-hop.ts";
-import type { Way } from "./way.ts";
+import type { RouteMatch } from "./route-match.ts";
 
 export interface RequestPlace {
-  way: Way;
+  way: RouteMatch;
   /** Workspace of the deployment. */
   workspaceId: string;
   mayPass: CredentialRule;

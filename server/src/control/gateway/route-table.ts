@@ -72,7 +72,7 @@ export class RouteTable {
 
   /** Picks an instance round-robin, except those in `not`. */
   pick(target: Target, not: ReadonlySet<string>): { id: string; port: number } | undefined {
-    const free = target.instances.filter((one) => !not.has(one.id));
+    const free = target.instances.filter((instance) => !not.has(instance.id));
     return free[this.#turn++ % Math.max(1, free.length)];
   }
 

@@ -2,7 +2,7 @@ import { BuildError } from "../builds/build-error.ts";
 import type { GitError } from "./run-git.ts";
 
 /** Translations of git's error messages for the deployment's owner. */
-const KNOWN: [pattern: RegExp, meaning: (repository: string, said: string) => string][] = [
+const KNOWN: [pattern: RegExp, meaning: (repository: string, gitMessage: string) => string][] = [
   [
     /could not read (Username|Password)|Authentication failed|terminal prompts disabled|HTTP.* 401|error: 401/i,
     (repository) => `${repository} requires a token, or rejected the one that was sent.`,
@@ -20,13 +20,18 @@ const KNOWN: [pattern: RegExp, meaning: (repository: string, said: string) => st
     /dumb http transport/i,
     (repository) => `${repository} is served over the dumb HTTP protocol, which cannot fetch a single commit.`,
   ],
-  [/certificate|SSL|TLS/i, (repository, said) => `The TLS certificate of ${repository} was rejected: ${said}`],
+  [
+    /certificate|SSL|TLS/i,
+    (repository, gitMessage) => `The TLS certificate of ${repository} was rejected: ${gitMessage}`,
+  ],
 ];
 
 /** Returns a BuildError when a retry would fail alike; otherwise an error that is retried. */
 export function explainGit(error: GitError, repository: string): Error {
-  const said = error.message.split("\n").at(-1) ?? "";
+  const gitMessage = error.message.split("\n").at(-1) ?? "";
   const known = KNOWN.find(([pattern]) => pattern.test(error.message));
-  if (known) return new BuildError(known[1](repository, said));
-  return new Error(`git could not fetch ${repository}: ${said.replace(/^fatal: /, "") || `exit code ${error.code}`}`);
+  if (known) return new BuildError(known[1](repository, gitMessage));
+  return new Error(
+    `git could not fetch ${repository}: ${gitMessage.replace(/^fatal: /, "") || `exit code ${error.code}`}`,
+  );
 }

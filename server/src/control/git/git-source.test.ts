@@ -25,7 +25,7 @@ afterEach(() => {
 });
 afterAll(async () => {
   await host.close();
-  for (const one of outbounds) await one.close();
+  for (const outbound of outbounds) await outbound.close();
   rmSync(directory, { recursive: true, force: true });
 });
 

@@ -15,7 +15,7 @@ import { createGzip } from "node:zlib";
 
 import { AppError } from "../../base/errors.ts";
 import { addressKind, parseAddress } from "../../base/outbound/address-kind.ts";
-import { hostOf, portOf } from "../../base/outbound/check-url.ts";
+import { urlHost, urlPort } from "../../base/outbound/check-url.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import { BuildError } from "../builds/build-error.ts";
@@ -113,7 +113,7 @@ export class GitSource {
       const repository = join(home, "repo.git");
       const inside = ["--git-dir", repository];
       await run(["init", "--bare", "--quiet", "--template=", repository]);
-      const onMessage = progressOf(log);
+      const onMessage = reportProgress(log);
       const fetch = async (what: string, depth: number): Promise<void> => {
         const args = ["--progress", "--no-tags", `--depth=${depth}`, "--", access.url, `+${what}:refs/source`];
         try {
@@ -204,7 +204,7 @@ export class GitSource {
       const repository = readRepository(repoUrl, outbound, this.#localRoots);
       if (repository.kind === "local") return await this.#localAccess(repository.path, home);
       const { url } = repository;
-      const [host, port] = [hostOf(url), portOf(url)];
+      const [host, port] = [urlHost(url), urlPort(url)];
       const addresses = await outbound.resolve(host, port);
       const isPublic = addresses.some(({ address }) => addressKind(parseAddress(address)!) === "public");
       if (url.protocol === "http:" && isPublic) {
@@ -322,7 +322,7 @@ async function warnOfTheRest(run: Run, inside: string[], sha: string, log: Build
 const PROGRESS_MS = 3000;
 
 /** Logs each step of git once, and its progress at intervals. */
-function progressOf(log: BuildLog): (line: string) => void {
+function reportProgress(log: BuildLog): (line: string) => void {
   let last = performance.now();
   return (line) => {
     const isStep = /^(remote: )?[A-Z][a-z]+( [a-z]+)*: +\d+/.test(line);

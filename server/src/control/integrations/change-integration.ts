@@ -41,8 +41,8 @@ export async function createIntegration(
     const row = await rows.insertIntegration(tx, made);
     if (!row) throw taken(body.name);
     const of = { workspaceId: tenantId };
-    if (body.token != null) await secrets.put({ ...rows.tokenOf(row.id), ...of }, body.token, tx);
-    await secrets.put({ ...rows.webhookSecretOf(row.id), ...of }, webhookSecret, tx);
+    if (body.token != null) await secrets.put({ ...rows.tokenSecretKey(row.id), ...of }, body.token, tx);
+    await secrets.put({ ...rows.webhookSecretKey(row.id), ...of }, webhookSecret, tx);
     return { row, webhookSecret };
   });
 }
@@ -76,8 +76,9 @@ export async function changeIntegration(
     };
     await rows.updateIntegration(tx, changed);
     const of = { workspaceId: tenantId };
-    if (body.token != null) await secrets.put({ ...rows.tokenOf(id), ...of }, body.token, tx);
-    if (body.webhook_secret != null) await secrets.put({ ...rows.webhookSecretOf(id), ...of }, body.webhook_secret, tx);
+    if (body.token != null) await secrets.put({ ...rows.tokenSecretKey(id), ...of }, body.token, tx);
+    if (body.webhook_secret != null)
+      await secrets.put({ ...rows.webhookSecretKey(id), ...of }, body.webhook_secret, tx);
     return (await rows.lockIntegration(tx, tenantId, id))!;
   });
 }
@@ -86,12 +87,12 @@ export async function changeIntegration(
 export async function deleteIntegration(deps: Deps, tenantId: string, id: string): Promise<void> {
   await deps.sql.begin(async (tx) => {
     if (!(await rows.lockIntegration(tx, tenantId, id))) throw unknownIntegration(id);
-    const users = await rows.usersOf(tx, tenantId, id);
+    const users = await rows.selectUsers(tx, tenantId, id);
     if (users.length > 0) {
       throw conflict(`Deployments use this integration: ${users.map((user) => user.name).join(", ")}.`);
     }
-    await deps.secrets.delete(rows.tokenOf(id), tx);
-    await deps.secrets.delete(rows.webhookSecretOf(id), tx);
+    await deps.secrets.delete(rows.tokenSecretKey(id), tx);
+    await deps.secrets.delete(rows.webhookSecretKey(id), tx);
     await rows.deleteIntegrationRow(tx, id);
   });
 }

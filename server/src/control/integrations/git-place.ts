@@ -4,13 +4,13 @@ import { BuildError } from "../builds/build-error.ts";
 import type { SourceConfig } from "../deployment-records/schema.ts";
 import type { GitPlace } from "../git/git-source.ts";
 import { isOfHost } from "../git/repository.ts";
-import { findIntegration, type IntegrationRow, tokenOf } from "./sql.ts";
+import { findIntegration, type IntegrationRow, tokenSecretKey } from "./sql.ts";
 
 /**
  * Returns a deployment's repository with its integration's token. Throws BuildError when the integration no longer
  * exists.
  */
-export async function gitPlaceOf(
+export async function findGitPlace(
   { sql, secrets }: { sql: Sql | Transaction; secrets: Secrets },
   tenantId: string,
   config: SourceConfig,
@@ -22,7 +22,7 @@ export async function gitPlaceOf(
   if (!integration) throw new BuildError("The integration of this deployment no longer exists.");
   if (!mayUse(integration, repoUrl))
     throw new BuildError(`The integration covers only repositories under ${integration.url}.`);
-  const token = integration.has_token ? await secrets.get(tokenOf(integration.id)) : null;
+  const token = integration.has_token ? await secrets.get(tokenSecretKey(integration.id)) : null;
   return { repoUrl, credentials: token === null ? null : { username: integration.username, token } };
 }
 

@@ -141,7 +141,7 @@ test("lists repositories from the host's API, across pages", async () => {
       default_branch: "",
     },
   ]);
-  expect(seen.map((one) => one.authorization)).toEqual([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`]);
+  expect(seen.map((request) => request.authorization)).toEqual([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`]);
   const gitlab = await create({ name: "of-gitlab", kind: "gitlab", url: origin, token: TOKEN });
   const path = `/api-host/v1/integrations/forge/github/${gitlab.id}/repos`;
   expect((await call("GET", path)).json[0]).toMatchObject({ name: "repo-1", owner: "a/b" });
@@ -234,7 +234,7 @@ test("applies or rejects every filter of deployments and revisions, and ignores 
   });
   expect(made.json.source_config.resource_spec.cpu).toBe(1.3);
   const names = async (query: string) =>
-    (await call("GET", `/v2/deployments?${query}`)).json.resources.map((one: { name: string }) => one.name);
+    (await call("GET", `/v2/deployments?${query}`)).json.resources.map((resource: { name: string }) => resource.name);
   expect(await names("remote_reconciled=false")).toContain("filtered");
   expect(await names("remote_reconciled=true")).toEqual([]);
   expect(await names("image_version=1.0")).toEqual([]);

@@ -100,7 +100,7 @@ export async function listRepositories(
         `${base} did not answer like a host of the kind ${integration.kind} (HTTP ${answer.status}).`,
       );
     }
-    found.push(...parsed.data.map((one) => ({ host_integration_id: integration.id, ...one })));
+    found.push(...parsed.data.map((item) => ({ host_integration_id: integration.id, ...item })));
     if (parsed.data.length === 0 || !(answer.headers.get("link") ?? "").includes('rel="next"')) break;
   }
   return found;

@@ -8,7 +8,7 @@ import { baseUrl } from "../public-url.ts";
 import { changeIntegration, createIntegration, deleteIntegration, unknownIntegration } from "./change-integration.ts";
 import { listRepositories } from "./list-repositories.ts";
 import * as schema from "./schema.ts";
-import { findIntegration, type IntegrationRow, listIntegrations, tokenOf } from "./sql.ts";
+import { findIntegration, type IntegrationRow, listIntegrations, tokenSecretKey } from "./sql.ts";
 
 const shared = { tag: "Integrations", errorFamily: "validation" } as const;
 
@@ -63,7 +63,7 @@ export function integrationRoutes(deps: ControlDeps): Route[] {
       async handler({ params, principal, c }) {
         const row = await findIntegration(sql, principal.workspaceId, params.integration_id);
         if (!row) throw unknownIntegration(params.integration_id);
-        const token = row.has_token ? await deps.secrets.get(tokenOf(row.id)) : null;
+        const token = row.has_token ? await deps.secrets.get(tokenSecretKey(row.id)) : null;
         return c.json(await listRepositories(deps.outbound, row, token));
       },
     }),

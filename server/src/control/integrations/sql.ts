@@ -16,8 +16,8 @@ export interface IntegrationRow {
 }
 
 /** References to the secrets of an integration: its token, and that of its webhook. */
-export const tokenOf = (id: string) => ({ purpose: "git-token", id });
-export const webhookSecretOf = (id: string) => ({ purpose: "git-webhook", id });
+export const tokenSecretKey = (id: string) => ({ purpose: "git-token", id });
+export const webhookSecretKey = (id: string) => ({ purpose: "git-webhook", id });
 
 export async function findIntegration(
   sql: Sql | Transaction,
@@ -43,12 +43,12 @@ export const listIntegrations = (sql: Sql, tenantId: string, { limit, offset }: 
 /** @returns undefined when the name is taken in the workspace */
 export async function insertIntegration(
   tx: Transaction,
-  one: Omit<IntegrationRow, "installation_id" | "created_at" | "updated_at">,
+  integration: Omit<IntegrationRow, "installation_id" | "created_at" | "updated_at">,
 ): Promise<IntegrationRow | undefined> {
   const [row] = await tx<IntegrationRow[]>`
     insert into integrations (id, tenant_id, name, kind, url, api_url, username, has_token)
-    values (${one.id}, ${one.tenant_id}, ${one.name}, ${one.kind}, ${one.url}, ${one.api_url}, ${one.username},
-      ${one.has_token})
+    values (${integration.id}, ${integration.tenant_id}, ${integration.name}, ${integration.kind}, ${integration.url}, ${integration.api_url}, ${integration.username},
+      ${integration.has_token})
     on conflict (tenant_id, name) do nothing returning *`;
   return row;
 }
@@ -73,7 +73,7 @@ export const isNameTaken = async (tx: Transaction, tenantId: string, id: string,
 export const deleteIntegrationRow = (tx: Transaction, id: string) => tx`delete from integrations where id = ${id}`;
 
 /** Returns the names of some deployments that use the integration. */
-export const usersOf = (tx: Transaction, tenantId: string, id: string) => tx<{ name: string }[]>`
+export const selectUsers = (tx: Transaction, tenantId: string, id: string) => tx<{ name: string }[]>`
   select name from deployments
   where tenant_id = ${tenantId} and source_config->>'integration_id' = ${id} and status <> 'AWAITING_DELETE'
   order by name limit 5`;

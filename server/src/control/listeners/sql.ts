@@ -29,12 +29,12 @@ export const listListeners = (sql: Sql, tenantId: string, { limit, offset }: { l
 /** @returns undefined when the compute_id is taken in the workspace */
 export async function insertListener(
   sql: Sql,
-  one: Omit<ListenerRow, "created_at" | "updated_at">,
+  listener: Omit<ListenerRow, "created_at" | "updated_at">,
 ): Promise<ListenerRow | undefined> {
   const [row] = await sql<ListenerRow[]>`
     insert into listeners (id, tenant_id, version, compute_type, compute_id, compute_config)
-    values (${one.id}, ${one.tenant_id}, ${one.version}, ${one.compute_type}, ${one.compute_id},
-      ${JSON.stringify(one.compute_config)}::text::jsonb)
+    values (${listener.id}, ${listener.tenant_id}, ${listener.version}, ${listener.compute_type}, ${listener.compute_id},
+      ${JSON.stringify(listener.compute_config)}::text::jsonb)
     on conflict (tenant_id, compute_id) do nothing returning *`;
   return row;
 }

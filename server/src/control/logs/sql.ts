@@ -13,7 +13,7 @@ export interface LogRow extends LogLine {
   revision_id: string;
 }
 
-export interface LogsWanted {
+export interface LogsSelection {
   deploymentId: string;
   revisionId: string | undefined;
   kind: LogKind;
@@ -29,7 +29,7 @@ export interface LogsWanted {
 }
 
 /** Selects log lines. The indexes deployment_logs_by_revision and deployment_logs_by_deployment provide the order. */
-export function selectLogs(sql: Sql, wanted: LogsWanted): Promise<LogRow[]> {
+export function selectLogs(sql: Sql, wanted: LogsSelection): Promise<LogRow[]> {
   const { deploymentId, revisionId, after, level, query, from, to } = wanted;
   const isUp = wanted.order === "asc";
   return sql<LogRow[]>`

@@ -4,10 +4,10 @@
  * pushes between two polls, the last is built.
  */
 import { isDatabaseAway } from "../../base/db/retry.ts";
-import { Passes } from "../../base/jobs/passes.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import { lockDeployment } from "../deployment-records/sql.ts";
-import { gitPlaceOf } from "../integrations/git-place.ts";
+import { findGitPlace } from "../integrations/git-place.ts";
 import { addRevision } from "../revisions/create-revision.ts";
 import type { WorkDeps } from "../revisions/work-deps.ts";
 import * as watches from "../watches/sql.ts";
@@ -28,14 +28,14 @@ export class PushWatcher {
   readonly #wakeWorker: () => void;
   readonly #stopping = new AbortController();
   readonly #looking = new Set<Promise<void>>();
-  readonly #passes: Passes;
+  readonly #passes: Poller;
 
   /** `wakeWorker` is called when there is a new revision. */
   constructor(deps: WorkDeps, wakeWorker: () => void) {
     this.#deps = deps;
     this.#wakeWorker = wakeWorker;
     const failing = "could not poll branches; will retry";
-    this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
+    this.#passes = new Poller({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
 
   start(): void {
@@ -69,7 +69,7 @@ export class PushWatcher {
     const { sql, git, settings, log } = this.#deps;
     const every = settings.gitPollSeconds === 0 ? null : settings.gitPollSeconds;
     try {
-      const place = await gitPlaceOf(this.#deps, watch.tenant_id, watch.source_config);
+      const place = await findGitPlace(this.#deps, watch.tenant_id, watch.source_config);
       const sha = await git.resolve(place, watch.git_ref, this.#stopping.signal);
       const isSettled = await this.#settle(watch, sha);
       await watches.finishLook(sql, watch, { seconds: isSettled ? every : SOON_SECONDS, failures: 0, problem: null });
@@ -95,7 +95,7 @@ export class PushWatcher {
       const row = await lockDeployment(tx, watch.tenant_id, watch.deployment_id);
       // changed meanwhile: the next poll uses the new state
       if (row?.status !== "READY" || row.git_ref !== watch.git_ref) return "later";
-      const seen = await watches.seenOf(tx, row.id);
+      const seen = await watches.selectSeenCommit(tx, row.id);
       if (seen === undefined || seen === sha) return "known";
       if (await watches.isBeingResolved(tx, row.id)) return "later";
       const id = await addRevision(deps, tx, row, {

@@ -37,24 +37,25 @@ async function follow({ call, sql }: typeof called, name: string, config: object
 }
 
 /** Returns the commits of its revisions, oldest first. */
-const commitsOf = async ({ call, id }: Followed): Promise<(string | null)[]> => {
+const revisionCommits = async ({ call, id }: Followed): Promise<(string | null)[]> => {
   const { json } = await call("GET", `/v2/deployments/${id}/revisions?limit=100`);
   return json.resources
     .map(
-      (one: { source_revision_config: { repo_commit_sha: string | null } }) =>
-        one.source_revision_config.repo_commit_sha,
+      (resource: { source_revision_config: { repo_commit_sha: string | null } }) =>
+        resource.source_revision_config.repo_commit_sha,
     )
     .toReversed();
 };
-const untilCommits = async (one: Followed, shas: string[], ms = 15_000) => {
+const untilCommits = async (followed: Followed, shas: string[], ms = 15_000) => {
   await vi.waitUntil(
-    async () => (await commitsOf(one)).length >= shas.length && !(await commitsOf(one)).includes(null),
+    async () =>
+      (await revisionCommits(followed)).length >= shas.length && !(await revisionCommits(followed)).includes(null),
     {
       timeout: ms,
       interval: 50,
     },
   );
-  expect(await commitsOf(one)).toEqual(shas);
+  expect(await revisionCommits(followed)).toEqual(shas);
 };
 const untilLooked = async ({ sql, id }: Followed) => {
   const [{ now }] = await sql<[{ now: string }]>`select clock_timestamp()::text as now`;
@@ -72,50 +73,58 @@ function sign(payload: object, secret = SECRET): { body: string; headers: Record
   const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
   return { body, headers: { "x-hub-signature-256": signature, "x-github-event": "push" } };
 }
-const pushOf = ({ repository }: Followed, branch = "main") => ({
+const pushEvent = ({ repository }: Followed, branch = "main") => ({
   ref: `refs/heads/${branch}`,
   after: "f".repeat(40),
   repository: { clone_url: repository.url, html_url: repository.url.replace(/\.git$/, "") },
 });
-const tell = (one: Followed, payload: object, secret?: string) => {
+const sendPush = (followed: Followed, payload: object, secret?: string) => {
   const { body, headers } = sign(payload, secret);
-  return one.call("POST", `/webhooks/github/${one.integration}`, body, headers);
+  return followed.call("POST", `/webhooks/github/${followed.integration}`, body, headers);
 };
 
 test("a signed push creates one revision of the new commit, however often it is delivered", async () => {
-  const one = await follow(called, "told");
-  const first = head(one);
-  await untilCommits(one, [first]);
-  const second = one.repository.commit({ "readme.md": "1" });
-  const answers = await Promise.all(Array.from({ length: 5 }, () => tell(one, pushOf(one))));
+  const followed = await follow(called, "told");
+  const first = head(followed);
+  await untilCommits(followed, [first]);
+  const second = followed.repository.commit({ "readme.md": "1" });
+  const answers = await Promise.all(Array.from({ length: 5 }, () => sendPush(followed, pushEvent(followed))));
   expect(answers.map(({ status, json }) => [status, json])).toEqual(Array(5).fill([202, { deployments: 1 }]));
-  await untilCommits(one, [first, second]);
-  await tell(one, pushOf(one));
-  await untilLooked(one);
-  expect(await commitsOf(one)).toEqual([first, second]);
+  await untilCommits(followed, [first, second]);
+  await sendPush(followed, pushEvent(followed));
+  await untilLooked(followed);
+  expect(await revisionCommits(followed)).toEqual([first, second]);
   // a reset branch is a change again, although the commit is not new
-  one.repository.git("push", "--quiet", "--force", one.repository.path, `${first}:refs/heads/main`);
-  await tell(one, pushOf(one));
-  await untilCommits(one, [first, second, first]);
+  followed.repository.git("push", "--quiet", "--force", followed.repository.path, `${first}:refs/heads/main`);
+  await sendPush(followed, pushEvent(followed));
+  await untilCommits(followed, [first, second, first]);
 }, 40_000);
 
 test("ignores pushes that are unsigned, or for another branch, a tag, a deletion or another repository", async () => {
-  const one = await follow(called, "quiet");
-  await untilCommits(one, [head(one)]);
-  expect((await tell(one, pushOf(one), "another-secret-of-somebody")).status).toBe(401);
-  expect((await one.call("POST", `/webhooks/github/${one.integration}`, pushOf(one))).status).toBe(401);
-  expect((await one.call("POST", `/webhooks/github/${crypto.randomUUID()}`, pushOf(one))).status).toBe(401);
-  const { body, headers } = sign(pushOf(one));
-  const tampered = await one.call("POST", `/webhooks/github/${one.integration}`, `${body} `, headers);
+  const followed = await follow(called, "quiet");
+  await untilCommits(followed, [head(followed)]);
+  expect((await sendPush(followed, pushEvent(followed), "another-secret-of-somebody")).status).toBe(401);
+  expect((await followed.call("POST", `/webhooks/github/${followed.integration}`, pushEvent(followed))).status).toBe(
+    401,
+  );
+  expect((await followed.call("POST", `/webhooks/github/${crypto.randomUUID()}`, pushEvent(followed))).status).toBe(
+    401,
+  );
+  const { body, headers } = sign(pushEvent(followed));
+  const tampered = await followed.call("POST", `/webhooks/github/${followed.integration}`, `${body} `, headers);
   expect(tampered.status).toBe(401);
   const form = { ...headers, "Content-Type": "application/x-www-form-urlencoded" };
-  expect((await one.call("POST", `/webhooks/github/${one.integration}`, body, form)).status).toBe(415);
-  expect((await tell(one, pushOf(one, "other"))).json).toEqual({ deployments: 0 });
-  expect((await tell(one, { ...pushOf(one), ref: "refs/tags/main" })).json).toEqual({ deployments: 0 });
-  expect((await tell(one, { ...pushOf(one), after: "0".repeat(40) })).json).toEqual({ deployments: 0 });
-  const elsewhere = { ...pushOf(one), repository: { clone_url: `${host.url}/told.git` } };
-  expect((await tell(one, elsewhere)).json).toEqual({ deployments: 0 });
-  const ping = await one.call("POST", `/webhooks/github/${one.integration}`, body, {
+  expect((await followed.call("POST", `/webhooks/github/${followed.integration}`, body, form)).status).toBe(415);
+  expect((await sendPush(followed, pushEvent(followed, "other"))).json).toEqual({ deployments: 0 });
+  expect((await sendPush(followed, { ...pushEvent(followed), ref: "refs/tags/main" })).json).toEqual({
+    deployments: 0,
+  });
+  expect((await sendPush(followed, { ...pushEvent(followed), after: "0".repeat(40) })).json).toEqual({
+    deployments: 0,
+  });
+  const elsewhere = { ...pushEvent(followed), repository: { clone_url: `${host.url}/told.git` } };
+  expect((await sendPush(followed, elsewhere)).json).toEqual({ deployments: 0 });
+  const ping = await followed.call("POST", `/webhooks/github/${followed.integration}`, body, {
     ...headers,
     "x-github-event": "ping",
   });
@@ -123,54 +132,59 @@ test("ignores pushes that are unsigned, or for another branch, a tag, a deletion
 });
 
 test("accepts GitLab's push with its token", async () => {
-  const one = await follow(called, "gitlab");
-  const first = head(one);
-  await untilCommits(one, [first]);
-  const second = one.repository.commit({ "readme.md": "1" });
-  const payload = { ref: "refs/heads/main", after: second, project: { git_http_url: one.repository.url } };
-  const path = `/webhooks/gitlab/${one.integration}`;
+  const followed = await follow(called, "gitlab");
+  const first = head(followed);
+  await untilCommits(followed, [first]);
+  const second = followed.repository.commit({ "readme.md": "1" });
+  const payload = { ref: "refs/heads/main", after: second, project: { git_http_url: followed.repository.url } };
+  const path = `/webhooks/gitlab/${followed.integration}`;
   const event = { "x-gitlab-event": "Push Hook" };
-  expect((await one.call("POST", path, payload, { ...event, "x-gitlab-token": "wrong" })).status).toBe(401);
-  expect((await one.call("POST", path, payload, { ...event, "x-gitlab-token": SECRET })).json).toEqual({
+  expect((await followed.call("POST", path, payload, { ...event, "x-gitlab-token": "wrong" })).status).toBe(401);
+  expect((await followed.call("POST", path, payload, { ...event, "x-gitlab-token": SECRET })).json).toEqual({
     deployments: 1,
   });
-  await untilCommits(one, [first, second]);
+  await untilCommits(followed, [first, second]);
 }, 30_000);
 
 test("without webhooks the branch is polled, which does not undo a rollback", async () => {
-  const one = await follow(polled, "looked");
-  const first = head(one);
-  await untilCommits(one, [first]);
-  const second = one.repository.commit({ "readme.md": "1" });
-  await untilCommits(one, [first, second]);
+  const followed = await follow(polled, "looked");
+  const first = head(followed);
+  await untilCommits(followed, [first]);
+  const second = followed.repository.commit({ "readme.md": "1" });
+  await untilCommits(followed, [first, second]);
   // a rollback is not undone by the next poll
-  const [older] = (await one.call("GET", `/v2/deployments/${one.id}/revisions`)).json.resources.toReversed();
-  expect((await one.call("POST", `/v2/deployments/${one.id}/revisions/${older.id}/redeploy`)).status).toBe(200);
-  await untilLooked(one);
-  await untilLooked(one);
-  expect(await commitsOf(one)).toEqual([first, second, first]);
-  const off = await one.call("PATCH", `/v2/deployments/${one.id}`, { source_config: { build_on_push: false } });
+  const [older] = (await followed.call("GET", `/v2/deployments/${followed.id}/revisions`)).json.resources.toReversed();
+  expect((await followed.call("POST", `/v2/deployments/${followed.id}/revisions/${older.id}/redeploy`)).status).toBe(
+    200,
+  );
+  await untilLooked(followed);
+  await untilLooked(followed);
+  expect(await revisionCommits(followed)).toEqual([first, second, first]);
+  const off = await followed.call("PATCH", `/v2/deployments/${followed.id}`, {
+    source_config: { build_on_push: false },
+  });
   expect(off.json.source_config.build_on_push).toBe(false);
-  one.repository.commit({ "readme.md": "2" });
+  followed.repository.commit({ "readme.md": "2" });
   await new Promise((done) => setTimeout(done, 2500));
-  expect(await commitsOf(one)).toHaveLength(3);
-  expect(await one.sql`select 1 from git_watches where deployment_id = ${one.id}`).toEqual([]);
+  expect(await revisionCommits(followed)).toHaveLength(3);
+  expect(await followed.sql`select 1 from git_watches where deployment_id = ${followed.id}`).toEqual([]);
 }, 40_000);
 
 test("a tag or commit is not followed, and an unreachable branch is reported and polled less often", async () => {
-  const one = await follow(polled, "away");
-  await untilCommits(one, [head(one)]);
-  const path = `/v2/deployments/${one.id}`;
-  const fixed = await one.call("PATCH", path, { source_revision_config: { repo_ref: head(one) } });
+  const followed = await follow(polled, "away");
+  await untilCommits(followed, [head(followed)]);
+  const path = `/v2/deployments/${followed.id}`;
+  const fixed = await followed.call("PATCH", path, { source_revision_config: { repo_ref: head(followed) } });
   expect([fixed.status, fixed.json.detail]).toEqual([400, expect.stringContaining("when repo_ref is a commit")]);
   host.instead = (_, response) => Boolean(response.writeHead(500).end());
   await vi.waitUntil(
-    async () => (await one.sql`select 1 from git_watches where deployment_id = ${one.id} and failures >= 2`).length > 0,
+    async () =>
+      (await followed.sql`select 1 from git_watches where deployment_id = ${followed.id} and failures >= 2`).length > 0,
     { timeout: 30_000 },
   );
   host.instead = undefined;
-  const [row] = await one.sql`select problem from git_watches where deployment_id = ${one.id}`;
+  const [row] = await followed.sql`select problem from git_watches where deployment_id = ${followed.id}`;
   expect(row!["problem"]).toContain("git could not fetch");
-  const second = one.repository.commit({ "readme.md": "1" });
-  await untilCommits(one, [one.repository.git("rev-parse", "main~1"), second]);
+  const second = followed.repository.commit({ "readme.md": "1" });
+  await untilCommits(followed, [followed.repository.git("rev-parse", "main~1"), second]);
 }, 40_000);

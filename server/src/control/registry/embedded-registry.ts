@@ -56,17 +56,17 @@ function storedImage(
       {
         Config: `${file(config!.digest)}.json`,
         RepoTags: [name],
-        Layers: layers.map((one) => `${file(one.digest)}.tar`),
+        Layers: layers.map((layer) => `${file(layer.digest)}.tar`),
       },
     ];
     const text = Buffer.from(JSON.stringify(index));
     yield* entry("manifest.json", text.length, [text]);
     const all = [
       { path: `${file(config!.digest)}.json`, digest: config!.digest },
-      ...layers.map((one) => ({ path: `${file(one.digest)}.tar`, digest: one.digest })),
+      ...layers.map((layer) => ({ path: `${file(layer.digest)}.tar`, digest: layer.digest })),
     ];
     // a layer may occur twice, but is archived once
-    for (const { path, digest: part } of new Map(all.map((one) => [one.path, one])).values()) {
+    for (const { path, digest: part } of new Map(all.map((item) => [item.path, item])).values()) {
       const size = await store.blobSize(deploymentId, part);
       if (size === null) throw new Error(`${part} is no longer in the registry`);
       yield* entry(path, size, createReadStream(store.blobFile(deploymentId, part)));

@@ -54,7 +54,7 @@ export class ImageStore {
 
   /** Returns the size in bytes; null when the blob does not exist. */
   async blobSize(deployment: string, digest: string): Promise<number | null> {
-    return sizeOf(this.blobFile(deployment, digest));
+    return fileSize(this.blobFile(deployment, digest));
   }
 
   async beginUpload(deployment: string): Promise<string> {
@@ -66,13 +66,13 @@ export class ImageStore {
 
   /** Returns the received bytes of an upload; null when it does not exist. */
   uploadSize(deployment: string, id: string): Promise<number | null> {
-    return sizeOf(this.#upload(deployment, id));
+    return fileSize(this.#upload(deployment, id));
   }
 
   /** Appends to an upload at offset `from`, which must be its current size. @returns the new size */
   async append(deployment: string, id: string, from: number | null, body: Readable): Promise<number> {
     const file = this.#upload(deployment, id);
-    const before = await sizeOf(file);
+    const before = await fileSize(file);
     if (before === null)
       throw new RegistryError(404, "BLOB_UPLOAD_UNKNOWN", "The upload does not exist or has expired.");
     if (this.#writing.has(id) || (from !== null && from !== before)) {
@@ -99,7 +99,7 @@ export class ImageStore {
   /** Turns the upload into a blob. Throws when its content does not match the digest. */
   async finishUpload(deployment: string, id: string, digest: string): Promise<void> {
     const file = this.#upload(deployment, id);
-    if ((await digestOf(file)) !== digest) {
+    if ((await fileDigest(file)) !== digest) {
       await rm(file, { force: true });
       throw new RegistryError(400, "DIGEST_INVALID", "The uploaded content does not match the digest.");
     }
@@ -122,7 +122,7 @@ export class ImageStore {
       await this.cancelUpload(deployment, id);
       throw error;
     }
-    await this.#put(this.#name(deployment, name, "manifests"), hexOf(manifest.digest), manifest.mediaType);
+    await this.#put(this.#name(deployment, name, "manifests"), digestHex(manifest.digest), manifest.mediaType);
     if (tag !== null) await this.#put(this.#name(deployment, name, "tags"), tag, manifest.digest);
   }
 
@@ -145,7 +145,7 @@ export class ImageStore {
     const isDigest = reference.startsWith("sha256:");
     const digest = isDigest ? reference : await text(this.#name(deployment, name, "tags", reference));
     if (digest === null) return null;
-    const mediaType = await text(this.#name(deployment, name, "manifests", hexOf(digest)));
+    const mediaType = await text(this.#name(deployment, name, "manifests", digestHex(digest)));
     if (mediaType === null) return null;
     const body = await readFile(this.blobFile(deployment, digest)).catch(() => null);
     return body && { digest, mediaType, body };
@@ -212,7 +212,7 @@ export class ImageStore {
     if (used.has(digest)) return;
     used.add(digest);
     const body = await readFile(this.blobFile(deployment, digest)).catch(() => null);
-    for (const part of body ? partsOf(body) : []) {
+    for (const part of body ? manifestParts(body) : []) {
       if (part.isManifest) await this.#mark(deployment, part.digest, used);
       else used.add(part.digest);
     }
@@ -233,7 +233,7 @@ interface Descriptor {
 }
 
 /** Returns the parts of a manifest. Throws when it is malformed. */
-export function partsOf(body: Buffer): { digest: string; isManifest: boolean }[] {
+export function manifestParts(body: Buffer): { digest: string; isManifest: boolean }[] {
   const { config, layers = [], manifests = [] } = JSON.parse(body.toString("utf8")) as Manifest;
   return [
     ...[...(config ? [config] : []), ...layers].map(({ digest }) => ({ digest, isManifest: false })),
@@ -241,9 +241,9 @@ export function partsOf(body: Buffer): { digest: string; isManifest: boolean }[]
   ];
 }
 
-const hexOf = (digest: string): string => digest.slice("sha256:".length);
+const digestHex = (digest: string): string => digest.slice("sha256:".length);
 
-async function sizeOf(file: string): Promise<number | null> {
+async function fileSize(file: string): Promise<number | null> {
   try {
     return (await stat(file)).size;
   } catch {
@@ -253,7 +253,7 @@ async function sizeOf(file: string): Promise<number | null> {
 
 const text = (file: string): Promise<string | null> => readFile(file, "utf8").catch(() => null);
 
-export async function digestOf(file: string): Promise<string | null> {
+export async function fileDigest(file: string): Promise<string | null> {
   const hash = createHash("sha256");
   try {
     await pipeline(createReadStream(file), hash);

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
 import { checkDigest } from "./blob-requests.ts";
-import { type Manifest, partsOf } from "./image-store.ts";
+import { type Manifest, manifestParts } from "./image-store.ts";
 import { RegistryError } from "./registry-error.ts";
 import { notAllowed, type RegistryRequest } from "./registry-request.ts";
 
@@ -41,7 +41,7 @@ async function putManifest(
     throw new RegistryError(400, "DIGEST_INVALID", `The manifest has the digest ${digest}, not the one in the path.`);
   }
   const mediaType = readMediaType(body, request.headers["content-type"]);
-  for (const part of partsOf(body)) {
+  for (const part of manifestParts(body)) {
     const size = await store.blobSize(deployment, checkDigest(part.digest));
     if (size === null)
       throw new RegistryError(404, "MANIFEST_BLOB_UNKNOWN", `The blob ${part.digest} has not been pushed.`);
@@ -58,7 +58,7 @@ function readMediaType(body: Buffer, header: string | undefined): string {
     manifest = JSON.parse(body.toString("utf8")) as Manifest;
     if (typeof manifest !== "object" || manifest === null) throw new Error("not an object");
     const lists = [manifest.layers ?? [], manifest.manifests ?? []];
-    if (!lists.every((list) => Array.isArray(list) && list.every((one) => typeof one?.digest === "string"))) {
+    if (!lists.every((list) => Array.isArray(list) && list.every((part) => typeof part?.digest === "string"))) {
       throw new Error("its descriptors are not lists");
     }
     if (manifest.config === undefined && manifest.manifests === undefined) throw new Error("it has no descriptors");
@@ -68,10 +68,10 @@ function readMediaType(body: Buffer, header: string | undefined): string {
     const why = `The manifest does not follow schema version 2: ${(error as Error).message}`;
     throw new RegistryError(400, "MANIFEST_INVALID", why);
   }
-  const told = manifest.mediaType ?? header?.split(";")[0] ?? "";
+  const mediaType = manifest.mediaType ?? header?.split(";")[0] ?? "";
   const known =
     /^application\/vnd\.(oci\.image\.(manifest|index)\.v1|docker\.distribution\.manifest(\.list)?\.v2)\+json$/;
-  if (known.test(told)) return told;
+  if (known.test(mediaType)) return mediaType;
   throw new RegistryError(400, "MANIFEST_INVALID", "Unsupported manifest media type.");
 }
 

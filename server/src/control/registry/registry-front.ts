@@ -59,7 +59,7 @@ export class RegistryFront {
     search: string,
   ): Promise<void> {
     const { store, tokens, isOpen } = this.#options;
-    const permitted = tokens.read(passwordOf(request) ?? "");
+    const permitted = tokens.read(basicPassword(request) ?? "");
     if (permitted === null || !(await isOpen(permitted))) {
       response.setHeader("WWW-Authenticate", 'Basic realm="heddle"');
       throw new RegistryError(
@@ -89,7 +89,7 @@ export class RegistryFront {
   }
 }
 
-function passwordOf(request: IncomingMessage): string | null {
+function basicPassword(request: IncomingMessage): string | null {
   const [scheme, value] = (request.headers.authorization ?? "").split(" ", 2);
   if (scheme?.toLowerCase() === "bearer") return value ?? null;
   if (scheme?.toLowerCase() !== "basic" || value === undefined) return null;

@@ -16,7 +16,7 @@ const control = await testControlPlane({
 });
 const { call, url, dataDir } = control;
 
-const digestOf = (body: string | Buffer): string => `sha256:${createHash("sha256").update(body).digest("hex")}`;
+const sha256Digest = (body: string | Buffer): string => `sha256:${createHash("sha256").update(body).digest("hex")}`;
 
 async function deployment(name: string): Promise<{ id: string; token: string }> {
   const made = await call("POST", "/v2/deployments", {
@@ -49,11 +49,11 @@ const ask = (
     ...(options.body !== undefined && { body: new Uint8Array(Buffer.from(options.body)) }),
   });
 const at = (rest: string, name = "agent", id = mine.id) => `/v2/d/${id}/${name}/${rest}`;
-const errorOf = async (answer: Response) =>
+const statusAndCode = async (answer: Response) =>
   `${answer.status} ${((await answer.json()) as { errors: [{ code: string }] }).errors[0].code}`;
 
 async function push(body: string | Buffer, name?: string): Promise<string> {
-  const digest = digestOf(body);
+  const digest = sha256Digest(body);
   const answer = await ask("POST", at(`blobs/uploads/?digest=${digest}`, name), { body });
   expect(answer.status).toBe(201);
   return digest;
@@ -69,8 +69,8 @@ async function pushImage(tag: string, text: string): Promise<string> {
   });
   const answer = await ask("PUT", at(`manifests/${tag}`), { body: manifest });
   expect(answer.status).toBe(201);
-  expect(answer.headers.get("docker-content-digest")).toBe(digestOf(manifest));
-  return digestOf(manifest);
+  expect(answer.headers.get("docker-content-digest")).toBe(sha256Digest(manifest));
+  return sha256Digest(manifest);
 }
 
 test("rejects requests without a valid push token with a Basic challenge and nothing else", async () => {
@@ -87,7 +87,7 @@ test("rejects requests without a valid push token with a Basic challenge and not
   // correctly signed, and expired
   const over = control.control.deps.pushTokens.issue(mine.id, Math.floor(Date.now() / 1000) - 1);
   expect((await ask("GET", "/v2/", { token: over })).status).toBe(401);
-  expect(await errorOf(await ask("GET", at("tags/list"), { token: other.token }))).toBe("403 DENIED");
+  expect(await statusAndCode(await ask("GET", at("tags/list"), { token: other.token }))).toBe("403 DENIED");
 });
 
 test("a blob is pushed in one piece, in chunks or by mount, and stored only if its digest matches", async () => {
@@ -97,12 +97,12 @@ test("a blob is pushed in one piece, in chunks or by mount, and stored only if i
   expect(await (await ask("GET", at(`blobs/${digest}`))).text()).toBe("in one piece");
   // the blob is shared by other names of the deployment, and unknown to other deployments
   expect((await ask("POST", at(`blobs/uploads/?mount=${digest}&from=d/x/agent`, "second"))).status).toBe(201);
-  const theirs = { token: other.token };
-  expect((await ask("HEAD", at(`blobs/${digest}`, "agent", other.id), theirs)).status).toBe(404);
+  const otherToken = { token: other.token };
+  expect((await ask("HEAD", at(`blobs/${digest}`, "agent", other.id), otherToken)).status).toBe(404);
   const mount = await ask(
     "POST",
     at(`blobs/uploads/?mount=${digest}&from=d/${mine.id}/agent`, "agent", other.id),
-    theirs,
+    otherToken,
   );
   expect(mount.status).toBe(202);
 
@@ -112,20 +112,20 @@ test("a blob is pushed in one piece, in chunks or by mount, and stored only if i
   const first = await ask("PATCH", place, { body: "first, ", headers: { "content-range": "0-6" } });
   expect([first.status, first.headers.get("range")]).toEqual([202, "0-6"]);
   const wrong = await ask("PATCH", place, { body: "x", headers: { "content-range": "99-99" } });
-  expect(await errorOf(wrong)).toBe("416 BLOB_UPLOAD_INVALID");
+  expect(await statusAndCode(wrong)).toBe("416 BLOB_UPLOAD_INVALID");
   expect((await ask("GET", place)).headers.get("range")).toBe("0-6");
-  const whole = digestOf("first, second");
+  const whole = sha256Digest("first, second");
   const ended = await ask("PUT", `${place}?digest=${encodeURIComponent(whole)}`, { body: "second" });
   expect([ended.status, ended.headers.get("location")]).toEqual([201, at(`blobs/${whole}`)]);
   expect(await (await ask("GET", at(`blobs/${whole}`))).text()).toBe("first, second");
   expect((await ask("PATCH", place, { body: "more" })).status).toBe(404);
 
-  const lied = await ask("POST", at(`blobs/uploads/?digest=${digestOf("this")}`), { body: "that" });
-  expect(await errorOf(lied)).toBe("400 DIGEST_INVALID");
-  expect((await ask("HEAD", at(`blobs/${digestOf("this")}`))).status).toBe(404);
+  const lied = await ask("POST", at(`blobs/uploads/?digest=${sha256Digest("this")}`), { body: "that" });
+  expect(await statusAndCode(lied)).toBe("400 DIGEST_INVALID");
+  expect((await ask("HEAD", at(`blobs/${sha256Digest("this")}`))).status).toBe(404);
   const large = Buffer.alloc(1024 * 1024 + 1);
-  const refused = await ask("POST", at(`blobs/uploads/?digest=${digestOf(large)}`), { body: large });
-  expect(await errorOf(refused)).toBe("413 SIZE_INVALID");
+  const refused = await ask("POST", at(`blobs/uploads/?digest=${sha256Digest(large)}`), { body: large });
+  expect(await statusAndCode(refused)).toBe("413 SIZE_INVALID");
   const cancelled = (await ask("POST", at("blobs/uploads/"))).headers.get("location")!;
   expect((await ask("DELETE", cancelled)).status).toBe(204);
   expect((await ask("GET", cancelled)).status).toBe(404);
@@ -136,23 +136,23 @@ test("an image is found by tag and digest, and only when all of its blobs exist"
   for (const reference of ["v1", digest, digest.replace(":", "%3A")]) {
     const found = await ask("GET", at(`manifests/${reference}`));
     expect(found.headers.get("content-type")).toBe("application/vnd.oci.image.manifest.v1+json");
-    expect(digestOf(await found.text())).toBe(digest);
+    expect(sha256Digest(await found.text())).toBe(digest);
   }
   expect((await ask("HEAD", at("manifests/v1"))).headers.get("docker-content-digest")).toBe(digest);
-  expect(await errorOf(await ask("GET", at("manifests/v2")))).toBe("404 MANIFEST_UNKNOWN");
-  expect(await errorOf(await ask("GET", at(`manifests/${digest}`, "second")))).toBe("404 MANIFEST_UNKNOWN");
+  expect(await statusAndCode(await ask("GET", at("manifests/v2")))).toBe("404 MANIFEST_UNKNOWN");
+  expect(await statusAndCode(await ask("GET", at(`manifests/${digest}`, "second")))).toBe("404 MANIFEST_UNKNOWN");
 
   const put = async (body: string, reference = "bad") =>
-    errorOf(await ask("PUT", at(`manifests/${reference}`), { body }));
+    statusAndCode(await ask("PUT", at(`manifests/${reference}`), { body }));
   const manifest = (part: object) =>
     JSON.stringify({ schemaVersion: 2, mediaType: "application/vnd.oci.image.manifest.v1+json", ...part });
-  expect(await put(manifest({ config: { digest: digestOf("nothing") } }))).toBe("404 MANIFEST_BLOB_UNKNOWN");
+  expect(await put(manifest({ config: { digest: sha256Digest("nothing") } }))).toBe("404 MANIFEST_BLOB_UNKNOWN");
   expect(await put(manifest({ config: { digest: "sha256:../../x" } }))).toBe("400 DIGEST_INVALID");
   expect(await put("{", "bad")).toBe("400 MANIFEST_INVALID");
   expect(await put("null", "bad")).toBe("400 MANIFEST_INVALID");
   expect(await put(manifest({ layers: "x" }))).toBe("400 MANIFEST_INVALID");
-  expect(await put(JSON.stringify({ config: { digest: digestOf("x") } }))).toBe("400 MANIFEST_INVALID");
-  expect(await put(manifest({ config: { digest } }), digestOf("else"))).toBe("400 DIGEST_INVALID");
+  expect(await put(JSON.stringify({ config: { digest: sha256Digest("x") } }))).toBe("400 MANIFEST_INVALID");
+  expect(await put(manifest({ config: { digest } }), sha256Digest("else"))).toBe("400 DIGEST_INVALID");
 
   await pushImage("v0", "zero");
   await pushImage("v2", "two");
@@ -161,7 +161,7 @@ test("an image is found by tag and digest, and only when all of its blobs exist"
   const page = await ask("GET", at("tags/list?n=1&last=v0"));
   expect(await page.json()).toMatchObject({ tags: ["v1"] });
   expect(page.headers.get("link")).toBe(`<${at("tags/list?n=1&last=v1")}>; rel="next"`);
-  expect(await errorOf(await ask("DELETE", at("manifests/v1")))).toBe("405 UNSUPPORTED");
+  expect(await statusAndCode(await ask("DELETE", at("manifests/v1")))).toBe("405 UNSUPPORTED");
 });
 
 test("no path leaves the deployment's directory", async () => {

@@ -43,7 +43,7 @@ export async function advance(
     }
     return { pauseMs: 0 };
   } catch (error) {
-    if (error instanceof queue.NotOursError || signal.aborted) return { pauseMs: 0 };
+    if (error instanceof queue.LostRevisionError || signal.aborted) return { pauseMs: 0 };
     if (isDatabaseAway(error)) return { pauseMs: 1000 };
     return fail(deps, held, status, error);
   }
@@ -72,7 +72,7 @@ async function step(
   switch (status) {
     case "CREATING": {
       await deps.databases.ensure(held.deployment_id, held.tenant_id);
-      await bring(deps, held, signal);
+      await advanceRevision(deps, held, signal);
       const sha = await resolveCommit(deps, held, signal);
       faultPoint("control-created");
       return resolved(deps, held, status, "resolved", sha);
@@ -128,7 +128,7 @@ async function resolved(
 }
 
 /** Pulls an image. Images are not built: pulling one is part of resolving the revision's source. */
-async function bring(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<void> {
+async function advanceRevision(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<void> {
   if (isBuilt(held.source)) return;
   if (held.artifact_id !== null && deps.driver.hasBuild(held.artifact_id)) return;
   await build(deps, held, signal, "deploy");
@@ -199,7 +199,7 @@ async function fail(deps: WorkDeps, held: queue.ClaimedRevision, status: Status,
     return { pauseMs: FAILURE_PAUSE_MS * 2 ** (losses - 1), losses, message: `Retrying after an error: ${message}` };
   }
   await queue.transition(deps.sql, held, status, "failed", { message }).catch((failure: unknown) => {
-    if (!(failure instanceof queue.NotOursError)) throw failure;
+    if (!(failure instanceof queue.LostRevisionError)) throw failure;
   });
   return { pauseMs: 0 };
 }

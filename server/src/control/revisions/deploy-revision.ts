@@ -38,14 +38,14 @@ export async function deployRevision(
       signal.throwIfAborted();
       if (await wasUnseen(deps, held, signal, now)) deadline = performance.now() + seconds * 1000;
       const instances = supervisor.of(held.id);
-      const broken = instances.flatMap((one) => one.broken);
+      const broken = instances.flatMap((instance) => instance.broken);
       if (broken.length > 0) {
-        for (const one of instances) await one.pump();
+        for (const instance of instances) await instance.pump();
         throw new DeployError(
           `These graphs failed to load: ${[...new Set(broken)].join(", ")}. See the deployment's log.`,
         );
       }
-      if (instances.filter((one) => one.row.state === "ready").length >= replicas) break;
+      if (instances.filter((instance) => instance.row.state === "ready").length >= replicas) break;
       const crashes = await countCrashes(sql, held.id, since);
       if (crashes >= MAX_CRASHES) throw new DeployError(`It ended ${crashes} times while it was starting.`);
       if (performance.now() > deadline)
@@ -59,7 +59,7 @@ export async function deployRevision(
   faultPoint("control-before-switch");
   await sql.begin(async (tx) => {
     // lock the deployment first, as all writers of both rows do
-    if (!(await lockReady(tx, held.deployment_id))) throw new queue.NotOursError();
+    if (!(await lockReady(tx, held.deployment_id))) throw new queue.LostRevisionError();
     await queue.transition(tx, held, "DEPLOYING", "healthy");
     await setActiveRevision(tx, held.deployment_id, held.id);
   });

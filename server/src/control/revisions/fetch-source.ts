@@ -1,5 +1,5 @@
 import type { SourceArchive } from "../drivers/driver.ts";
-import { gitPlaceOf } from "../integrations/git-place.ts";
+import { findGitPlace } from "../integrations/git-place.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
 import type { ClaimedRevision } from "./queue-sql.ts";
@@ -17,7 +17,7 @@ export async function resolveCommit(
   if (held.source !== "github" || held.repo_commit_sha !== null) return null;
   const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind: "build" });
   try {
-    const place = await gitPlaceOf(deps, held.tenant_id, held.source_config);
+    const place = await findGitPlace(deps, held.tenant_id, held.source_config);
     const sha = await deps.git.resolve(place, held.repo_ref!, signal);
     log.write(`${held.repo_ref!} resolved to commit ${sha}.`);
     return sha;
@@ -38,7 +38,7 @@ export async function withSource(
   use: (archive: SourceArchive | null) => Promise<void>,
 ): Promise<void> {
   if (held.source === "github") {
-    const place = await gitPlaceOf(deps, held.tenant_id, held.source_config);
+    const place = await findGitPlace(deps, held.tenant_id, held.source_config);
     const order = { id: held.id, place, ref: held.repo_ref!, sha: held.repo_commit_sha!, log, signal };
     return deps.git.withArchive(order, (file) => use({ file, withLinks: true }));
   }

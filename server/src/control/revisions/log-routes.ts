@@ -8,7 +8,7 @@ import { findDeployment } from "../deployment-records/sql.ts";
 import { revisionParams } from "./schema.ts";
 import { findRevision } from "./sql.ts";
 import * as schema from "../logs/schema.ts";
-import { type LogKind, type LogRow, type LogsWanted, selectLogs } from "../logs/sql.ts";
+import { type LogKind, type LogRow, type LogsSelection, selectLogs } from "../logs/sql.ts";
 
 const shared = { tag: "Logs", errorFamily: "validation", permission: "deployments:read" } as const;
 
@@ -31,7 +31,7 @@ export function logRoutes(deps: ControlDeps): Route[] {
     if (of.revision !== undefined && !(await findRevision(sql, of.id, of.revision))) {
       throw unknownRevision(of.id, of.revision);
     }
-    const wanted: LogsWanted = {
+    const wanted: LogsSelection = {
       deploymentId: of.id,
       revisionId: of.revision,
       kind: of.kind,

@@ -1,14 +1,14 @@
-import { printRevisionConfig } from "../deployment-records/print.ts";
+import { serializeRevisionConfig } from "../deployment-records/print.ts";
 import type { Revision } from "./schema.ts";
 import type { RevisionRow } from "./sql.ts";
 
 /** Serializes a revision. */
-export const printRevision = (row: RevisionRow): Revision => ({
+export const serializeRevision = (row: RevisionRow): Revision => ({
   id: row.id,
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
   status: row.status,
   status_message: row.status_message,
   source: row.source,
-  source_revision_config: printRevisionConfig(row),
+  source_revision_config: serializeRevisionConfig(row),
 });

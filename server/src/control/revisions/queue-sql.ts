@@ -54,15 +54,15 @@ const noteEvent = (sql: Sql | Transaction, id: string) => sql`
   insert into revision_events (revision_id, status, attempt, message)
   select r.id, r.status, r.attempt, r.status_message from revisions r where r.id = ${id}`;
 
-export type Held = Pick<ClaimedRevision, "id" | "attempt" | "deployment_id" | "number">;
+export type LeasedRevision = Pick<ClaimedRevision, "id" | "attempt" | "deployment_id" | "number">;
 
 /** The revision was taken over by another process, or was ended. */
-export class NotOursError extends Error {}
+export class LostRevisionError extends Error {}
 
 /** Makes a transition. Throws NotOursError when the revision is not in the expected state. @returns the new state */
 export async function transition(
   sql: Sql | Transaction,
-  held: Held,
+  held: LeasedRevision,
   from: Status,
   event: Event,
   changes: { message?: string | null; artifactId?: string; commitSha?: string | null } = {},
@@ -76,13 +76,13 @@ export async function transition(
       repo_commit_sha = coalesce(${changes.commitSha ?? null}, repo_commit_sha), losses = 0, updated_at = now(),
       finished_at = case when ${isFinal} then now() else finished_at end
     where id = ${held.id} and attempt = ${held.attempt} and status = ${from}`;
-  if (count !== 1) throw new NotOursError();
+  if (count !== 1) throw new LostRevisionError();
   await noteEvent(sql, held.id);
   return to;
 }
 
 /** Skips older revisions that neither serve nor are about to: the newest wins. */
-export async function supersedeOlder(tx: Transaction, { id, deployment_id, number }: Held): Promise<void> {
+export async function supersedeOlder(tx: Transaction, { id, deployment_id, number }: LeasedRevision): Promise<void> {
   const rows = await tx<{ id: string }[]>`
     update revisions set status = 'SKIPPED', updated_at = now(), finished_at = now(),
       status_message = ${`Replaced by the newer revision ${id}.`}
@@ -92,7 +92,11 @@ export async function supersedeOlder(tx: Transaction, { id, deployment_id, numbe
 }
 
 /** @returns the state; undefined when another process has taken the revision over */
-export async function renewLease(sql: Sql, { id, attempt }: Held, leaseSeconds: number): Promise<Status | undefined> {
+export async function renewLease(
+  sql: Sql,
+  { id, attempt }: LeasedRevision,
+  leaseSeconds: number,
+): Promise<Status | undefined> {
   const [row] = await sql<{ status: Status }[]>`
     update revisions set lease_until = now() + make_interval(secs => ${leaseSeconds})
     where id = ${id} and attempt = ${attempt} and holder is not null returning status`;
@@ -102,14 +106,14 @@ export async function renewLease(sql: Sql, { id, attempt }: Held, leaseSeconds: 
 /** Releases the revision, to be claimed again after a pause. */
 export const release = (
   sql: Sql,
-  { id, attempt }: Held,
+  { id, attempt }: LeasedRevision,
   { pauseMs, losses, message }: { pauseMs: number; losses?: number; message?: string },
 ) => sql`
   update revisions set holder = null, lease_until = null, not_before = now() + make_interval(secs => ${pauseMs / 1000}),
     losses = coalesce(${losses ?? null}::int, losses), status_message = coalesce(${message ?? null}, status_message)
   where id = ${id} and attempt = ${attempt}`;
 
-export interface HeldByOthers {
+export interface ForeignLease {
   id: string;
   attempt: number;
   deployment_id: string;
@@ -121,12 +125,12 @@ export interface HeldByOthers {
 }
 
 /** Lists revisions that are claimed by any process. */
-export const heldRevisions = (sql: Sql) => sql<HeldByOthers[]>`
+export const heldRevisions = (sql: Sql) => sql<ForeignLease[]>`
   select id, attempt, deployment_id, number, holder, status, losses, lease_until < now() as is_expired from revisions
   where holder is not null limit 10000`;
 
 /** Takes a revision from a dead holder. One in progress is INTERRUPTED until another process resumes it. */
-export async function takeFromLost(sql: Sql, lost: HeldByOthers): Promise<boolean> {
+export async function takeFromLost(sql: Sql, lost: ForeignLease): Promise<boolean> {
   const to = TRANSITIONS[lost.status].lost ?? lost.status;
   const { count } = await sql`
     update revisions set holder = null, lease_until = null, status = ${to}, losses = losses + 1, updated_at = now(),

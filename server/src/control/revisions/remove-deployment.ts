@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 
 import type { Sql } from "../../base/db/connect.ts";
-import { deleteDeploymentRow, type GoingDeployment } from "../deployment-records/sql.ts";
+import { deleteDeploymentRow, type PendingDeployment } from "../deployment-records/sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 import { deleteTracingProject } from "../runtime/traces.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
@@ -14,7 +14,7 @@ interface Leftovers {
   uploads: string[];
 }
 
-async function leftoversOf(sql: Sql, id: string): Promise<Leftovers> {
+async function countLeftovers(sql: Sql, id: string): Promise<Leftovers> {
   const [row] = await sql<Leftovers[]>`
     select (select count(*)::int from revisions where deployment_id = ${id} and holder is not null) as held,
       (select count(*)::int from instances where deployment_id = ${id} and state <> 'ended') as alive,
@@ -29,10 +29,10 @@ async function leftoversOf(sql: Sql, id: string): Promise<Leftovers> {
  * is deleted last, so that unfinished removals are retried. A forced deletion leaves behind what cannot be removed, and
  * logs it.
  */
-export async function removeDeployment(deps: WorkDeps, going: GoingDeployment): Promise<boolean> {
+export async function removeDeployment(deps: WorkDeps, going: PendingDeployment): Promise<boolean> {
   const { sql, secrets, driver, databases, directory, images, log } = deps;
   const { id, tenant_id: workspaceId, force_delete: isForced } = going;
-  const left = await leftoversOf(sql, id);
+  const left = await countLeftovers(sql, id);
   // the supervisor stops running instances, and the worker's attempts end by themselves
   if (left.held > 0 || left.alive > 0) return false;
   const remove = async (what: string, work: () => Promise<unknown>): Promise<void> => {

@@ -2,14 +2,14 @@ import { route, type Route } from "../../base/http/route.ts";
 import { hosted } from "../api-host.ts";
 import { maskSecrets, readEnvironment } from "../deployment-records/environment-secret.ts";
 import { unknownDeployment, unknownRevision } from "../deployment-records/not-found.ts";
-import { printDeployment } from "../deployment-records/print.ts";
+import { serializeDeployment } from "../deployment-records/print.ts";
 import * as deployments from "../deployment-records/schema.ts";
 import { findDeployment, lockDeployment } from "../deployment-records/sql.ts";
 import type { ControlDeps } from "../deps.ts";
 import { deploymentUrl } from "../public-url.ts";
 import { applyChange, checkRevisionBody } from "./create-revision.ts";
 import { interrupt, redeploy } from "./redeploy.ts";
-import { printRevision } from "./print.ts";
+import { serializeRevision } from "./print.ts";
 import * as schema from "./schema.ts";
 import { findRevision, listRevisions } from "./sql.ts";
 
@@ -40,7 +40,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
         const { deployment_id: id } = params;
         if (!(await findDeployment(sql, principal.workspaceId, id))) throw unknownDeployment(id);
         const rows = await listRevisions(sql, id, { ...query, remote: query.remote_reconciled });
-        return c.json({ resources: rows.map(printRevision), offset: query.offset + rows.length });
+        return c.json({ resources: rows.map(serializeRevision), offset: query.offset + rows.length });
       },
     }),
     route({
@@ -61,7 +61,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
           return (await applyChange(deps, tx, row, body, { always: true }))!;
         });
         deps.worker.wake();
-        return c.json(printRevision(await find(principal.workspaceId, params.deployment_id, made)), 201);
+        return c.json(serializeRevision(await find(principal.workspaceId, params.deployment_id, made)), 201);
       },
     }),
     route({
@@ -73,7 +73,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
       params: schema.revisionParams,
       out: { 200: schema.revision },
       async handler({ params, principal, c }) {
-        return c.json(printRevision(await find(principal.workspaceId, params.deployment_id, params.revision_id)));
+        return c.json(serializeRevision(await find(principal.workspaceId, params.deployment_id, params.revision_id)));
       },
     }),
     route({
@@ -91,7 +91,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
         const row = (await findDeployment(sql, principal.workspaceId, id))!;
         const environment = await readEnvironment(deps.secrets, { purpose: "deployment-env", id });
         const secrets = maskSecrets(environment, deps.settings.returnSecrets);
-        return c.json(printDeployment(row, secrets, deploymentUrl(deps, row.slug)));
+        return c.json(serializeDeployment(row, secrets, deploymentUrl(deps, row.slug)));
       },
     }),
     route({
@@ -106,7 +106,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
       async handler({ params, principal, c }) {
         const { deployment_id: id, revision_id: revision } = params;
         await interrupt(deps, principal.workspaceId, id, revision);
-        return c.json(printRevision(await find(principal.workspaceId, id, revision)));
+        return c.json(serializeRevision(await find(principal.workspaceId, id, revision)));
       },
     }),
   ];

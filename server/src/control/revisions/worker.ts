@@ -6,10 +6,10 @@
 import { identifyProcess, processLives } from "../../base/db/process-identity.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
-import { LeasedJobs } from "../../base/jobs/leased-jobs.ts";
-import { Passes } from "../../base/jobs/passes.ts";
+import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import { deploymentsToDo, markReady } from "../deployment-records/sql.ts";
+import { selectPendingDeployments, markReady } from "../deployment-records/sql.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { removeDeployment } from "./remove-deployment.ts";
 import { advance, type Pause } from "./advance.ts";
@@ -26,7 +26,7 @@ export class Worker {
   readonly #deps: WorkDeps;
   readonly #jobs: LeasedJobs<queue.ClaimedRevision, Pause>;
   readonly #holder = JSON.stringify(identifyProcess(process.pid));
-  readonly #passes: Passes;
+  readonly #passes: Poller;
   #garbageAt = 0;
   /** Earliest retry of deployments whose creation or deletion has just failed. */
   readonly #notBefore = new Map<string, number>();
@@ -54,7 +54,7 @@ export class Worker {
       log,
     });
     const failing = "could not claim revisions; will retry";
-    this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
+    this.#passes = new Poller({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
 
   start(): void {
@@ -100,7 +100,7 @@ export class Worker {
 
   async #deployments(): Promise<void> {
     const { sql, databases, log } = this.#deps;
-    for (const deployment of await deploymentsToDo(sql, 100)) {
+    for (const deployment of await selectPendingDeployments(sql, 100)) {
       if ((this.#notBefore.get(deployment.id) ?? 0) > performance.now()) continue;
       this.#notBefore.delete(deployment.id);
       try {

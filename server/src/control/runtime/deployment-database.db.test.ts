@@ -38,13 +38,13 @@ async function open(address: { uri: string; socket: string | null }, platform: T
 }
 
 const address = { uri: db.uri, socket: db.options.host ?? null };
-const nameOf = (id: string) => `heddle_d_${id.replaceAll("-", "")}`;
+const databaseName = (id: string) => `heddle_d_${id.replaceAll("-", "")}`;
 
 async function deployment(databases: DeploymentDatabases): Promise<{ id: string; uri: string; name: string }> {
   const id = randomUUID();
   const uri = databases.uri(id, await databases.ensure(id, workspaceId));
-  made.push(nameOf(id));
-  return { id, uri, name: nameOf(id) };
+  made.push(databaseName(id));
+  return { id, uri, name: databaseName(id) };
 }
 
 /** Connects as the address's user to any database of the server. Returns "entered", or the reason for the failure. */
@@ -63,7 +63,7 @@ async function enter(uri: string, database: string): Promise<string> {
 const REFUSED = "42501";
 const TOO_MANY = "53300";
 
-const limitOf = async (name: string): Promise<number> =>
+const connectionLimit = async (name: string): Promise<number> =>
   (await db.sql<{ limit: number }[]>`select rolconnlimit as limit from pg_roles where rolname = ${name}`)[0]!.limit;
 
 /** Opens connections until one is refused, at most `most`. @returns their number, and the reason of the refusal */
@@ -100,35 +100,35 @@ afterAll(async () => {
 test("a deployment's role connects to its own database and no other", async () => {
   const databases = await open(address);
   await databases.secure();
-  const [one, two] = [await deployment(databases), await deployment(databases)];
+  const [first, second] = [await deployment(databases), await deployment(databases)];
   const platform = new URL(db.uri).pathname.slice(1);
-  expect(await enter(one.uri, one.name)).toBe("entered");
-  for (const other of [two.name, platform, "postgres", "template1"]) {
-    expect([other, await enter(one.uri, other)]).toEqual([other, REFUSED]);
+  expect(await enter(first.uri, first.name)).toBe("entered");
+  for (const other of [second.name, platform, "postgres", "template1"]) {
+    expect([other, await enter(first.uri, other)]).toEqual([other, REFUSED]);
   }
 });
 
 test("a start closes databases that an older installation left open, and ends their connections", async () => {
   const databases = await open(address);
-  const [one, two] = [await deployment(databases), await deployment(databases)];
+  const [first, second] = [await deployment(databases), await deployment(databases)];
   const platform = new URL(db.uri).pathname.slice(1);
-  for (const name of [two.name, platform, "template1"]) {
+  for (const name of [second.name, platform, "template1"]) {
     await db.sql.unsafe(`grant connect on database "${name}" to public`);
   }
   const reader = `heddle_reader_${process.pid}`;
   await db.sql.unsafe(`create role "${reader}" login password 'x'`);
   await db.sql.unsafe(`grant select on workspaces to "${reader}"`);
   try {
-    const inside = postgres(one.uri, { database: platform, max: 1, onnotice: () => {} });
+    const inside = postgres(first.uri, { database: platform, max: 1, onnotice: () => {} });
     // the lock that migrations take
     await inside`select pg_advisory_lock(7236518)`;
     await databases.secure();
     await expect(inside`select 1`).rejects.toThrow();
     await inside.end({ timeout: 1 });
-    for (const other of [two.name, platform, "template1"]) {
-      expect([other, await enter(one.uri, other)]).toEqual([other, REFUSED]);
+    for (const other of [second.name, platform, "template1"]) {
+      expect([other, await enter(first.uri, other)]).toEqual([other, REFUSED]);
     }
-    expect(await enter(one.uri, one.name)).toBe("entered");
+    expect(await enter(first.uri, first.name)).toBe("entered");
     // a role of the operator that reads here keeps its access
     const url = new URL(db.uri);
     Object.assign(url, { username: reader, password: "x" });
@@ -154,25 +154,25 @@ test("an advisory lock held by a deployment blocks no other database", async () 
 test("a half-created database is closed before anyone can connect", async () => {
   const databases = await open(address);
   const id = randomUUID();
-  made.push(nameOf(id));
+  made.push(databaseName(id));
   // as after a kill between two of its steps
-  await db.sql.unsafe(`create role "${nameOf(id)}" login password 'x'`);
-  await db.sql.unsafe(`create database "${nameOf(id)}" owner "${nameOf(id)}" allow_connections false`);
-  await db.sql.unsafe(`drop database "${nameOf(id)}"`);
+  await db.sql.unsafe(`create role "${databaseName(id)}" login password 'x'`);
+  await db.sql.unsafe(`create database "${databaseName(id)}" owner "${databaseName(id)}" allow_connections false`);
+  await db.sql.unsafe(`drop database "${databaseName(id)}"`);
   const uri = databases.uri(id, await databases.ensure(id, workspaceId));
-  expect(await enter(uri, nameOf(id))).toBe("entered");
-  await db.sql.unsafe(`grant connect on database "${nameOf(id)}" to public`);
-  await db.sql.unsafe(`alter database "${nameOf(id)}" allow_connections false`);
+  expect(await enter(uri, databaseName(id))).toBe("entered");
+  await db.sql.unsafe(`grant connect on database "${databaseName(id)}" to public`);
+  await db.sql.unsafe(`alter database "${databaseName(id)}" allow_connections false`);
   await databases.ensure(id, workspaceId);
-  expect(await enter(uri, nameOf(id))).toBe("entered");
-  expect(await enter((await deployment(databases)).uri, nameOf(id))).toBe(REFUSED);
+  expect(await enter(uri, databaseName(id))).toBe("entered");
+  expect(await enter((await deployment(databases)).uri, databaseName(id))).toBe(REFUSED);
 });
 
 test("rejects a role that opens too many connections, without affecting the platform or other roles", async () => {
   const databases = await open(address);
   await databases.secure();
   const [greedy, neighbour] = [await deployment(databases), await deployment(databases)];
-  const limit = await limitOf(greedy.name);
+  const limit = await connectionLimit(greedy.name);
   expect(limit).toBe(connectionNeed(1, OWN));
   const { entered, refused, end } = await fill(greedy.uri, limit + 5);
   expect([entered, refused]).toEqual([limit, TOO_MANY]);
@@ -183,7 +183,7 @@ test("rejects a role that opens too many connections, without affecting the plat
   const more = await fill(greedy.uri, 5);
   expect([more.entered, more.refused]).toEqual([2, TOO_MANY]);
   await databases.limitConnections(greedy.id, 1);
-  expect(await limitOf(greedy.name)).toBe(limit);
+  expect(await connectionLimit(greedy.name)).toBe(limit);
   const own = postgres(greedy.uri, { max: 1, onnotice: () => {} });
   await expect(own.unsafe(`alter role "${greedy.name}" connection limit -1`)).rejects.toThrow();
   await Promise.all([end(), more.end(), own.end({ timeout: 1 })]);
@@ -191,14 +191,14 @@ test("rejects a role that opens too many connections, without affecting the plat
 
 test("a start limits the roles of an older installation, and no foreign role", async () => {
   const databases = await open(address);
-  const [one, foreign] = [await deployment(databases), await deployment(databases)];
+  const [own, foreign] = [await deployment(databases), await deployment(databases)];
   await db.sql`insert into deployments (id, tenant_id, name, slug, source, source_config, status)
-    values (${one.id}, ${workspaceId}, 'one', 'one', 'internal_source', '{}', 'READY')`;
-  for (const { name } of [one, foreign]) await db.sql.unsafe(`alter role "${name}" connection limit -1`);
+    values (${own.id}, ${workspaceId}, 'one', 'one', 'internal_source', '{}', 'READY')`;
+  for (const { name } of [own, foreign]) await db.sql.unsafe(`alter role "${name}" connection limit -1`);
   await databases.secure();
-  expect(await limitOf(one.name)).toBe(connectionNeed(1, OWN));
-  expect(await limitOf(foreign.name)).toBe(-1);
-  await db.sql`delete from deployments where id = ${one.id}`;
+  expect(await connectionLimit(own.name)).toBe(connectionNeed(1, OWN));
+  expect(await connectionLimit(foreign.name)).toBe(-1);
+  await db.sql`delete from deployments where id = ${own.id}`;
 });
 
 test("a start warns where deployments could take the platform's connections, and not where some are reserved", async () => {

@@ -22,7 +22,7 @@ export interface DeploymentCredentials {
 
 const PURPOSE = "deployment-database";
 
-const nameOf = (deploymentId: string): string => `heddle_d_${deploymentId.replaceAll("-", "")}`;
+const databaseName = (deploymentId: string): string => `heddle_d_${deploymentId.replaceAll("-", "")}`;
 
 /**
  * Databases of deployments: one each, owned by a role that may connect to no other deployment's database. Created once;
@@ -67,7 +67,7 @@ export class DeploymentDatabases {
   /** Sets a limit for roles created by an older version; the supervisor raises it for live agent servers. */
   async #limitRoles(): Promise<void> {
     const rows = await this.#sql<{ id: string }[]>`select id from deployments limit 100000`;
-    const names = rows.map(({ id }) => nameOf(id));
+    const names = rows.map(({ id }) => databaseName(id));
     const open = await this.#admin<{ name: string }[]>`
       select rolname as name from pg_roles where rolconnlimit = -1 and rolname = any(${names}::text[])`;
     for (const { name } of open) await this.#limit(name, this.#leastConnections);
@@ -76,7 +76,7 @@ export class DeploymentDatabases {
 
   /** Sets the connection limit of a deployment's role, at least what one agent server needs. */
   async limitConnections(deploymentId: string, connections: number): Promise<void> {
-    const name = nameOf(deploymentId);
+    const name = databaseName(deploymentId);
     const wanted = Math.max(connections, this.#leastConnections);
     const [role] = await this.#admin<{ limit: number }[]>`
       select rolconnlimit as limit from pg_roles where rolname = ${name}`;
@@ -99,7 +99,7 @@ export class DeploymentDatabases {
   async ensure(deploymentId: string, workspaceId: string): Promise<DeploymentCredentials> {
     const credentials = await this.#credentials(deploymentId, workspaceId);
     const admin = this.#admin;
-    const name = nameOf(deploymentId);
+    const name = databaseName(deploymentId);
     const [database] = await admin<{ is_open: boolean }[]>`
       select datallowconn as is_open from pg_database where datname = ${name}`;
     if (database?.is_open) return credentials;
@@ -127,7 +127,7 @@ export class DeploymentDatabases {
     const credentials: DeploymentCredentials =
       known === null
         ? {
-            user: nameOf(deploymentId),
+            user: databaseName(deploymentId),
             password: randomBytes(24).toString("hex"),
             secretsKey: `d1:${randomBytes(32).toString("base64")}`,
             platformKey: null,
@@ -147,13 +147,13 @@ export class DeploymentDatabases {
     const url = new URL(this.#address.uri);
     url.username = user;
     url.password = password;
-    url.pathname = `/${nameOf(deploymentId)}`;
+    url.pathname = `/${databaseName(deploymentId)}`;
     return url.href;
   }
 
   /** Drops the database with all its data, and disconnects its sessions. */
   async drop(deploymentId: string, workspaceId: string): Promise<void> {
-    const name = nameOf(deploymentId);
+    const name = databaseName(deploymentId);
     await this.#admin.unsafe(`drop database if exists "${name}" with (force)`);
     await this.#admin.unsafe(`drop role if exists "${name}"`);
     const known = await this.#secrets.get({ purpose: PURPOSE, id: deploymentId });

@@ -1,6 +1,6 @@
 import type { Secret, SourceConfig } from "../deployment-records/schema.ts";
 
-export interface EnvironmentOrder {
+export interface EnvironmentParams {
   deployment: { id: string; name: string; tenant_id: string };
   revisionId: string;
   config: SourceConfig;
@@ -20,7 +20,7 @@ export interface EnvironmentOrder {
  * Returns the environment of an agent server (contract control-plane §6.2). The platform's variables come last, so that
  * secrets cannot override them.
  */
-export function instanceEnvironment(order: EnvironmentOrder): Record<string, string> {
+export function instanceEnvironment(order: EnvironmentParams): Record<string, string> {
   const { deployment, revisionId, config, git, settings, traces, platform } = order;
   const spec = config.resource_spec ?? {};
   const secrets = Object.fromEntries(order.secrets.map(({ name, value }) => [name, value]));
@@ -63,7 +63,7 @@ const hostsByCores = ({ resource_spec: spec }: SourceConfig): number =>
   Math.min(MOST_HOSTS, Math.max(1, Math.round(spec?.cpu ?? 1)));
 
 /** Returns the number of graph hosts of an agent server, from the owner's variables or the cores it requests. */
-export function hostsOf(config: SourceConfig, secrets: Secret[]): number {
+export function hostCount(config: SourceConfig, secrets: Secret[]): number {
   const named = Number(secrets.find(({ name }) => name === "HEDDLE_HOSTS")?.value);
   return Number.isInteger(named) && named >= 1 && named <= MOST_HOSTS ? named : hostsByCores(config);
 }

@@ -136,7 +136,7 @@ export class InstanceWatch {
       const now = new Date();
       const lines = text
         .split("\n")
-        .flatMap((line): LogLine[] => [parseLogLine(line, now)].filter((one) => one !== null));
+        .flatMap((line): LogLine[] => [parseLogLine(line, now)].filter((logLine) => logLine !== null));
       await sql.begin(async (tx) => {
         if (lines.length > 0) await insertLogs(tx, { deploymentId, revisionId, kind: "deploy" }, lines);
         await rows.setLogOffset(tx, id, next);

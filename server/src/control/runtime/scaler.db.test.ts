@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 
 import { testControlPlane } from "../../../test/control-plane.ts";
 import {
-  archiveOf,
+  createArchive,
   createDeployment,
   deployArchive,
   graphProject,
@@ -27,7 +27,7 @@ const alive = async (revision: string) => {
 test("runs that wait for a slot add a replica, which is removed when it is not needed", async () => {
   // one slot per server
   const id = await createDeployment(call, "scaled", [{ name: "N_JOBS_PER_WORKER", value: "1" }]);
-  const revision = await deployArchive(call, id, archiveOf(graphProject("scaled")), {
+  const revision = await deployArchive(call, id, createArchive(graphProject("scaled")), {
     source_config: { resource_spec: { min_scale: 1, max_scale: 2 } },
   });
   await untilStatus(call, id, revision, "DEPLOYED", 60_000);
@@ -59,8 +59,8 @@ test("runs that wait for a slot add a replica, which is removed when it is not n
     select crashed, end_reason from instances where revision_id = ${revision} and replica = 1 and state <> 'ready'`;
   expect(ended!.crashed).toBe(false);
   expect((await ask()).steps).toEqual(["one:scaled", "two:scaled"]);
-  const said = (await logLines(call, id, revision, "deploy")).filter((line) => line.startsWith("Scaled from "));
-  expect(said.map((line) => line.split(":")[0])).toEqual([
+  const logged = (await logLines(call, id, revision, "deploy")).filter((line) => line.startsWith("Scaled from "));
+  expect(logged.map((line) => line.split(":")[0])).toEqual([
     "Scaled from 1 to 2 replicas",
     "Scaled from 2 to 1 replicas",
   ]);

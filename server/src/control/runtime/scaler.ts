@@ -9,13 +9,13 @@ import { get } from "node:http";
 
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import type { Sql } from "../../base/db/connect.ts";
-import { Passes } from "../../base/jobs/passes.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import type { Log } from "../../base/log.ts";
 import { setScale } from "../deployment-records/sql.ts";
 import { insertLogs } from "../logs/sql.ts";
 import { type ScalableRow, scalableDeployments } from "./sql.ts";
 import type { Supervisor } from "./supervisor.ts";
-import { type Load, maxScale, minScale, replicasOf, wantedReplicas } from "./wanted-replicas.ts";
+import { type Load, maxScale, minScale, replicaTarget, wantedReplicas } from "./wanted-replicas.ts";
 
 const AT_ONCE = 8;
 const ASK_MS = 2_000;
@@ -27,7 +27,7 @@ export interface ScalerOptions {
   settings: { scaleSeconds: number; scaleUpSeconds: number; scaleDownSeconds: number };
 }
 
-interface Wish {
+interface ScaleTarget {
   at: number;
   replicas: number;
 }
@@ -35,14 +35,14 @@ interface Wish {
 export class Scaler {
   readonly #options: ScalerOptions;
   /** Recent targets by revision. */
-  readonly #wishes = new Map<string, Wish[]>();
-  readonly #passes: Passes;
+  readonly #wishes = new Map<string, ScaleTarget[]>();
+  readonly #passes: Poller;
 
   constructor(options: ScalerOptions) {
     this.#options = options;
     const { log, settings } = options;
     const failing = "could not scale deployments; will retry";
-    this.#passes = new Passes({ pass: () => this.#look(), everyMs: settings.scaleSeconds * 1000, log, failing });
+    this.#passes = new Poller({ pass: () => this.#look(), everyMs: settings.scaleSeconds * 1000, log, failing });
   }
 
   start(): void {
@@ -63,7 +63,7 @@ export class Scaler {
 
   async #scale(row: ScalableRow): Promise<void> {
     const { sql, supervisor } = this.#options;
-    const now = replicasOf(row);
+    const now = replicaTarget(row);
     const load = await this.#load(row, now);
     if (!load) return;
     // no further scale-up while some replicas are still starting, or fail to start
@@ -84,11 +84,11 @@ export class Scaler {
     const wishes = [...(this.#wishes.get(revisionId) ?? []), { at, replicas: wish }];
     const longest = Math.max(scaleUpSeconds, scaleDownSeconds) * 1000;
     // an entry older than the window shows that the window is complete
-    const from = wishes.findLastIndex((one) => at - one.at >= longest);
+    const from = wishes.findLastIndex((wish) => at - wish.at >= longest);
     this.#wishes.set(revisionId, wishes.slice(Math.max(0, from)));
     const within = (seconds: number): number[] | null => {
-      const begin = wishes.findLastIndex((one) => at - one.at >= seconds * 1000);
-      return begin === -1 ? null : wishes.slice(begin).map((one) => one.replicas);
+      const begin = wishes.findLastIndex((wish) => at - wish.at >= seconds * 1000);
+      return begin === -1 ? null : wishes.slice(begin).map((wish) => wish.replicas);
     };
     const more = Math.min(...(within(scaleUpSeconds) ?? [now]));
     const fewer = Math.max(...(within(scaleDownSeconds) ?? [now]));
@@ -97,15 +97,15 @@ export class Scaler {
 
   async #load(row: ScalableRow, wanted: number): Promise<Load | null> {
     const { supervisor } = this.#options;
-    const ready = supervisor.of(row.revision_id).filter((one) => one.row.state === "ready");
+    const ready = supervisor.of(row.revision_id).filter((instance) => instance.row.state === "ready");
     // none is ready, or some are about to stop: the load is not representative
     if (ready.length === 0 || ready.length > wanted) return null;
-    const usages = await Promise.all(ready.map((one) => supervisor.usage(one.row.id)));
-    const percents = usages.map((one) => one?.cpu_percent ?? null);
+    const usages = await Promise.all(ready.map((instance) => supervisor.usage(instance.row.id)));
+    const percents = usages.map((usage) => usage?.cpu_percent ?? null);
     return {
       replicas: ready.length,
       queue: await askQueue(ready[0]!.row.port),
-      cpuPercent: percents.includes(null) ? null : percents.reduce<number>((sum, one) => sum + one!, 0),
+      cpuPercent: percents.includes(null) ? null : percents.reduce<number>((sum, value) => sum + value!, 0),
       cpu: row.source_config.resource_spec?.cpu ?? 1,
       cores: availableParallelism(),
     };
@@ -140,8 +140,8 @@ async function askQueue(port: number): Promise<Load["queue"]> {
     const metrics = JSON.parse(text) as Metric[];
     const read = (name: string, state?: string) =>
       metrics
-        .find((one) => one.name === name)
-        ?.values.find((one) => state === undefined || one.labels["state"] === state)?.value;
+        .find((metric) => metric.name === name)
+        ?.values.find((value) => state === undefined || value.labels["state"] === state)?.value;
     const [due, running] = [read("heddle_queue_runs", "due"), read("heddle_queue_runs", "running")];
     const slots = read("heddle_server_slots");
     return due === undefined || running === undefined || slots === undefined ? null : { due, running, slots };

@@ -9,7 +9,7 @@
 
 import type { Sql } from "../../base/db/connect.ts";
 import { uuid7 } from "../../base/ids.ts";
-import { Passes } from "../../base/jobs/passes.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import type { Log } from "../../base/log.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
@@ -21,11 +21,11 @@ import { insertLogs } from "../logs/sql.ts";
 import type { ControlSettings } from "../settings.ts";
 import type { DeploymentDatabases } from "./deployment-database.ts";
 import { connectionNeed } from "./connection-need.ts";
-import { type EnvironmentOrder, hostsOf, instanceEnvironment } from "./instance-environment.ts";
+import { type EnvironmentParams, hostCount, instanceEnvironment } from "./instance-environment.ts";
 import type { Traces } from "./traces.ts";
 import { InstanceWatch } from "./instance-watch.ts";
 import * as rows from "./sql.ts";
-import { replicasOf } from "./wanted-replicas.ts";
+import { replicaTarget } from "./wanted-replicas.ts";
 import { freePort } from "../../base/free-port.ts";
 
 const LOOK_MS = 500;
@@ -54,13 +54,13 @@ export class Supervisor {
   readonly #watched = new Map<string, InstanceWatch>();
   readonly #draining = new Map<string, Promise<void>>();
   #timers: NodeJS.Timeout[] = [];
-  readonly #passes: Passes;
+  readonly #passes: Poller;
   #stopped = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     const failing = "could not reconcile instances; will retry";
-    this.#passes = new Passes({ pass: () => this.#reconcile(), everyMs: LOOK_MS, log: options.log, failing });
+    this.#passes = new Poller({ pass: () => this.#reconcile(), everyMs: LOOK_MS, log: options.log, failing });
   }
 
   /** Identifies the machine and data directory of these instances. */
@@ -77,7 +77,7 @@ export class Supervisor {
     await this.#options.table.refresh();
     this.#timers = [
       setInterval(() => {
-        for (const one of this.#watched.values()) one.look();
+        for (const instance of this.#watched.values()) instance.look();
       }, WATCH_MS).unref(),
     ];
     this.#passes.start();
@@ -111,7 +111,9 @@ export class Supervisor {
 
   /** Returns the live instances of a revision, for its deployment. */
   of(revisionId: string): InstanceWatch[] {
-    return [...this.#watched.values()].filter((one) => one.row.revision_id === revisionId && !one.isOver);
+    return [...this.#watched.values()].filter(
+      (instance) => instance.row.revision_id === revisionId && !instance.isOver,
+    );
   }
 
   async usage(instanceId: string): Promise<InstanceUsage | null> {
@@ -143,38 +145,38 @@ export class Supervisor {
     for (const [id, watch] of this.#watched) if (watch.isOver && !this.#draining.has(id)) this.#watched.delete(id);
     for (const wanted of await rows.wantedRevisions(sql)) {
       if (this.#stopped) return;
-      const living = this.of(wanted.revision_id).filter((one) => one.row.state !== "draining");
-      const replicas = replicasOf(wanted);
+      const living = this.of(wanted.revision_id).filter((instance) => instance.row.state !== "draining");
+      const replicas = replicaTarget(wanted);
       for (let replica = 0; replica < replicas; replica++) {
-        const isThere = living.some((one) => one.row.replica === replica);
+        const isThere = living.some((instance) => instance.row.replica === replica);
         if (!isThere && this.#mayStart(wanted)) await this.#start(wanted, replica);
       }
-      for (const one of living) if (one.row.replica >= replicas) this.#drainInOrder(one);
+      for (const instance of living) if (instance.row.replica >= replicas) this.#drainGracefully(instance);
     }
     await table.refresh();
     for (const { id, hurry } of await rows.unwantedInstances(sql, place)) {
       const watch = this.#watched.get(id);
       if (watch && hurry) this.#drain(watch, 0, HURRY_MS);
-      else if (watch) this.#drainInOrder(watch);
+      else if (watch) this.#drainGracefully(watch);
     }
     for (const watch of this.#watched.values()) {
       // an earlier control plane had begun to drain it
-      if (watch.row.state === "draining") this.#drainInOrder(watch);
+      if (watch.row.state === "draining") this.#drainGracefully(watch);
     }
   }
 
-  #drainInOrder(watch: InstanceWatch): void {
+  #drainGracefully(watch: InstanceWatch): void {
     const ms = this.#options.settings.drainSeconds * 1000;
     this.#drain(watch, ms, ms);
   }
 
-  #mayStart({ crashes, crashed_ago: ago }: rows.WantedRow): boolean {
+  #mayStart({ crashes, crashed_ago: ago }: rows.DesiredInstanceRow): boolean {
     if (crashes === 0 || ago === null) return true;
     const pause = Math.min(LONGEST_PAUSE_MS, this.#options.settings.restartMs * 2 ** Math.min(crashes - 1, 16));
     return ago >= pause;
   }
 
-  async #start(wanted: rows.WantedRow, replica: number): Promise<void> {
+  async #start(wanted: rows.DesiredInstanceRow, replica: number): Promise<void> {
     const { sql, driver, secrets, databases, settings, place, log } = this.#options;
     if (!driver.hasBuild(wanted.artifact_id)) {
       log.error({ revision: wanted.revision_id }, "the build of a revision that must run does not exist");
@@ -186,7 +188,7 @@ export class Supervisor {
       deployment: { id: wanted.deployment_id, name: wanted.name, tenant_id: wanted.tenant_id },
       revisionId: wanted.revision_id,
       config: wanted.source_config,
-      git: gitOf(wanted),
+      git: gitOrder(wanted),
       secrets: await readEnvironment(secrets, { purpose: "revision-env", id: wanted.revision_id }),
       databaseUri: databases.uri(wanted.deployment_id, credentials),
       secretsKey: credentials.secretsKey,
@@ -231,7 +233,7 @@ export class Supervisor {
     const { sql, secrets, databases, settings } = this.#options;
     let needed = 0;
     for (const { revision_id: id, source_config: config, instances } of await rows.liveRevisions(sql, deploymentId)) {
-      const hosts = hostsOf(config, await readEnvironment(secrets, { purpose: "revision-env", id }));
+      const hosts = hostCount(config, await readEnvironment(secrets, { purpose: "revision-env", id }));
       needed += instances * connectionNeed(hosts, settings.deploymentConnections);
     }
     await databases.limitConnections(deploymentId, needed);
@@ -255,7 +257,7 @@ export class Supervisor {
   }
 }
 
-const gitOf = (row: rows.WantedRow): EnvironmentOrder["git"] =>
+const gitOrder = (row: rows.DesiredInstanceRow): EnvironmentParams["git"] =>
   row.source === "github" && row.repo_ref !== null && row.repo_commit_sha !== null
     ? {
         url: row.source_config.repo_url ?? "",

@@ -50,12 +50,12 @@ async function sendRun(project: string): Promise<void> {
   const id = crypto.randomUUID();
   const now = new Date().toISOString();
   const dotted = `${now.replaceAll(/[-:.]/g, "").replace("Z", "000Z")}${id}`;
-  const one = { id, trace_id: id, dotted_order: dotted, name: "r", run_type: "chain", start_time: now, inputs: {} };
-  expect((await ask("POST", "/runs/batch", key, { post: [{ ...one, session_name: project }] })).status).toBe(202);
+  const run = { id, trace_id: id, dotted_order: dotted, name: "r", run_type: "chain", start_time: now, inputs: {} };
+  expect((await ask("POST", "/runs/batch", key, { post: [{ ...run, session_name: project }] })).status).toBe(202);
 }
 const reading = workspaceTracingKey(MASTER, OTHER, "delete-project");
 const projects = async (name: string) =>
-  (await ask("GET", `/sessions?name=${name}`, reading)).json!.map((one) => one.name);
+  (await ask("GET", `/sessions?name=${name}`, reading)).json!.map((item) => item.name);
 
 test("each workspace's deployments trace into that workspace, and their keys have no other use", async () => {
   const key = (await control.deps.traces)!.sendingKey(OTHER);

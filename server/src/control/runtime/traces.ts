@@ -36,8 +36,8 @@ export async function deleteTracingProject(traces: Traces, workspaceId: string, 
       signal: AbortSignal.timeout(LIMIT_MS),
     });
     if (answer.ok || answer.status === 404) return answer;
-    const said = (await answer.text()).slice(0, 300);
-    throw new Error(`the trace platform did not delete the project ${name}: ${answer.status} ${said}`);
+    const answerText = (await answer.text()).slice(0, 300);
+    throw new Error(`the trace platform did not delete the project ${name}: ${answer.status} ${answerText}`);
   };
   const found = await ask("GET", `/sessions?limit=1&name=${encodeURIComponent(name)}`);
   const projects = (found.status === 404 ? [] : await found.json()) as { id: string; name: string }[];

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { ResourceSpec } from "../deployment-records/schema.ts";
-import { type Load, replicasOf, wantedReplicas } from "./wanted-replicas.ts";
+import { type Load, replicaTarget, wantedReplicas } from "./wanted-replicas.ts";
 
 const load = (more: Partial<Load>): Load => ({ replicas: 2, queue: null, cpuPercent: null, cpu: 1, cores: 8, ...more });
 const queue = (due: number, running: number, slots = 10) => load({ queue: { due, running, slots }, cpuPercent: 10 });
@@ -36,7 +36,7 @@ test("adds replicas until each uses three quarters of a CPU, up to the machine's
 
 test("a revision's limits override what its load requires", () => {
   const of = (scale: number | null, resource_spec: ResourceSpec | null) =>
-    replicasOf({ scale, source_config: { resource_spec } });
+    replicaTarget({ scale, source_config: { resource_spec } });
   expect(of(null, null)).toBe(1);
   expect(of(5, null)).toBe(1);
   expect(of(null, { min_scale: 2, max_scale: 4 })).toBe(2);

@@ -51,5 +51,5 @@ export const minScale = ({ source_config: config }: Scaled): number =>
 export const maxScale = (of: Scaled): number => Math.max(minScale(of), of.source_config.resource_spec?.max_scale ?? 1);
 
 /** Returns the current target of a revision's replicas. */
-export const replicasOf = (of: Scaled & { scale: number | null }): number =>
+export const replicaTarget = (of: Scaled & { scale: number | null }): number =>
   Math.min(maxScale(of), Math.max(minScale(of), of.scale ?? 1));

@@ -75,8 +75,8 @@ export function systemRoutes(deps: ControlDeps, others: Route[]): Route[] {
       document() {
         const description = "Deployments of graph projects. Each endpoint is also available under /api-host.";
         const about = { title: "Heddle control plane", version: API_VERSION, description };
-        const manners = { errors: deps.settings.errors, limited: false };
-        return openApiDocument([...others, ...routes], about, manners);
+        const conventions = { errors: deps.settings.errors, limited: false };
+        return openApiDocument([...others, ...routes], about, conventions);
       },
     }),
   ];

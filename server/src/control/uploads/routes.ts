@@ -82,7 +82,7 @@ export function uploadRoutes(deps: ControlDeps): Route[] {
 const used = () => new AppError(409, "This upload URL has already been used. Request a new one.");
 
 async function receive(c: Context, file: string, maxBytes: number): Promise<number> {
-  const tells = Number(c.req.header("content-length") ?? 0);
-  if (tells > maxBytes) throw new AppError(413, `The archive is larger than ${maxBytes} bytes.`);
+  const declaredLength = Number(c.req.header("content-length") ?? 0);
+  if (declaredLength > maxBytes) throw new AppError(413, `The archive is larger than ${maxBytes} bytes.`);
   return receiveUpload(c.req.raw.body, file, maxBytes);
 }

@@ -47,7 +47,7 @@ export const finishLook = (
       then coalesce(now() + make_interval(secs => ${seconds}::float8), 'infinity') else next_look_at end
   where deployment_id = ${deployment_id}`;
 
-export async function seenOf(tx: Transaction, deploymentId: string): Promise<string | null | undefined> {
+export async function selectSeenCommit(tx: Transaction, deploymentId: string): Promise<string | null | undefined> {
   const [row] = await tx<{ seen_sha: string | null }[]>`
     select seen_sha from git_watches where deployment_id = ${deploymentId} for update`;
   return row?.seen_sha;
@@ -71,7 +71,7 @@ export async function isBeingResolved(tx: Transaction, deploymentId: string): Pr
 }
 
 /** Selects followed deployments of an integration on a branch. */
-export const watchesOf = (sql: Sql, tenantId: string, integrationId: string, branch: string) => sql<
+export const selectWatches = (sql: Sql, tenantId: string, integrationId: string, branch: string) => sql<
   { deployment_id: string; repo_url: string }[]
 >`
   select w.deployment_id, d.source_config->>'repo_url' as repo_url

@@ -41,5 +41,8 @@ export function readPush(json: unknown): Push | null {
   const branch = /^refs\/heads\/(.+)$/s.exec(ref)?.[1];
   if (branch === undefined || deleted === true || /^0+$/.test(after ?? "")) return null;
   const addresses = [...Object.values(repository ?? {}), ...Object.values(project ?? {})];
-  return { branch, repositories: [...new Set(addresses.flatMap((one) => (one == null ? [] : [canonicalUrl(one)])))] };
+  return {
+    branch,
+    repositories: [...new Set(addresses.flatMap((address) => (address == null ? [] : [canonicalUrl(address)])))],
+  };
 }

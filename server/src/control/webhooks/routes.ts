@@ -7,8 +7,8 @@ import { hosted } from "../api-host.ts";
 import type { ControlDeps } from "../deps.ts";
 import { canonicalUrl } from "../git/repository.ts";
 import { integrationParams } from "../integrations/schema.ts";
-import { integrationOfAnybody, webhookSecretOf } from "../integrations/sql.ts";
-import { watchesOf, wakeWatches } from "../watches/sql.ts";
+import { integrationOfAnybody, webhookSecretKey } from "../integrations/sql.ts";
+import { selectWatches, wakeWatches } from "../watches/sql.ts";
 import { isSame, isSigned, readPush } from "./push-event.ts";
 
 const shared = { tag: "Webhooks", errorFamily: "validation", permission: "public", audit: "none" } as const;
@@ -17,7 +17,7 @@ const shared = { tag: "Webhooks", errorFamily: "validation", permission: "public
 const MAX_BYTES = 1024 * 1024;
 
 /** Number of deployments that follow the pushed branch. */
-const heard = z.object({ deployments: z.int() });
+const pushAccepted = z.object({ deployments: z.int() });
 
 /**
  * Receives push notifications of Git hosts. Their content is not built: they only trigger a poll of the branch, so that
@@ -36,7 +36,7 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
     isPush: boolean,
   ) {
     const integration = await integrationOfAnybody(sql, id);
-    const secret = integration && (await secrets.get(webhookSecretOf(id)));
+    const secret = integration && (await secrets.get(webhookSecretKey(id)));
     const read = async () => new Uint8Array(await c.req.arrayBuffer());
     // the same response in both cases
     if (!integration || !secret || !(await isTrue(secret, read))) {
@@ -51,14 +51,14 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
     }
     const push = isPush ? readPush(parse(body)) : null;
     if (!push) return c.json({ deployments: 0 }, 200);
-    const watches = await watchesOf(sql, integration.tenant_id, integration.id, push.branch);
-    const meant = watches.filter(({ repo_url }) => push.repositories.includes(canonicalUrl(repo_url)));
+    const watches = await selectWatches(sql, integration.tenant_id, integration.id, push.branch);
+    const matching = watches.filter(({ repo_url }) => push.repositories.includes(canonicalUrl(repo_url)));
     await wakeWatches(
       sql,
-      meant.map((one) => one.deployment_id),
+      matching.map((target) => target.deployment_id),
     );
     deps.pushes.wake();
-    return c.json({ deployments: meant.length }, 202);
+    return c.json({ deployments: matching.length }, 202);
   }
 
   return [
@@ -71,7 +71,7 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
       params: integrationParams,
       reads: ["application/json"],
       maxBodyBytes: MAX_BYTES,
-      out: { 200: heard, 202: heard },
+      out: { 200: pushAccepted, 202: pushAccepted },
       errors: [400, 401, 415],
       handler({ params, c }) {
         const signature = c.req.header("x-hub-signature-256");
@@ -90,7 +90,7 @@ export function webhookRoutes(deps: ControlDeps): Route[] {
       params: integrationParams,
       reads: ["application/json"],
       maxBodyBytes: MAX_BYTES,
-      out: { 200: heard, 202: heard },
+      out: { 200: pushAccepted, 202: pushAccepted },
       errors: [400, 401, 415],
       handler({ params, c }) {
         const token = c.req.header("x-gitlab-token") ?? "";

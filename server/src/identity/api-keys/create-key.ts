@@ -21,14 +21,14 @@ export interface KeyRequest {
   organizationRoleId: string | null;
 }
 
-export interface MadeKey {
+export interface CreatedKey {
   id: string;
   /** Shown only once: only its hash is stored. */
   key: string;
 }
 
 /** Stores a key whose rights and workspaces are already checked. Throws 422 if it would already be expired. */
-export async function createKey(sql: Sql | Transaction, request: KeyRequest): Promise<MadeKey> {
+export async function createKey(sql: Sql | Transaction, request: KeyRequest): Promise<CreatedKey> {
   const { expiresAt, workspaceIds } = request;
   if (expiresAt && expiresAt.getTime() <= Date.now()) throw unprocessable("expires_at must be in the future");
   const key = newKey(request.kind);

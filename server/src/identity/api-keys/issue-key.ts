@@ -10,12 +10,12 @@ import { NO_WORKSPACE } from "../grant.ts";
 import { BUILT_IN_ROLES } from "../roles/built-in.ts";
 import { grantableRole } from "../roles/may-grant.ts";
 import { selectWorkspaceIds, selectWorkspaceIdsOfUser } from "../workspaces/sql.ts";
-import { createKey, type KeyRequest, type MadeKey } from "./create-key.ts";
+import { createKey, type KeyRequest, type CreatedKey } from "./create-key.ts";
 import type { ApiKeyRequest } from "./schema.ts";
 import { type KeyLimits, selectKeyLimits } from "./sql.ts";
 
 /** Issues a service key for the caller's workspace. */
-export async function issueWorkspaceKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
+export async function issueWorkspaceKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<CreatedKey> {
   const { workspaceId } = principal;
   for (const id of [...(request.workspaces ?? []), request.default_workspace_id ?? workspaceId]) {
     if (id === workspaceId) continue;
@@ -28,13 +28,17 @@ export async function issueWorkspaceKey(sql: Sql, principal: Principal, request:
 }
 
 /** Issues a service key for some workspaces of the organization, or for all of them, including future ones. */
-export async function issueOrganizationKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
+export async function issueOrganizationKey(
+  sql: Sql,
+  principal: Principal,
+  request: ApiKeyRequest,
+): Promise<CreatedKey> {
   const workspaceIds = request.workspaces ?? null;
   const defaultWorkspaceId = request.default_workspace_id ?? null;
   const named = [...(workspaceIds ?? []), ...(defaultWorkspaceId ? [defaultWorkspaceId] : [])];
   if (named.length > 0) checkWorkspaces(named, await selectWorkspaceIds(sql, principal.organizationId));
   checkDefault(workspaceIds, defaultWorkspaceId);
-  checkEntry(await limitsOf(sql, principal), workspaceIds);
+  checkEntry(await keyLimits(sql, principal), workspaceIds);
   const key = await serviceKey(sql, principal, request);
   // a key that enters all workspaces may also list them
   const organizationRoleId =
@@ -50,7 +54,7 @@ async function serviceKey(sql: Sql, principal: Principal, request: ApiKeyRequest
     ? await grantableRole(sql, principal, request.org_role_id, "organization")
     : null;
   return {
-    ...commonFields(principal, request, await limitsOf(sql, principal)),
+    ...commonFields(principal, request, await keyLimits(sql, principal)),
     kind: "service",
     userId: null,
     roleId: role.id,
@@ -62,12 +66,12 @@ async function serviceKey(sql: Sql, principal: Principal, request: ApiKeyRequest
  * Issues a personal key. It has its owner's current rights at any time, in all of their workspaces unless the request
  * narrows it.
  */
-export async function issuePersonalKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<MadeKey> {
+export async function issuePersonalKey(sql: Sql, principal: Principal, request: ApiKeyRequest): Promise<CreatedKey> {
   const { actor, organizationId } = principal;
   if (actor.userId === null) {
     throw forbidden("Forbidden: only a signed-in user can have personal keys. Sign in, or create a service key.");
   }
-  const limits = await limitsOf(sql, principal);
+  const limits = await keyLimits(sql, principal);
   if (limits?.narrowed) {
     throw forbidden("Forbidden: a key with fewer permissions than its user cannot create another key.");
   }
@@ -92,7 +96,7 @@ export async function issuePersonalKey(sql: Sql, principal: Principal, request: 
 }
 
 /** Returns the limits of the calling key; null for sessions and for callers that need no key. */
-async function limitsOf(sql: Sql, { actor }: Principal): Promise<KeyLimits | null> {
+async function keyLimits(sql: Sql, { actor }: Principal): Promise<KeyLimits | null> {
   if (actor.kind !== "api_key" && actor.kind !== "service_key") return null;
   const limits = await selectKeyLimits(sql, actor.id);
   if (!limits) throw forbidden("Forbidden: this key cannot create another key.");
@@ -103,11 +107,11 @@ const commonFields = ({ organizationId }: Principal, request: ApiKeyRequest, lim
   organizationId,
   description: request.description,
   readOnly: request.read_only,
-  expiresAt: expiryOf(request, limits?.expires_at ?? null),
+  expiresAt: parseExpiry(request, limits?.expires_at ?? null),
 });
 
 /** Returns the expiry of a new key. `latest` is the expiry of the calling key, and the default. */
-function expiryOf({ expires_at: text }: ApiKeyRequest, latest: Date | null): Date | null {
+function parseExpiry({ expires_at: text }: ApiKeyRequest, latest: Date | null): Date | null {
   if (!text) return latest;
   const date = new Date(text);
   if (Number.isNaN(date.getTime())) throw unprocessable("expires_at: invalid date");

@@ -5,7 +5,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { notFound } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
-import type { MadeKey } from "./create-key.ts";
+import type { CreatedKey } from "./create-key.ts";
 import type { IdentityDeps } from "../deps.ts";
 import { issueOrganizationKey, issuePersonalKey, issueWorkspaceKey } from "./issue-key.ts";
 import * as schema from "./schema.ts";
@@ -98,7 +98,7 @@ function organizationKeyRoutes({ sql }: IdentityDeps): Route[] {
 }
 
 /** Owner id for callers without a person (programs, loopback callers), which have no personal keys. */
-const NOBODY = "00000000-0000-0000-0000-000000000000";
+const NIL_UUID = "00000000-0000-0000-0000-000000000000";
 
 /** Serves two paths; the contract deprecates the first. */
 function personalKeyRoutes({ sql }: IdentityDeps, path: `/${string}`): Route[] {
@@ -111,7 +111,7 @@ function personalKeyRoutes({ sql }: IdentityDeps, path: `/${string}`): Route[] {
       summary: "List the caller's personal keys",
       out: { 200: z.array(schema.apiKey) },
       handler: async ({ principal: { organizationId, actor }, c }) =>
-        c.json(await selectKeys(sql, { organizationId, userId: actor.userId ?? NOBODY })),
+        c.json(await selectKeys(sql, { organizationId, userId: actor.userId ?? NIL_UUID })),
     }),
     route({
       ...ofOrganization,
@@ -133,12 +133,12 @@ function personalKeyRoutes({ sql }: IdentityDeps, path: `/${string}`): Route[] {
       out: { 200: schema.apiKey },
       errors: [404],
       handler: async ({ params, principal: { organizationId, actor }, c }) =>
-        c.json(found(await revokeKey(sql, params.pat_id, { organizationId, userId: actor.userId ?? NOBODY }))),
+        c.json(found(await revokeKey(sql, params.pat_id, { organizationId, userId: actor.userId ?? NIL_UUID }))),
     }),
   ];
 }
 
-async function shown(c: Context, sql: Sql, { id, key }: MadeKey): Promise<Response> {
+async function shown(c: Context, sql: Sql, { id, key }: CreatedKey): Promise<Response> {
   c.header("Cache-Control", "no-store");
   return c.json({ ...(await selectKey(sql, id)), key });
 }

@@ -3,7 +3,7 @@ import type { GrantRow } from "../grant.ts";
 import type { KeyKind } from "./key-text.ts";
 
 /** Credential and the requested workspace, if any. */
-export interface WantedKey {
+export interface KeyLookup {
   /** SHA-256 in hex. */
   key_hash: string;
   workspace_id: string | null;
@@ -26,11 +26,11 @@ export interface KeyGrantRow extends GrantRow {
  */
 export function selectKeyGrants(
   sql: Sql,
-  wanted: WantedKey[],
+  wanted: KeyLookup[],
 ): Promise<{ version: string; key: KeyGrantRow | null }[]> {
   return sql<{ version: string; key: KeyGrantRow | null }[]>`
     select (select version from identity_version) as version, found.key
-    from unnest(${wanted.map((one) => one.key_hash)}::text[], ${wanted.map((one) => one.workspace_id)}::uuid[])
+    from unnest(${wanted.map((lookup) => lookup.key_hash)}::text[], ${wanted.map((lookup) => lookup.workspace_id)}::uuid[])
       with ordinality as wanted (key_hash, workspace_id, n)
     left join lateral (
       select jsonb_build_object(

@@ -37,7 +37,7 @@ const change = (id: string) => ({
 });
 
 const announcedNow = async (): Promise<number> => (await db.sql`select from announced_changes`).count;
-const linesOf = async (id: string) => (await selectAuditRows(db.sql, { target: id }, { limit: 10 })).rows;
+const selectLines = async (id: string) => (await selectAuditRows(db.sql, { target: id }, { limit: 10 })).rows;
 
 test("a recorded line replaces its announcement, and a withdrawn one leaves nothing", async () => {
   const audit = open();
@@ -45,22 +45,22 @@ test("a recorded line replaces its announcement, and a withdrawn one leaves noth
   const refused = await audit.announce(change("refused"));
   expect(await announcedNow()).toBe(2);
   await done.record({ ...change("done"), status: 201 });
-  expect(await linesOf("done")).toMatchObject([{ status: 201 }]);
+  expect(await selectLines("done")).toMatchObject([{ status: 201 }]);
   refused.withdraw();
   await audit.stop();
   expect(await announcedNow()).toBe(0);
-  expect(await linesOf("refused")).toEqual([]);
+  expect(await selectLines("refused")).toEqual([]);
 });
 
 test("an announced change of a stopped process gets one line with an unknown outcome", async () => {
   const gone = open();
   await gone.announce(change("gone"));
   await gone.stop();
-  expect(await linesOf("gone")).toEqual([]);
+  expect(await selectLines("gone")).toEqual([]);
 
   for (let i = 0; i < 2; i++) open({ lostAfterMs: 200 });
-  await expect.poll(() => linesOf("gone"), { timeout: 20_000 }).toHaveLength(1);
-  const [line] = await linesOf("gone");
+  await expect.poll(() => selectLines("gone"), { timeout: 20_000 }).toHaveLength(1);
+  const [line] = await selectLines("gone");
   expect(line).toMatchObject({ ip: "192.0.2.7", operation_name: "create_api_key", status: 0, request_id: "gone" });
   expect(toOcsf(line!)).toMatchObject({
     status: "Unknown",
@@ -82,7 +82,7 @@ test("an announced change of a running process is renewed and not taken over", a
   const before = await touches();
   await expect.poll(async () => (await touches()) > before, { timeout: 20_000 }).toBe(true);
   await announced.record({ ...change("busy"), status: 200 });
-  expect(await linesOf("busy")).toMatchObject([{ status: 200 }]);
+  expect(await selectLines("busy")).toMatchObject([{ status: 200 }]);
 });
 
 test("announces a request while it is handled, and not when it is rejected earlier", async () => {
@@ -108,6 +108,6 @@ test("announces a request while it is handled, and not when it is rejected earli
   expect(seen).toEqual([1, expect.any(Number), expect.any(Number)]);
   await audit.stop();
   expect(await announcedNow()).toBe(0);
-  expect(await linesOf("there")).toMatchObject([{ status: 200, operation: "DELETE /things/:thing_id" }]);
-  expect([...(await linesOf("unknown")), ...(await linesOf("bad"))]).toEqual([]);
+  expect(await selectLines("there")).toMatchObject([{ status: 200, operation: "DELETE /things/:thing_id" }]);
+  expect([...(await selectLines("unknown")), ...(await selectLines("bad"))]).toEqual([]);
 });

@@ -10,7 +10,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
 import { whileAway } from "../../base/db/retry.ts";
-import { Passes } from "../../base/jobs/passes.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import type { Log } from "../../base/log.ts";
 import { deleteAnnounced, insertAnnounced, takeLost, touchAnnounced } from "./announced-sql.ts";
 
@@ -33,7 +33,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
   readonly #open = new Set<string>();
   readonly #announcing: GroupCommit<Draft, void>;
   readonly #withdrawing: GroupCommit<string, void>;
-  readonly #passes: Passes;
+  readonly #passes: Poller;
   readonly #pending = new Set<Promise<void>>();
   #stopped = false;
 
@@ -50,7 +50,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
       await deleteAnnounced(sql, ids);
       return ids.map(() => undefined);
     });
-    this.#passes = new Passes({
+    this.#passes = new Poller({
       pass: () => this.#touchAndAdopt(),
       everyMs: lostAfterMs / 4,
       log,

@@ -6,7 +6,7 @@ export async function insertAnnounced(sql: Sql, drafts: { id: string }[]): Promi
     with quick as (select set_config('synchronous_commit', 'off', true))
     insert into announced_changes (id, draft)
     select l.id, l.draft::jsonb
-    from quick, unnest(${drafts.map((one) => one.id)}::uuid[], ${drafts.map((one) => JSON.stringify(one))}::text[]) as l (id, draft)
+    from quick, unnest(${drafts.map((draft) => draft.id)}::uuid[], ${drafts.map((draft) => JSON.stringify(draft))}::text[]) as l (id, draft)
     on conflict (id) do nothing`;
 }
 

@@ -9,7 +9,7 @@ import type { Log } from "../../base/log.ts";
 import { AnnouncedChanges } from "./announced-changes.ts";
 import { RefusalGathering } from "./gather-refusals.ts";
 import { operationName } from "./operation-name.ts";
-import { type SealKey, sealOf } from "./seal.ts";
+import { type SealKey, computeSeal } from "./seal.ts";
 import { type AuditRow, insertAuditRows, sweepAuditRows, UNKNOWN_OUTCOME } from "./sql.ts";
 
 const SWEEP_EVERY_MS = 3_600_000;
@@ -55,7 +55,7 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
   const writes = new GroupCommit<{ draft: Draft; announced: string | undefined }, void>(async (lines) => {
     const rows = lines.map(({ draft }, index) => {
       const row = { ...draft, writer_id: writer.id, writer_seq: writer.next + index };
-      return { ...row, seal_key_id: sealKey?.id ?? null, seal: sealKey ? sealOf(row, sealKey) : null };
+      return { ...row, seal_key_id: sealKey?.id ?? null, seal: sealKey ? computeSeal(row, sealKey) : null };
     });
     try {
       const announced = lines.flatMap((line) => line.announced ?? []);
@@ -79,7 +79,7 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
 
   const pending = new Set<Promise<void>>();
   const refusals = new RefusalGathering((entry, occurrences) => {
-    const writing: Promise<void> = write(draftOf(entry, occurrences))
+    const writing: Promise<void> = write(createDraft(entry, occurrences))
       .catch(() => {})
       .finally(() => pending.delete(writing));
     pending.add(writing);
@@ -95,18 +95,18 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
 
   return {
     record(entry) {
-      if (entry.status !== 401 && entry.status !== 403) return write(draftOf(entry, 1));
+      if (entry.status !== 401 && entry.status !== 403) return write(createDraft(entry, 1));
       refusals.add(entry);
       return Promise.resolve();
     },
     async announce(change) {
-      const draft = draftOf({ ...change, status: UNKNOWN_OUTCOME }, 1);
+      const draft = createDraft({ ...change, status: UNKNOWN_OUTCOME }, 1);
       await announced.announce({ ...draft, at: draft.at.toISOString() });
       fault("after-announcement");
       return {
         async record(entry) {
           fault("before-audit-line");
-          await write(draftOf(entry, 1), draft.id).finally(() => announced.settled(draft.id));
+          await write(createDraft(entry, 1), draft.id).finally(() => announced.settled(draft.id));
           fault("after-audit-line");
         },
         withdraw: () => announced.withdraw(draft.id),
@@ -120,7 +120,7 @@ export function createAuditLog(sql: Sql, log: Log, options: AuditLogOptions = {}
   };
 }
 
-function draftOf(entry: AuditEntry, occurrences: number): Draft {
+function createDraft(entry: AuditEntry, occurrences: number): Draft {
   const { principal, target } = entry;
   const now = Date.now();
   const longest = entry.status < 400 ? LONGEST_TARGET : LONGEST_TEXT;

@@ -4,7 +4,7 @@ import { Hono } from "hono";
 import { expect, test, vi } from "vitest";
 import { z } from "zod";
 
-import { type Call, callerOf } from "../../../test/call.ts";
+import { type Call, createCaller } from "../../../test/call.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { testGuard, testTenants } from "../../../test/identity.ts";
 import { conflict } from "../../base/errors.ts";
@@ -94,7 +94,7 @@ function appWith(auditsData: boolean): Call {
   const app = new Hono();
   app.onError(errorHandler("detail", createLog("silent")));
   mountRoutes(app, [...auditRoutes({ sql: db.sql }), ...things], { ...guard, auditsData });
-  return callerOf(app);
+  return createCaller(app);
 }
 const call = appWith(false);
 
@@ -203,13 +203,13 @@ test("the list has the contract's shape, filters, and pages to its end", async (
 });
 
 test("a workspace sees only its own lines, and an organization only those of its workspaces", async () => {
-  const workspacesOf = async (key: string, headers = {}) => {
+  const listedWorkspaces = async (key: string, headers = {}) => {
     const answer = await call("GET", `/audit-logs?limit=100&${RANGE}`, undefined, { ...of(key), ...headers });
     const items: { unmapped: { original_audit_log: { workspace_id: string } } }[] = answer.json.items;
     return [...new Set(items.map((item) => item.unmapped.original_audit_log.workspace_id))];
   };
-  expect(await workspacesOf(a.admin)).toEqual([a.workspaceId]);
-  expect(await workspacesOf(b.org, { "x-tenant-id": b.workspaceId })).toEqual([b.workspaceId]);
+  expect(await listedWorkspaces(a.admin)).toEqual([a.workspaceId]);
+  expect(await listedWorkspaces(b.org, { "x-tenant-id": b.workspaceId })).toEqual([b.workspaceId]);
   expect(await list(a.admin, `&workspace_id=${b.workspaceId}`)).toMatchObject({ status: 403 });
   const foreign = await call("GET", `/audit-logs?${RANGE}&workspace_id=${a.workspaceId}`, undefined, {
     ...of(b.org),

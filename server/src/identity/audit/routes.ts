@@ -21,7 +21,7 @@ export function auditRoutes({ sql }: { sql: Sql }): Route[] {
       out: { 200: AuditPage },
       async handler({ query, principal, c }) {
         const after = query.cursor === undefined ? undefined : readCursor(query.cursor);
-        const { rows, next } = await selectAuditRows(sql, filterOf(query, principal), { after, limit: query.limit });
+        const { rows, next } = await selectAuditRows(sql, toFilter(query, principal), { after, limit: query.limit });
         return c.json({ cursor: next && writeCursor(next), items: rows.map(toOcsf) });
       },
     }),
@@ -32,9 +32,9 @@ export function auditRoutes({ sql }: { sql: Sql }): Route[] {
       query: AuditExportQuery,
       out: { 200: "application/x-ndjson" },
       handler({ query, principal }) {
-        const pieces = exportAuditLog(sql, filterOf(query, principal), query.format);
+        const pieces = exportAuditLog(sql, toFilter(query, principal), query.format);
         const type = query.format === "csv" ? "text/csv;charset=utf-8" : "application/x-ndjson";
-        return new Response(streamOf(pieces), {
+        return new Response(toByteStream(pieces), {
           headers: {
             "Content-Type": type,
             "Content-Disposition": `attachment; filename="audit-log.${query.format}"`,
@@ -50,7 +50,7 @@ export function auditRoutes({ sql }: { sql: Sql }): Route[] {
  * Restricts a query to the caller's workspace or, with organization:manage, to the organization. Entries without an
  * organization, such as attempts without a valid key, are for the operator only (`heddle audit export`).
  */
-function filterOf(query: AuditFilterQuery, principal: Principal): AuditFilter {
+function toFilter(query: AuditFilterQuery, principal: Principal): AuditFilter {
   const ofOrganization = principal.permissions.has("organization:manage");
   if (!ofOrganization && query.workspace_id !== undefined && query.workspace_id !== principal.workspaceId) {
     throw forbidden("Forbidden: the audit log of another workspace requires the permission organization:manage.");
@@ -80,7 +80,7 @@ function readCursor(text: string): AuditPosition {
 }
 
 /** Streams the pieces on demand: each is generated after the reader has consumed the previous one. */
-function streamOf(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
+function toByteStream(pieces: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
     async pull(controller) {

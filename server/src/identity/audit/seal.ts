@@ -10,15 +10,15 @@ export interface SealKey {
 }
 
 /** Derives the seal key from a key of the ring. */
-export const sealKeyOf = (key: RingKey): SealKey => ({ id: key.id, key: key.derive("audit log") });
+export const deriveSealKey = (key: RingKey): SealKey => ({ id: key.id, key: key.derive("audit log") });
 
 /**
  * Computes a keyed hash (HMAC-SHA256) over all fields of an entry, including its writer and sequence number. Each
  * process numbers its entries from 0 without gaps. An altered or inserted entry does not match its seal, and a deleted
  * one leaves a gap. Unlike with a hash chain, writers need not wait for each other.
  */
-export function sealOf(row: Omit<AuditRow, "seal" | "seal_key_id">, { key }: SealKey): string {
-  const said = [
+export function computeSeal(row: Omit<AuditRow, "seal" | "seal_key_id">, { key }: SealKey): string {
+  const sealed = [
     row.writer_id,
     row.writer_seq,
     row.id,
@@ -37,5 +37,5 @@ export function sealOf(row: Omit<AuditRow, "seal" | "seal_key_id">, { key }: Sea
     row.occurrences,
     row.request_id,
   ];
-  return createHmac("sha256", key).update(JSON.stringify(said)).digest("hex");
+  return createHmac("sha256", key).update(JSON.stringify(sealed)).digest("hex");
 }

@@ -80,7 +80,7 @@ export interface AuditPosition {
 }
 
 /** Returns an exact position: the column has millisecond precision, as a Date does. */
-const positionOf = (row: AuditRow): AuditPosition => ({ at: row.at.toISOString(), id: row.id });
+const rowPosition = (row: AuditRow): AuditPosition => ({ at: row.at.toISOString(), id: row.id });
 
 /**
  * Returns a page of entries after a position, in ascending or descending time, and the start of the next page. Served
@@ -109,7 +109,7 @@ export async function selectAuditRows(
     limit ${limit + 1}`;
   const more = rows.length > limit;
   const kept = rows.slice(0, limit);
-  return { rows: kept, next: more ? positionOf(kept.at(-1)!) : null };
+  return { rows: kept, next: more ? rowPosition(kept.at(-1)!) : null };
 }
 
 export interface WriterPosition {

@@ -5,13 +5,13 @@ import { testDatabase } from "../../../test/db.ts";
 import { testPrincipal } from "../../../test/principal.ts";
 import { generateKey, Keyring } from "../../base/secrets/keyring.ts";
 import { createAuditLog } from "./audit-log.ts";
-import { type SealKey, sealKeyOf } from "./seal.ts";
+import { type SealKey, deriveSealKey } from "./seal.ts";
 import { verifyAuditLog } from "./verify-audit-log.ts";
 
 const db = await testDatabase();
 const log = pino({ level: "silent" });
 const ring = new Keyring(generateKey(), "a test");
-const sealKey = sealKeyOf(ring.newest);
+const sealKey = deriveSealKey(ring.newest);
 const findKey = (id: string) => (id === sealKey.id ? sealKey : undefined);
 
 async function write(count: number, key: SealKey | undefined): Promise<void> {
@@ -74,7 +74,7 @@ test("detects a change of a line whose seal was removed", async () => {
 test("counts unsealed lines and lines sealed with an unknown key separately", async () => {
   const other = new Keyring(generateKey(), "a test");
   await write(3, undefined);
-  await write(4, sealKeyOf(other.newest));
+  await write(4, deriveSealKey(other.newest));
   const found = await verifyAuditLog(db.sql, findKey);
   expect(found.unsealed).toBe(3);
   expect(found.unknownKeys).toEqual({ [other.newest.id]: 4 });

@@ -1,5 +1,5 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { type SealKey, sealOf } from "./seal.ts";
+import { type SealKey, computeSeal } from "./seal.ts";
 import { selectAuditRowsByWriter, type WriterPosition } from "./sql.ts";
 
 export interface AuditVerification {
@@ -30,7 +30,7 @@ export async function verifyAuditLog(
   const found: AuditVerification = { lines: 0, sound: 0, unsealed: 0, unknownKeys: {}, altered: [], gaps: [] };
   let after: WriterPosition = { writer: "00000000-0000-0000-0000-000000000000", seq: -1 };
   let of: { sealed: boolean; unsealed: string[] } = { sealed: false, unsealed: [] };
-  const tell = (id: string) => {
+  const reportAltered = (id: string) => {
     if (found.altered.length < MOST_TOLD) found.altered.push(id);
   };
   for (;;) {
@@ -47,17 +47,17 @@ export async function verifyAuditLog(
       }
       after = { writer: row.writer_id, seq: row.writer_seq };
       if (row.seal_key_id === null || row.seal === null) {
-        if (of.sealed) tell(row.id);
+        if (of.sealed) reportAltered(row.id);
         else of.unsealed.push(row.id);
         continue;
       }
       // a writer seals all or none of its entries, so the others lost their seal
       of.sealed = true;
-      for (const id of of.unsealed.splice(0)) tell(id);
+      for (const id of of.unsealed.splice(0)) reportAltered(id);
       const key = findKey(row.seal_key_id);
       if (!key) found.unknownKeys[row.seal_key_id] = (found.unknownKeys[row.seal_key_id] ?? 0) + 1;
-      else if (sealOf(row, key) === row.seal) found.sound += 1;
-      else tell(row.id);
+      else if (computeSeal(row, key) === row.seal) found.sound += 1;
+      else reportAltered(row.id);
     }
     if (rows.length < BATCH) {
       found.unsealed += of.unsealed.length;

@@ -12,7 +12,7 @@ import { ConfigError } from "../../base/config/options.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import type { WantedKey } from "../api-keys/sql.ts";
+import type { KeyLookup } from "../api-keys/sql.ts";
 import type { Grant } from "../grant.ts";
 import type { Finding, IdentitySource, Verdict } from "../identity-cache.ts";
 import { changesAnswer, type PrincipalWire, selfAnswer, verifyAnswer, type VerdictWire } from "./schema.ts";
@@ -56,8 +56,8 @@ export class PlatformKeys implements IdentitySource {
     }
   }
 
-  async findKeys(wanted: WantedKey[]): Promise<Finding[]> {
-    const body = JSON.stringify({ keys: wanted.map((one) => one.key_hash) });
+  async findKeys(wanted: KeyLookup[]): Promise<Finding[]> {
+    const body = JSON.stringify({ keys: wanted.map((lookup) => lookup.key_hash) });
     const { version, verdicts } = await this.#trusted(() => this.#ask(verifyAnswer, "keys", { method: "POST", body }));
     return verdicts.map((wire) => ({ version, verdict: toVerdict(wire) }));
   }

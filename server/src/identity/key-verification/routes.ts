@@ -54,10 +54,16 @@ function toWire({ verdict }: Finding): schema.VerdictWire {
   const { inWorkspace, expiresAt } = verdict;
   if (typeof inWorkspace === "string") return { status: "elsewhere" };
   const expires_at = Number.isFinite(expiresAt) ? new Date(expiresAt).toISOString() : null;
-  return { status: "known", expires_at, principal: printPrincipal(inWorkspace) };
+  return { status: "known", expires_at, principal: serializePrincipal(inWorkspace) };
 }
 
-function printPrincipal({ actor, organizationId, workspaceId, plan, permissions }: Principal): schema.PrincipalWire {
+function serializePrincipal({
+  actor,
+  organizationId,
+  workspaceId,
+  plan,
+  permissions,
+}: Principal): schema.PrincipalWire {
   const { kind, id, name, userId } = actor as Principal["actor"] & { kind: "api_key" | "service_key" };
   return {
     actor: { kind, id, name, user_id: userId },

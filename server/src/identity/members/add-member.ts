@@ -32,9 +32,9 @@ export async function inviteMember(
   const wanted = await checkInvitation(sql, principal, invitation);
   return sql.begin(async (tx) => {
     const user = await selectUserByEmail(tx, invitation.email);
-    const one: NewInvitation = { ...wanted, id: uuid7(), organization_id: organizationId };
-    if (!user) return { ...(await upsertInvitation(tx, one)), user_id: null };
-    return { id: await admit(tx, user.id, one), user_id: user.id };
+    const created: NewInvitation = { ...wanted, id: uuid7(), organization_id: organizationId };
+    if (!user) return { ...(await upsertInvitation(tx, created)), user_id: null };
+    return { id: await admit(tx, user.id, created), user_id: user.id };
   });
 }
 
@@ -65,20 +65,20 @@ async function checkInvitation(
 }
 
 /** @returns the id of the organization membership */
-async function admit(tx: Transaction, userId: string, one: NewInvitation): Promise<string> {
+async function admit(tx: Transaction, userId: string, invitation: NewInvitation): Promise<string> {
   const { id } = await insertOrganizationMember(tx, {
     id: uuid7(),
-    organization_id: one.organization_id,
+    organization_id: invitation.organization_id,
     user_id: userId,
-    role_id: one.organization_role_id,
+    role_id: invitation.organization_role_id,
   });
-  for (const workspaceId of one.workspace_ids) {
+  for (const workspaceId of invitation.workspace_ids) {
     await insertWorkspaceMember(tx, {
       id: uuid7(),
       workspace_id: workspaceId,
       user_id: userId,
-      role_id: one.workspace_role_id ?? BUILT_IN_ROLES.WORKSPACE_VIEWER,
-      read_only: one.read_only,
+      role_id: invitation.workspace_role_id ?? BUILT_IN_ROLES.WORKSPACE_VIEWER,
+      read_only: invitation.read_only,
     });
   }
   return id;
@@ -92,10 +92,10 @@ export async function welcomeInvited(sql: Sql, email: string, fullName: string |
   return sql.begin(async (tx) => {
     const invitations = await takeInvitations(tx, email);
     if (invitations.length === 0) return undefined;
-    const name = fullName ?? invitations.find((one) => one.full_name !== null)?.full_name ?? null;
+    const name = fullName ?? invitations.find((invitation) => invitation.full_name !== null)?.full_name ?? null;
     const user =
       (await insertUser(tx, { id: uuid7(), email, full_name: name })) ?? (await selectUserByEmail(tx, email));
-    for (const one of invitations) await admit(tx, user!.id, one);
+    for (const invitation of invitations) await admit(tx, user!.id, invitation);
     return user;
   });
 }
@@ -107,12 +107,12 @@ export async function welcomeInvited(sql: Sql, email: string, fullName: string |
 export async function addToWorkspace(
   sql: Sql,
   principal: Principal,
-  one: { userId: string | undefined; memberId: string | undefined; roleId: string; readOnly: boolean },
+  existing: { userId: string | undefined; memberId: string | undefined; roleId: string; readOnly: boolean },
 ): Promise<string> {
-  const role = await grantableRole(sql, principal, one.roleId, "workspace");
+  const role = await grantableRole(sql, principal, existing.roleId, "workspace");
   const member = await selectOrganizationMember(sql, principal.organizationId, {
-    id: one.memberId,
-    userId: one.userId,
+    id: existing.memberId,
+    userId: existing.userId,
   });
   if (!member) throw notFound("The organization has no such member.");
   const made = await insertWorkspaceMember(sql, {
@@ -120,7 +120,7 @@ export async function addToWorkspace(
     workspace_id: principal.workspaceId,
     user_id: member.user_id,
     role_id: role.id,
-    read_only: one.readOnly,
+    read_only: existing.readOnly,
   });
   if (!made) throw conflict("The user is already a member of the workspace.");
   return member.user_id;

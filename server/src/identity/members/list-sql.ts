@@ -45,7 +45,7 @@ export function selectMembers(sql: Sql, scope: MemberScope, query: Partial<Membe
     left join workspace_members wm on wm.user_id = u.id and wm.workspace_id = ${workspaceId}
     left join roles wr on wr.id = wm.role_id
     where om.organization_id = ${organizationId} and (${workspaceId}::uuid is null or wm.id is not null)
-      and (${query.emails ?? null}::text[] is null or u.email = any(${(query.emails ?? []).map((one) => one.toLowerCase())}::text[]))
+      and (${query.emails ?? null}::text[] is null or u.email = any(${(query.emails ?? []).map((email) => email.toLowerCase())}::text[]))
       and (${query.user_ids ?? null}::uuid[] is null or u.id = any(${query.user_ids ?? []}::uuid[]))
       and (${query.is_disabled ?? null}::boolean is null or (u.disabled_at is not null) = ${query.is_disabled ?? false})
       and (${query.q ?? null}::text is null or strpos(lower(concat_ws(' ', u.full_name, u.email)), lower(${query.q ?? ""})) > 0)
@@ -83,7 +83,7 @@ export function selectInvitations(
     where i.organization_id = ${organizationId}
       and (${workspaceId}::uuid is null or ${workspaceId}::uuid = any(i.workspace_ids))
       and (${query.id ?? null}::uuid is null or i.id = ${query.id ?? null})
-      and (${query.emails ?? null}::text[] is null or i.email = any(${(query.emails ?? []).map((one) => one.toLowerCase())}::text[]))
+      and (${query.emails ?? null}::text[] is null or i.email = any(${(query.emails ?? []).map((email) => email.toLowerCase())}::text[]))
       and (${query.q ?? null}::text is null or strpos(lower(concat_ws(' ', i.full_name, i.email)), lower(${query.q ?? ""})) > 0)
     order by i.created_at, i.id limit ${query.limit ?? 500} offset ${query.offset ?? 0}`;
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
   call = testIdentityApp(db, await testGuard(db));
 });
 
-const emailsOf = (rows: { email: string }[]): string[] => rows.map(({ email }) => email).sort();
+const sortedEmails = (rows: { email: string }[]): string[] => rows.map(({ email }) => email).sort();
 
 test("members are listed per organization and per workspace, without those of others", async () => {
   const { a, b } = tenants;
@@ -26,14 +26,14 @@ test("members are listed per organization and per workspace, without those of ot
   const ann = await testPerson(db, a, "ann");
   const ben = await testPerson(db, b, "ben", { workspace: "WORKSPACE_USER" });
   const all = (await call(a.org, "GET", "/orgs/current/members")).json;
-  expect(emailsOf(all.members)).toEqual([ada.email, ann.email]);
+  expect(sortedEmails(all.members)).toEqual([ada.email, ann.email]);
   expect(all.members).toContainEqual(
     expect.objectContaining({ user_id: ada.userId, role_name: "Organization User", tenant_ids: [a.workspaceId] }),
   );
   const here = (await call(a.viewer, "GET", "/workspaces/current/members")).json;
   expect(here).toMatchObject({ tenant_id: a.workspaceId, pending: [] });
   expect(here.members).toMatchObject([{ email: ada.email, role_name: "Editor", org_role_name: "Organization User" }]);
-  expect(emailsOf((await call(b.org, "GET", "/orgs/current/members/active")).json)).toEqual([ben.email]);
+  expect(sortedEmails((await call(b.org, "GET", "/orgs/current/members/active")).json)).toEqual([ben.email]);
   // a workspace key does not see the organization's other members
   expect((await call(a.admin, "GET", "/orgs/current/members")).status).toBe(403);
 
@@ -41,8 +41,8 @@ test("members are listed per organization and per workspace, without those of ot
   expect(page.json).toHaveLength(1);
   expect(page.headers.get("x-pagination-total")).toBe("2");
   const found = await call(a.org, "GET", "/orgs/current/members/active?q=ANN");
-  expect(emailsOf(found.json)).toEqual([ann.email]);
-  expect(emailsOf((await call(a.org, "GET", `/orgs/current/members/active?emails=${ada.email}`)).json)).toEqual([
+  expect(sortedEmails(found.json)).toEqual([ann.email]);
+  expect(sortedEmails((await call(a.org, "GET", `/orgs/current/members/active?emails=${ada.email}`)).json)).toEqual([
     ada.email,
   ]);
   expect((await call(a.org, "GET", "/orgs/current/members/active?limit=9999")).status).toBe(422);
@@ -56,7 +56,9 @@ test("a user with an account joins at once, and an invited one gets the promised
     email: known.email,
     user_id: known.userId,
   });
-  expect(emailsOf((await call(a.viewer, "GET", "/workspaces/current/members")).json.members)).toContain(known.email);
+  expect(sortedEmails((await call(a.viewer, "GET", "/workspaces/current/members")).json.members)).toContain(
+    known.email,
+  );
 
   const invited = await call(a.org, "POST", "/orgs/current/members", { ...body, email: "New@Example.com" });
   expect(invited.json).toMatchObject({ email: "new@example.com", user_id: null, tenant_ids: [a.workspaceId] });
@@ -69,7 +71,7 @@ test("a user with an account joins at once, and an invited one gets the promised
   const user = await welcomeInvited(db.sql, "new@example.com", "New One");
   expect(user).toMatchObject({ email: "new@example.com", full_name: "New One" });
   const members = (await call(a.viewer, "GET", "/workspaces/current/members")).json;
-  expect(emailsOf(members.members)).toContain("new@example.com");
+  expect(sortedEmails(members.members)).toContain("new@example.com");
   expect(members.pending).toEqual([]);
 });
 
@@ -77,7 +79,7 @@ test("invitations are revoked, and sent in batches", async () => {
   const { a, b } = tenants;
   const batch = ["x1@example.com", "x2@example.com"].map((email) => ({ email }));
   const invited = await call(a.org, "POST", "/orgs/current/members/batch", batch);
-  expect(emailsOf(invited.json)).toEqual(["x1@example.com", "x2@example.com"]);
+  expect(sortedEmails(invited.json)).toEqual(["x1@example.com", "x2@example.com"]);
   const path = `/orgs/current/members/${invited.json[0].id}/pending`;
   expect((await call(a.org, "DELETE", path)).status).toBe(200);
   expect((await call(a.org, "DELETE", path)).status).toBe(404);

@@ -27,7 +27,7 @@ export function memberRoutes(deps: IdentityDeps): Route[] {
 }
 
 function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
-  const scopeOf = ({ organizationId }: { organizationId: string }): MemberScope => ({
+  const organizationScope = ({ organizationId }: { organizationId: string }): MemberScope => ({
     organizationId,
     workspaceId: null,
   });
@@ -38,7 +38,7 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
       summary: "List the first 500 members and invitations of the organization",
       out: { 200: schema.organizationMembers },
       async handler({ principal, c }) {
-        const scope = scopeOf(principal);
+        const scope = organizationScope(principal);
         const [members, pending] = await Promise.all([selectMembers(sql, scope), selectInvitations(sql, scope)]);
         return c.json({
           organization_id: principal.organizationId,
@@ -54,7 +54,7 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
       query: schema.listQuery,
       out: { 200: z.array(schema.organizationMember) },
       handler: async ({ principal, query, c }) =>
-        page(c, query, await selectMembers(sql, scopeOf(principal), query), toOrganizationMember),
+        page(c, query, await selectMembers(sql, organizationScope(principal), query), toOrganizationMember),
     }),
     route({
       ...readingOrganization,
@@ -63,7 +63,9 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
       query: schema.listQuery,
       out: { 200: z.array(schema.pendingMember) },
       handler: async ({ principal, query, c }) =>
-        page(c, query, await selectInvitations(sql, scopeOf(principal), query), (row) => toPendingMember(row, null)),
+        page(c, query, await selectInvitations(sql, organizationScope(principal), query), (row) =>
+          toPendingMember(row, null),
+        ),
     }),
     route({
       ...ofOrganization,
@@ -86,9 +88,9 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
       out: { 200: z.array(schema.pendingMember) },
       async handler({ principal, body, c }) {
         const all = [];
-        for (const one of body) {
-          await inviteMember(sql, principal, one);
-          all.push(await invited(principal, one.email));
+        for (const item of body) {
+          await inviteMember(sql, principal, item);
+          all.push(await invited(principal, item.email));
         }
         return c.json(all);
       },
@@ -149,7 +151,13 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
 }
 
 function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
-  const scopeOf = ({ organizationId, workspaceId }: { organizationId: string; workspaceId: string }): MemberScope => ({
+  const workspaceScope = ({
+    organizationId,
+    workspaceId,
+  }: {
+    organizationId: string;
+    workspaceId: string;
+  }): MemberScope => ({
     organizationId,
     workspaceId,
   });
@@ -160,7 +168,7 @@ function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
       summary: "List the first 500 members and invitations of the workspace",
       out: { 200: schema.workspaceMembers },
       async handler({ principal, c }) {
-        const scope = scopeOf(principal);
+        const scope = workspaceScope(principal);
         const [members, pending] = await Promise.all([selectMembers(sql, scope), selectInvitations(sql, scope)]);
         return c.json({
           tenant_id: principal.workspaceId,
@@ -176,7 +184,7 @@ function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
       query: schema.listQuery,
       out: { 200: z.array(schema.workspaceMember) },
       handler: async ({ principal, query, c }) =>
-        page(c, query, await selectMembers(sql, scopeOf(principal), query), toWorkspaceMember),
+        page(c, query, await selectMembers(sql, workspaceScope(principal), query), toWorkspaceMember),
     }),
     route({
       ...readingWorkspace,
@@ -185,7 +193,7 @@ function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
       query: schema.listQuery,
       out: { 200: z.array(schema.pendingMember) },
       handler: async ({ principal, query, c }) =>
-        page(c, query, await selectInvitations(sql, scopeOf(principal), query), (row) =>
+        page(c, query, await selectInvitations(sql, workspaceScope(principal), query), (row) =>
           toPendingMember(row, principal.workspaceId),
         ),
     }),
@@ -204,7 +212,7 @@ function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
           roleId: body.role_id ?? BUILT_IN_ROLES.WORKSPACE_USER,
           readOnly: body.read_only ?? false,
         });
-        const [member] = await selectMembers(sql, scopeOf(principal), { user_ids: [userId], limit: 1 });
+        const [member] = await selectMembers(sql, workspaceScope(principal), { user_ids: [userId], limit: 1 });
         return c.json(toWorkspaceMember(member!));
       },
     }),

@@ -99,7 +99,7 @@ export const newWorkspaceMember = z
     read_only: z.boolean().nullish(),
     role_id: uuid.nullish(),
   })
-  .refine((one) => one.user_id ?? one.ls_user_id ?? one.org_identity_id, "user_id or org_identity_id is required");
+  .refine((body) => body.user_id ?? body.ls_user_id ?? body.org_identity_id, "user_id or org_identity_id is required");
 
 export const organizationMemberChange = z.object({
   role_id: uuid.nullish(),

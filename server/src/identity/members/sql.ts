@@ -110,12 +110,12 @@ export interface NewInvitation {
 }
 
 /** Inserts an invitation, or replaces the previous one for the same address. */
-export async function upsertInvitation(sql: Sql | Transaction, one: NewInvitation): Promise<{ id: string }> {
+export async function upsertInvitation(sql: Sql | Transaction, invitation: NewInvitation): Promise<{ id: string }> {
   const [row] = await sql<{ id: string }[]>`
     insert into invitations (id, organization_id, email, full_name, organization_role_id, workspace_ids,
       workspace_role_id, read_only)
-    values (${one.id}, ${one.organization_id}, ${one.email}, ${one.full_name}, ${one.organization_role_id},
-      ${one.workspace_ids}::uuid[], ${one.workspace_role_id}, ${one.read_only})
+    values (${invitation.id}, ${invitation.organization_id}, ${invitation.email}, ${invitation.full_name}, ${invitation.organization_role_id},
+      ${invitation.workspace_ids}::uuid[], ${invitation.workspace_role_id}, ${invitation.read_only})
     on conflict (organization_id, email) do update set full_name = excluded.full_name,
       organization_role_id = excluded.organization_role_id, workspace_ids = excluded.workspace_ids,
       workspace_role_id = excluded.workspace_role_id, read_only = excluded.read_only

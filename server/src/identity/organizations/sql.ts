@@ -9,10 +9,10 @@ export interface OrganizationRow {
 
 export async function insertOrganization(
   sql: Sql | Transaction,
-  one: { id: string; display_name: string },
+  organization: { id: string; display_name: string },
 ): Promise<OrganizationRow> {
   const [row] = await sql<OrganizationRow[]>`
-    insert into organizations (id, display_name) values (${one.id}, ${one.display_name}) returning *`;
+    insert into organizations (id, display_name) values (${organization.id}, ${organization.display_name}) returning *`;
   return row!;
 }
 

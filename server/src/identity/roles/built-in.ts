@@ -35,7 +35,7 @@ export interface RoleRights {
 }
 
 /** Returns the role's permissions. Names unknown to this version grant nothing. */
-export function permissionsOf(role: RoleRights | null): readonly Permission[] {
+export function rolePermissions(role: RoleRights | null): readonly Permission[] {
   if (!role) return [];
   if (role.built_in) return Object.hasOwn(PERMISSIONS_OF, role.name) ? PERMISSIONS_OF[role.name as BuiltInRole] : [];
   return withImplied(role.permissions.filter(isPermission));

@@ -2,7 +2,7 @@ import type { Permission } from "../../base/auth/permissions.ts";
 import type { Principal } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { forbidden, unprocessable } from "../../base/errors.ts";
-import { permissionsOf } from "./built-in.ts";
+import { rolePermissions } from "./built-in.ts";
 import { type RoleRow, selectRole } from "./sql.ts";
 
 /**
@@ -31,6 +31,6 @@ export async function grantableRole(
       `the role ${role.display_name} is for ${role.access_scope}s, but a role for ${scope}s is required`,
     );
   }
-  checkGrant(principal, permissionsOf(role));
+  checkGrant(principal, rolePermissions(role));
   return role;
 }

@@ -6,7 +6,7 @@ import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { IdentityDeps } from "../deps.ts";
-import { permissionsOf } from "./built-in.ts";
+import { rolePermissions } from "./built-in.ts";
 import * as schema from "./schema.ts";
 import { deleteRole, insertRole, type RoleContent, type RoleRow, selectRoles, updateRole } from "./sql.ts";
 
@@ -50,7 +50,7 @@ export function roleRoutes({ sql }: IdentityDeps): Route[] {
       out: { 200: schema.role },
       errors: [409],
       async handler({ body, principal, c }) {
-        const role = { ...body, id: uuid7(), access_scope: scopeOf(body.permissions) };
+        const role = { ...body, id: uuid7(), access_scope: accessScope(body.permissions) };
         const made = await insertRole(sql, principal.organizationId, role);
         if (!made) throw conflict(`A role "${body.display_name}" already exists.`);
         return c.json(toWire(made));
@@ -66,7 +66,7 @@ export function roleRoutes({ sql }: IdentityDeps): Route[] {
       out: { 200: schema.role },
       errors: [409],
       async handler({ params, body, principal, c }) {
-        const content: RoleContent = { ...body, access_scope: scopeOf(body.permissions) };
+        const content: RoleContent = { ...body, access_scope: accessScope(body.permissions) };
         const changed = await updateRole(sql, principal.organizationId, params.role_id, content).catch(nameTaken);
         if (!changed) throw notFound("The organization has no such custom role with permissions of this scope.");
         return c.json(toWire(changed));
@@ -91,7 +91,7 @@ export function roleRoutes({ sql }: IdentityDeps): Route[] {
 
 function toWire(role: RoleRow): z.output<typeof schema.role> {
   const { id, name, display_name, description, organization_id, access_scope } = role;
-  const permissions = [...permissionsOf(role)];
+  const permissions = [...rolePermissions(role)];
   return { id, name, display_name, description, organization_id, permissions, access_scope };
 }
 
@@ -99,7 +99,7 @@ function toWire(role: RoleRow): z.output<typeof schema.role> {
  * Returns the scope of a role. People have one role in the organization and one in each workspace, so a role has a
  * single scope.
  */
-function scopeOf(permissions: Permission[]): RoleContent["access_scope"] {
+function accessScope(permissions: Permission[]): RoleContent["access_scope"] {
   const scopes = new Set(permissions.map((permission) => PERMISSIONS[permission].scope));
   if (scopes.size > 1) throw unprocessable("permissions: a role must be either for workspaces or for the organization");
   return scopes.has("organization") ? "organization" : "workspace";

@@ -27,13 +27,13 @@ export function flowCookie(settings: BrowserSettings, flow: Flow, returnTo: stri
 export const endOfFlowCookie = (settings: BrowserSettings): string =>
   cookieText(settings, cookieName(settings, ...FLOW_COOKIES), "", 0);
 
-interface Begun {
+interface OpenDay {
   flow: Flow;
   returnTo: string;
   errorTo: string | undefined;
 }
 
-export function flowOf(settings: BrowserSettings, headers: Headers): Begun | undefined {
+export function readFlow(settings: BrowserSettings, headers: Headers): OpenDay | undefined {
   const name = cookieName(settings, ...FLOW_COOKIES);
   const value = parse(headers.get("cookie") ?? "", name)[name];
   if (!value) return undefined;

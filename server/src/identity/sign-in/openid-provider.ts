@@ -119,17 +119,17 @@ export function createOpenIdProvider(
           idTokenExpected: true,
         });
         const claims = tokens.claims()!;
-        const told = { ...claims } as Record<string, unknown>;
+        const profile = { ...claims } as Record<string, unknown>;
         // many providers return the address from the userinfo endpoint only
-        if (told["email"] === undefined && config.serverMetadata().userinfo_endpoint !== undefined) {
-          Object.assign(told, await client.fetchUserInfo(config, tokens.access_token, claims.sub));
+        if (profile["email"] === undefined && config.serverMetadata().userinfo_endpoint !== undefined) {
+          Object.assign(profile, await client.fetchUserInfo(config, tokens.access_token, claims.sub));
         }
-        const isVerified = told["email_verified"] === true || told["email_verified"] === "true";
+        const isVerified = profile["email_verified"] === true || profile["email_verified"] === "true";
         return {
           issuer: claims.iss,
           subject: claims.sub,
-          email: isVerified && typeof told["email"] === "string" ? told["email"].toLowerCase() : null,
-          name: typeof told["name"] === "string" ? told["name"] : null,
+          email: isVerified && typeof profile["email"] === "string" ? profile["email"].toLowerCase() : null,
+          name: typeof profile["name"] === "string" ? profile["name"] : null,
         };
       } catch (error) {
         return fail(error, log);

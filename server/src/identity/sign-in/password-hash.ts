@@ -8,7 +8,8 @@ import { unavailable, unprocessable } from "../../base/errors.ts";
 const PARAMETERS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const CURRENT = /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/;
 /** Hash of an unknown password. Checking against it takes as long as checking against a real hash. */
-const NOBODY = "$argon2id$v=19$m=19456,t=2,p=1$2xjG8l6B0Rc0vszMPJTyKQ$S75bwQVl2H6A0ZSAiEmgLvDCvB76KPMDHWDUAzAHxaI";
+const PLACEHOLDER_HASH =
+  "$argon2id$v=19$m=19456,t=2,p=1$2xjG8l6B0Rc0vszMPJTyKQ$S75bwQVl2H6A0ZSAiEmgLvDCvB76KPMDHWDUAzAHxaI";
 
 const MIN_CHARACTERS = 12;
 const MAX_BYTES = 1024;
@@ -42,7 +43,7 @@ export class PasswordHashing {
    * set for unauthenticated visitors.
    */
   async matches(stored: string | undefined, password: string, origin?: Origin): Promise<boolean> {
-    const verify = async () => (await library()).verify(stored ?? NOBODY, normal(password));
+    const verify = async () => (await library()).verify(stored ?? PLACEHOLDER_HASH, normal(password));
     const bounded = () => this.#bounded(origin?.isKnown ?? true, verify);
     const right = origin ? await this.#inTurn(origin.turn, bounded) : await bounded();
     return right && stored !== undefined;

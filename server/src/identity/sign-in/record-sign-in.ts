@@ -18,7 +18,7 @@ export async function recordSignIn(
   { userId, email, session, method, visitor }: SignedIn,
 ): Promise<void> {
   await deps.audit.record({
-    principal: await personOf(deps, { userId, email, sessionId: session.id }),
+    principal: await findPerson(deps, { userId, email, sessionId: session.id }),
     ip: visitor.ip,
     operation: "POST /login",
     target: { session_id: session.id, method },
@@ -34,7 +34,7 @@ export async function recordFailedSignIn(deps: SignInDeps, visitor: Visitor): Pr
   await deps.audit.record({ principal: null, ip: visitor.ip, operation: "POST /login", target: {}, status: 401 });
 }
 
-export async function personOf(
+export async function findPerson(
   deps: Pick<SignInDeps, "sql">,
   person: { userId: string; email: string; sessionId: string },
 ): Promise<NonNullable<AuditEntry["principal"]>> {

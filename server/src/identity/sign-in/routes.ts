@@ -6,7 +6,7 @@ import { clientIp } from "../../base/http/client-ip.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { SignInDeps } from "./deps.ts";
 import { deviceCookie, deviceTokenIn } from "./device-cookie.ts";
-import { endOfFlowCookie, flowCookie, flowOf } from "./openid-flow-cookie.ts";
+import { endOfFlowCookie, flowCookie, readFlow } from "./openid-flow-cookie.ts";
 import type { OpenSession } from "./open-session.ts";
 import { CALLBACK_PATH } from "./openid-provider.ts";
 import * as schema from "./schema.ts";
@@ -24,7 +24,7 @@ const LOGIN_PATH = "/auth/oidc/login";
 
 export function signInRoutes(deps: SignInDeps): Route[] {
   const { settings, provider } = deps;
-  const visitorOf = (c: Context) => ({ ip: clientIp(c), userAgent: c.req.header("user-agent") ?? "" });
+  const describeVisitor = (c: Context) => ({ ip: clientIp(c), userAgent: c.req.header("user-agent") ?? "" });
   const setCookie = (c: Context, session: OpenSession) =>
     c.header("Set-Cookie", sessionCookie(settings, session.token, session.maxSecs), { append: true });
   const theProvider = () => {
@@ -51,7 +51,7 @@ export function signInRoutes(deps: SignInDeps): Route[] {
         const { email, password } = { ...basicCredentials(c.req.header("authorization")), ...defined(body) };
         if (!email || !password) throw unauthorized("Send an e-mail address and a password.");
         const device = deviceTokenIn(settings, c.req.raw.headers);
-        const visitor = { ...visitorOf(c), isBrowser: body.cookie === true, device };
+        const visitor = { ...describeVisitor(c), isBrowser: body.cookie === true, device };
         const session = await signIn(deps, { email, password }, visitor);
         c.header("Cache-Control", "no-store");
         const answer = { token_type: "bearer", expires_at: session.expiresAt.toISOString() };
@@ -99,8 +99,8 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       async handler({ body, principal, c }) {
         const { kind, id, userId, name } = principal.actor;
         if (kind !== "session" || userId === null) throw forbidden("Forbidden: only a signed-in user has a password.");
-        const who = { userId, email: name, sessionId: id };
-        await changePassword(deps, who, { current: body.current_password, next: body.new_password });
+        const signedIn = { userId, email: name, sessionId: id };
+        await changePassword(deps, signedIn, { current: body.current_password, next: body.new_password });
         return c.body(null, 204);
       },
     }),
@@ -145,7 +145,7 @@ export function signInRoutes(deps: SignInDeps): Route[] {
       out: { 302: null },
       errors: [400, 403, 404, 429, 502],
       async handler({ c }) {
-        const begun = flowOf(settings, c.req.raw.headers);
+        const begun = readFlow(settings, c.req.raw.headers);
         return await orBackTo(c, settings, begun?.errorTo, async () => {
           const where = theProvider();
           if (!begun)
@@ -155,7 +155,7 @@ export function signInRoutes(deps: SignInDeps): Route[] {
             );
           await countByNetwork(deps.sql, clientIp(c));
           const person = await where.finish(new URL(c.req.url).searchParams, begun.flow);
-          const session = await signInAtProvider(deps, person, visitorOf(c));
+          const session = await signInAtProvider(deps, person, describeVisitor(c));
           setCookie(c, session);
           c.header("Set-Cookie", endOfFlowCookie(settings), { append: true });
           return redirect(c, withCsrfToken(begun.returnTo, session.csrfToken!));

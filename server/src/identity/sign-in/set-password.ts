@@ -2,7 +2,7 @@ import { unauthorized } from "../../base/errors.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { SignInDeps } from "./deps.ts";
 import { checkPassword, type PasswordHashing } from "./password-hash.ts";
-import { deleteSessionsOf, selectPassword, upsertPassword } from "./sql.ts";
+import { deleteUserSessions, selectPassword, upsertPassword } from "./sql.ts";
 import { countPasswordChange } from "./throttle.ts";
 
 /**
@@ -18,7 +18,7 @@ export async function setPassword(
   checkPassword(password, user.email);
   const hash = await passwords.hash(password);
   await upsertPassword(sql, user.id, hash);
-  await deleteSessionsOf(sql, user.id, keepSession);
+  await deleteUserSessions(sql, user.id, keepSession);
 }
 
 /**
@@ -27,15 +27,15 @@ export async function setPassword(
  */
 export async function changePassword(
   deps: SignInDeps,
-  who: { userId: string; email: string; sessionId: string },
+  account: { userId: string; email: string; sessionId: string },
   given: { current: string; next: string },
 ): Promise<void> {
-  const forget = await countPasswordChange(deps.sql, who.sessionId);
-  const row = await selectPassword(deps.sql, who.email);
+  const forget = await countPasswordChange(deps.sql, account.sessionId);
+  const row = await selectPassword(deps.sql, account.email);
   const right = await deps.passwords.matches(row?.password_hash ?? undefined, given.current);
   if (!right) throw unauthorized("The current password is wrong.");
   await forget();
-  const user = { id: who.userId, email: who.email };
+  const user = { id: account.userId, email: account.email };
   const { passwords } = deps;
-  await deps.sql.begin((sql) => setPassword({ sql, passwords }, user, given.next, who.sessionId));
+  await deps.sql.begin((sql) => setPassword({ sql, passwords }, user, given.next, account.sessionId));
 }

@@ -31,7 +31,7 @@ beforeEach(async () => {
   await db.sql`update users set disabled_at = null`;
 });
 
-const cookiesOf = (headers: Headers): string =>
+const responseCookies = (headers: Headers): string =>
   headers
     .getSetCookie()
     .map((line) => line.split(";")[0]!)
@@ -39,11 +39,11 @@ const cookiesOf = (headers: Headers): string =>
 
 async function begin(returnTo = "/runs") {
   const answer = await call("GET", `/auth/oidc/login?return_to=${encodeURIComponent(returnTo)}`);
-  return { status: answer.status, to: answer.headers.get("location") ?? "", cookie: cookiesOf(answer.headers) };
+  return { status: answer.status, to: answer.headers.get("location") ?? "", cookie: responseCookies(answer.headers) };
 }
 
 /** Headers that a page sends after returning from the provider: the cookie, and the token from its address. */
-function sessionOf(headers: Headers) {
+function readSession(headers: Headers) {
   const [, token] = /#csrf_token=(heddle_csrf_[0-9a-f]{64})$/.exec(headers.get("location")!)!;
   return { cookie: headers.getSetCookie()[0]!.split(";")[0]!, "x-heddle-csrf": token! };
 }
@@ -74,7 +74,7 @@ test("a user verified by the provider is signed in, with PKCE, state and nonce",
   const cookies = answer.headers.getSetCookie();
   expect(cookies[0]).toMatch(/^__Host-heddle_session=heddle_session_\w{64}; .*HttpOnly; Secure; SameSite=Lax/);
   expect(cookies[1]).toMatch(/^__Host-heddle_oidc=; Max-Age=0/);
-  const me = await call("GET", "/me", undefined, sessionOf(answer.headers));
+  const me = await call("GET", "/me", undefined, readSession(answer.headers));
   expect(me.json).toMatchObject({ kind: "session", userId: anna });
   expect(audited.at(-1)).toMatchObject({ operation: "POST /login", status: 200, target: { method: "oidc" } });
   expect((await call("GET", "/auth/sign-in-methods")).json.oidc.path).toBe("/auth/oidc/login");
@@ -103,7 +103,7 @@ test("an invited user gets an account at the first sign-in", async () => {
   provider.account = { sub: "new-1", email: "new@a.example", email_verified: true, name: "Nina New" };
   const answer = await signIn();
   expect(answer.status).toBe(302);
-  expect((await call("GET", "/me", undefined, sessionOf(answer.headers))).json).toMatchObject({
+  expect((await call("GET", "/me", undefined, readSession(answer.headers))).json).toMatchObject({
     name: "new@a.example",
   });
   const [user] = await db.sql`select full_name from users where email = 'new@a.example'`;
@@ -168,7 +168,7 @@ test("reports that the user refused at the provider", async () => {
 test("error_to returns the browser with the reason in a cookie, and rejects another site", async () => {
   provider.refuses = true;
   const begun = await call("GET", "/auth/oidc/login?error_to=%2Fsign-in%3Fnext%3D%252Fruns");
-  const back = await comeBack(await provider.visit(begun.headers.get("location")!), cookiesOf(begun.headers));
+  const back = await comeBack(await provider.visit(begun.headers.get("location")!), responseCookies(begun.headers));
   expect([back.status, back.headers.get("location")]).toEqual([302, "/sign-in?next=%2Fruns"]);
   const reason = encodeURIComponent("The identity provider denied the sign-in: access_denied.");
   expect(back.headers.getSetCookie()).toContainEqual(

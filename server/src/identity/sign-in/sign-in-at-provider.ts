@@ -13,7 +13,7 @@ export async function signInAtProvider(
   person: ProvidedPerson,
   visitor: Visitor,
 ): Promise<OpenSession> {
-  const user = await userOf(deps, person);
+  const user = await findUser(deps, person);
   if (!user || user.disabled_at !== null) {
     throw forbidden(
       "The identity provider knows you, but you have no account here. Ask an administrator to invite you.",
@@ -28,7 +28,7 @@ export async function signInAtProvider(
  * Finds the user by the provider's subject; the first time by e-mail address, if the provider has verified it. From
  * then on the address is ignored, because it may be reassigned to another person. Invited persons get an account.
  */
-async function userOf({ sql }: SignInDeps, person: ProvidedPerson): Promise<UserRow | undefined> {
+async function findUser({ sql }: SignInDeps, person: ProvidedPerson): Promise<UserRow | undefined> {
   const known = await selectIdentity(sql, person.issuer, person.subject);
   if (known) return selectUser(sql, known.user_id);
   if (person.email === null) return undefined;

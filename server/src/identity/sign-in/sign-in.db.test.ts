@@ -26,10 +26,10 @@ async function untilRefused(headers: Record<string, string>): Promise<void> {
   const status = async () => (await call("GET", "/me", undefined, headers)).status;
   await expect.poll(status, { timeout: 30_000, interval: 20 }).toBe(401);
 }
-const cookieOf = (headers: Headers): string => headers.get("set-cookie")!.split(";")[0]!;
+const responseCookie = (headers: Headers): string => headers.get("set-cookie")!.split(";")[0]!;
 /** Headers that a page of ours sends: the cookie, and the token that sign-in returned to the page. */
-const sessionOf = (answer: { headers: Headers; json: { csrf_token: string } }) => ({
-  cookie: cookieOf(answer.headers),
+const sessionHeaders = (answer: { headers: Headers; json: { csrf_token: string } }) => ({
+  cookie: responseCookie(answer.headers),
   "x-heddle-csrf": answer.json.csrf_token,
 });
 
@@ -142,11 +142,11 @@ test("use keeps a session alive", async () => {
 });
 
 test("signing out ends the session, or all sessions of the user", async () => {
-  const [one, two, three] = [await signIn(), await signIn(), await signIn()];
+  const [first, two, three] = [await signIn(), await signIn(), await signIn()];
   const status = async (token: string) => (await call("GET", "/me", undefined, bearer(token))).status;
-  for (const token of [one, two, three]) expect(await status(token)).toBe(200);
-  expect((await call("POST", "/logout", {}, bearer(one))).status).toBe(204);
-  await untilRefused(bearer(one));
+  for (const token of [first, two, three]) expect(await status(token)).toBe(200);
+  expect((await call("POST", "/logout", {}, bearer(first))).status).toBe(204);
+  await untilRefused(bearer(first));
   expect(await status(two)).toBe(200);
   expect((await call("POST", "/logout", { everywhere: true }, bearer(two))).status).toBe(204);
   await untilRefused(bearer(two));
@@ -164,7 +164,7 @@ test("a browser session has two parts, only one of which scripts can read", asyn
   expect(answer.headers.getSetCookie()[0]).toMatch(
     /^heddle_session=heddle_session_[0-9a-f]{64}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
   );
-  const session = sessionOf(answer);
+  const session = sessionHeaders(answer);
   expect((await call("GET", "/me", undefined, session)).status).toBe(200);
   const out = await call("POST", "/logout", {}, session);
   expect(out.headers.get("set-cookie")).toMatch(/^heddle_session=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/);
@@ -173,7 +173,7 @@ test("a browser session has two parts, only one of which scripts can read", asyn
 
 test("a session cookie without its CSRF token grants no access", async () => {
   const signInBrowser = () => call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
-  const [session, other] = [sessionOf(await signInBrowser()), sessionOf(await signInBrowser())];
+  const [session, other] = [sessionHeaders(await signInBrowser()), sessionHeaders(await signInBrowser())];
   const token = session.cookie.split("=")[1]!;
   for (const headers of [
     { cookie: session.cookie },
@@ -192,7 +192,7 @@ test("a session cookie without its CSRF token grants no access", async () => {
 
 test("a change with a session cookie must come from the same origin", async () => {
   const answer = await call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
-  const { cookie, ...csrf } = sessionOf(answer);
+  const { cookie, ...csrf } = sessionHeaders(answer);
   const post = async (headers: Record<string, string>) =>
     (
       await app.request("http://heddle.test/me", {
@@ -227,7 +227,7 @@ test("over https the cookie has the __Host- prefix and Secure, and the bare name
   expect(answer.headers.get("set-cookie")).toMatch(
     /^__Host-heddle_session=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
   );
-  const session = sessionOf(answer);
+  const session = sessionHeaders(answer);
   expect((await secure.call("GET", "/me", undefined, session)).status).toBe(200);
   const bare = session.cookie.replace("__Host-", "");
   expect((await secure.call("GET", "/me", undefined, { ...session, cookie: bare })).status).toBe(401);

@@ -38,7 +38,7 @@ export async function signIn(
     await recordFailedSignIn(deps, visitor);
     throw unauthorized("The e-mail address or the password is wrong.");
   }
-  const device = visitor.isBrowser ? await deviceOf(deps, email, visitor.device) : undefined;
+  const device = visitor.isBrowser ? await resolveDevice(deps, email, visitor.device) : undefined;
   await noteSuccess(sql, attempt, { userId: row.user_id, device });
   if (isOutdated(stored)) await rehashPassword(sql, row.user_id, stored, await deps.passwords.hash(password));
   const session = await openSession(sql, deps.settings, {
@@ -54,7 +54,7 @@ export async function signIn(
 /**
  * Returns the device token. One that another visitor may have planted, or that belongs to another account, is replaced.
  */
-async function deviceOf({ sql }: SignInDeps, email: string, given: string | undefined): Promise<string> {
+async function resolveDevice({ sql }: SignInDeps, email: string, given: string | undefined): Promise<string> {
   return given !== undefined && (await isKnownDevice(sql, email, given)) ? given : newDeviceToken();
 }
 

@@ -84,7 +84,7 @@ export async function deleteSession(
 }
 
 /** Deletes a person's sessions except one that may stay. @returns the count */
-export async function deleteSessionsOf(
+export async function deleteUserSessions(
   sql: Sql | Transaction,
   userId: string,
   except: string | null = null,

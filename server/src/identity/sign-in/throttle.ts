@@ -14,7 +14,7 @@ import { createHash } from "node:crypto";
 
 import type { Sql } from "../../base/db/connect.ts";
 import { AppError } from "../../base/errors.ts";
-import { networkOf, wideNetworkOf } from "../../base/http/client-ip.ts";
+import { toNetwork, toWideNetwork } from "../../base/http/client-ip.ts";
 import type { SlowLane } from "./slow-lane.ts";
 import { countAttempt, forgetAttempts, selectKnownVisitors, takeBackAttempt, upsertKnownVisitor } from "./sql.ts";
 
@@ -58,7 +58,7 @@ export interface CountedAttempt {
 
 /** Counts an attempt. Throws 429 when there were too many. */
 export async function countSignIn(sql: Sql, lane: SlowLane, { account, ip, device }: Attempt): Promise<CountedAttempt> {
-  const network = networkOf(ip);
+  const network = toNetwork(ip);
   const knownNetwork = visitorBucket("network", account, network);
   const knownDevice = device === undefined ? undefined : visitorBucket("device", account, device);
   const known = await selectKnownVisitors(sql, [knownNetwork, ...(knownDevice === undefined ? [] : [knownDevice])]);
@@ -81,7 +81,7 @@ export async function countSignIn(sql: Sql, lane: SlowLane, { account, ip, devic
   const all = await countAttempt(sql, byAttack, ATTACK.seconds);
   if (all.attempts > ATTACK.attempts) {
     if (tried.attempts > ATTEMPTS_UNDER_ATTACK) throw tooMany(tried.retry_after);
-    if (!(await lane.pass(wideNetworkOf(ip)))) throw tooMany(2);
+    if (!(await lane.pass(toWideNetwork(ip)))) throw tooMany(2);
   }
   return { ...taken, takesBack: [byNetwork, byAttack] };
 }
@@ -113,7 +113,7 @@ export async function countPasswordChange(sql: Sql, sessionId: string): Promise<
 
 /** Counts a start or a callback of a provider sign-in, since each calls the provider. */
 export async function countByNetwork(sql: Sql, ip: string): Promise<void> {
-  await count(sql, bucket("provider", networkOf(ip)), PROVIDER);
+  await count(sql, bucket("provider", toNetwork(ip)), PROVIDER);
 }
 
 async function count(sql: Sql, hash: string, limit: Limit): Promise<{ attempts: number; retry_after: number }> {

@@ -35,7 +35,7 @@ async function claim(sql: Sql, database: DatabaseAddress, { wanted, isRemote }: 
   if (mine === undefined || mine === owner.workspace_id) return owner.workspace_id;
   const chosen = wanted === undefined ? "whose default workspace is" : "and HEDDLE_WORKSPACE_ID names";
   throw new ConfigError(
-    `The database ${addressOf(database)} belongs to workspace ${owner.workspace_id}, ${chosen} ${mine}. ` +
+    `The database ${hostAndPath(database)} belongs to workspace ${owner.workspace_id}, ${chosen} ${mine}. ` +
       "Agent servers of two workspaces on one database would execute each other's runs. " +
       `Use a separate database for this server, or set HEDDLE_WORKSPACE_ID=${owner.workspace_id}. To hand the database ` +
       `over with all its threads, stop its agent servers and run: heddle workspaces hand-over --id ${mine}`,
@@ -43,7 +43,7 @@ async function claim(sql: Sql, database: DatabaseAddress, { wanted, isRemote }: 
 }
 
 /** Formats the address without the password. */
-function addressOf({ uri }: DatabaseAddress): string {
+function hostAndPath({ uri }: DatabaseAddress): string {
   if (!URL.canParse(uri)) return "";
   const { host, pathname } = new URL(uri);
   return `${pathname.slice(1)} at ${host}`;

@@ -7,12 +7,12 @@ import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { IdentityDeps } from "../deps.ts";
-import { permissionsOf } from "../roles/built-in.ts";
+import { rolePermissions } from "../roles/built-in.ts";
 import * as schema from "./schema.ts";
 import {
   insertWorkspace,
   markWorkspaceDeleted,
-  type Onlooker,
+  type WorkspaceViewer,
   selectVisibleWorkspaces,
   selectWorkspace,
   updateWorkspace,
@@ -23,7 +23,7 @@ import {
 const shared = { tag: "Workspaces", scope: "organization" } as const;
 
 export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
-  const list = async (by: Onlooker) => (await selectVisibleWorkspaces(sql, by)).map(toVisible);
+  const list = async (by: WorkspaceViewer) => (await selectVisibleWorkspaces(sql, by)).map(toVisible);
 
   /** Returns a workspace of the caller's organization. Any other is reported as not found. */
   async function own(principal: Principal, id: string): Promise<WorkspaceRow> {
@@ -133,7 +133,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
   ];
 }
 
-function onlooker({ actor }: Principal, organizationId: string | null, includeDeleted: boolean): Onlooker {
+function onlooker({ actor }: Principal, organizationId: string | null, includeDeleted: boolean): WorkspaceViewer {
   const isKey = actor.kind === "api_key" || actor.kind === "service_key";
   return { keyId: isKey ? actor.id : null, userId: actor.userId, organizationId, includeDeleted };
 }
@@ -151,7 +151,7 @@ const toWire = (row: WorkspaceRow): z.output<typeof schema.workspace> => ({
 
 function toVisible({ rights, ...row }: VisibleWorkspaceRow): z.output<typeof schema.visibleWorkspace> {
   // no role: a loopback caller
-  const permissions = rights ? permissionsOf(rights) : ALL_PERMISSIONS;
+  const permissions = rights ? rolePermissions(rights) : ALL_PERMISSIONS;
   return {
     ...row,
     created_at: row.created_at.toISOString(),

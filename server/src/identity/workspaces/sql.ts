@@ -27,11 +27,11 @@ export async function selectDefaultWorkspace(sql: Sql | Transaction): Promise<Wo
 /** @returns undefined when the id or the handle is taken */
 export async function insertWorkspace(
   sql: Sql | Transaction,
-  one: Omit<WorkspaceRow, "created_at" | "deleted_at">,
+  workspace: Omit<WorkspaceRow, "created_at" | "deleted_at">,
 ): Promise<WorkspaceRow | undefined> {
   const [row] = await sql<WorkspaceRow[]>`
     insert into workspaces (id, organization_id, display_name, tenant_handle, plan, is_default)
-    values (${one.id}, ${one.organization_id}, ${one.display_name}, ${one.tenant_handle}, ${one.plan}, ${one.is_default})
+    values (${workspace.id}, ${workspace.organization_id}, ${workspace.display_name}, ${workspace.tenant_handle}, ${workspace.plan}, ${workspace.is_default})
     on conflict do nothing returning *`;
   return row;
 }
@@ -75,7 +75,7 @@ export async function selectWorkspaceIdsOfUser(sql: Sql, organizationId: string,
 }
 
 /** Caller: a key, a person (possibly through a key), or, with neither, a loopback caller. */
-export interface Onlooker {
+export interface WorkspaceViewer {
   keyId: string | null;
   userId: string | null;
   /** Restricts the list to this organization. */
@@ -98,7 +98,7 @@ export interface VisibleWorkspaceRow {
 }
 
 /** Lists the workspaces that the caller may enter, with their role. */
-export function selectVisibleWorkspaces(sql: Sql, by: Onlooker, limit = 1000): Promise<VisibleWorkspaceRow[]> {
+export function selectVisibleWorkspaces(sql: Sql, by: WorkspaceViewer, limit = 1000): Promise<VisibleWorkspaceRow[]> {
   return sql<VisibleWorkspaceRow[]>`
     select w.id, w.organization_id, w.display_name, w.tenant_handle, w.created_at, w.deleted_at is not null as is_deleted,
       w.plan, coalesce(k.read_only, false) or coalesce(wm.read_only, false) as read_only,

@@ -17,23 +17,23 @@ beforeAll(async () => {
   call = testIdentityApp(db, await testGuard(db));
 });
 
-const idsOf = (answer: { json: { id: string }[] }): string[] => answer.json.map(({ id }) => id);
+const listedIds = (answer: { json: { id: string }[] }): string[] => answer.json.map(({ id }) => id);
 
 test("lists the caller's workspaces with their permissions", async () => {
   const { a, b } = tenants;
   for (const path of ["/workspaces", "/api/v1/workspaces", "/tenants", "/api/v1/tenants?skip_create=true"]) {
-    expect([path, idsOf(await call(a.viewer, "GET", path))]).toEqual([path, [a.workspaceId]]);
+    expect([path, listedIds(await call(a.viewer, "GET", path))]).toEqual([path, [a.workspaceId]]);
   }
   const [seen] = (await call(a.viewer, "GET", "/workspaces")).json as Record<string, unknown>[];
   expect(seen).toMatchObject({ role_name: "Viewer", read_only: false, is_deleted: false, plan: "enterprise" });
   expect(seen!["permissions"]).toContain("runs:read");
   expect(seen!["permissions"]).not.toContain("runs:create");
-  expect(idsOf(await call(b.org, "GET", "/workspaces"))).toEqual([b.workspaceId]);
+  expect(listedIds(await call(b.org, "GET", "/workspaces"))).toEqual([b.workspaceId]);
 
   const eve = await testPerson(db, a, "eve");
-  expect(idsOf(await call(eve.key, "GET", "/workspaces"))).toEqual([]);
+  expect(listedIds(await call(eve.key, "GET", "/workspaces"))).toEqual([]);
   const boss = await testPerson(db, a, "boss", { organization: "ORGANIZATION_ADMIN" });
-  expect(idsOf(await call(boss.key, "GET", "/workspaces"))).toEqual([a.workspaceId]);
+  expect(listedIds(await call(boss.key, "GET", "/workspaces"))).toEqual([a.workspaceId]);
 });
 
 test("only managers of the organization create workspaces", async () => {
@@ -47,8 +47,8 @@ test("only managers of the organization create workspaces", async () => {
     status: 200,
     json: { display_name: "Team (1)", tenant_handle: "team-1", plan: "plus", organization_id: a.organizationId },
   });
-  expect(idsOf(await call(a.org, "GET", "/workspaces"))).toContain(made.json.id);
-  expect(idsOf(await call(b.org, "GET", "/tenants"))).not.toContain(made.json.id);
+  expect(listedIds(await call(a.org, "GET", "/workspaces"))).toContain(made.json.id);
+  expect(listedIds(await call(b.org, "GET", "/tenants"))).not.toContain(made.json.id);
   expect((await call(a.admin, "POST", "/workspaces", { display_name: "Mine" })).status).toBe(403);
   expect((await call(a.org, "POST", "/workspaces", { display_name: "x", id: a.workspaceId })).status).toBe(409);
   expect((await call(b.org, "POST", "/workspaces", { display_name: "x", tenant_handle: "team-1" })).status).toBe(409);
@@ -91,8 +91,8 @@ test("rejects access to a deleted workspace, and keeps the default one", async (
   expect((await call(b.org, "DELETE", `/workspaces/${id}`)).status).toBe(404);
   expect((await call(a.org, "DELETE", `/workspaces/${id}`)).json).toMatchObject({ id, is_deleted: true });
   await expect.poll(async () => (await call(key, "GET", "/api-key")).status, { timeout: 30_000 }).toBe(403);
-  expect(idsOf(await call(a.org, "GET", "/workspaces"))).not.toContain(id);
-  expect(idsOf(await call(a.org, "GET", "/workspaces?include_deleted=true"))).toContain(id);
+  expect(listedIds(await call(a.org, "GET", "/workspaces"))).not.toContain(id);
+  expect(listedIds(await call(a.org, "GET", "/workspaces?include_deleted=true"))).toContain(id);
   expect((await call(a.org, "DELETE", `/workspaces/${id}`)).status).toBe(404);
 
   const { workspace } = await ensureWorkspace(db.sql);
@@ -109,7 +109,7 @@ test("members read the organization, and managers rename it", async () => {
     id: a.organizationId,
     tier: "enterprise",
   });
-  expect(idsOf(await call(a.viewer, "GET", "/orgs"))).toEqual([a.organizationId]);
+  expect(listedIds(await call(a.viewer, "GET", "/orgs"))).toEqual([a.organizationId]);
   const renamed = await call(a.org, "PATCH", "/orgs/current/info", { display_name: "Acme" });
   expect(renamed.json).toMatchObject({
     display_name: "Acme",

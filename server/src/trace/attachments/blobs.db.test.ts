@@ -9,7 +9,7 @@ import { afterAll, afterEach, expect, test } from "vitest";
 
 import { NO_SUCH_BUCKET, SLOW_DOWN, startFaultProxy } from "../../../../test/s3/fault-proxy.ts";
 import { testDatabase } from "../../../test/db.ts";
-import { ingestClient, runOf } from "../../../test/ingest-client.ts";
+import { ingestClient, sampleRun } from "../../../test/ingest-client.ts";
 import { testS3 } from "../../../test/s3.ts";
 import { type TestTracePlatform, testTracePlatform } from "../../../test/trace-platform.ts";
 import { uuid7 } from "../../base/ids.ts";
@@ -42,7 +42,7 @@ afterAll(() => directories.forEach((path) => rmSync(path, { recursive: true, for
 async function attach(to: TestTracePlatform, content: string) {
   const id = uuid7();
   const answer = await ingestClient(to).send([
-    { name: `post.${id}`, content: JSON.stringify(runOf(id, { end_time: "2026-11-21T10:00:01" })) },
+    { name: `post.${id}`, content: JSON.stringify(sampleRun(id, { end_time: "2026-11-21T10:00:01" })) },
     { name: `attachment.${id}.note`, content, type: "text/plain" },
   ]);
   const [file] = await to.clickhouse.rows<{ blob: string; mime_type: string; name: string }>({
@@ -112,7 +112,7 @@ test("a failed put is retried, and one that cannot succeed is never acknowledged
   expect([reading.status, reading.text]).toEqual([503, expect.stringMatching(/The attachment bucket .*files/)]);
   // requests that need no bucket are accepted
   const id = uuid7();
-  const plain = await ingestClient(platform).send([{ name: `post.${id}`, content: JSON.stringify(runOf(id)) }]);
+  const plain = await ingestClient(platform).send([{ name: `post.${id}`, content: JSON.stringify(sampleRun(id)) }]);
   expect(plain.status).toBe(202);
 });
 
@@ -135,10 +135,10 @@ test("an empty and unused location can be replaced by another, and one with file
   const start = (dataDir: string, env: Record<string, string> = {}) =>
     testTracePlatform(env, { db: other, ownBlobs: true, dataDir });
   const [first, second, moved] = [directory(), directory(), directory()];
-  const one = await start(first);
+  const platform = await start(first);
   await expect(start(second)).rejects.toThrow(/Another trace process is using it.*HEDDLE_BLOB_BUCKET/);
   await expect(start(second, BUCKET)).rejects.toThrow(`are stored in ${join(first, "blobs")}`);
-  await one.stop();
+  await platform.stop();
   const two = await start(second);
   const { status, read } = await attach(two, "kept");
   expect(status).toBe(202);

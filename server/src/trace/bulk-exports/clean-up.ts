@@ -34,18 +34,18 @@ export async function cleanUp(attempt: Attempt): Promise<void> {
 async function abortUploads({ deps, held, credentials }: Attempt): Promise<void> {
   const uploads = await files.selectUploads(deps.sql, held.id);
   const runs = held.status === "COMPLETED" ? [] : await files.runsInBetween(deps.sql, held.id);
-  const keyOf = (config: ExportDestination["config"], start_time: string, n: number) =>
+  const fileKey = (config: ExportDestination["config"], start_time: string, n: number) =>
     dayPath(config, { ...held, export_id: held.id, start_time }, fileName(n));
   for (const runId of new Set([...uploads.map((upload) => upload.run_id), ...runs.map((run) => run.id)])) {
     const { bucket, config } = await credentials.open(runId);
-    for (const upload of uploads.filter((one) => one.run_id === runId)) {
+    for (const upload of uploads.filter((upload) => upload.run_id === runId)) {
       await withoutRefusal(() => bucket.abortUpload(upload.key, upload.upload_id));
       await files.deleteUpload(deps.sql, upload);
     }
     // uploads that began but were not recorded
-    for (const { start_time, files: n } of runs.filter((one) => one.id === runId)) {
+    for (const { start_time, files: n } of runs.filter((run) => run.id === runId)) {
       for (const next of [n + 1, n + 2])
-        await withoutRefusal(() => bucket.abortUploads(keyOf(config, start_time, next)));
+        await withoutRefusal(() => bucket.abortUploads(fileKey(config, start_time, next)));
     }
     await forgetCredentials(deps.secrets, runId);
   }

@@ -7,7 +7,7 @@ import { any, bind, ch, type Fragment, join, raw, render } from "../../base/clic
 import type { MicroTime } from "../filter/literals.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, hasConditions, type RunSelection, time } from "../runs/selection.ts";
-import { type ColumnContext, columnOf, type ExportField, needs, summed } from "./columns.ts";
+import { type ColumnContext, findColumn, type ExportField, needs, summed } from "./columns.ts";
 
 const snapshotIs = (id: string): Fragment => ch`k.snapshot_id = ${bind("UUID", id)}`;
 
@@ -85,7 +85,7 @@ export async function nextSlice(
 const laterThan = ({ start_time, id }: Cursor): Fragment =>
   ch`k.start_time >= ${time(start_time)} and (k.start_time > ${time(start_time)} or k.id > ${bind("UUID", id)})`;
 
-const idsOf = ({ snapshotId, first, end, after }: Slice): Fragment =>
+const sliceIds = ({ snapshotId, first, end, after }: Slice): Fragment =>
   ch`select k.id from export_keys as k where ${snapshotIs(snapshotId)}
     and ${after === null ? ch`k.start_time >= ${time(first)}` : laterThan(after)}
     and k.start_time <= ${time(end.start_time)}
@@ -99,24 +99,24 @@ export function selectSlice(
   fields: readonly ExportField[],
   context: ColumnContext & { withFeedback: boolean },
 ): { query: string; params: Record<string, never> } {
-  const source = fromRuns(scope, boundsOf(projectId, slice), [ch`r.id in (${idsOf(slice)})`]);
+  const source = fromRuns(scope, sliceBounds(projectId, slice), [ch`r.id in (${sliceIds(slice)})`]);
   const withTotals = needs(fields, "totals");
   // inner names differ from all columns, because an alias would hide a column
   const inner = fields.map((name, i) => {
     const sql =
       name === "feedback_stats" && !context.withFeedback
         ? raw("cast(null as Nullable(String))")
-        : columnOf(name).sql(context);
+        : findColumn(name).sql(context);
     return ch`${sql} as c${raw(String(i))}`;
   });
   const outer = fields.map((name, i) => raw(`c${i} as ${name}`));
-  const totals = withTotals ? totalsOf(scope, projectId, slice, fields) : raw("");
-  const feedback = context.withFeedback ? feedbackOf(slice) : raw("");
+  const totals = withTotals ? joinTotals(scope, projectId, slice, fields) : raw("");
+  const feedback = context.withFeedback ? joinFeedback(slice) : raw("");
   const from = withTotals || context.withFeedback ? ch`from (select r.* ${source}) as r ${totals} ${feedback}` : source;
   return render(ch`select ${join(outer, ", ")} from (select ${join(inner, ", ")} ${from})`) as never;
 }
 
-const boundsOf = (projectId: string, slice: Slice): RunSelection => ({
+const sliceBounds = (projectId: string, slice: Slice): RunSelection => ({
   projects: [projectId],
   since: slice.first,
   until: slice.end.start_time,
@@ -129,16 +129,16 @@ const boundsOf = (projectId: string, slice: Slice): RunSelection => ({
  */
 const TRACE_SPAN_MS = 86_400_000;
 
-const totalsOf = (scope: RunScope, projectId: string, slice: Slice, fields: readonly ExportField[]): Fragment =>
+const joinTotals = (scope: RunScope, projectId: string, slice: Slice, fields: readonly ExportField[]): Fragment =>
   ch`left any join (
-    select r.trace_id as trace, ${join(summed(fields).map(sumsOf), ", ")}
+    select r.trace_id as trace, ${join(summed(fields).map(sumColumns), ", ")}
     ${fromRuns(
       scope,
       { projects: [projectId], since: slice.first, until: laterBy(slice.end.start_time, TRACE_SPAN_MS) },
-      [ch`r.trace_id in (${idsOf(slice)})`],
+      [ch`r.trace_id in (${sliceIds(slice)})`],
     )} group by r.trace_id) as t on r.trace_id = t.trace`;
 
-const sumsOf = (name: string): Fragment =>
+const sumColumns = (name: string): Fragment =>
   raw(`sumIf(r.${name}, r.run_type in ('llm', 'embedding')) as models_${name}, sum(r.${name}) as all_${name}`);
 
 function laterBy(at: MicroTime, ms: number): MicroTime {
@@ -146,7 +146,7 @@ function laterBy(at: MicroTime, ms: number): MicroTime {
   return moved.slice(0, 23).replace("T", " ") + at.slice(23);
 }
 
-const feedbackOf = ({ snapshotId }: Slice): Fragment =>
+const joinFeedback = ({ snapshotId }: Slice): Fragment =>
   ch`left any join (select run_id, stats from export_feedback where snapshot_id = ${bind("UUID", snapshotId)}) as f
     on r.id = f.run_id`;
 
@@ -159,7 +159,9 @@ export async function countSlice(
 ): Promise<number> {
   const [row] = await clickhouse.rows<{ n: number }>({
     name: "exports.count_slice",
-    ...render(ch`select count() as n ${fromRuns(scope, boundsOf(projectId, slice), [ch`r.id in (${idsOf(slice)})`])}`),
+    ...render(
+      ch`select count() as n ${fromRuns(scope, sliceBounds(projectId, slice), [ch`r.id in (${sliceIds(slice)})`])}`,
+    ),
   });
   return row!.n;
 }
@@ -181,7 +183,7 @@ export async function rowWeight(
     name: "exports.weight",
     ...render(ch`select avg(length(ifNull(r.inputs, '')) + length(ifNull(r.outputs, '')) + length(ifNull(r.extra, ''))
         + length(ifNull(r.events, '')) + length(ifNull(r.error, '')) + 300) as weight
-      ${fromRuns(scope, boundsOf(projectId, slice), [any(slice.places.map(place))])}`),
+      ${fromRuns(scope, sliceBounds(projectId, slice), [any(slice.places.map(place))])}`),
     settings: { max_block_size: "64" },
   });
   return row?.weight || 1000;
@@ -199,7 +201,7 @@ export async function runsWithFeedback(clickhouse: ClickHouse, tenantId: string,
   const rows = await clickhouse.rows<{ id: string }>({
     name: "exports.with_feedback",
     ...render(ch`select distinct f.run_id as id from feedback as f
-      where ${mine} and f.run_id in (${idsOf(slice)})`),
+      where ${mine} and f.run_id in (${sliceIds(slice)})`),
   });
   return rows.map((row) => row.id);
 }
@@ -209,8 +211,8 @@ export const insertFeedbackStats = (
   snapshotId: string,
   stats: Iterable<[runId: string, stats: object]>,
 ): Promise<void> => {
-  const lines = Array.from(stats, ([run_id, one]) =>
-    JSON.stringify({ snapshot_id: snapshotId, run_id, stats: JSON.stringify(one) }),
+  const lines = Array.from(stats, ([run_id, scores]) =>
+    JSON.stringify({ snapshot_id: snapshotId, run_id, stats: JSON.stringify(scores) }),
   );
   return clickhouse.insert(
     "export_feedback",

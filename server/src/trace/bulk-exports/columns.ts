@@ -1,7 +1,7 @@
 /**
  * Columns of an exported file (service-interface §2.5.1), in order. Each is an expression over `runs as r` merged, `t`
  * (sums over its trace, see totalsOf in clickhouse.ts) and `f` (feedback statistics). Names and values match the runs
- * of the API (trace/runs/print-v1.ts).
+ * of the API (trace/runs/serialize-v1.ts).
  *
  * Types are those that every Parquet reader supports: text, BOOLEAN, INT64, DOUBLE, TIMESTAMP in microseconds UTC, LIST
  * of text; JSON is text as received. Nullable columns are optional, all others required.
@@ -83,7 +83,7 @@ export const SCHEMA_VERSION = 1;
 export const orderedFields = (given: readonly string[] | null): ExportField[] =>
   given === null ? EXPORT_FIELDS : EXPORT_FIELDS.filter((name) => given.includes(name));
 
-export const columnOf = (name: ExportField): Column => COLUMNS[name];
+export const findColumn = (name: ExportField): Column => COLUMNS[name];
 
 export const needs = (fields: readonly ExportField[], what: "totals" | "feedback"): boolean =>
   fields.some((name) => (COLUMNS[name] as Column).needs === what);

@@ -40,7 +40,7 @@ export async function findDestination(
 }
 
 /** Serializes credentials for Secrets. */
-export const printCredentials = (credentials: DestinationCredentials): string => JSON.stringify(credentials);
+export const serializeCredentials = (credentials: DestinationCredentials): string => JSON.stringify(credentials);
 
 export const readCredentials = (text: string | null): DestinationCredentials | null =>
   text === null ? null : destinationCredentials.parse(JSON.parse(text));
@@ -56,10 +56,10 @@ export async function openBucket(
 ): Promise<Bucket> {
   if (config.endpoint_url !== null) outbound.check(config.endpoint_url);
   const { httpAgent, httpsAgent } = outbound;
-  return openS3Bucket(placeOf(config, credentials), { httpAgent, httpsAgent }, limits);
+  return openS3Bucket(toS3Place(config, credentials), { httpAgent, httpsAgent }, limits);
 }
 
-function placeOf(config: DestinationConfig, credentials: DestinationCredentials | null): S3Place {
+function toS3Place(config: DestinationConfig, credentials: DestinationCredentials | null): S3Place {
   const { bucket_name: bucket, endpoint_url: endpoint, region, config_kwargs_s3: client } = config;
   return {
     bucket,
@@ -89,5 +89,7 @@ export const keyIn = ({ prefix }: DestinationConfig, ...segments: string[]): str
   [prefix, ...segments].filter((segment) => segment !== "").join("/");
 
 /** Formats a path for users and manifests: with the bucket's name, unless it is declared to be in the endpoint. */
-export const pathOf = ({ bucket_name: bucket, include_bucket_in_prefix: included }: DestinationConfig, key: string) =>
-  included && bucket !== null ? `${bucket}/${key}` : key;
+export const withBucket = (
+  { bucket_name: bucket, include_bucket_in_prefix: included }: DestinationConfig,
+  key: string,
+) => (included && bucket !== null ? `${bucket}/${key}` : key);

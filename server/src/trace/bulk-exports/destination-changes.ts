@@ -2,7 +2,12 @@ import { conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { TraceDeps } from "../deps.ts";
-import { DESTINATION_SECRET, type ExportDestination, findDestination, printCredentials } from "./destination-bucket.ts";
+import {
+  DESTINATION_SECRET,
+  type ExportDestination,
+  findDestination,
+  serializeCredentials,
+} from "./destination-bucket.ts";
 import type { DestinationCreate, DestinationCredentials } from "./destination-schema.ts";
 import * as rows from "./destination-sql.ts";
 import { testFailed, testWrite } from "./destination-test-write.ts";
@@ -27,7 +32,7 @@ export async function createDestination(deps: Deps, tenantId: string, body: Dest
   const id = uuid7();
   return deps.sql.begin(async (tx) => {
     if (credentials) await putCredentials(deps, tenantId, id, credentials, tx);
-    const credentials_keys = keysOf(credentials);
+    const credentials_keys = credentialNames(credentials);
     return rows.insertDestination(tx, { id, tenant_id: tenantId, display_name, config, credentials_keys });
   });
 }
@@ -46,7 +51,7 @@ export async function rotateCredentials(
   if (!found) throw unknown(id);
   await test(deps, { tenant_id: tenantId, config: found.config, credentials });
   const item = await deps.sql.begin(async (tx) => {
-    const updated = await rows.updateCredentialsKeys(tx, tenantId, id, keysOf(credentials));
+    const updated = await rows.updateCredentialsKeys(tx, tenantId, id, credentialNames(credentials));
     // skipped if the destination was deleted meanwhile
     if (updated !== undefined) await putCredentials(deps, tenantId, id, credentials, tx);
     return updated;
@@ -108,7 +113,8 @@ const putCredentials = (
   id: string,
   credentials: DestinationCredentials,
   tx: Tx,
-): Promise<void> => secrets.put({ purpose: DESTINATION_SECRET, id, workspaceId }, printCredentials(credentials), tx);
+): Promise<void> =>
+  secrets.put({ purpose: DESTINATION_SECRET, id, workspaceId }, serializeCredentials(credentials), tx);
 
-const keysOf = (credentials: DestinationCredentials | null): string[] =>
+const credentialNames = (credentials: DestinationCredentials | null): string[] =>
   Object.entries(credentials ?? {}).flatMap(([name, value]) => (value ? [name] : []));

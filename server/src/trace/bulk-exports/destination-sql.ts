@@ -16,12 +16,12 @@ export interface DestinationRow {
 
 export async function insertDestination(
   sql: Sql | Transaction,
-  one: DestinationRow & { display_name: string },
+  destination: DestinationRow & { display_name: string },
 ): Promise<string> {
   const [row] = await sql<{ item: string }[]>`
     insert into export_destinations as d (id, tenant_id, display_name, config, credentials_keys)
-    values (${one.id}, ${one.tenant_id}, ${one.display_name}, ${JSON.stringify(one.config)}::text::jsonb,
-      ${one.credentials_keys}::text[])
+    values (${destination.id}, ${destination.tenant_id}, ${destination.display_name}, ${JSON.stringify(destination.config)}::text::jsonb,
+      ${destination.credentials_keys}::text[])
     returning ${sql.unsafe(ITEM)}`;
   return row!.item;
 }

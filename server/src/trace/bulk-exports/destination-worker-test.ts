@@ -11,7 +11,7 @@ import { uuid7 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
-import { type ExportDestination, printCredentials, readCredentials } from "./destination-bucket.ts";
+import { type ExportDestination, serializeCredentials, readCredentials } from "./destination-bucket.ts";
 import { testWrite } from "./destination-test-write.ts";
 import * as rows from "./destination-test-sql.ts";
 
@@ -42,7 +42,7 @@ export async function testInWorker(
   const { tenant_id: workspaceId, config, credentials } = destination;
   const ref = { purpose: PURPOSE, id };
   await sql.begin(async (tx) => {
-    if (credentials) await secrets.put({ ...ref, workspaceId }, printCredentials(credentials), tx);
+    if (credentials) await secrets.put({ ...ref, workspaceId }, serializeCredentials(credentials), tx);
     await rows.insertTest(tx, { id, tenant_id: workspaceId, config });
   });
   try {

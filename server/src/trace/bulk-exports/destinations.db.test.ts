@@ -23,7 +23,7 @@ const platform = await testTracePlatform({ ...KEYS, HEDDLE_EXPORT_TEST_TIMEOUT_M
 const { call } = platform;
 afterAll(() => proxy.stop());
 
-const bodyOf = (credentials: TestCredentials | null | undefined, config: Record<string, unknown> = {}) => ({
+const destinationBody = (credentials: TestCredentials | null | undefined, config: Record<string, unknown> = {}) => ({
   destination_type: "s3",
   display_name: "Our bucket",
   config: { bucket_name: "exports", prefix: "/heddle/", endpoint_url: s3.endpoint, ...config },
@@ -31,7 +31,7 @@ const bodyOf = (credentials: TestCredentials | null | undefined, config: Record<
 });
 
 async function create(credentials: TestCredentials | null, config: Record<string, unknown> = {}) {
-  const answer = await call("POST", DESTINATIONS, bodyOf(credentials, config));
+  const answer = await call("POST", DESTINATIONS, destinationBody(credentials, config));
   expect(answer.text).toContain('"id"');
   return answer.json as { id: string };
 }
@@ -39,7 +39,7 @@ async function create(credentials: TestCredentials | null, config: Record<string
 test("a destination is created after two test writes that are cleaned up, and hides its secrets", async () => {
   const credentials = s3.createKey({ sessionToken: "a+session/token==" });
   s3.takeRequests();
-  const { status, json, text } = await call("POST", DESTINATIONS, bodyOf(credentials));
+  const { status, json, text } = await call("POST", DESTINATIONS, destinationBody(credentials));
   expect(status).toBe(200);
   expect(json).toMatchObject({
     destination_type: "s3",
@@ -72,8 +72,8 @@ test("a destination is created after two test writes that are cleaned up, and hi
   const stored = await db.sql`select * from export_destinations where id = ${json.id}`;
   const sealed = await db.sql`select purpose, id, ciphertext from secrets where id = ${json.id}`;
   for (const secret of Object.values(credentials)) {
-    for (const told of [text, got.text, listed.text, JSON.stringify(stored), JSON.stringify(sealed)]) {
-      expect(told).not.toContain(secret);
+    for (const output of [text, got.text, listed.text, JSON.stringify(stored), JSON.stringify(sealed)]) {
+      expect(output).not.toContain(secret);
     }
     expect(sealed[0]!.ciphertext.includes(secret)).toBe(false);
   }
@@ -106,7 +106,7 @@ test("reports each documented cause of a failure, stores nothing, and never retu
     ["Invalid endpoint: ", good, { endpoint_url: polite.endpoint }],
   ];
   for (const [cause, credentials, config] of cases) {
-    const { status, json, text } = await call("POST", DESTINATIONS, bodyOf(credentials, config));
+    const { status, json, text } = await call("POST", DESTINATIONS, destinationBody(credentials, config));
     expect({ cause, status }).toEqual({ cause, status: 400 });
     expect(json.detail).toContain(`Failed to validate S3 destination: ${cause}`);
     for (const secret of Object.values(credentials)) expect(text).not.toContain(secret);
@@ -118,7 +118,11 @@ test("reports each documented cause of a failure, stores nothing, and never retu
 
 test("gives up an unresponsive endpoint in time", async () => {
   proxy.setRule(() => ({ kind: "hang" }));
-  const { status, json } = await call("POST", DESTINATIONS, bodyOf(s3.createKey(), { endpoint_url: proxy.endpoint }));
+  const { status, json } = await call(
+    "POST",
+    DESTINATIONS,
+    destinationBody(s3.createKey(), { endpoint_url: proxy.endpoint }),
+  );
   expect(status).toBe(400);
   expect(json.detail).toContain("Invalid endpoint: no answer within 6000 ms");
 });
@@ -127,7 +131,11 @@ test("reports the store's error without the credentials it repeats", async () =>
   const credentials = s3.createKey({ sessionToken: "token-of-a-session" });
   const { secret_access_key: secret, session_token: token } = credentials;
   proxy.setRule(() => ({ kind: "status", status: 400, code: `Odd${secret}${token}` }));
-  const { status, text } = await call("POST", DESTINATIONS, bodyOf(credentials, { endpoint_url: proxy.endpoint }));
+  const { status, text } = await call(
+    "POST",
+    DESTINATIONS,
+    destinationBody(credentials, { endpoint_url: proxy.endpoint }),
+  );
   expect(status).toBe(400);
   expect(text).toContain("Odd***");
   expect(text).not.toContain(secret);
@@ -140,7 +148,7 @@ test("the test fails when a worker cannot write, although the API can", async ()
   proxy.setRule(({ method }) =>
     method === "PUT" && ++writes > 1 ? { kind: "status", status: 403, code: "AccessDenied" } : undefined,
   );
-  const answer = await call("POST", DESTINATIONS, bodyOf(s3.createKey(), { endpoint_url: proxy.endpoint }));
+  const answer = await call("POST", DESTINATIONS, destinationBody(s3.createKey(), { endpoint_url: proxy.endpoint }));
   expect(answer.status).toBe(400);
   expect(answer.json.detail).toMatch(/^Failed to validate S3 destination: Access denied: .* \[tested in a worker\]$/);
   expect(writes).toBe(2);
@@ -154,7 +162,7 @@ test("an endpoint that hangs delays no other test", async () => {
     method === "PUT" && seen.size > 0 && !seen.has(url) ? { kind: "hang" } : void seen.add(url),
   );
   let over = false;
-  const slow = call("POST", DESTINATIONS, bodyOf(s3.createKey(), { endpoint_url: stuck.endpoint }));
+  const slow = call("POST", DESTINATIONS, destinationBody(s3.createKey(), { endpoint_url: stuck.endpoint }));
   void slow.finally(() => (over = true));
   await expect.poll(() => stuck.faults()).toBe(1);
   await create(s3.createKey());
@@ -168,7 +176,7 @@ test("a transient error of the store does not fail the test", async () => {
   proxy.setRule(({ method, number }) =>
     method === "PUT" && number % 2 === 1 && hiccups-- > 0 ? INTERNAL_ERROR : undefined,
   );
-  const answer = await call("POST", DESTINATIONS, bodyOf(s3.createKey(), { endpoint_url: proxy.endpoint }));
+  const answer = await call("POST", DESTINATIONS, destinationBody(s3.createKey(), { endpoint_url: proxy.endpoint }));
   expect(answer.status).toBe(200);
 });
 
@@ -284,7 +292,7 @@ test("without an exporting process the test ends with 503", async () => {
 
 test("rejects invalid bodies with the field's name", async () => {
   const credentials = s3.createKey();
-  const config = (more: Record<string, unknown>) => bodyOf(credentials, more);
+  const config = (more: Record<string, unknown>) => destinationBody(credentials, more);
   const cases: [string, unknown][] = [
     ["display_name", { ...config({}), display_name: "" }],
     ["display_name", { ...config({}), display_name: "a/b" }],
@@ -300,7 +308,7 @@ test("rejects invalid bodies with the field's name", async () => {
     ["s3_additional_kwargs", config({ s3_additional_kwargs: { Bucket: "another" } })],
     ["addressing_style", config({ config_kwargs_s3: { addressing_style: "odd" } })],
     ["unknown", config({ unknown: 1 })],
-    ["credential", { ...bodyOf(undefined), credential: credentials }],
+    ["credential", { ...destinationBody(undefined), credential: credentials }],
     ["endpoint_url", config({ endpoint_url: "s3://exports" })],
     ["endpoint_url", config({ endpoint_url: "http://user:secret@127.0.0.1" })],
     ["endpoint_url", config({ endpoint_url: `${s3.endpoint}/?x=1` })],
@@ -337,11 +345,11 @@ test("a destination without credentials uses the installation's, unless that is 
   process.env.AWS_SECRET_ACCESS_KEY = key.secret_access_key;
   try {
     for (const credentials of [undefined, null]) {
-      const { status, json } = await call("POST", DESTINATIONS, bodyOf(credentials));
+      const { status, json } = await call("POST", DESTINATIONS, destinationBody(credentials));
       expect({ status, keys: json.credentials_keys }).toEqual({ status: 200, keys: [] });
     }
     const strict = await testTracePlatform({ ...KEYS, HEDDLE_EXPORT_ENVIRONMENT_CREDENTIALS: "false" }, { db });
-    const refused = await strict.call("POST", DESTINATIONS, bodyOf(undefined));
+    const refused = await strict.call("POST", DESTINATIONS, destinationBody(undefined));
     expect(refused.status).toBe(422);
     expect(refused.json.detail).toContain("credentials");
     // nor does an existing destination
@@ -365,17 +373,17 @@ test("a destination without credentials uses the installation's, unless that is 
 });
 
 test("a workspace on the plan developer and a read-only caller get 403", async () => {
-  const guardOf = (principal: ReturnType<typeof testPrincipal>) => ({
+  const guardAs = (principal: ReturnType<typeof testPrincipal>) => ({
     ...openGuard,
     authenticator: { authenticate: () => principal },
   });
   const { createTraceApp } = await import("../../app.ts");
-  const { callerOf } = await import("../../../test/call.ts");
+  const { createCaller: callerOf } = await import("../../../test/call.ts");
   const { deps } = platform.platform;
   const { id } = await create(s3.createKey());
-  const poor = callerOf(createTraceApp(deps, guardOf({ ...testPrincipal(), plan: "developer" })));
-  const reader = callerOf(createTraceApp(deps, guardOf(testPrincipal(WORKSPACE, ["bulk-exports:read"]))));
-  const body = bodyOf(s3.createKey());
+  const poor = callerOf(createTraceApp(deps, guardAs({ ...testPrincipal(), plan: "developer" })));
+  const reader = callerOf(createTraceApp(deps, guardAs(testPrincipal(WORKSPACE, ["bulk-exports:read"]))));
+  const body = destinationBody(s3.createKey());
   const path = `${DESTINATIONS}/${id}`;
   const requests: [string, string, unknown][] = [
     ["POST", DESTINATIONS, body],

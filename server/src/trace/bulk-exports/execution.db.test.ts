@@ -20,7 +20,7 @@ const exports = await testExports({
   HEDDLE_EXPORT_WORKSPACE_LIMIT: "1",
   HEDDLE_EXPORT_RETRIES: "100",
 });
-const { call, sql, s3, newProject, create, ended, finished, keysOf, readManifest, readRows } = exports;
+const { call, sql, s3, newProject, create, ended, finished, keysOf: exportKeys, readManifest, readRows } = exports;
 // created at file level, so that it is dropped after the file's tests
 const titleDb = await testDatabase();
 const proxy = await startFaultProxy(s3.endpoint);
@@ -40,7 +40,7 @@ async function projectWith(
   return { session_id, runs, window: { session_id, start_time: day(on), end_time: day(on + 1) } };
 }
 
-const idsOf = (rows: Record<string, unknown>[]) => rows.map((row) => row["id"]).toSorted();
+const sortedIds = (rows: Record<string, unknown>[]) => rows.map((row) => row["id"]).toSorted();
 
 const isRunning = (id: string) => async () =>
   (await sql`select 1 from bulk_exports where id = ${id} and snapshot_id is not null`).length > 0;
@@ -60,7 +60,7 @@ test("an export skips runs that arrive late, writes updated ones once, and count
   proxy.setRule(undefined);
   expect(await ended(made.id)).toMatchObject({ status: "COMPLETED" });
   const rows = await readRows(made.id, "id, name");
-  expect(idsOf(rows)).toEqual(
+  expect(sortedIds(rows)).toEqual(
     runs
       .slice(0, 59)
       .map((run) => run.id)
@@ -76,7 +76,7 @@ test("an export through a store with random failures holds each run once", async
   const done = await ended(made.id, 25);
   proxy.setRule(undefined);
   expect(done).toMatchObject({ status: "COMPLETED", error: null });
-  expect(idsOf(await readRows(made.id, "id"))).toEqual(runs.map((run) => run.id).toSorted());
+  expect(sortedIds(await readRows(made.id, "id"))).toEqual(runs.map((run) => run.id).toSorted());
   expect(s3.openUploads()).toEqual([]);
 });
 
@@ -94,7 +94,7 @@ test("an export of many files does not exceed the listener limit of its signal",
   );
   const { id } = await finished({ session_id, start_time: day(8), end_time: day(9) });
   process.off("warning", note);
-  expect((await keysOf(id)).filter((key) => key.endsWith(".parquet"))).toHaveLength(17);
+  expect((await exportKeys(id)).filter((key) => key.endsWith(".parquet"))).toHaveLength(17);
   expect(warnings).toEqual([]);
 });
 
@@ -114,7 +114,7 @@ test.each([
     retry_number: 1,
     errors: { retry_0: expect.stringContaining(word) },
   });
-  expect(await keysOf(made.id)).toEqual([]);
+  expect(await exportKeys(made.id)).toEqual([]);
 });
 
 test("a cancelled export stops during a hanging upload, and leaves no files", async () => {
@@ -129,7 +129,7 @@ test("a cancelled export stops during a hanging upload, and leaves no files", as
     async () => (await sql`select 1 from bulk_exports where id = ${made.id} and cleaned_at is not null`).length > 0,
     "cleaned up",
   );
-  expect(await keysOf(made.id)).toEqual([]);
+  expect(await exportKeys(made.id)).toEqual([]);
   proxy.setRule(undefined);
   // cancelling twice succeeds; cancelling a completed export fails
   expect((await call("PATCH", `/bulk-exports/${made.id}`)).status).toBe(200);
@@ -153,7 +153,7 @@ test("an export is timed out after 72 hours, and exports of a workspace run one 
   proxy.setRule(undefined);
   expect(await ended(queued.id)).toMatchObject({ status: "COMPLETED" });
   // a file may have been uploaded before the cancellation was noticed, but no manifest or _SUCCESS
-  expect((await keysOf(slow.id)).filter((key) => !key.endsWith(".parquet"))).toEqual([]);
+  expect((await exportKeys(slow.id)).filter((key) => !key.endsWith(".parquet"))).toEqual([]);
 });
 
 test("a started run keeps its credentials after a rotation, and later runs use the new ones", async () => {

@@ -72,12 +72,12 @@ class RunSequence {
     this.#attempt = attempt;
   }
 
-  async begin(run: files.RunToDo): Promise<void> {
+  async begin(run: files.PendingExportRun): Promise<void> {
     await attributeToRun(run.id, this.#begin(run));
   }
 
   /** Uploads a file of a run. Without a file every file of the run is already in the bucket. */
-  add(run: files.RunToDo, file: WrittenFile | undefined, { isLast }: { isLast: boolean }): Promise<void> {
+  add(run: files.PendingExportRun, file: WrittenFile | undefined, { isLast }: { isLast: boolean }): Promise<void> {
     return attributeToRun(run.id, this.#add(run, file, isLast));
   }
 
@@ -85,7 +85,7 @@ class RunSequence {
     this.#open?.bucket.close();
   }
 
-  async #begin(run: files.RunToDo): Promise<OpenRun> {
+  async #begin(run: files.PendingExportRun): Promise<OpenRun> {
     const { deps, held, signal, credentials } = this.#attempt;
     signal.throwIfAborted();
     if (!(await files.startRun(deps.sql, held, run.id))) throw new LostExportError();
@@ -94,7 +94,7 @@ class RunSequence {
     return this.#open;
   }
 
-  async #add(run: files.RunToDo, file: WrittenFile | undefined, isLast: boolean): Promise<void> {
+  async #add(run: files.PendingExportRun, file: WrittenFile | undefined, isLast: boolean): Promise<void> {
     const { deps, held } = this.#attempt;
     const open = this.#open ?? (await this.#begin(run));
     if (file) await uploadFile(this.#attempt, open, file);

@@ -8,8 +8,8 @@ import { mkdirSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
 import { uuid7 } from "../../base/ids.ts";
-import { LeasedJobs } from "../../base/jobs/leased-jobs.ts";
-import { Passes } from "../../base/jobs/passes.ts";
+import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { type Attempt, type ExportDeps, temporaryFiles } from "./attempt.ts";
 import { cleanUp } from "./clean-up.ts";
@@ -41,7 +41,7 @@ export class Exporter {
   readonly #now: () => Date;
   readonly #directory: string;
   readonly #jobs: LeasedJobs<queue.ClaimedExport>;
-  readonly #passes: Passes;
+  readonly #passes: Poller;
   #stopped = false;
   #sweepAt = performance.now() + SWEEP_MS;
   #sweepFilesAt = 0;
@@ -66,7 +66,7 @@ export class Exporter {
       log,
     });
     const failing = "could not claim exports; will retry";
-    this.#passes = new Passes({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
+    this.#passes = new Poller({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
   }
 
   start(): void {

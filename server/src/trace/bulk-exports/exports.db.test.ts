@@ -11,7 +11,7 @@ import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { EXPORT_FIELDS } from "./columns.ts";
 
 const exports = await testExports({ HEDDLE_EXPORT_FILE_ROWS: "20", HEDDLE_EXPORT_FILE_MB: "1" });
-const { call, sql, s3, newProject, create, ended, finished, keysOf, readManifest, readRows } = exports;
+const { call, sql, s3, newProject, create, ended, finished, keysOf: exportKeys, readManifest, readRows } = exports;
 
 test("a window over three days is exported completely and once, in files per day, with its manifest", async () => {
   const project = await newProject("three days");
@@ -27,7 +27,7 @@ test("a window over three days is exported completely and once, in files per day
   expect(done.progress).toMatchObject({ rows_total: 56, rows_written: 56, files_written: 4, percent: 100 });
   const tail = `tenant_id=${done.tenant_id}/session_id=${project}/runs/year=2025/month=03`;
   const path = `pre/fix/export_id=${done.id}`;
-  expect(await keysOf(done.id)).toEqual([
+  expect(await exportKeys(done.id)).toEqual([
     `${path}/_SUCCESS`,
     `${path}/_manifest.json`,
     ...["day=01/runs-00001", "day=01/runs-00002", "day=01/runs-00003", "day=03/runs-00001"].map(
@@ -73,8 +73,8 @@ test("a window over three days is exported completely and once, in files per day
     ["COMPLETED", 5],
   ]);
   expect(parts[0].metadata.result.exported_files[0]).toBe(`traces/${path}/${tail}/day=01/runs-00001.parquet`);
-  const { json: one } = await call("GET", `/bulk-exports/${done.id}/runs/${parts[2].id}`);
-  expect(one).toEqual(parts[2]);
+  const { json: single } = await call("GET", `/bulk-exports/${done.id}/runs/${parts[2].id}`);
+  expect(single).toEqual(parts[2]);
   expect(s3.openUploads()).toEqual([]);
   expect(await exports.platform.clickhouse.rows({ name: "t", query: "select * from export_keys limit 1" })).toEqual([]);
 });
@@ -124,7 +124,7 @@ test("exports all 29 fields with the API's values and types", async () => {
   expect(EXPORT_FIELDS).toHaveLength(29);
   for (const run of [root, child]) {
     const { json: wire } = await call("GET", `/runs/${run.id}`);
-    const row = rows.find((one) => one["id"] === run.id)!;
+    const row = rows.find((row) => row["id"] === run.id)!;
     expect(comparable({ ...row, is_root: undefined })).toEqual(
       comparable({ ...pick(wire, EXPORT_FIELDS), tenant_id: done.tenant_id, is_root: undefined }),
     );
@@ -226,7 +226,7 @@ test("a filter selects rows, and a window without any completes with a manifest 
       .sort(),
   );
   const none = await finished({ ...window, filter: 'eq(run_type, "llm")' });
-  expect(await keysOf(none.id)).toEqual(
+  expect(await exportKeys(none.id)).toEqual(
     ["_SUCCESS", "_manifest.json"].map((name) => `pre/fix/export_id=${none.id}/${name}`),
   );
   expect(await readManifest(none.id)).toMatchObject({ query_count: 0, rows: 0, files: [] });
@@ -298,10 +298,10 @@ test("schedules spawn each window once, ten minutes after its end, until they ar
   await at("2031-01-01T08:15:00Z", 4);
   const all = await spawned();
   expect(
-    all.map((one) => [
-      one.window_n,
-      one.start_time.toISOString().slice(11, 16),
-      one.end_time.toISOString().slice(11, 16),
+    all.map((spawned) => [
+      spawned.window_n,
+      spawned.start_time.toISOString().slice(11, 16),
+      spawned.end_time.toISOString().slice(11, 16),
     ]),
   ).toEqual([
     [0, "00:00", "02:00"],
@@ -309,9 +309,9 @@ test("schedules spawn each window once, ten minutes after its end, until they ar
     [2, "04:00", "06:00"],
     [3, "06:00", "08:00"],
   ]);
-  for (const one of all)
-    expect(await ended(one.id)).toMatchObject({ status: "COMPLETED", source_bulk_export_id: made.json.id });
-  const ids = (await Promise.all(all.map((one) => readRows(one.id, "id")))).flat().map((row) => row["id"]);
+  for (const run of all)
+    expect(await ended(run.id)).toMatchObject({ status: "COMPLETED", source_bulk_export_id: made.json.id });
+  const ids = (await Promise.all(all.map((run) => readRows(run.id, "id")))).flat().map((row) => row["id"]);
   expect(ids.sort()).toEqual(runs.map((run) => run.id).sort());
   const { json: parts } = await call("GET", `/bulk-exports/runs?source_bulk_export_id=${made.json.id}`);
   expect(parts).toHaveLength(4);
@@ -325,7 +325,7 @@ test("schedules spawn each window once, ten minutes after its end, until they ar
   const cancelled = await call("PATCH", `/bulk-exports/${made.json.id}`, { status: "Canceled" });
   expect(cancelled.json.status).toBe("CANCELLED");
   await at("2031-01-02T00:00:00Z", 4);
-  expect((await spawned()).every((one) => one.status === "COMPLETED")).toBe(true);
+  expect((await spawned()).every((run) => run.status === "COMPLETED")).toBe(true);
   exports.setClock(undefined);
 });
 
@@ -361,8 +361,8 @@ test("a schedule that is years behind catches up without filling the queue, and 
   await call("PATCH", `/bulk-exports/${made.id}`, {});
   const windows = await sql<{ window_n: number; status: string }[]>`
     select window_n, status from bulk_exports where source_bulk_export_id = ${made.id} order by window_n`;
-  expect(windows.map((one) => one.window_n)).toEqual([...windows.keys()]);
-  expect(windows.filter((one) => one.status !== "COMPLETED").length).toBeLessThanOrEqual(10);
+  expect(windows.map((window) => window.window_n)).toEqual([...windows.keys()]);
+  expect(windows.filter((window) => window.status !== "COMPLETED").length).toBeLessThanOrEqual(10);
   expect(windows.length).toBeGreaterThan(0);
 });
 
@@ -370,11 +370,11 @@ test("an export's statements have the priority of its workspace's share", async 
   const session_id = await newProject("share");
   await sendRuns(call, [sampleRun("share", { start_time: day(1) })]);
   const { clickhouse } = exports.platform;
-  await clickhouse.askedBy("light").rows({ name: "t", query: "select 1" });
+  await clickhouse.forTenant("light").rows({ name: "t", query: "select 1" });
   clickhouse.share!.charge(WORKSPACE, 60_000);
   // the export pauses for this query, so that its statements can be observed
   const query = "select sleepEachRow(0.1) from numbers(20) settings max_block_size = 1";
-  const busy = clickhouse.askedBy("light").rows({ name: "t", query });
+  const busy = clickhouse.forTenant("light").rows({ name: "t", query });
   const { json: made } = await create({ session_id, start_time: day(1), end_time: day(2) });
   const priorities = new Set<string>();
   const look = async () => {

@@ -1,11 +1,11 @@
 /** SQL for the runs of an export in progress and the files they have written. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { Held } from "./queue-sql.ts";
+import type { LeasedExport } from "./queue-sql.ts";
 import type { Status } from "./status.ts";
 
 const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
 
-export interface RunToDo {
+export interface PendingExportRun {
   id: string;
   start_time: string;
   end_time: string;
@@ -15,8 +15,8 @@ export interface RunToDo {
 }
 
 /** Returns the next unfinished day after the one that began at `after`. */
-export async function nextRun(sql: Sql, exportId: string, after: string | null): Promise<RunToDo | undefined> {
-  const [row] = await sql<RunToDo[]>`
+export async function nextRun(sql: Sql, exportId: string, after: string | null): Promise<PendingExportRun | undefined> {
+  const [row] = await sql<PendingExportRun[]>`
     select id, ${sql.unsafe(utc("start_time"))} as start_time, ${sql.unsafe(utc("end_time"))} as end_time, status,
       retry_number, row_count
     from bulk_export_runs r where bulk_export_id = ${exportId} and status in ('CREATED', 'RUNNING')
@@ -42,17 +42,17 @@ export async function recordDays(sql: Transaction, exportId: string, days: Recor
 }
 
 /** Fencing condition: every write names its attempt, and does nothing if that is no longer the current one. */
-const mine = (sql: Sql | Transaction, { id, attempt }: Held) =>
+const mine = (sql: Sql | Transaction, { id, attempt }: LeasedExport) =>
   sql`exists (select 1 from bulk_exports e where e.id = ${id} and e.attempt = ${attempt} and e.status = 'RUNNING')`;
 
-export async function startRun(sql: Sql, held: Held, runId: string): Promise<boolean> {
+export async function startRun(sql: Sql, held: LeasedExport, runId: string): Promise<boolean> {
   const { count } = await sql`
     update bulk_export_runs set status = 'RUNNING', started_at = coalesce(started_at, now()), updated_at = now()
     where id = ${runId} and status in ('CREATED', 'RUNNING') and ${mine(sql, held)}`;
   return count === 1;
 }
 
-export async function endRun(sql: Sql, held: Held, runId: string, status: Status): Promise<boolean> {
+export async function endRun(sql: Sql, held: LeasedExport, runId: string, status: Status): Promise<boolean> {
   const { count } = await sql`
     update bulk_export_runs set status = ${status}, finished_at = now(), updated_at = now()
     where id = ${runId} and status = 'RUNNING' and ${mine(sql, held)}`;
@@ -60,7 +60,7 @@ export async function endRun(sql: Sql, held: Held, runId: string, status: Status
 }
 
 /** Records a failure under `retry_N`. @returns the number of retries, including this one */
-export async function noteFailure(sql: Sql, held: Held, runId: string, message: string): Promise<number> {
+export async function noteFailure(sql: Sql, held: LeasedExport, runId: string, message: string): Promise<number> {
   const [row] = await sql<{ retry_number: number }[]>`
     update bulk_export_runs set
       errors = coalesce(errors, '{}') || jsonb_build_object('retry_' || retry_number, ${message}::text),
@@ -85,7 +85,7 @@ export interface FileRow {
 }
 
 /** Records a completed file and removes its upload. Returns false when the attempt has lost the export. */
-export async function insertFile(sql: Sql, held: Held, runId: string, file: FileRow): Promise<boolean> {
+export async function insertFile(sql: Sql, held: LeasedExport, runId: string, file: FileRow): Promise<boolean> {
   return sql.begin(async (tx) => {
     const { count } = await tx`
       insert into bulk_export_files (run_id, n, key, row_count, deleted_count, byte_count, sha256, min_start_time,
@@ -112,7 +112,7 @@ export interface ExportedFile extends FileRow {
 }
 
 /** Lists a page of an export's files, in order. */
-export async function filesOf(
+export async function selectFiles(
   sql: Sql,
   exportId: string,
   after: { start_time: string; n: number } | null,
@@ -135,7 +135,7 @@ export async function filesOf(
  */
 export async function insertUpload(
   sql: Sql,
-  held: Held,
+  held: LeasedExport,
   upload: { run_id: string; key: string; upload_id: string },
 ): Promise<boolean> {
   const { run_id, key, upload_id } = upload;

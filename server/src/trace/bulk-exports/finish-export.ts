@@ -7,7 +7,7 @@ import { setMaxListeners } from "node:events";
 
 import type { Bucket } from "../../base/blob/bucket.ts";
 import { StorageError } from "../../base/blob/s3-error.ts";
-import { pathOf } from "./destination-bucket.ts";
+import { withBucket } from "./destination-bucket.ts";
 import { orderedFields, SCHEMA_VERSION } from "./columns.ts";
 import { type Attempt, ExportError, LostExportError } from "./attempt.ts";
 import * as files from "./files-sql.ts";
@@ -67,7 +67,7 @@ export async function finishExport(attempt: Attempt): Promise<void> {
   const { bucket, config } = await credentials.open(null);
   const success = exportPath(config, held.id, SUCCESS);
   try {
-    const manifest = await makeManifest(attempt, bucket, pathOf(config, exportPath(config, held.id)));
+    const manifest = await makeManifest(attempt, bucket, withBucket(config, exportPath(config, held.id)));
     if (manifest.rows + manifest.deleted_count !== manifest.query_count) {
       throw new ExportError(`The files contain ${manifest.rows} rows, but the query returned ${manifest.query_count}.`);
     }
@@ -118,7 +118,7 @@ async function makeManifest({ deps, held, signal }: Attempt, bucket: Bucket, pat
   };
   let after: { start_time: string; n: number } | null = null;
   for (;;) {
-    const page: Awaited<ReturnType<typeof files.filesOf>> = await files.filesOf(deps.sql, held.id, after, PAGE);
+    const page: Awaited<ReturnType<typeof files.selectFiles>> = await files.selectFiles(deps.sql, held.id, after, PAGE);
     if (manifest.sizes_read_back) manifest.sizes_read_back = await readAllBack(bucket, page, signal);
     for (const file of page) {
       manifest.deleted_count += file.deleted_count;

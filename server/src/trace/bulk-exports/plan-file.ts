@@ -20,7 +20,7 @@ export interface WeighedSlice {
 
 /** The next file of an export. */
 export interface PlannedFile {
-  run: files.RunToDo;
+  run: files.PendingExportRun;
   /** Number of the file within its day, from which its name is derived. */
   n: number;
   tier: string;
@@ -81,7 +81,7 @@ export async function adjust(
   return { ...next, bytesPerRow, wanted, content: { slice: recut, rowBytes, withFeedback } };
 }
 
-async function planFirstFile(attempt: Attempt, run: files.RunToDo, expected?: number): Promise<PlannedFile> {
+async function planFirstFile(attempt: Attempt, run: files.PendingExportRun, expected?: number): Promise<PlannedFile> {
   const { deps, held } = attempt;
   const last = await files.lastFile(deps.sql, run.id);
   const tier = await projectTier(attempt);
@@ -98,7 +98,12 @@ async function planFirstFile(attempt: Attempt, run: files.RunToDo, expected?: nu
 }
 
 /** Cuts the day's next slice, of at most `rows` rows. Undefined at the end of the day. */
-function cut(attempt: Attempt, run: files.RunToDo, after: Cursor | null, rows: number): Promise<Slice | undefined> {
+function cut(
+  attempt: Attempt,
+  run: files.PendingExportRun,
+  after: Cursor | null,
+  rows: number,
+): Promise<Slice | undefined> {
   attempt.signal.throwIfAborted();
   const window = { since: microTime(run.start_time), before: microTime(run.end_time) };
   return nextSlice(attempt.deps.clickhouse, attempt.held.snapshot_id!, window, after, rows);

@@ -75,10 +75,14 @@ export function claimExport(
   });
 }
 
-export type Held = Pick<ClaimedExport, "id" | "attempt">;
+export type LeasedExport = Pick<ClaimedExport, "id" | "attempt">;
 
 /** Renews the lease. @returns the status; undefined when another attempt owns the export */
-export async function renewLease(sql: Sql, { id, attempt }: Held, leaseSeconds: number): Promise<Status | undefined> {
+export async function renewLease(
+  sql: Sql,
+  { id, attempt }: LeasedExport,
+  leaseSeconds: number,
+): Promise<Status | undefined> {
   const [row] = await sql<{ status: Status }[]>`
     update bulk_exports set lease_until = now() + make_interval(secs => ${leaseSeconds})
     where id = ${id} and attempt = ${attempt} returning status`;
@@ -86,7 +90,7 @@ export async function renewLease(sql: Sql, { id, attempt }: Held, leaseSeconds: 
 }
 
 /** @returns the status; undefined when another attempt owns the export */
-export async function selectStatus(sql: Sql, { id, attempt }: Held): Promise<Status | undefined> {
+export async function selectStatus(sql: Sql, { id, attempt }: LeasedExport): Promise<Status | undefined> {
   const [row] = await sql<{ status: Status }[]>`
     select status from bulk_exports where id = ${id} and attempt = ${attempt}`;
   return row?.status;
@@ -95,7 +99,7 @@ export async function selectStatus(sql: Sql, { id, attempt }: Held): Promise<Sta
 /** Releases the lease; the export can be claimed again after the pause. `error` is the reason, if any. */
 export async function releaseExport(
   sql: Sql,
-  { id, attempt }: Held,
+  { id, attempt }: LeasedExport,
   { pauseMs, error, failures }: { pauseMs: number; error?: string; failures?: number },
 ): Promise<void> {
   await sql`
@@ -107,7 +111,7 @@ export async function releaseExport(
 /** Records the snapshot. @returns false when the attempt has lost the export or it is no longer running */
 export async function recordSnapshot(
   sql: Transaction,
-  { id, attempt }: Held,
+  { id, attempt }: LeasedExport,
   snapshot: { id: string; at: Date; rows: number },
 ): Promise<boolean> {
   const { count } = await sql`
@@ -118,7 +122,7 @@ export async function recordSnapshot(
 }
 
 /** Seals the export: from now on it can only complete or fail. */
-export async function sealExport(sql: Sql, { id, attempt }: Held): Promise<boolean> {
+export async function sealExport(sql: Sql, { id, attempt }: LeasedExport): Promise<boolean> {
   const { count } = await sql`
     update bulk_exports set sealed_at = coalesce(sealed_at, now())
     where id = ${id} and attempt = ${attempt} and status = 'RUNNING'`;
@@ -128,7 +132,7 @@ export async function sealExport(sql: Sql, { id, attempt }: Held): Promise<boole
 /** Sets the final status. @returns false when it already has one, or another attempt owns it */
 export async function endExport(
   sql: Sql | Transaction,
-  { id, attempt }: Held,
+  { id, attempt }: LeasedExport,
   status: Status,
   error: string | null,
 ): Promise<boolean> {
@@ -138,7 +142,7 @@ export async function endExport(
   return count === 1;
 }
 
-export async function markCleaned(sql: Sql, { id, attempt }: Held): Promise<void> {
+export async function markCleaned(sql: Sql, { id, attempt }: LeasedExport): Promise<void> {
   await sql`
     update bulk_exports set cleaned_at = now(), lease_until = null
     where id = ${id} and attempt = ${attempt}`;

@@ -7,7 +7,7 @@ import type { TraceDeps } from "../deps.ts";
 import { cancel, createExport, unknownExport } from "./create-export.ts";
 import { selectDestination } from "./destination-sql.ts";
 import { requireExports } from "./export-plan.ts";
-import { printExport, printExportRun } from "./print.ts";
+import { serializeExport, serializeExportRun } from "./serialize.ts";
 import * as schema from "./schema.ts";
 import { type ExportRunRow, findExport, listExportRuns, listExports } from "./sql.ts";
 
@@ -31,7 +31,7 @@ export function bulkExportRoutes(deps: TraceDeps): Route[] {
         requireExports(principal);
         const made = await createExport(deps, principal, body);
         deps.exporter.wake();
-        return c.json(printExport(made, exportStatusCase));
+        return c.json(serializeExport(made, exportStatusCase));
       },
     }),
     route({
@@ -45,7 +45,7 @@ export function bulkExportRoutes(deps: TraceDeps): Route[] {
       async handler({ query, principal, c }) {
         requireExports(principal);
         const rows = await listExports(sql, principal.workspaceId, query.limit, query.offset);
-        return c.json(rows.map((row) => printExport(row, exportStatusCase)));
+        return c.json(rows.map((row) => serializeExport(row, exportStatusCase)));
       },
     }),
     // before /bulk-exports/:bulk_export_id, which would match "runs" as an id
@@ -80,7 +80,7 @@ export function bulkExportRoutes(deps: TraceDeps): Route[] {
         requireExports(principal);
         const row = await findExport(sql, principal.workspaceId, params.bulk_export_id);
         if (!row) throw unknownExport(params.bulk_export_id);
-        return c.json(printExport(row, exportStatusCase));
+        return c.json(serializeExport(row, exportStatusCase));
       },
     }),
     route({
@@ -97,7 +97,7 @@ export function bulkExportRoutes(deps: TraceDeps): Route[] {
         requireExports(principal);
         const row = await cancel(deps, principal.workspaceId, params.bulk_export_id);
         deps.exporter.wake();
-        return c.json(printExport(row, exportStatusCase));
+        return c.json(serializeExport(row, exportStatusCase));
       },
     }),
     route({
@@ -143,7 +143,9 @@ export function bulkExportRoutes(deps: TraceDeps): Route[] {
   async function print(tenantId: string, rows: ExportRunRow[]) {
     const ids = [...new Set(rows.map((row) => row.destination_id))];
     const found = await Promise.all(ids.map((id) => selectDestination(sql, tenantId, id)));
-    const configs = new Map(found.flatMap((one) => (one ? [[one.id, one.config] as const] : [])));
-    return rows.map((row) => printExportRun(row, configs.get(row.destination_id)!, exportStatusCase));
+    const configs = new Map(
+      found.flatMap((destination) => (destination ? [[destination.id, destination.config] as const] : [])),
+    );
+    return rows.map((row) => serializeExportRun(row, configs.get(row.destination_id)!, exportStatusCase));
   }
 }

@@ -11,7 +11,7 @@ import {
   type ExportDestination,
   findDestination,
   openBucket,
-  printCredentials,
+  serializeCredentials,
   readCredentials,
 } from "./destination-bucket.ts";
 
@@ -54,7 +54,7 @@ async function keep(
   const ref = { purpose: RUN_SECRET, id: runId };
   const kept = readCredentials(await secrets.get(ref));
   if (kept) return kept;
-  if (credentials) await secrets.put({ ...ref, workspaceId: tenant_id }, printCredentials(credentials));
+  if (credentials) await secrets.put({ ...ref, workspaceId: tenant_id }, serializeCredentials(credentials));
   return credentials;
 }
 

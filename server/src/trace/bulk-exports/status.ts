@@ -19,7 +19,7 @@ export const isOver = (status: Status): boolean => status !== "CREATED" && statu
  * Formats a status for the wire. Clients that use title case expect IntervalScheduled for an active schedule (contract
  * §5.3).
  */
-export function printStatus(status: Status, statusCase: StatusCase, isSchedule = false): string {
+export function formatStatus(status: Status, statusCase: StatusCase, isSchedule = false): string {
   if (statusCase === "upper") return status;
   return isSchedule && status === "RUNNING" ? "IntervalScheduled" : TITLES[status];
 }

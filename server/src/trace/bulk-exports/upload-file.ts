@@ -9,7 +9,7 @@ import type { WrittenFile } from "./write-file.ts";
 
 /** A run, and the bucket opened with the credentials it began with. */
 export interface OpenRun extends Awaited<ReturnType<Attempt["credentials"]["open"]>> {
-  run: files.RunToDo;
+  run: files.PendingExportRun;
 }
 
 /** Uploads a file, records it, and deletes the local copy. A file without rows is recorded only. */

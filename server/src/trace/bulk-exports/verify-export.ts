@@ -143,7 +143,9 @@ async function strangers(bucket: Bucket, prefix: string, manifest: ReadManifest)
       if (error instanceof StorageError && error.reason === "access_denied") return undefined;
       throw error;
     }
-    unknown.push(...page.filter((one) => !known.has(one.key)).map((one) => `${one.key} is not in the manifest`));
+    unknown.push(
+      ...page.filter((object) => !known.has(object.key)).map((object) => `${object.key} is not in the manifest`),
+    );
     after = page.at(-1)?.key;
     if (page.length < 1000 || unknown.length > 100) return unknown;
   }

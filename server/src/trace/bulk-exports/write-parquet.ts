@@ -34,11 +34,11 @@ const BLOCK_BYTES = 4 * 1024 * 1024;
  * @param rowBytes uncompressed size of a row
  */
 export function parquetSettings(compression: string, rowBytes: number) {
-  const rowsOf = (bytes: number, most: number) => String(Math.max(1, Math.min(most, Math.floor(bytes / rowBytes))));
+  const rowLimit = (bytes: number, most: number) => String(Math.max(1, Math.min(most, Math.floor(bytes / rowBytes))));
   return {
     ...SETTINGS,
-    output_format_parquet_row_group_size: rowsOf(GROUP_BYTES, 50_000),
-    max_block_size: rowsOf(BLOCK_BYTES, 8192),
+    output_format_parquet_row_group_size: rowLimit(GROUP_BYTES, 50_000),
+    max_block_size: rowLimit(BLOCK_BYTES, 8192),
     output_format_parquet_compression_method: METHODS[compression]!,
   };
 }

@@ -23,8 +23,8 @@ test("examples are copied into another dataset, and then change independently", 
   await call("PATCH", `/examples/${made[0].id}`, { inputs: { q: 3 } });
   const copied = await clone({ as_of: before });
   expect(copied.status).toBe(200);
-  expect(copied.json.map((one: { source_example_id: string }) => one.source_example_id).toSorted()).toEqual(
-    made.map((one: { id: string }) => one.id).toSorted(),
+  expect(copied.json.map((item: { source_example_id: string }) => item.source_example_id).toSorted()).toEqual(
+    made.map((example: { id: string }) => example.id).toSorted(),
   );
   const { json: copies } = await call("GET", `/examples?dataset=${target.id}&order=id`);
   expect(copies).toMatchObject([

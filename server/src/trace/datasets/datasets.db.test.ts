@@ -20,7 +20,7 @@ async function example(dataset_id: string, inputs: object, more: Record<string, 
   return json as { id: string; modified_at: string };
 }
 
-const inputsOf = (examples: { inputs: unknown }[]) => examples.map((one) => one.inputs);
+const listInputs = (examples: { inputs: unknown }[]) => examples.map((example) => example.inputs);
 
 test("a dataset is created, found by name, updated and deleted", async () => {
   const body = {
@@ -92,7 +92,8 @@ test("a dataset is read as of any of its versions, by time and by tag", async ()
   await call("DELETE", `/examples/${b.id}`);
   const c = await example(id, { name: "c", v: 1 });
 
-  const read = async (query: string) => inputsOf((await call("GET", `/examples?dataset=${id}&order=id&${query}`)).json);
+  const read = async (query: string) =>
+    listInputs((await call("GET", `/examples?dataset=${id}&order=id&${query}`)).json);
   expect(await read("")).toEqual([
     { name: "a", v: 2 },
     { name: "c", v: 1 },
@@ -144,7 +145,7 @@ test("a dataset is read as of any of its versions, by time and by tag", async ()
 test("concurrent writers create successive versions", async () => {
   const { id } = await dataset();
   const all = await Promise.all(Array.from({ length: 20 }, (_, n) => example(id, { n })));
-  const times = all.map((one) => one.modified_at);
+  const times = all.map((created) => created.modified_at);
   expect(new Set(times).size).toBe(20);
   expect(times.every((time) => time.endsWith("000+00:00"))).toBe(true);
   expect((await call("GET", `/datasets/${id}/versions`)).json).toHaveLength(20);
@@ -154,13 +155,13 @@ test("concurrent writers create successive versions", async () => {
 test("examples are validated against the dataset's schemas, also when those change", async () => {
   const person = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
   const { id: dataset_id } = await dataset({ inputs_schema_definition: person });
-  const one = await example(dataset_id, { name: "A" });
+  const entry = await example(dataset_id, { name: "A" });
   expect((await call("POST", "/examples", { dataset_id, inputs: { name: 1 } })).status).toBe(422);
-  expect((await call("PATCH", `/examples/${one.id}`, { inputs: {} })).status).toBe(422);
+  expect((await call("PATCH", `/examples/${entry.id}`, { inputs: {} })).status).toBe(422);
   const stricter = { ...person, required: ["name", "age"] };
   const refused = await call("PATCH", `/datasets/${dataset_id}`, { inputs_schema_definition: stricter });
   expect(refused.status).toBe(422);
-  expect(refused.text).toContain(one.id);
+  expect(refused.text).toContain(entry.id);
   expect((await call("GET", `/datasets/${dataset_id}`)).json.inputs_schema_definition).toEqual(person);
   expect((await call("PATCH", `/datasets/${dataset_id}`, { inputs_schema_definition: null })).status).toBe(200);
   await example(dataset_id, {});
@@ -168,11 +169,11 @@ test("examples are validated against the dataset's schemas, also when those chan
 
 test("datasets and examples are invisible to other workspaces", async () => {
   const { id } = await dataset({ name: "mine" });
-  const one = await example(id, { mine: true });
-  const theirs = await dataset({ name: "mine", id }, OTHER);
-  expect(theirs.id).toBe(id);
+  const item = await example(id, { mine: true });
+  const foreign = await dataset({ name: "mine", id }, OTHER);
+  expect(foreign.id).toBe(id);
   await call("DELETE", `/datasets/${id}`, undefined, OTHER);
-  expect((await call("GET", `/examples/${one.id}`)).status).toBe(200);
+  expect((await call("GET", `/examples/${item.id}`)).status).toBe(200);
 
   for (const [method, path, body] of [
     ["GET", `/datasets/${id}`],
@@ -184,7 +185,7 @@ test("datasets and examples are invisible to other workspaces", async () => {
     ["GET", `/datasets/${id}/versions/diff?from_version=latest&to_version=latest`],
     ["PUT", `/datasets/${id}/tags`, { as_of: "latest", tag: "t" }],
     ["GET", `/datasets/${id}/splits`],
-    ["PUT", `/datasets/${id}/splits`, { split_name: "s", examples: [one.id] }],
+    ["PUT", `/datasets/${id}/splits`, { split_name: "s", examples: [item.id] }],
     ["GET", `/datasets/${id}/csv`],
     ["GET", `/datasets/${id}/jsonl`],
     ["GET", `/datasets/${id}/openai`],
@@ -195,19 +196,19 @@ test("datasets and examples are invisible to other workspaces", async () => {
     ["GET", `/datasets/${id}/comparative`],
     ["GET", `/examples?dataset=${id}`],
     ["GET", `/examples/count?dataset=${id}`],
-    ["GET", `/examples/${one.id}`],
-    ["PATCH", `/examples/${one.id}`, { inputs: {} }],
-    ["PATCH", "/examples/bulk", [{ id: one.id, inputs: {} }]],
-    ["DELETE", `/examples/${one.id}`],
-    ["DELETE", `/examples?example_ids=${one.id}`],
+    ["GET", `/examples/${item.id}`],
+    ["PATCH", `/examples/${item.id}`, { inputs: {} }],
+    ["PATCH", "/examples/bulk", [{ id: item.id, inputs: {} }]],
+    ["DELETE", `/examples/${item.id}`],
+    ["DELETE", `/examples?example_ids=${item.id}`],
     ["POST", "/examples", { dataset_id: id, inputs: {} }],
     ["POST", "/examples/bulk", [{ dataset_id: id, inputs: {} }]],
   ] as const) {
     const { status } = await call(method, path, body, OTHER);
     expect({ method, path, status }).toEqual({ method, path, status: 404 });
   }
-  expect((await call("GET", `/examples?id=${one.id}`, undefined, OTHER)).json).toEqual([]);
-  expect((await call("GET", `/examples/${one.id}`)).json).toMatchObject({ inputs: { mine: true } });
+  expect((await call("GET", `/examples?id=${item.id}`, undefined, OTHER)).json).toEqual([]);
+  expect((await call("GET", `/examples/${item.id}`)).json).toMatchObject({ inputs: { mine: true } });
 });
 
 test("rejects documented but unsupported parameters by name", async () => {

@@ -2,7 +2,7 @@ import type { PendingQuery, Row } from "postgres";
 
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
-import { jsonObjectOf } from "../../base/db/json-object.ts";
+import { buildJsonObject } from "../../base/db/json-object.ts";
 import type { DatasetPatch, DatasetSearch } from "./schema.ts";
 
 /** Formats as ISO text with six digits and a zone: the SDKs compare it as text and as a Date. */
@@ -88,7 +88,7 @@ export async function findDatasetRow(
 
 export async function findDataset(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {
   const [row] = await sql<{ item: string }[]>`
-    select ${jsonObjectOf(sql, COLUMNS)}::text as item from datasets d ${sql.unsafe(COUNTS)}
+    select ${buildJsonObject(sql, COLUMNS)}::text as item from datasets d ${sql.unsafe(COUNTS)}
     where d.tenant_id = ${tenantId} and d.dataset_id = ${id}`;
   return row?.item;
 }
@@ -99,7 +99,7 @@ export async function findSharedDataset(
   shareToken: string,
 ): Promise<{ tenant_id: string; id: string; item: string } | undefined> {
   const [row] = await sql<{ tenant_id: string; id: string; item: string }[]>`
-    select d.tenant_id, d.dataset_id as id, ${jsonObjectOf(sql, COLUMNS)}::text as item
+    select d.tenant_id, d.dataset_id as id, ${buildJsonObject(sql, COLUMNS)}::text as item
     from dataset_shares s join datasets d on d.tenant_id = s.tenant_id and d.dataset_id = s.dataset_id ${sql.unsafe(COUNTS)}
     where s.share_token = ${shareToken}`;
   return row;
@@ -122,7 +122,7 @@ export async function listDatasets(sql: Sql, tenantId: string, search: DatasetSe
   const names = Object.keys(COLUMNS).filter((column) => !exclude?.includes(column as "example_count"));
   const [row] = await sql<{ items: string }[]>`
     select coalesce(json_agg(item), '[]')::text as items from (
-      select ${jsonObjectOf(sql, COLUMNS, names)} as item
+      select ${buildJsonObject(sql, COLUMNS, names)} as item
       from datasets d ${sql.unsafe(COUNTS)}
       where d.tenant_id = ${tenantId}
         and ${id ? sql`d.dataset_id = any(${id}::uuid[])` : sql`true`}

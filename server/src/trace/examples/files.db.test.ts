@@ -31,7 +31,7 @@ const dataset = async (more: Record<string, unknown> = {}) =>
   (await call("POST", "/datasets", { name: `files ${++made}`, ...more })).json.id as string;
 
 /** Builds a form as the JavaScript SDK does. */
-function formOf(id: string, parts: Record<string, unknown>, files: Record<string, Blob> = {}): FormData {
+function exampleForm(id: string, parts: Record<string, unknown>, files: Record<string, Blob> = {}): FormData {
   const form = new FormData();
   const { inputs, outputs, operations, ...info } = parts;
   form.append(id, json(info));
@@ -61,7 +61,7 @@ const blobs = async () =>
 test("an example is created with files, which links serve without a key", async () => {
   const id = uuid7();
   const dataset_id = await dataset();
-  const form = formOf(
+  const form = exampleForm(
     id,
     { created_at: "2024-01-01T00:00:00Z", metadata: { m: 1 }, split: ["a"], inputs: { q: "ü" }, outputs: { a: 1 } },
     { "image.png": file(bytes, "image/png"), text: file("hello", "text/plain") },
@@ -92,25 +92,25 @@ test("files are kept, renamed, dropped and replaced, and earlier versions keep t
   const dataset_id = await dataset();
   const path = `/api/v1/platform/datasets/${dataset_id}/examples`;
   const files = { a: file("A", "text/plain"), b: file("B", "text/plain"), c: file("C", "text/plain") };
-  const first = await send("POST", path, formOf(id, { inputs: {} }, files));
+  const first = await send("POST", path, exampleForm(id, { inputs: {} }, files));
   const operations = { rename: { a: "z" }, retain: ["b"] };
   const changed = await send(
     "PATCH",
     path,
-    formOf(id, { operations, metadata: { x: 1 } }, { d: file("D", "text/plain") }),
+    exampleForm(id, { operations, metadata: { x: 1 } }, { d: file("D", "text/plain") }),
   );
   expect(changed.status).toBe(201);
   const content = async (links: Record<string, { presigned_url: string }>) =>
     Object.fromEntries(
       await Promise.all(
-        Object.entries(links).map(async ([name, one]) => [
+        Object.entries(links).map(async ([name, link]) => [
           name,
-          Buffer.from((await fetched(one.presigned_url)).body).toString(),
+          Buffer.from((await fetched(link.presigned_url)).body).toString(),
         ]),
       ),
     );
   expect(await content(await urls(id))).toEqual({ "attachment.z": "A", "attachment.b": "B", "attachment.d": "D" });
-  await send("PATCH", path, formOf(id, { outputs: { o: 1 } }, { b: file("B2", "text/plain") }));
+  await send("PATCH", path, exampleForm(id, { outputs: { o: 1 } }, { b: file("B2", "text/plain") }));
   expect(await content(await urls(id))).toEqual({ "attachment.z": "A", "attachment.b": "B2", "attachment.d": "D" });
   const asOf = encodeURIComponent(first.json.as_of);
   expect(await content((await call("GET", `/examples/${id}?as_of=${asOf}`)).json.attachment_urls)).toEqual({
@@ -118,7 +118,7 @@ test("files are kept, renamed, dropped and replaced, and earlier versions keep t
     "attachment.b": "B",
     "attachment.c": "C",
   });
-  const wrong = await send("PATCH", path, formOf(id, { operations: { retain: ["nothing"] } }));
+  const wrong = await send("PATCH", path, exampleForm(id, { operations: { retain: ["nothing"] } }));
   expect(wrong.status).toBe(422);
 });
 
@@ -127,10 +127,10 @@ test("files are deleted with their owner, and failed requests leave none", async
   const dataset_id = await dataset();
   const path = `/v1/platform/datasets/${dataset_id}/examples`;
   const before = new Set(await blobs());
-  await send("POST", path, formOf(id, { inputs: {} }, { a: file("A", "text/plain") }));
-  const [blob] = (await blobs()).filter((one) => !before.has(one));
+  await send("POST", path, exampleForm(id, { inputs: {} }, { a: file("A", "text/plain") }));
+  const [blob] = (await blobs()).filter((blob) => !before.has(blob));
   expect(await platform.deps.blobs.read(blob!)).toBeDefined();
-  const again = await send("POST", path, formOf(id, { inputs: {} }, { a: file("A", "text/plain") }));
+  const again = await send("POST", path, exampleForm(id, { inputs: {} }, { a: file("A", "text/plain") }));
   expect(again.status).toBe(409);
   await call("DELETE", `/datasets/${dataset_id}`);
   expect(await platform.deps.blobs.read(blob!)).toBeUndefined();
@@ -140,9 +140,9 @@ test("files are deleted with their owner, and failed requests leave none", async
   await send(
     "POST",
     `/v1/platform/datasets/${other}/examples`,
-    formOf(two, { inputs: {} }, { a: file("A", "text/plain") }),
+    exampleForm(two, { inputs: {} }, { a: file("A", "text/plain") }),
   );
-  const [second] = (await blobs()).filter((one) => !before.has(one));
+  const [second] = (await blobs()).filter((blob) => !before.has(blob));
   await call("POST", "/v1/platform/datasets/examples/delete", { example_ids: [two], hard_delete: true });
   expect(await platform.deps.blobs.read(second!)).toBeUndefined();
 });
@@ -160,12 +160,12 @@ test("an example copies files from its source run, and keeps them", async () => 
   const id = uuid7();
   const taking = { source_run_id: run.id, use_source_run_io: true, use_source_run_attachments: ["pic"] };
   const path = `/v1/platform/datasets/${dataset_id}/examples`;
-  const made = await send("POST", path, formOf(id, taking));
+  const made = await send("POST", path, exampleForm(id, taking));
   expect(made.status).toBe(201);
   expect((await call("GET", `/examples/${id}`)).json).toMatchObject({ inputs: { q: 1 }, source_run_id: run.id });
   expect((await fetched((await urls(id))["attachment.pic"].presigned_url)).body).toEqual(bytes);
   const missing = { ...taking, use_source_run_attachments: ["other"] };
-  expect((await send("POST", path, formOf(uuid7(), missing))).status).toBe(404);
+  expect((await send("POST", path, exampleForm(uuid7(), missing))).status).toBe(404);
 });
 
 test("rejects an invalid multipart body with the reason", async () => {
@@ -174,15 +174,15 @@ test("rejects an invalid multipart body with the reason", async () => {
   const path = `/v1/platform/datasets/${dataset_id}/examples`;
   const broken = new FormData();
   broken.append(id, new Blob(["{"], { type: "application/json" }));
-  const stray = formOf("not-a-uuid", { inputs: {} });
-  const odd = formOf(id, { inputs: {} });
+  const stray = exampleForm("not-a-uuid", { inputs: {} });
+  const odd = exampleForm(id, { inputs: {} });
   odd.append(`${id}.colour`, json("red"));
   for (const [form, status] of [
-    [formOf(id, {}), 422],
-    [formOf(id, { inputs: [1] }), 422],
-    [formOf(id, { split: 5, inputs: {} }), 422],
-    [formOf(id, { inputs: {}, use_source_run_io: true }), 422],
-    [formOf(id, { inputs: {}, use_source_run_io: true, source_run_id: uuid7() }), 404],
+    [exampleForm(id, {}), 422],
+    [exampleForm(id, { inputs: [1] }), 422],
+    [exampleForm(id, { split: 5, inputs: {} }), 422],
+    [exampleForm(id, { inputs: {}, use_source_run_io: true }), 422],
+    [exampleForm(id, { inputs: {}, use_source_run_io: true, source_run_id: uuid7() }), 404],
     [broken, 400],
     [stray, 422],
     [odd, 422],
@@ -191,10 +191,10 @@ test("rejects an invalid multipart body with the reason", async () => {
     expect((await send("POST", path, form)).status).toBe(status);
   }
   expect((await call("POST", path, { inputs: {} })).status).toBe(415);
-  expect((await send("POST", `/v1/platform/datasets/${uuid7()}/examples`, formOf(id, { inputs: {} }))).status).toBe(
-    404,
-  );
-  expect((await send("POST", path, formOf(id, { inputs: {} }), OTHER)).status).toBe(404);
-  expect((await send("PATCH", path, formOf(id, { inputs: {} }))).status).toBe(404);
+  expect(
+    (await send("POST", `/v1/platform/datasets/${uuid7()}/examples`, exampleForm(id, { inputs: {} }))).status,
+  ).toBe(404);
+  expect((await send("POST", path, exampleForm(id, { inputs: {} }), OTHER)).status).toBe(404);
+  expect((await send("PATCH", path, exampleForm(id, { inputs: {} }))).status).toBe(404);
   expect(await sql`select 1 from dataset_examples where dataset_id = ${dataset_id}`).toEqual([]);
 });

@@ -2,7 +2,7 @@ import type { PendingQuery, Row } from "postgres";
 
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { contains } from "../../base/db/containment.ts";
-import { jsonObjectOf } from "../../base/db/json-object.ts";
+import { buildJsonObject } from "../../base/db/json-object.ts";
 import type { ExampleSearch } from "./schema.ts";
 import type { AsOf } from "../datasets/resolve-version.ts";
 import { isoTime } from "../datasets/sql.ts";
@@ -168,7 +168,7 @@ export async function listExamples(
     with page as materialized (
       select x.example_id, x.modified_at from dataset_examples x where ${matching(sql, tenantId, query)}
       order by ${order} limit ${search.limit} offset ${search.offset})
-    select ${jsonObjectOf(sql, COLUMNS, names)}::text as item, ${files ? sql`x.attachments` : sql`null`} as attachments
+    select ${buildJsonObject(sql, COLUMNS, names)}::text as item, ${files ? sql`x.attachments` : sql`null`} as attachments
     from page p join dataset_examples x
       on x.tenant_id = ${tenantId} and x.example_id = p.example_id and x.modified_at = p.modified_at
     order by ${order}`;
@@ -187,7 +187,7 @@ export async function findExample(
   asOf: AsOf,
 ): Promise<(ExampleItem & { dataset_id: string }) | undefined> {
   const [row] = await sql<(ExampleItem & { dataset_id: string })[]>`
-    select x.dataset_id, ${jsonObjectOf(sql, COLUMNS)}::text as item, x.attachments from dataset_examples x
+    select x.dataset_id, ${buildJsonObject(sql, COLUMNS)}::text as item, x.attachments from dataset_examples x
     where x.tenant_id = ${tenantId} and x.example_id = ${id} and ${stateAt(sql, asOf)}`;
   return row;
 }

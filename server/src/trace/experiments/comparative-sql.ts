@@ -1,5 +1,5 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { jsonObjectOf } from "../../base/db/json-object.ts";
+import { buildJsonObject } from "../../base/db/json-object.ts";
 import { isoTime } from "../datasets/sql.ts";
 
 export interface NewComparison {
@@ -45,7 +45,7 @@ export async function insertComparison(
     values (${tenantId}, ${comparison.id}, ${comparison.reference_dataset_id}, ${comparison.name}, ${comparison.description},
       ${comparison.experiment_ids}::uuid[], nullif(${JSON.stringify(comparison.extra ?? null)}::text::jsonb, 'null'),
       ${comparison.created_at}::text::timestamptz)
-    on conflict do nothing returning ${jsonObjectOf(sql, BASE)}::text as item`;
+    on conflict do nothing returning ${buildJsonObject(sql, BASE)}::text as item`;
   return row?.item;
 }
 
@@ -79,7 +79,7 @@ export async function listComparisons(
   const order = sql.unsafe(`c.${search.sort_by} ${direction} nulls last, c.comparative_experiment_id`);
   const [row] = await sql<{ items: string }[]>`
     select coalesce(json_agg(item), '[]')::text as items from (
-      select ${jsonObjectOf(sql, LISTED)} as item from comparative_experiments c
+      select ${buildJsonObject(sql, LISTED)} as item from comparative_experiments c
       where c.tenant_id = ${tenantId} and c.reference_dataset_id = ${datasetId}
         and ${id ? sql`c.comparative_experiment_id = any(${id}::uuid[])` : sql`true`}
         and ${name === undefined ? sql`true` : sql`c.name = ${name}`}

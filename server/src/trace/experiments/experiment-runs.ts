@@ -3,13 +3,13 @@ import { unprocessable } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import { listFeedbackOfRuns } from "../feedback/sql.ts";
 import { readFilter } from "../filter/read-filter.ts";
-import { knowTiers } from "../runs/know-tiers.ts";
+import { loadTiers } from "../runs/load-tiers.ts";
 import { limited } from "../runs/limited.ts";
 import { readRows } from "../runs/read-rows.ts";
-import type { PrintPlan } from "../runs/print-v1.ts";
+import type { SerializationPlan } from "../runs/serialize-v1.ts";
 import { checkProjects } from "../runs/query-runs.ts";
 import { lookUp } from "../runs/related.ts";
-import type { PrintContext } from "../runs/run-fields.ts";
+import type { SerializationContext } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { type Row, selectPage } from "../runs/select-page.ts";
 import { fromRuns } from "../runs/selection.ts";
@@ -46,7 +46,7 @@ export async function experimentRuns(
   scope: RunScope,
   datasetId: string,
   query: ExperimentQuery,
-  { plan, context }: { plan: PrintPlan; context: PrintContext },
+  { plan, context }: { plan: SerializationPlan; context: SerializationContext },
   feedback?: { comparison: string | null | undefined },
 ): Promise<ExampleWithRuns[]> {
   await checkProjects(deps, scope, [...query.experiments, ...Object.keys(query.filters ?? {})]);
@@ -62,10 +62,10 @@ export async function experimentRuns(
   for await (const rows of readRuns(deps, scope, query.experiments, [...runs.keys()], plan.columns)) {
     const related = await lookUp(deps, scope, rows, plan.lookups);
     const ids = rows.map((row) => row.id);
-    const said = feedback && (await listFeedbackOfRuns(deps.sql, scope.tenantId, ids, feedback.comparison));
+    const feedbackRows = feedback && (await listFeedbackOfRuns(deps.sql, scope.tenantId, ids, feedback.comparison));
     for (const row of rows) {
       const text = plan.print(row, related, context);
-      const whole = said ? `${text.slice(0, -1)},"feedbacks":${said.get(row.id) ?? "[]"}}` : text;
+      const whole = feedbackRows ? `${text.slice(0, -1)},"feedbacks":${feedbackRows.get(row.id) ?? "[]"}}` : text;
       runs.get(row.reference_example_id!)?.push(whole);
     }
   }
@@ -105,11 +105,11 @@ async function filteredExamples(
   let left = examples ? new Set(examples) : undefined;
   for (const [project, texts] of Object.entries(filters ?? {})) {
     const selection = limited({ projects: [project], is_root: true, filters: texts.map((text) => readFilter(text)) });
-    const known = await knowTiers(deps, scope, selection);
+    const known = await loadTiers(deps, scope, selection);
     const statement = ch`select distinct r.reference_example_id as id ${fromRuns(known, selection)}
       limit ${bind("UInt32", MAX_FILTERED)}`;
     const rows = await readRows<{ id: string | null }>(
-      deps.clickhouse.askedBy(scope.tenantId),
+      deps.clickhouse.forTenant(scope.tenantId),
       "datasets.filtered",
       statement,
     );

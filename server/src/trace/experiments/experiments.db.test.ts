@@ -14,7 +14,7 @@ async function dataset(size: number) {
   const { id } = (await call("POST", "/datasets", { name: `experiments ${++made}` })).json;
   const examples = Array.from({ length: size }, (_, n) => ({ dataset_id: id, inputs: { n } }));
   const { json } = await call("POST", "/examples/bulk", examples);
-  return { id: id as string, examples: json.map((one: { id: string }) => one.id) as string[] };
+  return { id: id as string, examples: json.map((item: { id: string }) => item.id) as string[] };
 }
 
 async function experiment(datasetId: string): Promise<{ id: string; name: string }> {
@@ -58,12 +58,12 @@ test("examples are listed with their runs of experiments and the runs' feedback"
   const body = { session_ids: [a.id, b.id], limit: 10 };
   const answer = await call("POST", `/datasets/${id}/runs`, body);
   expect(answer.status).toBe(200);
-  const byExample = new Map(answer.json.map((one: { id: string; runs: { id: string }[] }) => [one.id, one]));
+  const byExample = new Map(answer.json.map((item: { id: string; runs: { id: string }[] }) => [item.id, item]));
   expect(byExample.size).toBe(3);
   const first = byExample.get(examples[0]!) as { inputs: unknown; runs: Record<string, unknown>[] };
   expect(first.inputs).toEqual({ n: 0 });
-  expect(first.runs.map((one) => one.id).sort()).toEqual([good, other].sort());
-  const judged = first.runs.find((one) => one.id === good)!;
+  expect(first.runs.map((run) => run.id).sort()).toEqual([good, other].sort());
+  const judged = first.runs.find((run) => run.id === good)!;
   expect(judged).toMatchObject({
     session_id: a.id,
     inputs: { in: 1 },
@@ -75,13 +75,13 @@ test("examples are listed with their runs of experiments and the runs' feedback"
   expect(byExample.get(examples[2]!)).toMatchObject({ runs: [] });
 
   const filtered = async (filters: Record<string, string[]>) =>
-    (await call("POST", `/datasets/${id}/runs`, { ...body, filters })).json.map((one: { id: string }) => one.id);
+    (await call("POST", `/datasets/${id}/runs`, { ...body, filters })).json.map((item: { id: string }) => item.id);
   expect(await filtered({ [a.id]: ["neq(error, null)"] })).toEqual([examples[1]]);
   expect(await filtered({ [a.id]: ['eq(status, "success")'], [b.id]: ["eq(is_root, true)"] })).toEqual([examples[0]]);
-  const one = await call("POST", `/datasets/${id}/runs`, { ...body, example_ids: [examples[1]], preview: true });
-  expect(one.json).toHaveLength(1);
-  expect(one.json[0].runs).toMatchObject([{ id: bad, error: "boom", inputs_preview: expect.any(String) }]);
-  expect(one.json[0].runs[0]).not.toHaveProperty("inputs");
+  const singlePage = await call("POST", `/datasets/${id}/runs`, { ...body, example_ids: [examples[1]], preview: true });
+  expect(singlePage.json).toHaveLength(1);
+  expect(singlePage.json[0].runs).toMatchObject([{ id: bad, error: "boom", inputs_preview: expect.any(String) }]);
+  expect(singlePage.json[0].runs[0]).not.toHaveProperty("inputs");
 
   const pages = await Promise.all(
     [0, 1, 2, 3].map(
@@ -151,8 +151,8 @@ test("experiments of one dataset are compared, and preferences are counted", asy
   expect((await call("POST", "/datasets/comparative", { experiment_ids: [a.id, elsewhere.id] })).status).toBe(422);
   expect((await call("POST", "/datasets/comparative", { experiment_ids: [uuid7()] })).status).toBe(404);
   expect((await call("POST", "/datasets/comparative", body, OTHER)).status).toBe(404);
-  const theirs = { run_id: uuid7(), key: "k", comparative_experiment_id };
-  expect((await call("POST", "/feedback", theirs, OTHER)).status).toBe(404);
+  const foreignFeedback = { run_id: uuid7(), key: "k", comparative_experiment_id };
+  expect((await call("POST", "/feedback", foreignFeedback, OTHER)).status).toBe(404);
 
   const path = `/datasets/comparative/${comparative_experiment_id}`;
   expect((await call("DELETE", path, undefined, OTHER)).status).toBe(404);

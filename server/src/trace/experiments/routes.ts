@@ -8,9 +8,9 @@ import { queryNotBuilt } from "../../base/http/fields.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { publicUrl } from "../public-url.ts";
-import { printContext } from "../runs/print-context.ts";
-import { planV1 } from "../runs/print-v1.ts";
-import { planV2 } from "../runs/print-v2.ts";
+import { serializationContext } from "../runs/serialization-context.ts";
+import { planV1 } from "../runs/serialize-v1.ts";
+import { planV2 } from "../runs/serialize-v2.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { serializeExample } from "../examples/serialize-example.ts";
 import { type ExampleWithRuns, experimentRuns } from "./experiment-runs.ts";
@@ -29,7 +29,7 @@ export function experimentRoutes(deps: TraceDeps): Route[] {
   const begin = async (principal: Principal, datasetId: string, c: Context) => {
     if (!(await findDatasetRow(deps.sql, principal.workspaceId, datasetId))) throw notFound("Dataset not found");
     const scope = RunScope.of(principal);
-    return { scope, context: printContext(deps.settings, scope, c) };
+    return { scope, context: serializationContext(deps.settings, scope, c) };
   };
   const serializeItems = (found: ExampleWithRuns[], c: Context): string => {
     const wire = { links: deps.links, base: publicUrl(deps.settings, c) };

@@ -83,9 +83,9 @@ async function knownProjects(
   tenantId: string,
   inputs: FeedbackCreate[],
 ): Promise<Set<string>> {
-  const said = [...new Set(inputs.flatMap((input) => input.session_id ?? []))];
-  const known = await Promise.all(said.map((id) => projects.hasProject(tenantId, id)));
-  return new Set(said.filter((_, i) => known[i]));
+  const claimedProjects = [...new Set(inputs.flatMap((input) => input.session_id ?? []))];
+  const known = await Promise.all(claimedProjects.map((id) => projects.hasProject(tenantId, id)));
+  return new Set(claimedProjects.filter((_, i) => known[i]));
 }
 
 function toRow(author: FeedbackAuthor, input: FeedbackCreate, projects: Set<string>): NewFeedback {

@@ -31,8 +31,8 @@ export async function extendTraces(
   traces: { project_id: string; trace_id: string }[],
 ): Promise<void> {
   if (traces.length === 0) return;
-  const projects = [...new Set(traces.map((one) => one.project_id))];
-  const ids = [...new Set(traces.map((one) => one.trace_id))];
+  const projects = [...new Set(traces.map((trace) => trace.project_id))];
+  const ids = [...new Set(traces.map((trace) => trace.trace_id))];
   let after = "00000000-0000-0000-0000-000000000000";
   for (;;) {
     // one of several unmerged pieces may already have it

@@ -96,12 +96,12 @@ export class FeedbackMirror {
   async #attach(): Promise<number> {
     const { sql, clickhouse, writer } = this.#deps;
     const due = await claimUnattached(sql, BATCH);
-    for (const tenantId of new Set(due.map((one) => one.tenant_id))) {
-      const own = due.filter((one) => one.tenant_id === tenantId);
-      const runs = [...new Set(own.map((one) => one.run_id))];
+    for (const tenantId of new Set(due.map((row) => row.tenant_id))) {
+      const own = due.filter((row) => row.tenant_id === tenantId);
+      const runs = [...new Set(own.map((row) => row.run_id))];
       const found = (await findRunKeys(clickhouse, tenantId, runs)).filter((run) => !run.deleted);
       if (found.length === 0) continue;
-      const extending = new Set(own.filter((one) => one.extends_retention).map((one) => one.run_id));
+      const extending = new Set(own.filter((row) => row.extends_retention).map((row) => row.run_id));
       // first, because attached feedback is not processed again
       const extended = found.filter((run) => extending.has(run.id));
       await extendTraces({ clickhouse, writer }, tenantId, extended);

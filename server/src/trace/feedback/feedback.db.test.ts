@@ -119,7 +119,7 @@ test("a batch of feedback is stored completely or not at all", async () => {
   const author = { tenantId: WORKSPACE, userId: null };
   const inputs = ["a", "b", "c"].map((key, score) => createBody.parse({ run_id: runId, key, score }));
   expect(await createFeedback(deps, author, inputs)).toHaveLength(3);
-  expect((await copies(runId)).map((one) => one.key).sort()).toEqual(["a", "b", "c"]);
+  expect((await copies(runId)).map((copy) => copy.key).sort()).toEqual(["a", "b", "c"]);
   const [first] = await sql<{ feedback_id: string }[]>`select feedback_id from feedback where run_id = ${runId}`;
   const mixed = [
     createBody.parse({ run_id: runId, key: "d" }),
@@ -136,7 +136,9 @@ test("a list is filtered by key, source, level, comment, score and time", async 
   await give({ run_id: runId, session_id: project_id, key: "k1", score: 1, feedback_source: { type: "app" } });
   await give({ run_id: runId, session_id: project_id, key: "k2", comment: "text", created_at: "2020-01-01T00:00:00Z" });
   const keys = async (query: string) =>
-    (await call("GET", `/feedback?session=${project_id}&${query}`)).json.map((one: { key: string }) => one.key).sort();
+    (await call("GET", `/feedback?session=${project_id}&${query}`)).json
+      .map((item: { key: string }) => item.key)
+      .sort();
   expect(await keys("")).toEqual(["k1", "k2", "summary"]);
   expect(await keys("key=k1&key=k2")).toEqual(["k1", "k2"]);
   expect(await keys("source=app")).toEqual(["k1"]);
@@ -158,7 +160,7 @@ test("statistics contain counts, averages and the frequency of values", async ()
     { key: "label", value: "red" },
     { key: "label", value: "blue", feedback_source: { type: "model" } },
   ];
-  for (const one of given) await give({ run_id: runId, ...one });
+  for (const entry of given) await give({ run_id: runId, ...entry });
   await give({ session_id: project_id, key: "overall", score: 0.75 });
   const ofRun = (await feedbackStats(sql, WORKSPACE, "runs", [runId, uuid7()])).get(runId);
   expect(ofRun).toEqual({
@@ -191,8 +193,8 @@ test("feedback is invisible to other workspaces", async () => {
   expect((await call("GET", `/feedback?run=${runId}`, undefined, OTHER)).json).toEqual([]);
   expect((await give({ session_id: project_id, key: "k" }, OTHER)).status).toBe(404);
   // a run with that id may yet arrive in the other workspace; this run is not it
-  const theirs = await give({ run_id: runId, session_id: project_id, key: "k" }, OTHER);
-  expect(theirs.json).toMatchObject({ session_id: null, trace_id: null });
+  const foreign = await give({ run_id: runId, session_id: project_id, key: "k" }, OTHER);
+  expect(foreign.json).toMatchObject({ session_id: null, trace_id: null });
   expect((await call("GET", path)).json).toMatchObject({ score: 1 });
 });
 
@@ -241,7 +243,7 @@ test("a configuration belongs to its key: an equal one is accepted again, anothe
   const run_id = uuid7();
   await give({ run_id, key: "by feedback", score: 3, feedbackConfig: { type: "continuous", min: 0, max: 5 } });
   const listed = await call("GET", "/feedback-configs?key=by%20feedback&key=quality&limit=100");
-  expect(listed.json.map((one: { feedback_key: string }) => one.feedback_key)).toEqual(["by feedback", "quality"]);
+  expect(listed.json.map((item: { feedback_key: string }) => item.feedback_key)).toEqual(["by feedback", "quality"]);
   const contradiction = { run_id, key: "quality", score: 1, feedback_config: { type: "continuous" } };
   expect((await give(contradiction)).status).toBe(400);
 

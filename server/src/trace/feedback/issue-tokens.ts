@@ -62,7 +62,7 @@ export const tokenOnWire = (publicUrl: string, row: TokenRow): FeedbackToken => 
  * Returns the expiry. `expires_at` takes precedence over `expires_in`; the default is three hours. @throws 422 for a
  * time in the past
  */
-export function expiryOf({ expires_at, expires_in }: TokenRequest, now = Date.now()): Date {
+export function parseExpiry({ expires_at, expires_in }: TokenRequest, now = Date.now()): Date {
   if (expires_at) {
     const at = new Date(expires_at);
     if (!(at.getTime() > now)) throw unprocessable("expires_at: must be in the future.");

@@ -40,8 +40,8 @@ export async function deleteChanges(sql: Sql, changes: ChangeRow[]): Promise<voi
     delete from feedback_changes where (tenant_id, feedback_id) in (
       select c.tenant_id, c.feedback_id
       from feedback_changes c
-      join unnest(${changes.map((one) => one.tenant_id)}::uuid[], ${changes.map((one) => one.feedback_id)}::uuid[],
-                  ${changes.map((one) => one.seq)}::text[]) as done (tenant_id, feedback_id, seq)
+      join unnest(${changes.map((change) => change.tenant_id)}::uuid[], ${changes.map((change) => change.feedback_id)}::uuid[],
+                  ${changes.map((change) => change.seq)}::text[]) as done (tenant_id, feedback_id, seq)
         on c.tenant_id = done.tenant_id and c.feedback_id = done.feedback_id and c.seq = done.seq::bigint
       for update of c skip locked)`;
 }

@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { FeedbackFilter } from "./schema.ts";
-import { anyOf, has } from "./sql.ts";
+import { matchesAny, has } from "./sql.ts";
 
 type PublicFilter = Pick<FeedbackFilter, "run" | "key" | "source" | "has_comment" | "has_score">;
 
@@ -20,8 +20,8 @@ export async function feedbackOfTrace(
       'feedback_source', json_build_object('type', source_type)) order by created_at desc, feedback_id), '[]')::text as items
     from (
       select * from feedback where tenant_id = ${tenantId} and trace_id = ${traceId}
-        and ${anyOf(sql, "run_id", "uuid", run)} and ${anyOf(sql, "key", "text", key)}
-        and ${anyOf(sql, "source_type", "text", source)}
+        and ${matchesAny(sql, "run_id", "uuid", run)} and ${matchesAny(sql, "key", "text", key)}
+        and ${matchesAny(sql, "source_type", "text", source)}
         and ${has(sql, "comment", has_comment)} and ${has(sql, "score", has_score)}
       order by created_at desc, feedback_id limit ${page.limit} offset ${page.offset}
     ) f`;

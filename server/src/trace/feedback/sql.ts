@@ -1,5 +1,5 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import { jsonObjectOf } from "../../base/db/json-object.ts";
+import { buildJsonObject } from "../../base/db/json-object.ts";
 import type { FeedbackFilter, FeedbackPatch } from "./schema.ts";
 
 /** Insert parameters, by column name. Times are ISO text. */
@@ -104,7 +104,7 @@ export async function upsertTokenFeedback(sql: Sql, row: NewFeedback): Promise<v
 
 export async function findFeedback(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {
   const [row] = await sql<{ item: string }[]>`
-    select ${jsonObjectOf(sql, COLUMNS)}::text as item from feedback f
+    select ${buildJsonObject(sql, COLUMNS)}::text as item from feedback f
     where f.tenant_id = ${tenantId} and f.feedback_id = ${id}`;
   return row?.item;
 }
@@ -120,7 +120,7 @@ export async function findComparativeExperiments(sql: Sql, tenantId: string, ids
 export const has = (sql: Sql, column: string, wanted: boolean | undefined) =>
   wanted === undefined ? sql`true` : sql`(${sql.unsafe(column)} is not null) = ${wanted}`;
 
-export const anyOf = (sql: Sql, column: string, type: "uuid" | "text", values: string[] | undefined) =>
+export const matchesAny = (sql: Sql, column: string, type: "uuid" | "text", values: string[] | undefined) =>
   values === undefined ? sql`true` : sql`${sql.unsafe(column)} = any(${values}::${sql.unsafe(type)}[])`;
 
 /**
@@ -139,11 +139,11 @@ export async function listFeedback(
     with page as materialized (
       select f.* from feedback f
       where f.tenant_id = ${tenantId}
-        and ${anyOf(sql, "f.run_id", "uuid", run)}
-        and ${anyOf(sql, "f.key", "text", key)}
-        and ${anyOf(sql, "f.session_id", "uuid", session)}
-        and ${anyOf(sql, "f.source_type", "text", source)}
-        and ${anyOf(sql, "f.user_id", "uuid", user)}
+        and ${matchesAny(sql, "f.run_id", "uuid", run)}
+        and ${matchesAny(sql, "f.key", "text", key)}
+        and ${matchesAny(sql, "f.session_id", "uuid", session)}
+        and ${matchesAny(sql, "f.source_type", "text", source)}
+        and ${matchesAny(sql, "f.user_id", "uuid", user)}
         and ${has(sql, "f.comment", filter.has_comment)}
         and ${has(sql, "f.score", filter.has_score)}
         and ${level === undefined ? sql`true` : sql`(f.run_id is not null) = ${level === "run"}`}
@@ -152,7 +152,7 @@ export async function listFeedback(
         and ${comparative === undefined ? sql`true` : sql`f.comparative_experiment_id = ${comparative}`}
       order by f.created_at desc, f.feedback_id desc
       limit ${page.limit} offset ${page.offset})
-    select coalesce(json_agg(${jsonObjectOf(sql, COLUMNS)} order by f.created_at desc, f.feedback_id desc), '[]')::text
+    select coalesce(json_agg(${buildJsonObject(sql, COLUMNS)} order by f.created_at desc, f.feedback_id desc), '[]')::text
       as items
     from page f`;
   return row!.items;
@@ -166,7 +166,7 @@ export async function listFeedbackOfRuns(
   comparisonId: string | null | undefined,
 ): Promise<Map<string, string>> {
   const rows = await sql<{ run_id: string; items: string }[]>`
-    select f.run_id, json_agg(${jsonObjectOf(sql, COLUMNS)} order by f.created_at desc, f.feedback_id desc)::text as items
+    select f.run_id, json_agg(${buildJsonObject(sql, COLUMNS)} order by f.created_at desc, f.feedback_id desc)::text as items
     from (select *, row_number() over (partition by run_id order by created_at desc, feedback_id desc) as place
           from feedback where tenant_id = ${tenantId} and run_id = any(${runIds}::uuid[])
             and ${comparisonId ? sql`comparative_experiment_id = ${comparisonId}` : sql`true`}) f
@@ -177,7 +177,7 @@ export async function listFeedbackOfRuns(
 /** @returns false when there is no such feedback */
 export async function updateFeedback(sql: Sql, tenantId: string, id: string, patch: FeedbackPatch): Promise<boolean> {
   const given = (name: keyof FeedbackPatch) => name in patch && patch[name] !== undefined;
-  const json = (one: unknown) => sql`nullif(${JSON.stringify(one ?? null)}::text::jsonb, 'null')`;
+  const json = (value: unknown) => sql`nullif(${JSON.stringify(value ?? null)}::text::jsonb, 'null')`;
   const changed = await sql`
     update feedback set modified_at = now(),
       score = ${given("score") ? sql`${patch.score!}::float8` : sql`score`},

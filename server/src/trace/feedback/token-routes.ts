@@ -7,7 +7,7 @@ import { uuid } from "../../base/http/fields.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { publicUrl } from "../public-url.ts";
-import { expiryOf, issueFeedbackTokens, tokenOnWire } from "./issue-tokens.ts";
+import { parseExpiry, issueFeedbackTokens, tokenOnWire } from "./issue-tokens.ts";
 import { readParameters, submitFeedback, validToken } from "./submit-feedback.ts";
 import { feedbackPage } from "./token-page.ts";
 import * as schema from "./token-schema.ts";
@@ -30,7 +30,7 @@ export function feedbackTokenRoutes(deps: TraceDeps): Route[] {
       body: schema.createTokensBody,
       out: { 200: z.union([schema.token, z.array(schema.token)]) },
       async handler({ body, principal, c }) {
-        const issues = [body].flat().map((one) => ({ ...one, expires_at: expiryOf(one) }));
+        const issues = [body].flat().map((item) => ({ ...item, expires_at: parseExpiry(item) }));
         const tokens = await issueFeedbackTokens(sql, publicUrl(settings, c), principal.workspaceId, issues);
         return c.json(Array.isArray(body) ? tokens : tokens[0]);
       },

@@ -18,13 +18,13 @@ async function issue(more: Record<string, unknown> = {}) {
 
 test("tokens are issued singly and in batches, are random, and are listed", async () => {
   const run_id = uuid7();
-  const one = await call("POST", "/feedback/tokens", { run_id, feedback_key: "a" });
-  expect(one.json).toMatchObject({
+  const answer = await call("POST", "/feedback/tokens", { run_id, feedback_key: "a" });
+  expect(answer.json).toMatchObject({
     feedback_key: "a",
-    url: `https://traces.example/api/v1/feedback/tokens/${one.json.id}`,
+    url: `https://traces.example/api/v1/feedback/tokens/${answer.json.id}`,
   });
-  expect(one.json.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  const lifetime = Date.parse(one.json.expires_at) - Date.now();
+  expect(answer.json.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  const lifetime = Date.parse(answer.json.expires_at) - Date.now();
   expect(lifetime).toBeGreaterThan(2.99 * 3_600_000);
   expect(lifetime).toBeLessThan(3.01 * 3_600_000);
 
@@ -37,7 +37,7 @@ test("tokens are issued singly and in batches, are random, and are listed", asyn
   expect(Date.parse(many.json[1].expires_at)).toBe(Date.parse("2099-01-01T00:00:00Z"));
 
   const listed = await call("GET", `/feedback/tokens?run_id=${run_id}&limit=100&offset=0`);
-  expect(listed.json).toEqual([one.json, ...many.json]);
+  expect(listed.json).toEqual([answer.json, ...many.json]);
   expect((await call("GET", `/feedback/tokens?run_id=${run_id}`, undefined, OTHER)).json).toEqual([]);
 });
 

@@ -12,19 +12,19 @@ import type { PartName } from "./fields.ts";
 /** Compiles the condition that some entry of a list of pairs passes all tests. */
 export function somePair(list: Fragment, tests: { part: PartName; test: Test }[]): Fragment {
   const text = ch`ifNull(${list}, '')`;
-  const keys = tests.filter((one) => one.part === "key").map((one) => one.test);
-  const values = tests.filter((one) => one.part !== "key").map((one) => one.test);
+  const keys = tests.filter((test) => test.part === "key").map((test) => test.test);
+  const values = tests.filter((test) => test.part !== "key").map((test) => test.test);
   const key = keys.length === 1 ? exactText(keys[0]!) : undefined;
   const value = values.length === 1 ? exactText(values[0]!) : undefined;
   if (key !== undefined && values.length === 0) return holds(text, `${ENTRY}${key}${VALUE}`);
   if (key !== undefined && value !== undefined) return holds(text, `${ENTRY}${key}${VALUE}${value}${ENTRY}`);
   if (value !== undefined && keys.length === 0) return holds(text, `${VALUE}${value}${ENTRY}`);
 
-  const keyOf = raw("substring(entry, 1, position(entry, char(31)) - 1)");
-  const valueOf = raw("substring(entry, position(entry, char(31)) + 1)");
+  const entryKey = raw("substring(entry, 1, position(entry, char(31)) - 1)");
+  const entryValue = raw("substring(entry, position(entry, char(31)) + 1)");
   const passes = [
-    ...keys.map((test) => compileTest({ sql: keyOf, type: "text", nullable: false }, shortened(test))),
-    ...values.map((test) => compileTest({ sql: valueOf, type: "text", nullable: false }, shortened(test))),
+    ...keys.map((test) => compileTest({ sql: entryKey, type: "text", nullable: false }, shortened(test))),
+    ...values.map((test) => compileTest({ sql: entryValue, type: "text", nullable: false }, shortened(test))),
   ];
   const exists = someEntry(text, all(passes));
   return key === undefined ? exists : all([holds(text, `${ENTRY}${key}${VALUE}`), exists]);

@@ -84,7 +84,7 @@ const given = <T>(value: T | null): T | undefined => value ?? undefined;
 const encode = (list: [string, string][]) => ENTRY + list.map(([k, v]) => k + VALUE + v + ENTRY).join("");
 
 /** Returns a run's two pieces: the data at its start, and at its end. */
-function piecesOf(run: SampleRun): RunRow[] {
+function toPieces(run: SampleRun): RunRow[] {
   const shared = {
     tenant_id: TENANT,
     project_id: PROJECT,
@@ -127,7 +127,7 @@ function piecesOf(run: SampleRun): RunRow[] {
   ];
 }
 
-const pieces = runs.map(piecesOf);
+const pieces = runs.map(toPieces);
 await insertRuns(
   clickhouse,
   pieces.map((two) => two[0]!),
@@ -137,7 +137,7 @@ await insertRuns(
   pieces.map((two) => two[1]!),
 );
 const feedback = runs.flatMap((run) =>
-  run.feedback.map((one) => JSON.stringify({ tenant_id: TENANT, run_id: run.id, ...one, version: 1 })),
+  run.feedback.map((entry) => JSON.stringify({ tenant_id: TENANT, run_id: run.id, ...entry, version: 1 })),
 );
 const FEEDBACK_COLUMNS = "tenant_id run_id id key score value comment source created_at version".split(" ");
 await clickhouse.insert("feedback", FEEDBACK_COLUMNS, Buffer.from(feedback.join("\n")));
@@ -156,7 +156,7 @@ const expected = (filter: string): string[] =>
     .map((run) => run.id)
     .sort();
 
-function problemOf(filter: string): AppError | undefined {
+function filterProblem(filter: string): AppError | undefined {
   try {
     readFilter(filter);
     return undefined;
@@ -231,7 +231,7 @@ const { expression } = fc.letrec<{ expression: string }>((tie) => ({
       weight: 1,
       arbitrary: fc.array(tie("expression"), { minLength: 1, maxLength: 3 }).map((all) => call("or", ...all)),
     },
-    { weight: 1, arbitrary: tie("expression").map((one) => call("not", one)) },
+    { weight: 1, arbitrary: tie("expression").map((expression) => call("not", expression)) },
   ),
 }));
 
@@ -256,7 +256,7 @@ test("any text is either compiled to valid SQL or rejected with a position", asy
   const details = await fc.check(
     fc.asyncProperty(scrap, async (parts) => {
       const filter = parts.join("");
-      const problem = problemOf(filter);
+      const problem = filterProblem(filter);
       if (problem === undefined) await found(filter);
       else {
         const place = /^Invalid filter at character (\d+): ./.exec(problem.message)?.[1];

@@ -70,7 +70,7 @@ const COUNTS = new Set(["total_tokens", "prompt_tokens", "completion_tokens"]);
 
 function compileField(field: Field, test: Test, { tiers }: FilterScope): Fragment {
   if (field.name === "trace_tier" && tiers && test.op !== "is_null" && test.op !== "not_null") {
-    return compileTest({ sql: tierOf(tiers), type: "text", nullable: false }, test);
+    return compileTest({ sql: runTier(tiers), type: "text", nullable: false }, test);
   }
   if (COUNTS.has(field.name) && test.op !== "is_null" && test.op !== "not_null") {
     return compileTest({ sql: raw(`ifNull(r.${field.name}, 0)`), type: "number", nullable: false }, test);
@@ -83,7 +83,7 @@ function compileField(field: Field, test: Test, { tiers }: FilterScope): Fragmen
   return compileTest({ sql, type: SQL_TYPE[field.type], nullable: field.nullable }, test);
 }
 
-const tierOf = ({ usual, other, projects }: Tiers): Fragment =>
+const runTier = ({ usual, other, projects }: Tiers): Fragment =>
   ch`ifNull(cast(r.trace_tier as Nullable(String)),
     if(has(${bind("Array(UUID)", projects)}, r.project_id), ${bind("String", other)}, ${bind("String", usual)}))`;
 

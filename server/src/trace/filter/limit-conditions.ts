@@ -9,7 +9,10 @@ export const MAX_CONDITIONS = 100;
 
 /** Counts the conditions of a request. @throws 422 when there are more than allowed */
 export function limitConditions(expressions: readonly (Expression | undefined)[]): void {
-  const count = expressions.reduce((sum, one) => sum + (one === undefined ? 0 : conditionsOf(one)), 0);
+  const count = expressions.reduce(
+    (sum, expression) => sum + (expression === undefined ? 0 : countConditions(expression)),
+    0,
+  );
   if (count <= MAX_CONDITIONS) return;
   throw unprocessable(
     `The filters have ${count} conditions, but a request can have at most ${MAX_CONDITIONS}. ` +
@@ -17,13 +20,13 @@ export function limitConditions(expressions: readonly (Expression | undefined)[]
   );
 }
 
-function conditionsOf(expression: Expression): number {
+function countConditions(expression: Expression): number {
   switch (expression.kind) {
     case "and":
     case "or":
-      return expression.items.reduce((sum, item) => sum + conditionsOf(item), 0);
+      return expression.items.reduce((sum, item) => sum + countConditions(item), 0);
     case "not":
-      return conditionsOf(expression.item);
+      return countConditions(expression.item);
     case "some_pair":
       return expression.tests.length;
     case "metadata_contains":

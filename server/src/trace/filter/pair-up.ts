@@ -23,11 +23,11 @@ export interface PairCondition {
  * keys, which no run passes.
  */
 export function pairUp(conditions: PairCondition[]): Expression[] {
-  const families = [...new Set(conditions.map((one) => one.family))];
+  const families = [...new Set(conditions.map((condition) => condition.family))];
   return families.flatMap((family) =>
     ofOneFamily(
       family,
-      conditions.filter((one) => one.family === family),
+      conditions.filter((condition) => condition.family === family),
     ),
   );
 }
@@ -51,13 +51,13 @@ function ofOneFamily(family: Family, conditions: PairCondition[]): Expression[] 
         found.push(none(condition));
         continue;
       }
-      if (groups.at(-1)!.some((one) => one.part === "key")) groups.push([]);
+      if (groups.at(-1)!.some((condition) => condition.part === "key")) groups.push([]);
     }
     groups.at(-1)!.push(condition);
   }
   for (const group of groups) {
-    const named = group.some((one) => one.part === "key");
-    const ofThePair = named ? group : group.filter((one) => !excludes(one));
+    const named = group.some((condition) => condition.part === "key");
+    const ofThePair = named ? group : group.filter((condition) => !excludes(condition));
     if (ofThePair.length > 0) found.push(some(ofThePair));
     if (!named) found.push(...group.filter(excludes).map(none));
   }

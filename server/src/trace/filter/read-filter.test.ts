@@ -21,7 +21,7 @@ function brief(source: string): string {
     if (e.kind === "some_tag") return `some tag ${test(e.test)}`;
     if (e.kind === "search") return `search ${JSON.stringify(e.text)}`;
     const entries = e.kind === "metadata_contains" ? e.entries : [];
-    return `metadata has ${JSON.stringify(Object.fromEntries(entries.map((one) => [one.key, one.value])))}`;
+    return `metadata has ${JSON.stringify(Object.fromEntries(entries.map((entry) => [entry.key, entry.value])))}`;
   };
   return show(readFilter(source));
 }

@@ -3,7 +3,7 @@ import type { Expression, Test } from "./expression.ts";
 import { FIELD_NAMES, findField, findPart } from "./fields.ts";
 import { pairUp, type PairCondition } from "./pair-up.ts";
 import { type Argument, type Call, parse } from "./parser.ts";
-import { searched, testOf, textOf } from "./read-test.ts";
+import { searched, readTest, readText } from "./read-test.ts";
 
 /** Parses a filter expression. Throws FilterError (400) with the position of the error. */
 export function readFilter(source: string): Expression {
@@ -30,13 +30,13 @@ function condition(call: Call): Expression | PairCondition {
   const { name, at } = call;
   if (name === "not") {
     if (call.args.length !== 1) throw new FilterError("not takes one expression", at);
-    return { kind: "not", item: conjunction(callsOf(call)) };
+    return { kind: "not", item: conjunction(callArguments(call)) };
   }
   if (name === "and" || name === "or") {
-    const calls = callsOf(call);
+    const calls = callArguments(call);
     if (calls.length === 0) throw new FilterError(`${name} takes at least one expression`, at);
     if (name === "and") return conjunction(calls);
-    return { kind: "or", items: calls.map((one) => conjunction([one])) };
+    return { kind: "or", items: calls.map((call) => conjunction([call])) };
   }
   if (name === "search" && call.args.length === 1) return { kind: "search", text: searched(call, call.args[0]) };
   if (!CONDITIONS.includes(name)) {
@@ -46,7 +46,7 @@ function condition(call: Call): Expression | PairCondition {
   return onField(call, call.args[0]!);
 }
 
-function callsOf(call: Call): Call[] {
+function callArguments(call: Call): Call[] {
   return call.args.map((arg) => {
     if (arg.kind === "call") return arg;
     throw new FilterError(`${call.name} takes expressions`, arg.at);
@@ -58,7 +58,7 @@ function onField(call: Call, subject: Argument): Expression | PairCondition {
   const name = subject.text;
   const part = findPart(name);
   if (part) {
-    return { family: part.family, part: part.part, test: testOf(call, name, part) };
+    return { family: part.family, part: part.part, test: readTest(call, name, part) };
   }
   if (name === "execution_order") return executionOrder(call);
   const field = findField(name);
@@ -69,7 +69,7 @@ function onField(call: Call, subject: Argument): Expression | PairCondition {
     throw new FilterError(`exists only applies to metadata; to test for a value, use neq(${name}, null)`, call.at);
   }
   if (call.name === "has") throw new FilterError("has only applies to tags and metadata", call.at);
-  return { kind: "field", field, test: testOf(call, name, { type: field.type, nullable: field.nullable }) };
+  return { kind: "field", field, test: readTest(call, name, { type: field.type, nullable: field.nullable }) };
 }
 
 /** Handles execution_order, of which only 1, the root, is supported (contract §3.1). */
@@ -84,18 +84,19 @@ function executionOrder(call: Call): Expression {
 function onTags(call: Call): Expression {
   const { name } = call;
   const tag = { name: "tags", type: "text", nullable: false } as const;
-  if (name === "has" || name === "eq") return { kind: "some_tag", test: testOf({ ...call, name: "eq" }, "tags", tag) };
+  if (name === "has" || name === "eq")
+    return { kind: "some_tag", test: readTest({ ...call, name: "eq" }, "tags", tag) };
   // "no tag equals", rather than "some tag differs"
   if (name === "neq") return { kind: "not", item: onTags({ ...call, name: "eq" }) };
   if (name === "in" || name === "like" || name === "search")
-    return { kind: "some_tag", test: testOf(call, "tags", tag) };
+    return { kind: "some_tag", test: readTest(call, "tags", tag) };
   throw new FilterError('tags can only be tested with has(tags, "x"), in, like and search', call.at);
 }
 
 function onMetadata(call: Call): Expression {
   const value = call.args[1]!;
   if (call.name === "exists" || call.name === "search") {
-    const text = call.name === "search" ? searched(call, value) : textOf(call, value);
+    const text = call.name === "search" ? searched(call, value) : readText(call, value);
     const test: Test = call.name === "search" ? { op: "search", text } : { op: "eq", value: text };
     return { kind: "some_pair", family: "metadata", tests: [{ part: call.name === "search" ? "value" : "key", test }] };
   }
@@ -107,12 +108,12 @@ function onMetadata(call: Call): Expression {
   }
   let wanted: unknown;
   try {
-    wanted = JSON.parse(textOf(call, value));
+    wanted = JSON.parse(readText(call, value));
   } catch {
     wanted = undefined;
   }
   if (wanted === null || typeof wanted !== "object" || Array.isArray(wanted)) {
     throw new FilterError("has(metadata, …) takes a JSON object as text", value.at);
   }
-  return { kind: "metadata_contains", entries: Object.entries(wanted).map(([key, one]) => ({ key, value: one })) };
+  return { kind: "metadata_contains", entries: Object.entries(wanted).map(([key, value]) => ({ key, value: value })) };
 }

@@ -7,7 +7,7 @@ import type { Argument, Call } from "./parser.ts";
 /** Types that a field can be compared as. Tags and metadata as a whole have separate functions. */
 type ScalarType = Exclude<FieldType, "json" | "tags" | "metadata">;
 
-interface Asked {
+interface TestedField {
   type: ScalarType | "json";
   nullable: boolean;
 }
@@ -15,7 +15,7 @@ interface Asked {
 type Op = "eq" | "neq" | "gt" | "gte" | "lt" | "lte";
 
 /** Interprets a call such as `gt(latency, 5)` as a test of a field. */
-export function testOf(call: Call, name: string, type: Asked): Test {
+export function readTest(call: Call, name: string, type: TestedField): Test {
   const value = call.args[1]!;
   const { name: op } = call;
   if (op === "like" || op === "search") {
@@ -34,7 +34,7 @@ export function testOf(call: Call, name: string, type: Asked): Test {
   return comparison(op as Op, value, name, type);
 }
 
-function comparison(op: Op, value: Argument, name: string, type: Asked): Test {
+function comparison(op: Op, value: Argument, name: string, type: TestedField): Test {
   if (value.kind === "value" && value.value === null) {
     if (op !== "eq" && op !== "neq") throw new FilterError(`null can only be compared with eq and neq`, value.at);
     if (!type.nullable) throw new FilterError(`${name} is never null`, value.at);
@@ -87,19 +87,19 @@ const WANTED: Record<Measured, string> = {
   duration: 'seconds, or text such as "250ms", "5s", "2m", "1h"',
 };
 
-export function textOf(call: Call, given: Argument | undefined): string {
+export function readText(call: Call, given: Argument | undefined): string {
   if (given?.kind === "value" && typeof given.value === "string") return given.value;
   throw new FilterError(`${call.name} takes text in quotes here`, given?.at ?? call.at);
 }
 
 export function searched(call: Call, given: Argument | undefined): string {
-  const text = textOf(call, given);
+  const text = readText(call, given);
   if (text === "") throw new FilterError("search takes at least one character", given!.at);
   return text;
 }
 
 function likePattern(call: Call, given: Argument): string {
-  const pattern = textOf(call, given);
+  const pattern = readText(call, given);
   // an odd number of backslashes leaves the last one nothing to escape
   if (/\\*$/.exec(pattern)![0].length % 2 === 1) {
     throw new FilterError("a pattern cannot end with a single backslash", given.at);

@@ -5,7 +5,7 @@ import type { RunRow } from "../run-rows/clickhouse.ts";
 import { encodeMetadata } from "../run-rows/pairs.ts";
 import { EXTRA_PATCHED, patchedBy, withoutPatched } from "./run-memory.ts";
 import type { Resolved } from "./resolve-runs.ts";
-import { factsOf } from "./run-piece.ts";
+import { readFacts } from "./run-piece.ts";
 
 /**
  * Builds the row of a piece whose `extra` is merged and whose place is known. Records which fields an update sets.
@@ -19,7 +19,7 @@ export async function composeRow(
   now: string,
 ): Promise<RunRow> {
   const { fields } = piece;
-  const facts = piece.extra && factsOf(piece.extra);
+  const facts = piece.extra && readFacts(piece.extra);
   const price = piece.usage && run.model && (await prices.find(tenantId, run.model, run.start_time));
   const usage = piece.usage && price ? priceUsage(piece.usage, price) : piece.usage;
   const row: RunRow = {

@@ -46,5 +46,5 @@ export function readDottedOrder(text: string, id: string): Place {
 const invalid = (why: string) => new AppError(400, `invalid 'dotted_order': ${why}`);
 
 /** Formats a segment. @param startTime `YYYY-MM-DD hh:mm:ss.ffffff` */
-export const segmentOf = (startTime: string, id: string): string =>
+export const dottedSegment = (startTime: string, id: string): string =>
   `${startTime.replace(/[-:.]/g, "").replace(" ", "T")}Z${id}`;

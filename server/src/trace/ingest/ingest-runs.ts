@@ -33,7 +33,7 @@ export async function ingestRuns(deps: IngestDeps, principal: Principal, collect
       await checkProject(deps, tenantId, piece);
       pieces.push(piece);
     } catch (error) {
-      problems.push({ what: `run ${message.id ?? stringOf(message.run["id"])}`, error: ownError(error) });
+      problems.push({ what: `run ${message.id ?? printableId(message.run["id"])}`, error: ownError(error) });
     }
   }
   await attach(deps, tenantId, pieces, attachments, now);
@@ -92,7 +92,7 @@ async function takeFeedback(deps: IngestDeps, principal: Principal, texts: reado
     } catch (error) {
       const own = ownError(error);
       if (lot.length === 1) problems.push(own);
-      else for (const one of lot) await store([one]);
+      else for (const piece of lot) await store([piece]);
     }
   };
   if (given.length > 0) await store(given);
@@ -127,4 +127,4 @@ function refusal(problems: { what: string; error: AppError }[], count: number): 
   return new AppError(status, head + shown.join("; ") + more);
 }
 
-const stringOf = (id: unknown): string => (typeof id === "string" ? id.slice(0, 50) : "without an id");
+const printableId = (id: unknown): string => (typeof id === "string" ? id.slice(0, 50) : "without an id");

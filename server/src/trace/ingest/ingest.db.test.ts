@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { compress as zstd } from "@mongodb-js/zstd";
 import { expect, test } from "vitest";
 
-import { ingestClient, ORDER, START, type Json, runOf } from "../../../test/ingest-client.ts";
+import { ingestClient, ORDER, START, type Json, sampleRun } from "../../../test/ingest-client.ts";
 import { WORKSPACE } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { uuid7 } from "../../base/ids.ts";
@@ -12,7 +12,7 @@ const traces = await testTracePlatform();
 const { call, clickhouse, sql, platform } = traces;
 const { send, stored } = ingestClient(traces);
 
-async function projectOf(id: string): Promise<string | undefined> {
+async function runProject(id: string): Promise<string | undefined> {
   const row = await stored(id);
   const [project] = await sql<
     { name: string }[]
@@ -32,7 +32,7 @@ async function eventually<T>(read: () => Promise<T>, until: (value: T) => boolea
 test("stores a run with all of its fields", async () => {
   const id = uuid7();
   const answer = await call("POST", "/runs", {
-    ...runOf(id),
+    ...sampleRun(id),
     inputs: { messages: [{ role: "user", content: "How  are you?" }] },
     outputs: {
       choices: [{ message: { content: "Fine." } }],
@@ -87,7 +87,7 @@ test("create and update merge field by field, in either order, and nulls change 
   for (const updateFirst of [false, true]) {
     const id = uuid7();
     const create = () =>
-      call("POST", "/runs", { ...runOf(id), inputs: { q: 1 }, outputs: null, events: [], tags: ["created"] });
+      call("POST", "/runs", { ...sampleRun(id), inputs: { q: 1 }, outputs: null, events: [], tags: ["created"] });
     const update = () =>
       call("PATCH", `/api/v1/runs/${id}`, {
         name: null,
@@ -123,14 +123,16 @@ test("create and update merge field by field, in either order, and nulls change 
 
 test("an early update with project and start creates the run, and the create does not override its fields", async () => {
   const id = uuid7();
-  const place = runOf(id, { name: undefined, run_type: undefined });
+  const place = sampleRun(id, { name: undefined, run_type: undefined });
   const extra = { metadata: { from: "update", both: 2 }, runtime: { a: 1 } };
   await call("POST", "/runs/batch", {
     patch: [{ ...place, outputs: { done: true }, events: [{ name: "end" }], extra }],
   });
   expect(await stored(id)).toMatchObject({ outputs: '{"done":true}', name: null });
   await call("POST", "/runs/batch", {
-    post: [{ ...runOf(id), events: [{ name: "start" }], extra: { metadata: { from: "create", only: 1 }, kept: true } }],
+    post: [
+      { ...sampleRun(id), events: [{ name: "start" }], extra: { metadata: { from: "create", only: 1 }, kept: true } },
+    ],
   });
   const row = await stored(id);
   expect(row).toMatchObject({ name: "chat", events: '[{"name":"end"}]' });
@@ -143,7 +145,7 @@ test("an early update with project and start creates the run, and the create doe
 
 test("a repeated create is stored once, also without a start time", async () => {
   const id = uuid7();
-  const unplaced = runOf(id, { start_time: undefined, dotted_order: undefined });
+  const unplaced = sampleRun(id, { start_time: undefined, dotted_order: undefined });
   for (let n = 0; n < 3; n++) expect((await call("POST", "/runs", unplaced)).status).toBe(202);
   await platform.deps.writer.forget({});
   expect((await call("POST", "/runs", unplaced)).status).toBe(202);
@@ -158,12 +160,14 @@ test("a repeated create is stored once, also without a start time", async () => 
 
 test("resolves the project by id, then by name, then default, and rejects another workspace's id", async () => {
   const [a, b, c] = [uuid7(), uuid7(), uuid7()];
-  await call("POST", "/runs", runOf(a, { session_name: "by name" }));
+  await call("POST", "/runs", sampleRun(a, { session_name: "by name" }));
   const project = (await stored(a))!["project_id"];
-  await call("POST", "/runs", runOf(b, { session_id: project, session_name: "not this" }));
-  await call("POST", "/runs", runOf(c, { session_name: undefined }));
-  expect([await projectOf(a), await projectOf(b), await projectOf(c)]).toEqual(["by name", "by name", "default"]);
-  const foreign = await call("POST", "/runs", runOf(uuid7(), { session_id: project }), { "x-test-workspace": uuid7() });
+  await call("POST", "/runs", sampleRun(b, { session_id: project, session_name: "not this" }));
+  await call("POST", "/runs", sampleRun(c, { session_name: undefined }));
+  expect([await runProject(a), await runProject(b), await runProject(c)]).toEqual(["by name", "by name", "default"]);
+  const foreign = await call("POST", "/runs", sampleRun(uuid7(), { session_id: project }), {
+    "x-test-workspace": uuid7(),
+  });
   expect([foreign.status, foreign.json.error]).toEqual([422, expect.stringContaining("there is no project")]);
 });
 
@@ -206,7 +210,7 @@ test("derives missing trace ids and dotted orders, whatever the order of arrival
 test("merges extra by key, and its metadata by key, also after a restart", async () => {
   for (const restart of [false, true]) {
     const id = uuid7();
-    await call("POST", "/runs", runOf(id, { extra: { runtime: { v: 1 }, metadata: { a: "1", b: "1" } } }));
+    await call("POST", "/runs", sampleRun(id, { extra: { runtime: { v: 1 }, metadata: { a: "1", b: "1" } } }));
     if (restart) await platform.deps.writer.forget({});
     await call("PATCH", `/runs/${id}`, { extra: { metadata: { b: "2", thread_id: "T" } } });
     const row = await stored(id);
@@ -222,12 +226,12 @@ test("stores text exactly as sent", async () => {
   const id = uuid7();
   const outputs =
     '{"big": 9007199254740993, "one": 1.0, "tiny":1e-400, "text":"\\u00e9 \\ud83d\\ude00 \\u0000 \\" \\\\"}';
-  const body = `{"post":[${JSON.stringify(runOf(id)).slice(0, -1)}, "outputs" : ${outputs} , "inputs":{}}]}`;
+  const body = `{"post":[${JSON.stringify(sampleRun(id)).slice(0, -1)}, "outputs" : ${outputs} , "inputs":{}}]}`;
   expect((await call("POST", "/runs/batch", body)).status).toBe(202);
   expect(await stored(id)).toMatchObject({ outputs, inputs: "{}" });
   const other = uuid7();
   await send([
-    { name: `post.${other}`, content: JSON.stringify(runOf(other)) },
+    { name: `post.${other}`, content: JSON.stringify(sampleRun(other)) },
     { name: `post.${other}.outputs`, content: outputs },
   ]);
   expect(await stored(other)).toMatchObject({ outputs });
@@ -236,7 +240,9 @@ test("stores text exactly as sent", async () => {
 test("stores unpaired surrogates and control characters", async () => {
   const id = uuid7();
   const name = "half \ud83d nul \0 sep \u001e";
-  const body = JSON.stringify(runOf(id, { name, error: name, tags: [name], extra: { metadata: { [name]: name } } }));
+  const body = JSON.stringify(
+    sampleRun(id, { name, error: name, tags: [name], extra: { metadata: { [name]: name } } }),
+  );
   expect((await call("POST", "/runs", body)).status).toBe(202);
   expect(await stored(id)).toMatchObject({
     error: "half \uFFFD nul \0 sep \u001e",
@@ -256,8 +262,8 @@ test.each(packs)("accepts multipart parts of several runs, mixed, with attachmen
   const answer = await send(
     [
       { name: `post.${a}.inputs`, content: '{"q":"a"}', length: "header" },
-      { name: `post.${b}`, content: JSON.stringify(runOf(b)) },
-      { name: `post.${a}`, content: JSON.stringify(runOf(a)), length: "header" },
+      { name: `post.${b}`, content: JSON.stringify(sampleRun(b)) },
+      { name: `post.${a}`, content: JSON.stringify(sampleRun(a)), length: "header" },
       {
         name: `patch.${a}`,
         content: JSON.stringify({ id: a, trace_id: a, dotted_order: ORDER + a, end_time: 1_795_255_203_000 }),
@@ -293,9 +299,9 @@ test.each(packs)("accepts multipart parts of several runs, mixed, with attachmen
 test("keeps runs of two workspaces apart that share an id", async () => {
   const id = uuid7();
   const other = uuid7();
-  await call("POST", "/runs", runOf(id, { name: "mine" }));
+  await call("POST", "/runs", sampleRun(id, { name: "mine" }));
   await call("PATCH", `/runs/${id}`, { outputs: { theirs: true } }, { "x-test-workspace": other });
-  await call("POST", "/runs", runOf(id, { name: "theirs" }), { "x-test-workspace": other });
+  await call("POST", "/runs", sampleRun(id, { name: "theirs" }), { "x-test-workspace": other });
   expect(await stored(id)).toMatchObject({ name: "mine", outputs: null });
 });
 
@@ -304,7 +310,7 @@ test("concurrent requests share inserts, and each run is readable after its resp
   const before = await insertsSoFar();
   await Promise.all(
     ids.map(async (id) => {
-      expect((await call("POST", "/runs", runOf(id))).status).toBe(202);
+      expect((await call("POST", "/runs", sampleRun(id))).status).toBe(202);
     }),
   );
   const [row] = await clickhouse.rows<{ n: number }>({

@@ -5,7 +5,7 @@ import { WORKSPACE } from "../../../test/principal.ts";
 import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { createTraceApp } from "../../app.ts";
-import { callerOf } from "../../../test/call.ts";
+import { createCaller } from "../../../test/call.ts";
 import { openGuard } from "../../../test/principal.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { RunWriter } from "./run-writer.ts";
@@ -16,7 +16,7 @@ const { call, platform, clickhouse, sql } = await testTracePlatform();
 async function afterRestart<T>(work: (call: typeof callAgain) => Promise<T>): Promise<T> {
   const writer = new RunWriter({ ...platform.deps, registry: new Registry() });
   writer.start();
-  const callAgain = callerOf(createTraceApp({ ...platform.deps, writer }, openGuard));
+  const callAgain = createCaller(createTraceApp({ ...platform.deps, writer }, openGuard));
   try {
     return await work(callAgain);
   } finally {
@@ -105,7 +105,7 @@ test("late pieces do not restore a deleted trace, also after a restart", async (
   const unseen = sampleRun("gone", {}, { parent: root });
   const unseenRoot = { ...sampleRun("gone"), id: orphan.trace_id, trace_id: orphan.trace_id };
   const late = async (by: typeof call) => {
-    await send(by, { post: [root, child, orphan, unseen].map((one) => ({ ...one, session_name: "gone" })) });
+    await send(by, { post: [root, child, orphan, unseen].map((run) => ({ ...run, session_name: "gone" })) });
     await send(by, { post: [{ ...create(unseenRoot.id), session_name: "gone" }] });
     await send(by, { patch: [{ ...update(child.id), trace_id: root.id, dotted_order: child.dotted_order }] });
     for (const { id } of [root, child, orphan, unseen, unseenRoot]) {
@@ -136,8 +136,8 @@ test("runs of a deleted project stay deleted, and a new project of its name star
 test("a deletion waits for updates in progress", async () => {
   const runs = Array.from({ length: 20 }, () => sampleRun("under way"));
   await sendRuns(call, runs);
-  const trace_ids = runs.map((one) => one.id);
-  const updates = runs.map((one) => call("PATCH", `/runs/${one.id}`, { outputs: { late: true } }));
+  const trace_ids = runs.map((run) => run.id);
+  const updates = runs.map((run) => call("PATCH", `/runs/${run.id}`, { outputs: { late: true } }));
   const [deleted] = await Promise.all([call("POST", "/runs/delete", { trace_ids }), ...updates]);
   expect(deleted.status).toBe(200);
   const query = "select count() as n from runs where trace_id in {ids:Array(UUID)}";

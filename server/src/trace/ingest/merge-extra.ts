@@ -1,7 +1,7 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { covers, EXTRA_PATCHED, type RunMemory } from "./run-memory.ts";
 import type { Resolved } from "./resolve-runs.ts";
-import { factsOf } from "./run-piece.ts";
+import { readFacts } from "./run-piece.ts";
 
 type Json = Record<string, unknown>;
 
@@ -18,16 +18,16 @@ export async function mergeExtras(
   const stored = await readStored(
     clickhouse,
     tenantId,
-    resolved.filter((one) => needsStored(one, memory)),
+    resolved.filter((piece) => needsStored(piece, memory)),
   );
   // later pieces of a run see the results of earlier ones in the same group
   const made = new Map<string, Json>();
   for (const { piece, run } of resolved) {
     const before = made.get(piece.id) ?? stored.get(piece.id);
     if (before && run.shape === undefined) {
-      const { metadata, model } = factsOf(before);
-      run.shape = memory.shapeOf(before, metadata);
-      run.model ??= model && memory.modelOf(model);
+      const { metadata, model } = readFacts(before);
+      run.shape = memory.internShape(before, metadata);
+      run.model ??= model && memory.internModel(model);
     }
     if (!piece.extra) continue;
     const late = piece.kind === "post" && ((run.patched ?? 0) & EXTRA_PATCHED) !== 0;
@@ -40,9 +40,9 @@ export async function mergeExtras(
       continue;
     }
     made.set(piece.id, piece.extra);
-    const { metadata, model } = factsOf(piece.extra);
-    run.shape = memory.shapeOf(piece.extra, metadata);
-    if (model) run.model = memory.modelOf(model);
+    const { metadata, model } = readFacts(piece.extra);
+    run.shape = memory.internShape(piece.extra, metadata);
+    if (model) run.model = memory.internModel(model);
     if (piece.kind === "patch" && run.patched !== undefined) run.patched |= EXTRA_PATCHED;
   }
 }
@@ -52,7 +52,7 @@ function needsStored({ piece, run, isNew }: Resolved, memory: RunMemory): boolea
   const needsModel = piece.usage !== undefined && piece.usage.total_cost === undefined && run.model === undefined;
   if (run.shape === undefined) return piece.extra !== undefined || needsModel;
   if (!piece.extra) return false;
-  const shape = memory.shapeOf(piece.extra, factsOf(piece.extra).metadata);
+  const shape = memory.internShape(piece.extra, readFacts(piece.extra).metadata);
   const late = piece.kind === "post" && ((run.patched ?? 0) & EXTRA_PATCHED) !== 0;
   return late ? !covers(run.shape, shape) : !covers(shape, run.shape);
 }
@@ -78,7 +78,7 @@ async function readStored(clickhouse: ClickHouse, tenantId: string, needed: Reso
 /** Merges; `b` wins. */
 function merge(a: Json, b: Json): Json {
   const merged = { ...a, ...b };
-  const metadata = { ...factsOf(a).metadata, ...factsOf(b).metadata };
+  const metadata = { ...readFacts(a).metadata, ...readFacts(b).metadata };
   if (a["metadata"] !== undefined || b["metadata"] !== undefined) merged["metadata"] = metadata;
   return merged;
 }

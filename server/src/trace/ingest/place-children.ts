@@ -1,6 +1,6 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { findRunKeys } from "../run-rows/clickhouse.ts";
-import { segmentOf } from "./dotted-order.ts";
+import { dottedSegment } from "./dotted-order.ts";
 import type { Resolved } from "./resolve-runs.ts";
 
 /** Longest dotted order that may have children: a thousand levels. */
@@ -54,10 +54,10 @@ export async function placeRuns(
   const inGroup = new Map<string, ParentPlace>();
   for (const { piece, run } of resolved) {
     const { fields, kind, id, parent_run_id } = piece;
-    if (kind === "post" && parent_run_id === undefined) fields.dotted_order ??= segmentOf(run.start_time, id);
+    if (kind === "post" && parent_run_id === undefined) fields.dotted_order ??= dottedSegment(run.start_time, id);
     if (fields.dotted_order) inGroup.set(id, { trace_id: run.trace_id, dotted_order: fields.dotted_order });
   }
-  const children = resolved.filter((one) => one.placeless);
+  const children = resolved.filter((piece) => piece.placeless);
   const unknown = children.map(({ piece }) => piece.parent_run_id!).filter((id) => !inGroup.has(id));
   const stored = unknown.length > 0 ? await findPlaces(clickhouse, tenantId, unknown) : new Map<string, ParentPlace>();
   const byParent = new Map<string, Resolved[]>();
@@ -92,7 +92,7 @@ export async function placeRuns(
     for (const [parentId, below] of [...byParent]) {
       if (!byParent.has(parentId) || ids.has(parentId) !== inCycles) continue;
       const { piece, run } = below[0]!;
-      const guess = { trace_id: piece.trace_id ?? parentId, dotted_order: segmentOf(run.start_time, parentId) };
+      const guess = { trace_id: piece.trace_id ?? parentId, dotted_order: dottedSegment(run.start_time, parentId) };
       descend(parentId, guess, true);
     }
   }
@@ -100,6 +100,6 @@ export async function placeRuns(
 }
 
 function place({ piece, run }: Resolved, parent: ParentPlace): void {
-  piece.fields.dotted_order = `${parent.dotted_order}.${segmentOf(run.start_time, piece.id)}`;
+  piece.fields.dotted_order = `${parent.dotted_order}.${dottedSegment(run.start_time, piece.id)}`;
   run.trace_id = parent.trace_id;
 }

@@ -12,7 +12,7 @@ const LIST_KEYS = ["messages", "generations", "choices", "output", "documents"];
  * Returns one line of plain text for lists: the last message or the single text if there is one, else the start of the
  * JSON.
  */
-export function previewOf(value: unknown, raw: string): string {
+export function createPreview(value: unknown, raw: string): string {
   const found = findText(value, 0) ?? raw;
   const text = found.length > 2 * LENGTH ? found.slice(0, 2 * LENGTH) : found;
   const line = text.replace(/\s\s+|[^\S ]/g, " ").trim();
@@ -25,8 +25,8 @@ function findText(value: unknown, depth: number): string | undefined {
   if (value === null || typeof value !== "object" || depth > MAX_DEPTH) return undefined;
   if (Array.isArray(value)) {
     // the last message; within a message's parts the first text
-    for (const one of isParts(value) ? value : value.slice(-3).reverse()) {
-      const text = findText(one, depth + 1);
+    for (const part of isParts(value) ? value : value.slice(-3).reverse()) {
+      const text = findText(part, depth + 1);
       if (text !== undefined) return text;
     }
     return undefined;

@@ -6,7 +6,7 @@ import { RAW_FIELDS, type RunMessage } from "./run-piece.ts";
 export function readSingle(text: string, kind: "post" | "patch", id?: string): RunMessage {
   const run = parse(text);
   if (run === null || typeof run !== "object" || Array.isArray(run)) throw unprocessable("body: must be an object");
-  return messageOf(text, run as Record<string, unknown>, 0, kind, id);
+  return toRunMessage(text, run as Record<string, unknown>, 0, kind, id);
 }
 
 /**
@@ -25,13 +25,13 @@ export function readBatch(text: string): RunMessage[] {
     return runs.map((run: unknown, i) => {
       if (run === null || typeof run !== "object" || Array.isArray(run))
         throw unprocessable(`${kind}.${i}: must be an object`);
-      return messageOf(text, run as Record<string, unknown>, spans[i]!.start, kind);
+      return toRunMessage(text, run as Record<string, unknown>, spans[i]!.start, kind);
     });
   });
 }
 
 /** @param from offset of the run's object in `text` */
-function messageOf(
+function toRunMessage(
   text: string,
   run: Record<string, unknown>,
   from: number,

@@ -44,7 +44,9 @@ test("returns the exact bytes of all parts", () => {
         Buffer.from("\r\n"),
       ]);
       const parts = readMultipart(TYPE, Buffer.concat([...chunks, Buffer.from(END)]));
-      expect(parts.map((one) => Uint8Array.from(one.content))).toEqual(contents.map((one) => Uint8Array.from(one)));
+      expect(parts.map((part) => Uint8Array.from(part.content))).toEqual(
+        contents.map((content) => Uint8Array.from(content)),
+      );
     }),
   );
 });

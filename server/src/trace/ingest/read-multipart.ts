@@ -98,13 +98,13 @@ function readHead(head: string): Omit<Part, "content"> & { declared: number | un
         throw new AppError(400, "Parts cannot have their own Content-Encoding");
     }
   }
-  const name = parameterOf(disposition, NAME);
+  const name = headerParameter(disposition, NAME);
   if (name === undefined) throw new AppError(400, "A multipart part has no name");
   declared ??= type.includes("length") ? LENGTH.exec(type)?.[1] : undefined;
   const semicolon = type.indexOf(";");
   return {
     name,
-    filename: disposition.includes("filename") ? parameterOf(disposition, FILENAME) : undefined,
+    filename: disposition.includes("filename") ? headerParameter(disposition, FILENAME) : undefined,
     type: (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase(),
     declared: declared !== undefined && /^\d{1,15}$/.test(declared) ? Number(declared) : undefined,
   };
@@ -115,7 +115,7 @@ const NAME = /;\s*name=(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))/i;
 const FILENAME = /;\s*filename=(?:"((?:[^"\\]|\\.)*)"|([^\s;]+))/i;
 
 /** Returns a parameter of `form-data; name="x"; filename="y"`, quoted or not. */
-function parameterOf(header: string, pattern: RegExp): string | undefined {
+function headerParameter(header: string, pattern: RegExp): string | undefined {
   const found = pattern.exec(header);
   if (!found) return undefined;
   const value = found[1] ?? found[2]!;

@@ -3,9 +3,9 @@ import { isUuid, uuid7 } from "../../base/ids.ts";
 import { wellFormed } from "../../base/well-formed.ts";
 import { encodePairs, encodeTags } from "../run-rows/pairs.ts";
 import { readDottedOrder } from "./dotted-order.ts";
-import { previewOf } from "./preview.ts";
+import { createPreview } from "./preview.ts";
 import { isNestedDeeper } from "./raw-fields.ts";
-import { factsOf, RAW_FIELDS, type RawField, type RunMessage, type RunPiece } from "./run-piece.ts";
+import { readFacts, RAW_FIELDS, type RawField, type RunMessage, type RunPiece } from "./run-piece.ts";
 import { parseTime } from "../run-rows/times.ts";
 import { findUsage } from "../prices/usage.ts";
 
@@ -24,46 +24,46 @@ const MAX_DEPTH = 500;
 export function readPiece({ kind, id: named, run, raw }: RunMessage, receivedAt: string): RunPiece {
   const id = readId(named, run["id"], kind);
   const place = typeof run["dotted_order"] === "string" ? readDottedOrder(run["dotted_order"], id) : undefined;
-  const parent = uuidOf(run, "parent_run_id");
+  const parent = readUuid(run, "parent_run_id");
   if (parent !== undefined && place !== undefined && place.parent_run_id !== parent) {
     const why =
       place.parent_run_id === undefined ? "dotted_order must contain at least two parts" : "it names another parent";
     throw new AppError(400, `invalid 'dotted_order': ${why}`);
   }
   if ((parent ?? place?.parent_run_id) === id) throw unprocessable("parent_run_id: is the run itself");
-  const traceId = uuidOf(run, "trace_id");
+  const traceId = readUuid(run, "trace_id");
   if (traceId !== undefined && place !== undefined && place.trace_id !== traceId) {
     throw new AppError(400, "invalid 'dotted_order': its first id must be the trace's");
   }
   const json = readRaw(raw);
   const extra = json.extra as Record<string, unknown> | undefined;
-  const usage = findUsage(json.outputs, extra && factsOf(extra).metadata);
+  const usage = findUsage(json.outputs, extra && readFacts(extra).metadata);
   const piece: RunPiece = {
     kind,
     id,
-    project_id: uuidOf(run, "session_id"),
-    project_name: textOf(run, "session_name", 1024),
-    start_time: timeOf(run, "start_time") ?? place?.start_time,
+    project_id: readUuid(run, "session_id"),
+    project_name: readText(run, "session_name", 1024),
+    start_time: readTime(run, "start_time") ?? place?.start_time,
     trace_id: traceId ?? place?.trace_id,
     parent_run_id: parent ?? place?.parent_run_id,
     fields: {
       dotted_order: place && (run["dotted_order"] as string),
-      name: textOf(run, "name", MAX_NAME),
-      run_type: runTypeOf(run),
-      end_time: timeOf(run, "end_time"),
-      status: statusOf(run),
-      reference_example_id: uuidOf(run, "reference_example_id"),
-      tags: tagsOf(run),
-      error: errorOf(json.error),
+      name: readText(run, "name", MAX_NAME),
+      run_type: readRunType(run),
+      end_time: readTime(run, "end_time"),
+      status: readStatus(run),
+      reference_example_id: readUuid(run, "reference_example_id"),
+      tags: readTags(run),
+      error: readError(json.error),
       events: raw.events,
       extra: raw.extra,
       serialized: raw.serialized,
       first_token_time: firstTokenTime(json.events),
       inputs: raw.inputs,
-      inputs_preview: raw.inputs && previewOf(json.inputs, raw.inputs),
+      inputs_preview: raw.inputs && createPreview(json.inputs, raw.inputs),
       input_pairs: raw.inputs && wellFormed(encodePairs(json.inputs)),
       outputs: raw.outputs,
-      outputs_preview: raw.outputs && previewOf(json.outputs, raw.outputs),
+      outputs_preview: raw.outputs && createPreview(json.outputs, raw.outputs),
       output_pairs: raw.outputs && wellFormed(encodePairs(json.outputs)),
     },
     extra,
@@ -96,7 +96,7 @@ function dashed(text: string): string | undefined {
   return isUuid(compact) ? compact.toLowerCase() : undefined;
 }
 
-function uuidOf(run: Record<string, unknown>, key: string): string | undefined {
+function readUuid(run: Record<string, unknown>, key: string): string | undefined {
   const value = run[key];
   if (value === undefined || value === null || value === "") return undefined;
   const uuid = typeof value === "string" ? dashed(value) : undefined;
@@ -104,7 +104,7 @@ function uuidOf(run: Record<string, unknown>, key: string): string | undefined {
   return uuid;
 }
 
-function textOf(run: Record<string, unknown>, key: string, max: number): string | undefined {
+function readText(run: Record<string, unknown>, key: string, max: number): string | undefined {
   const value = run[key];
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "string") throw unprocessable(`${key}: must be text`);
@@ -113,7 +113,7 @@ function textOf(run: Record<string, unknown>, key: string, max: number): string 
   return value === "" ? undefined : wellFormed(value.replaceAll("\0", "\uFFFD"));
 }
 
-function timeOf(run: Record<string, unknown>, key: string): string | undefined {
+function readTime(run: Record<string, unknown>, key: string): string | undefined {
   const value = run[key];
   if (value === undefined || value === null) return undefined;
   const time = parseTime(value);
@@ -123,19 +123,19 @@ function timeOf(run: Record<string, unknown>, key: string): string | undefined {
   return time;
 }
 
-function runTypeOf(run: Record<string, unknown>): string | undefined {
+function readRunType(run: Record<string, unknown>): string | undefined {
   const value = run["run_type"];
   if (value === undefined || value === null) return undefined;
-  const type = RUN_TYPES.find((one) => one === (typeof value === "string" ? value.toLowerCase() : value));
+  const type = RUN_TYPES.find((type) => type === (typeof value === "string" ? value.toLowerCase() : value));
   if (!type) {
-    const list = RUN_TYPES.map((one) => `"${one}"`).join(", ");
+    const list = RUN_TYPES.map((type) => `"${type}"`).join(", ");
     throw unprocessable(`schema validation failed: run_type must be one of: ${list}`);
   }
   return type;
 }
 
 /** Drops "pending": it is the default, and storing it would hide that the run has ended since. */
-function statusOf(run: Record<string, unknown>): string | undefined {
+function readStatus(run: Record<string, unknown>): string | undefined {
   const value = run["status"];
   if (value === undefined || value === null || value === "") return undefined;
   if (typeof value !== "string" || !STATUSES.includes(value.toLowerCase())) {
@@ -144,7 +144,7 @@ function statusOf(run: Record<string, unknown>): string | undefined {
   return value.toLowerCase() === "pending" ? undefined : value.toLowerCase();
 }
 
-function tagsOf(run: Record<string, unknown>): string | undefined {
+function readTags(run: Record<string, unknown>): string | undefined {
   const value = run["tags"];
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value) || value.length > MAX_TAGS || !value.every((tag) => typeof tag === "string")) {
@@ -182,7 +182,7 @@ function readRaw(raw: RunMessage["raw"]): Partial<Record<RawField, unknown>> {
   return json;
 }
 
-function errorOf(error: unknown): string | undefined {
+function readError(error: unknown): string | undefined {
   if (error === undefined || error === "") return undefined;
   return wellFormed(typeof error === "string" ? error : JSON.stringify(error));
 }

@@ -12,7 +12,7 @@ import { all, bind, ch, type Fragment, raw, render } from "../../base/clickhouse
 import { coerceError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import { BitSet } from "./bit-set.ts";
+import { BloomFilter } from "./bloom-filter.ts";
 
 /** Longer than any client retries a create. */
 const GENERATION_MS = 600_000;
@@ -30,11 +30,11 @@ const NIL = "00000000-0000-0000-0000-000000000000";
 export class RunHistory {
   readonly #clickhouse: ClickHouse;
   readonly #failure: RepeatedFailure;
-  #updated = new BitSet();
-  #updatedBefore = new BitSet();
-  #deleted = new BitSet();
+  #updated = new BloomFilter();
+  #updatedBefore = new BloomFilter();
+  #deleted = new BloomFilter();
   /** Filter that is being loaded. */
-  #nextDeleted: BitSet | undefined;
+  #nextDeleted: BloomFilter | undefined;
   #rotateAt = performance.now() + GENERATION_MS;
   #isLoaded = false;
   #timer: NodeJS.Timeout | undefined;
@@ -70,7 +70,7 @@ export class RunHistory {
     if (performance.now() > this.#rotateAt) {
       this.#rotateAt = performance.now() + GENERATION_MS;
       this.#updatedBefore = this.#updated;
-      this.#updated = new BitSet();
+      this.#updated = new BloomFilter();
     }
     this.#updated.add(runId);
   }
@@ -105,7 +105,7 @@ export class RunHistory {
   }
 
   async #load(): Promise<void> {
-    const deleted = new BitSet();
+    const deleted = new BloomFilter();
     this.#nextDeleted = deleted;
     await this.#read([raw("deleted")], (id) => deleted.add(id));
     if (!this.#isLoaded) {

@@ -50,7 +50,7 @@ export class RunMemory {
     this.#runs.clear();
   }
 
-  shapeOf(extra: Record<string, unknown>, metadata: Record<string, unknown>): Shape {
+  internShape(extra: Record<string, unknown>, metadata: Record<string, unknown>): Shape {
     const key = JSON.stringify([Object.keys(extra), Object.keys(metadata)]);
     return intern(this.#shapes, key, () => ({
       keys: new Set(Object.keys(extra)),
@@ -58,7 +58,7 @@ export class RunMemory {
     }));
   }
 
-  modelOf(model: Model): Model {
+  internModel(model: Model): Model {
     return intern(this.#models, `${model.provider}\n${model.name}`, () => model);
   }
 }
@@ -76,7 +76,7 @@ export const covers = (shape: Shape, other: Shape): boolean =>
   shape === other || (isSuperset(shape.keys, other.keys) && isSuperset(shape.metadata, other.metadata));
 
 function isSuperset(set: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
-  for (const one of other) if (!set.has(one)) return false;
+  for (const text of other) if (!set.has(text)) return false;
   return true;
 }
 

@@ -53,15 +53,15 @@ export interface ExtraFacts {
   model: Model | undefined;
 }
 
-export function factsOf(extra: Record<string, unknown>): ExtraFacts {
+export function readFacts(extra: Record<string, unknown>): ExtraFacts {
   const given = extra["metadata"];
   const metadata =
     given !== null && typeof given === "object" && !Array.isArray(given) ? (given as Record<string, unknown>) : {};
-  return { metadata, thread_id: threadOf(metadata), model: modelOf(metadata) };
+  return { metadata, thread_id: readThreadId(metadata), model: readModel(metadata) };
 }
 
 /** Returns the first of these keys in this order (contract §1.9). */
-function threadOf(metadata: Record<string, unknown>): string | undefined {
+function readThreadId(metadata: Record<string, unknown>): string | undefined {
   for (const key of ["session_id", "conversation_id", "thread_id"]) {
     const value = metadata[key];
     if (typeof value === "string" && value !== "") return wellFormed(value.slice(0, 250));
@@ -70,7 +70,7 @@ function threadOf(metadata: Record<string, unknown>): string | undefined {
   return undefined;
 }
 
-function modelOf(metadata: Record<string, unknown>): Model | undefined {
+function readModel(metadata: Record<string, unknown>): Model | undefined {
   const name = metadata["ls_model_name"];
   const provider = metadata["ls_provider"];
   if (typeof name !== "string" || name === "") return undefined;

@@ -72,7 +72,7 @@ export class RunWriter {
     max: MAX_GROUP,
     weigh: ({ pieces }) => pieces.length,
     isAway,
-    ready: (queued) => this.#giveWay(queued),
+    ready: (queued) => this.#yieldToOthers(queued),
   });
   /** The current group; never rejects. */
   #storing: Promise<unknown> | undefined;
@@ -138,10 +138,10 @@ export class RunWriter {
   }
 
   /** Yields to queries of other tenants while all calls are of tenants above their share. */
-  async #giveWay(queued: () => Call[]): Promise<void> {
+  async #yieldToOthers(queued: () => Call[]): Promise<void> {
     const { share } = this.#deps.clickhouse;
     const isUrgent = () => queued().some(({ tenantId }) => !share!.isAboveShare(tenantId));
-    if (share && !isUrgent()) await share.giveWay(isUrgent);
+    if (share && !isUrgent()) await share.yieldToOthers(isUrgent);
   }
 
   #charge(group: Call[], ms: number): void {

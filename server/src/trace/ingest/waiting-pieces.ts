@@ -6,7 +6,7 @@ import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { DEFAULT_PROJECT } from "../project-records/project-directory.ts";
 import { findRunKeys } from "../run-rows/clickhouse.ts";
 import { findPlaces } from "./place-children.ts";
-import { segmentOf } from "./dotted-order.ts";
+import { dottedSegment } from "./dotted-order.ts";
 import type { RunPiece } from "./run-piece.ts";
 import {
   deleteWaiting,
@@ -161,7 +161,7 @@ export class WaitingPieces {
         const parent = parents.get(row.needs) as { trace_id: string; dotted_order: string } | undefined;
         if (row.kind === "place" && parent) {
           piece.trace_id = parent.trace_id;
-          piece.fields.dotted_order = `${parent.dotted_order}.${segmentOf(piece.start_time!, piece.id)}`;
+          piece.fields.dotted_order = `${parent.dotted_order}.${dottedSegment(piece.start_time!, piece.id)}`;
         }
         return piece;
       });

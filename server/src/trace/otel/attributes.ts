@@ -1,7 +1,7 @@
 import type { Attributes } from "./otel-span.ts";
 
 /** Returns the first of these attributes that is present and not empty. */
-export function firstOf(attributes: Attributes, ...names: string[]): unknown {
+export function firstAttribute(attributes: Attributes, ...names: string[]): unknown {
   for (const name of names) {
     const value = attributes[name];
     if (value !== undefined && value !== null && value !== "") return value;
@@ -9,8 +9,8 @@ export function firstOf(attributes: Attributes, ...names: string[]): unknown {
   return undefined;
 }
 
-export function textOf(attributes: Attributes, ...names: string[]): string | undefined {
-  const value = firstOf(attributes, ...names);
+export function textAttribute(attributes: Attributes, ...names: string[]): string | undefined {
+  const value = firstAttribute(attributes, ...names);
   if (value === undefined) return undefined;
   return typeof value === "string" ? value : JSON.stringify(value);
 }
@@ -29,9 +29,9 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** Returns the object that the value contains, or an object with the value under `key`. */
-export function objectOf(value: unknown, key: string): Record<string, unknown> {
-  const said = parsed(value);
-  return isObject(said) ? said : { [key]: Array.isArray(said) ? said : value };
+export function toObject(value: unknown, key: string): Record<string, unknown> {
+  const decoded = parsed(value);
+  return isObject(decoded) ? decoded : { [key]: Array.isArray(decoded) ? decoded : value };
 }
 
 /** Highest accepted index: `gen_ai.prompt.999999999.role` does not mean a list of that length. */

@@ -1,4 +1,4 @@
-import { firstOf, isObject, listed, objectOf, parsed } from "./attributes.ts";
+import { firstAttribute, isObject, listed, toObject, parsed } from "./attributes.ts";
 import type { Attributes, OtelSpan } from "./otel-span.ts";
 
 type Json = Record<string, unknown>;
@@ -15,8 +15,8 @@ export function fromEvents({ events }: OtelSpan): InputsOutputs {
   const choices: Json[] = [];
   const result: InputsOutputs = {};
   for (const { name, attributes } of events) {
-    if (name === "gen_ai.content.prompt") result.inputs = objectOf(attributes["gen_ai.prompt"], "input");
-    else if (name === "gen_ai.content.completion") result.outputs = objectOf(attributes["gen_ai.completion"], "output");
+    if (name === "gen_ai.content.prompt") result.inputs = toObject(attributes["gen_ai.prompt"], "input");
+    else if (name === "gen_ai.content.completion") result.outputs = toObject(attributes["gen_ai.completion"], "output");
     else if (name === "gen_ai.system.message" || name === "gen_ai.user.message")
       asked.push(eventMessage(name, attributes));
     else if (name === "gen_ai.assistant.message" || name === "gen_ai.tool.message") {
@@ -31,12 +31,16 @@ export function fromEvents({ events }: OtelSpan): InputsOutputs {
 
 function eventMessage(event: string, attributes: Attributes): Json {
   const whole = parsed(attributes["gen_ai.event.content"]);
-  if (isObject(whole)) return { role: roleOf(event), ...whole };
+  if (isObject(whole)) return { role: eventRole(event), ...whole };
   const { id, role, content } = attributes;
-  return { role: role ?? roleOf(event), content: parsed(content) ?? "", ...(id !== undefined && { tool_call_id: id }) };
+  return {
+    role: role ?? eventRole(event),
+    content: parsed(content) ?? "",
+    ...(id !== undefined && { tool_call_id: id }),
+  };
 }
 
-const roleOf = (event: string): string => event.split(".")[1]!;
+const eventRole = (event: string): string => event.split(".")[1]!;
 
 function eventChoice(attributes: Attributes): Json {
   const whole = parsed(attributes["gen_ai.event.content"]);
@@ -53,11 +57,11 @@ function eventChoice(attributes: Attributes): Json {
 }
 
 const toolCall = (call: Attributes): Json => ({
-  id: firstOf(call, "id", "tool_call.id"),
+  id: firstAttribute(call, "id", "tool_call.id"),
   type: call["type"] ?? "function",
   function: {
-    name: firstOf(call, "function.name", "tool_call.function.name", "name"),
-    arguments: firstOf(call, "function.arguments", "tool_call.function.arguments", "arguments"),
+    name: firstAttribute(call, "function.name", "tool_call.function.name", "name"),
+    arguments: firstAttribute(call, "function.arguments", "tool_call.function.arguments", "arguments"),
   },
 });
 
@@ -78,9 +82,9 @@ function spelt(attributes: Attributes, prefix: string): Json[] | undefined {
   const messages = listed(attributes, prefix).map((item): Json => {
     // Traceloop sends role, OpenInference message.role
     const flat = Object.fromEntries(Object.entries(item).map(([key, value]) => [key.replace(/^message\./, ""), value]));
-    const parts = listed(flat, "contents").map((part) => parsed(firstOf(part, "message_content.text", "text")));
+    const parts = listed(flat, "contents").map((part) => parsed(firstAttribute(part, "message_content.text", "text")));
     const calls = listed(flat, "tool_calls").map(toolCall);
-    const id = firstOf(flat, "tool_call_id");
+    const id = firstAttribute(flat, "tool_call_id");
     return {
       role: flat["role"] ?? "user",
       content: parts.length > 0 ? parts.map((text) => ({ type: "text", text })) : (flat["content"] ?? ""),
@@ -108,14 +112,14 @@ export function fromRetriever({ attributes }: OtelSpan): InputsOutputs {
   }));
   const query = attributes["input.value"];
   return {
-    ...(query !== undefined && { inputs: objectOf(query, "query") }),
+    ...(query !== undefined && { inputs: toObject(query, "query") }),
     ...(documents.length > 0 && { outputs: { documents } }),
   };
 }
 
 /** Reads whole values (rule 11), including Logfire's list of events. */
 export function fromValues({ attributes }: OtelSpan): InputsOutputs {
-  const input = firstOf(
+  const input = firstAttribute(
     attributes,
     "input.value",
     "traceloop.entity.input",
@@ -123,7 +127,7 @@ export function fromValues({ attributes }: OtelSpan): InputsOutputs {
     "prompt",
     "gen_ai.tool.call.arguments",
   );
-  const output = firstOf(
+  const output = firstAttribute(
     attributes,
     "output.value",
     "traceloop.entity.output",
@@ -132,14 +136,14 @@ export function fromValues({ attributes }: OtelSpan): InputsOutputs {
     "gen_ai.tool.call.result",
   );
   const result: InputsOutputs = {
-    ...(input !== undefined && { inputs: objectOf(input, "input") }),
-    ...(output !== undefined && { outputs: objectOf(output, "text") }),
+    ...(input !== undefined && { inputs: toObject(input, "input") }),
+    ...(output !== undefined && { outputs: toObject(output, "text") }),
   };
   const events = parsed(attributes["events"]);
   if (!Array.isArray(events)) return result;
-  const said = events.filter(isObject);
-  const choices = said.filter((event) => event["event.name"] === "gen_ai.choice");
-  const rest = said.filter((event) => event["event.name"] !== "gen_ai.choice");
+  const objects = events.filter(isObject);
+  const choices = objects.filter((event) => event["event.name"] === "gen_ai.choice");
+  const rest = objects.filter((event) => event["event.name"] !== "gen_ai.choice");
   if (rest.length > 0) result.inputs ??= { input: rest };
   if (choices.length > 0) result.outputs ??= { choices };
   return result;

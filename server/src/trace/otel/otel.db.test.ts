@@ -25,14 +25,14 @@ async function stored(spanId: string): Promise<Json | undefined> {
   return row;
 }
 
-const value = (one: unknown): Json => {
-  if (typeof one === "string") return { stringValue: one };
-  if (typeof one === "boolean") return { boolValue: one };
-  if (typeof one === "number") return Number.isInteger(one) ? { intValue: String(one) } : { doubleValue: one };
-  if (Array.isArray(one)) return { arrayValue: { values: one.map(value) } };
-  return { kvlistValue: { values: pairs(one as Json) } };
+const value = (given: unknown): Json => {
+  if (typeof given === "string") return { stringValue: given };
+  if (typeof given === "boolean") return { boolValue: given };
+  if (typeof given === "number") return Number.isInteger(given) ? { intValue: String(given) } : { doubleValue: given };
+  if (Array.isArray(given)) return { arrayValue: { values: given.map(value) } };
+  return { kvlistValue: { values: pairs(given as Json) } };
 };
-const pairs = (attributes: Json) => Object.entries(attributes).map(([key, one]) => ({ key, value: value(one) }));
+const pairs = (attributes: Json) => Object.entries(attributes).map(([key, entry]) => ({ key, value: value(entry) }));
 
 const START = 1_795_255_200_123_456_789n;
 
@@ -56,7 +56,7 @@ const span = (traceId: string, spanId: string, attributes: Json, more: Json = {}
 });
 
 /** Sends one span with these attributes and reads its run. */
-async function runOf(attributes: Json, more: Json = {}): Promise<Json> {
+async function ingestSpan(attributes: Json, more: Json = {}): Promise<Json> {
   const id = newSpan();
   const answer = await call("POST", "/otel/v1/traces", request(span(newTrace(), id, attributes, more)));
   expect([answer.status, answer.text]).toEqual([200, "{}"]);
@@ -92,7 +92,7 @@ test("a span becomes a run with ids, times to the microsecond, project and resou
 });
 
 test("maps OpenTelemetry's GenAI attributes", async () => {
-  const run = await runOf({
+  const run = await ingestSpan({
     "gen_ai.operation.name": "chat",
     "gen_ai.system": "openai",
     "gen_ai.request.model": "gpt-x",
@@ -146,14 +146,14 @@ test("maps OpenTelemetry's GenAI attributes", async () => {
 
 test("maps messages of GenAI's newer attributes and of its events", async () => {
   const input = [{ role: "user", parts: [{ type: "text", content: "Hi" }] }];
-  const newer = await runOf({
+  const newer = await ingestSpan({
     "gen_ai.operation.name": "chat",
     "gen_ai.input.messages": JSON.stringify(input),
     "gen_ai.output.messages": JSON.stringify([{ role: "assistant", parts: [] }]),
   });
   expect(json(newer, "inputs")).toEqual({ messages: input });
   const time = String(START);
-  const events = await runOf(
+  const events = await ingestSpan(
     {},
     {
       events: [
@@ -173,7 +173,7 @@ test("maps messages of GenAI's newer attributes and of its events", async () => 
 });
 
 test("maps OpenInference's attributes", async () => {
-  const llm = await runOf({
+  const llm = await ingestSpan({
     "openinference.span.kind": "LLM",
     "llm.model_name": "m",
     "llm.system": "anthropic",
@@ -194,7 +194,7 @@ test("maps OpenInference's attributes", async () => {
     metadata: { a: 1, ls_model_name: "m", ls_provider: "anthropic" },
     invocation_params: { top_p: 0.1 },
   });
-  const retriever = await runOf({
+  const retriever = await ingestSpan({
     "openinference.span.kind": "RETRIEVER",
     "input.value": "where?",
     "retrieval.documents.0.document.content": "Here.",
@@ -205,7 +205,7 @@ test("maps OpenInference's attributes", async () => {
   expect(json(retriever, "outputs")).toEqual({
     documents: [{ page_content: "Here.", metadata: { page: 1 }, type: "Document" }],
   });
-  const tool = await runOf({
+  const tool = await ingestSpan({
     "openinference.span.kind": "TOOL",
     "tool.name": "look",
     "input.value": "{}",
@@ -215,7 +215,7 @@ test("maps OpenInference's attributes", async () => {
 });
 
 test("maps Traceloop's attributes", async () => {
-  const run = await runOf({
+  const run = await ingestSpan({
     "traceloop.span.kind": "workflow",
     "traceloop.entity.name": "plan",
     "traceloop.entity.input": '{"inputs":{"a":1}}',
@@ -228,22 +228,22 @@ test("maps Traceloop's attributes", async () => {
 
 test("an exception becomes the run's error", async () => {
   const attributes = pairs({ "exception.message": "bad", "exception.stacktrace": "at x" });
-  const run = await runOf(
+  const run = await ingestSpan(
     {},
     { status: { code: 2 }, events: [{ name: "exception", timeUnixNano: String(START), attributes }] },
   );
   expect(run).toMatchObject({ error: "bad\n\nStacktrace:\nat x", status: "error" });
-  expect((await runOf({}, { status: { code: 2, message: "no" } }))["error"]).toBe("no");
+  expect((await ingestSpan({}, { status: { code: 2, message: "no" } }))["error"]).toBe("no");
 });
 
 test("children sent before their parents are placed below them", async () => {
   const [trace, root, child, leaf] = [newTrace(), newSpan(), newSpan(), newSpan()];
-  for (const one of [
+  for (const attributes of [
     span(trace, leaf, {}, { parentSpanId: child }),
     span(trace, child, {}, { parentSpanId: root }),
     span(trace, root, {}, { parentSpanId: "0000000000000000" }),
   ]) {
-    expect((await call("POST", "/otel/v1/traces", request(one))).status).toBe(200);
+    expect((await call("POST", "/otel/v1/traces", request(attributes))).status).toBe(200);
   }
   const at = "20261121T100000123456Z";
   const expected = [root, child, leaf].map((id) => at + uuidOfSpan(id)).join(".");

@@ -3,7 +3,7 @@ import { isUuid } from "../../base/ids.ts";
 import { RUN_TYPES } from "../ingest/read-piece.ts";
 import type { RunMessage } from "../ingest/run-piece.ts";
 import { fromMicros } from "../run-rows/times.ts";
-import { firstOf, isObject, listed, parsed, textOf } from "./attributes.ts";
+import { firstAttribute, isObject, listed, parsed, textAttribute } from "./attributes.ts";
 import { fromEvents, fromMessages, fromRetriever, fromValues, type InputsOutputs } from "./messages.ts";
 import type { Attributes, OtelSpan } from "./otel-span.ts";
 
@@ -25,36 +25,37 @@ export interface SpanRun {
  */
 export function spanToRun(span: OtelSpan, project: string | undefined): SpanRun {
   const { attributes } = span;
-  const id = idOf(attributes, "langsmith.span.id") ?? spanUuid(span.spanId);
+  const id = uuidAttribute(attributes, "langsmith.span.id") ?? spanUuid(span.spanId);
   const isRoot = attributes["langsmith.is_root"] === true || attributes["langsmith.is_root"] === "true";
-  const parent = idOf(attributes, "langsmith.span.parent_id") ?? (span.parentSpanId && spanUuid(span.parentSpanId));
-  const order = textOf(attributes, "langsmith.span.dotted_order");
-  const kind = runTypeOf(attributes);
+  const parent =
+    uuidAttribute(attributes, "langsmith.span.parent_id") ?? (span.parentSpanId && spanUuid(span.parentSpanId));
+  const order = textAttribute(attributes, "langsmith.span.dotted_order");
+  const kind = spanRunType(attributes);
   const { inputs, outputs } = inputsAndOutputs(span, kind);
-  const error = errorOf(span);
-  const session = idOf(attributes, "langsmith.trace.session_id");
+  const error = spanError(span);
+  const session = uuidAttribute(attributes, "langsmith.trace.session_id");
   const run: Json = {
     id,
-    name: nameOf(span),
+    name: spanName(span),
     run_type: kind,
     start_time: wireTime(span.start),
     end_time: wireTime(span.end),
-    trace_id: order ? undefined : (idOf(attributes, "langsmith.trace.id") ?? traceUuid(span.traceId)),
+    trace_id: order ? undefined : (uuidAttribute(attributes, "langsmith.trace.id") ?? traceUuid(span.traceId)),
     parent_run_id: isRoot ? undefined : parent,
     dotted_order: order,
     session_id: project === undefined ? session : undefined,
-    session_name: project ?? textOf(attributes, "langsmith.trace.session_name", "langsmith.trace.project_name"),
-    reference_example_id: idOf(attributes, "langsmith.reference_example_id"),
-    tags: tagsOf(attributes),
+    session_name: project ?? textAttribute(attributes, "langsmith.trace.session_name", "langsmith.trace.project_name"),
+    reference_example_id: uuidAttribute(attributes, "langsmith.reference_example_id"),
+    tags: spanTags(attributes),
     status: error === undefined ? "success" : "error",
   };
-  const raw: RunMessage["raw"] = { extra: JSON.stringify(extraOf(span)) };
+  const raw: RunMessage["raw"] = { extra: JSON.stringify(spanExtra(span)) };
   if (inputs) raw.inputs = JSON.stringify(inputs);
-  const usage = outputs && usageOf(attributes);
+  const usage = outputs && spanUsage(attributes);
   if (outputs) raw.outputs = JSON.stringify(usage ? { ...outputs, usage_metadata: usage } : outputs);
   if (error !== undefined) raw.error = JSON.stringify(error);
-  if (span.events.length > 0) raw.events = JSON.stringify(eventsOf(span));
-  return { message: { kind: "post", id, run, raw }, attachments: attachmentsOf(attributes) };
+  if (span.events.length > 0) raw.events = JSON.stringify(spanEvents(span));
+  return { message: { kind: "post", id, run, raw }, attachments: spanAttachments(attributes) };
 }
 
 function inputsAndOutputs(span: OtelSpan, kind: string): InputsOutputs {
@@ -84,7 +85,7 @@ const traceUuid = (traceId: string): string => {
 };
 
 /** Returns an id given as an attribute; invalid UUIDs are ignored. */
-function idOf(attributes: Attributes, name: string): string | undefined {
+function uuidAttribute(attributes: Attributes, name: string): string | undefined {
   const value = attributes[name];
   return typeof value === "string" && isUuid(value) ? value.toLowerCase() : undefined;
 }
@@ -112,31 +113,31 @@ const KINDS: Record<string, string> = {
 };
 
 /** Rule 3. */
-function runTypeOf(attributes: Attributes): string {
-  if (textOf(attributes, "llm.prompt_template.variables")) return "prompt";
-  if (textOf(attributes, "gen_ai.tool.name")) return "tool";
-  const said = textOf(attributes, "langsmith.span.kind")?.toLowerCase();
-  if (RUN_TYPES.some((type) => type === said)) return said!;
-  const operation = OPERATIONS[textOf(attributes, "gen_ai.operation.name")?.toLowerCase() ?? ""];
+function spanRunType(attributes: Attributes): string {
+  if (textAttribute(attributes, "llm.prompt_template.variables")) return "prompt";
+  if (textAttribute(attributes, "gen_ai.tool.name")) return "tool";
+  const declaredKind = textAttribute(attributes, "langsmith.span.kind")?.toLowerCase();
+  if (RUN_TYPES.some((type) => type === declaredKind)) return declaredKind!;
+  const operation = OPERATIONS[textAttribute(attributes, "gen_ai.operation.name")?.toLowerCase() ?? ""];
   if (operation) return operation;
-  const request = textOf(attributes, "llm.request.type")?.toLowerCase();
+  const request = textAttribute(attributes, "llm.request.type")?.toLowerCase();
   if (request) return request.startsWith("embedding") ? "embedding" : "llm";
-  const kind = textOf(attributes, "openinference.span.kind", "traceloop.span.kind")?.toLowerCase();
+  const kind = textAttribute(attributes, "openinference.span.kind", "traceloop.span.kind")?.toLowerCase();
   return (kind && KINDS[kind]) ?? "chain";
 }
 
 /** Rule 4. */
-function nameOf({ attributes, name }: OtelSpan): string {
-  const isTool = textOf(attributes, "openinference.span.kind")?.toUpperCase() === "TOOL";
+function spanName({ attributes, name }: OtelSpan): string {
+  const isTool = textAttribute(attributes, "openinference.span.kind")?.toUpperCase() === "TOOL";
   return (
-    textOf(attributes, "langsmith.trace.name", "traceloop.entity.name") ??
-    (isTool ? textOf(attributes, "tool.name") : undefined) ??
+    textAttribute(attributes, "langsmith.trace.name", "traceloop.entity.name") ??
+    (isTool ? textAttribute(attributes, "tool.name") : undefined) ??
     (name || "span")
   ).slice(0, 4096);
 }
 
 /** Rule 13. */
-function tagsOf(attributes: Attributes): string[] | undefined {
+function spanTags(attributes: Attributes): string[] | undefined {
   const value = attributes["langsmith.span.tags"];
   const tags = Array.isArray(value) ? value.map(String) : typeof value === "string" ? value.split(",") : [];
   const trimmed = tags.map((tag) => tag.trim()).filter((tag) => tag !== "");
@@ -144,11 +145,11 @@ function tagsOf(attributes: Attributes): string[] | undefined {
 }
 
 /** Rule 15; a status without an exception has only its message. */
-function errorOf({ events, isError, statusMessage }: OtelSpan): string | undefined {
+function spanError({ events, isError, statusMessage }: OtelSpan): string | undefined {
   const exception = events.findLast((event) => event.name === "exception");
   if (!exception) return isError ? statusMessage || "Error" : undefined;
-  const message = textOf(exception.attributes, "exception.message", "exception.type") ?? "Exception";
-  const trace = textOf(exception.attributes, "exception.stacktrace");
+  const message = textAttribute(exception.attributes, "exception.message", "exception.type") ?? "Exception";
+  const trace = textAttribute(exception.attributes, "exception.stacktrace");
   return trace ? `${message}\n\nStacktrace:\n${trace}` : message;
 }
 
@@ -161,7 +162,7 @@ const INVOCATION = [
 ];
 
 /** Rules 1, 6, 7 and 12. */
-function extraOf({ attributes, resource, traceId, spanId }: OtelSpan): Json {
+function spanExtra({ attributes, resource, traceId, spanId }: OtelSpan): Json {
   const params: Json = {};
   for (const name of INVOCATION) {
     const key = name.split(".").at(-1)!;
@@ -169,22 +170,22 @@ function extraOf({ attributes, resource, traceId, spanId }: OtelSpan): Json {
   }
   const given = parsed(attributes["llm.invocation_parameters"]);
   if (isObject(given)) Object.assign(params, given);
-  const tools = attributes["tools"] ?? attributes["gen_ai.tool.definitions"] ?? toolsOf(attributes);
+  const tools = attributes["tools"] ?? attributes["gen_ai.tool.definitions"] ?? spanTools(attributes);
   if (tools !== undefined) params["tools"] = parsed(tools);
   if (attributes["gen_ai.tool.name"] !== undefined) params["tool_name"] = attributes["gen_ai.tool.name"];
   if (attributes["tool_arguments"] !== undefined) params["tool_arguments"] = parsed(attributes["tool_arguments"]);
   return {
-    metadata: { ...resource, ...metadataOf(attributes), OTEL_TRACE_ID: traceId, OTEL_SPAN_ID: spanId },
+    metadata: { ...resource, ...spanMetadata(attributes), OTEL_TRACE_ID: traceId, OTEL_SPAN_ID: spanId },
     ...(Object.keys(params).length > 0 && { invocation_params: params }),
   };
 }
 
-function toolsOf(attributes: Attributes): unknown[] | undefined {
+function spanTools(attributes: Attributes): unknown[] | undefined {
   const tools = listed(attributes, "llm.tools").map((tool) => parsed(tool["tool.json_schema"]));
   return tools.length > 0 ? tools : undefined;
 }
 
-function metadataOf(attributes: Attributes): Json {
+function spanMetadata(attributes: Attributes): Json {
   const metadata: Json = {};
   const whole = parsed(attributes["metadata"]);
   if (isObject(whole)) Object.assign(metadata, whole);
@@ -193,23 +194,23 @@ function metadataOf(attributes: Attributes): Json {
     if (key) metadata[key] = value;
   }
   // threads: OpenInference's session, GenAI's conversation
-  const conversation = firstOf(attributes, "gen_ai.conversation.id");
+  const conversation = firstAttribute(attributes, "gen_ai.conversation.id");
   if (conversation !== undefined) metadata["conversation_id"] ??= conversation;
-  const session = firstOf(attributes, "session.id");
+  const session = firstAttribute(attributes, "session.id");
   if (session !== undefined) metadata["session_id"] ??= session;
-  const provider = textOf(attributes, "gen_ai.system", "gen_ai.provider.name", "llm.system", "llm.provider");
+  const provider = textAttribute(attributes, "gen_ai.system", "gen_ai.provider.name", "llm.system", "llm.provider");
   if (provider !== undefined) metadata["ls_provider"] = provider;
-  const model = textOf(attributes, "gen_ai.request.model", "gen_ai.response.model", "model", "llm.model_name");
+  const model = textAttribute(attributes, "gen_ai.request.model", "gen_ai.response.model", "model", "llm.model_name");
   if (model !== undefined) metadata["ls_model_name"] = model;
   return metadata;
 }
 
 /** Rule 14. */
-function usageOf(attributes: Attributes): Json | undefined {
+function spanUsage(attributes: Attributes): Json | undefined {
   const whole = parsed(attributes["langsmith.usage_metadata"]);
   if (isObject(whole)) return whole;
   const number = (...names: string[]) => {
-    const value = Number(firstOf(attributes, ...names) ?? NaN);
+    const value = Number(firstAttribute(attributes, ...names) ?? NaN);
     return Number.isFinite(value) ? value : undefined;
   };
   const input = number("gen_ai.usage.prompt_tokens", "gen_ai.usage.input_tokens", "llm.token_count.prompt");
@@ -241,7 +242,7 @@ function usageOf(attributes: Attributes): Json | undefined {
   return Object.keys(usage).length > 0 ? usage : undefined;
 }
 
-function eventsOf({ events }: OtelSpan): Json[] {
+function spanEvents({ events }: OtelSpan): Json[] {
   return events.map(({ name, time, attributes }) => ({
     name,
     time: wireTime(time)?.replace(" ", "T"),
@@ -250,7 +251,7 @@ function eventsOf({ events }: OtelSpan): Json[] {
 }
 
 /** Rule 16: `[{name, content (base64), mime_type}]`. */
-function attachmentsOf(attributes: Attributes): SpanRun["attachments"] {
+function spanAttachments(attributes: Attributes): SpanRun["attachments"] {
   const list = parsed(attributes["langsmith.attachments"]);
   if (!Array.isArray(list)) return [];
   return list.filter(isObject).flatMap(({ name, content, mime_type }) =>

@@ -33,7 +33,7 @@ export interface WireRequest {
 export function toSpans(request: WireRequest, read: { id(value: unknown): string }): OtelSpan[] {
   const spans: OtelSpan[] = [];
   for (const { resource, scopeSpans = [] } of request.resourceSpans ?? []) {
-    const about = attributesOf(resource?.attributes);
+    const about = decodeAttributes(resource?.attributes);
     for (const scope of scopeSpans) {
       for (const span of scope.spans ?? []) {
         const parent = read.id(span.parentSpanId);
@@ -43,13 +43,13 @@ export function toSpans(request: WireRequest, read: { id(value: unknown): string
           // some exporters send a root's parent as zeros
           parentSpanId: parent === "" || /^0+$/.test(parent) ? undefined : parent,
           name: String(span.name ?? ""),
-          start: microsOf(span.startTimeUnixNano),
-          end: microsOf(span.endTimeUnixNano),
-          attributes: attributesOf(span.attributes),
+          start: toMicros(span.startTimeUnixNano),
+          end: toMicros(span.endTimeUnixNano),
+          attributes: decodeAttributes(span.attributes),
           events: (span.events ?? []).map((event) => ({
             name: String(event.name ?? ""),
-            time: microsOf(event.timeUnixNano),
-            attributes: attributesOf(event.attributes),
+            time: toMicros(event.timeUnixNano),
+            attributes: decodeAttributes(event.attributes),
           })),
           isError: span.status?.code === 2 || span.status?.code === "STATUS_CODE_ERROR",
           statusMessage: String(span.status?.message ?? ""),
@@ -61,14 +61,14 @@ export function toSpans(request: WireRequest, read: { id(value: unknown): string
   return spans;
 }
 
-function attributesOf(pairs: WireKeyValue[] = []): Attributes {
-  return Object.fromEntries(pairs.map(({ key = "", value }) => [key, valueOf(value, 0)]));
+function decodeAttributes(pairs: WireKeyValue[] = []): Attributes {
+  return Object.fromEntries(pairs.map(({ key = "", value }) => [key, decodeValue(value, 0)]));
 }
 
 /** Deeper nesting is useless to readers, and serializing it recurses on the stack. */
 const MAX_DEPTH = 50;
 
-function valueOf(value: WireValue | undefined, depth: number): unknown {
+function decodeValue(value: WireValue | undefined, depth: number): unknown {
   if (!value || depth > MAX_DEPTH) return null;
   if (value.stringValue !== undefined) return value.stringValue;
   if (value.boolValue !== undefined) return value.boolValue;
@@ -77,10 +77,10 @@ function valueOf(value: WireValue | undefined, depth: number): unknown {
     return Number.isSafeInteger(number) ? number : String(value.intValue);
   }
   if (value.doubleValue !== undefined) return value.doubleValue;
-  if (value.arrayValue) return (value.arrayValue.values ?? []).map((one) => valueOf(one, depth + 1));
+  if (value.arrayValue) return (value.arrayValue.values ?? []).map((element) => decodeValue(element, depth + 1));
   if (value.kvlistValue) {
     const pairs = value.kvlistValue.values ?? [];
-    return Object.fromEntries(pairs.map((pair) => [pair.key ?? "", valueOf(pair.value, depth + 1)]));
+    return Object.fromEntries(pairs.map((pair) => [pair.key ?? "", decodeValue(pair.value, depth + 1)]));
   }
   if (value.bytesValue !== undefined) {
     return Buffer.isBuffer(value.bytesValue) ? value.bytesValue.toString("base64") : value.bytesValue;
@@ -89,7 +89,7 @@ function valueOf(value: WireValue | undefined, depth: number): unknown {
 }
 
 /** Converts nanoseconds, which exceed a double's precision, to whole microseconds. */
-function microsOf(nanos: string | number | undefined): number {
+function toMicros(nanos: string | number | undefined): number {
   if (nanos === undefined || nanos === null || nanos === "") return 0;
   const text = typeof nanos === "number" ? BigInt(Math.round(nanos)).toString() : nanos;
   return /^\d{1,20}$/.test(text) ? Number(BigInt(text) / 1000n) : 0;

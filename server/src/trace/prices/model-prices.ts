@@ -38,7 +38,7 @@ export class ModelPrices {
 
   /** @param at the run's start, `YYYY-MM-DD hh:mm:ss.ffffff` */
   async find(tenantId: string, model: Model, at: string): Promise<ModelPrice | undefined> {
-    const known = this.#pricesOf(tenantId);
+    const known = this.#tenantPrices(tenantId);
     const key = `${model.provider}\n${model.name}`;
     let matching = known.matching.get(key);
     if (!matching) {
@@ -55,7 +55,7 @@ export class ModelPrices {
     this.#known.delete(tenantId);
   }
 
-  #pricesOf(tenantId: string): Known {
+  #tenantPrices(tenantId: string): Known {
     const known = this.#known.get(tenantId);
     if (known && performance.now() - known.at < MAX_AGE_MS) return known;
     const fresh: Known = {

@@ -1,4 +1,4 @@
-import { parseDecimal, printDecimal } from "../run-rows/decimal.ts";
+import { parseDecimal, formatDecimal } from "../run-rows/decimal.ts";
 import type { Usage } from "./usage.ts";
 import type { ModelPrice } from "./model-prices.ts";
 
@@ -10,8 +10,13 @@ export function priceUsage(usage: Usage, price: ModelPrice): Usage {
   if (usage.total_cost !== undefined || usage.prompt_cost !== undefined || usage.completion_cost !== undefined)
     return usage;
   if (usage.prompt_tokens === undefined && usage.completion_tokens === undefined) return usage;
-  const prompt = costOf(usage.prompt_tokens, usage.prompt_token_details, price.prompt_cost, price.prompt_cost_details);
-  const completion = costOf(
+  const prompt = computeCost(
+    usage.prompt_tokens,
+    usage.prompt_token_details,
+    price.prompt_cost,
+    price.prompt_cost_details,
+  );
+  const completion = computeCost(
     usage.completion_tokens,
     usage.completion_token_details,
     price.completion_cost,
@@ -19,15 +24,15 @@ export function priceUsage(usage: Usage, price: ModelPrice): Usage {
   );
   return {
     ...usage,
-    prompt_cost: printDecimal(prompt.total),
-    completion_cost: printDecimal(completion.total),
-    total_cost: printDecimal(prompt.total + completion.total),
+    prompt_cost: formatDecimal(prompt.total),
+    completion_cost: formatDecimal(completion.total),
+    total_cost: formatDecimal(prompt.total + completion.total),
     prompt_cost_details: prompt.details,
     completion_cost_details: completion.details,
   };
 }
 
-function costOf(
+function computeCost(
   tokens: number | undefined,
   details: Record<string, number> | undefined,
   price: string,
@@ -43,7 +48,7 @@ function costOf(
     const counted = BigInt(count) < left ? BigInt(count) : left;
     left -= counted;
     total += counted * own;
-    parts[key] = printDecimal(counted * own);
+    parts[key] = formatDecimal(counted * own);
   }
   total += left * (parseDecimal(price) ?? 0n);
   return { total, details: Object.keys(parts).length > 0 ? parts : undefined };

@@ -9,7 +9,7 @@ const mine = { "x-test-workspace": tenant };
 
 const body = { name: "mine", match_pattern: "^special-.*", prompt_cost: 0.000001, completion_cost: "0.000002" };
 
-async function costOf(model: string, usage: object, provider = "acme"): Promise<unknown> {
+async function ingestedCost(model: string, usage: object, provider = "acme"): Promise<unknown> {
   const id = uuid7();
   const extra = { metadata: { ls_model_name: model, ls_provider: provider } };
   // the model comes with the create, the usage with the update, as from the Python SDK
@@ -25,25 +25,25 @@ async function costOf(model: string, usage: object, provider = "acme"): Promise<
 
 test("a custom price matches by pattern at once, until it is deleted", async () => {
   const usage = { input_tokens: 10, output_tokens: 5 };
-  expect(await costOf("special-1", usage)).toBeNull();
+  expect(await ingestedCost("special-1", usage)).toBeNull();
   const created = await call("POST", "/model-price-map", body, mine);
   expect([created.status, created.json]).toMatchObject([
     200,
     { tenant_id: tenant, prompt_cost: "0.000001", completion_cost: "0.000002", provider: null },
   ]);
-  expect(await costOf("special-1", usage)).toBe("0.00002");
-  expect(await costOf("other-1", usage)).toBeNull();
+  expect(await ingestedCost("special-1", usage)).toBe("0.00002");
+  expect(await ingestedCost("other-1", usage)).toBeNull();
 
   const path = `/api/v1/model-price-map/${created.json.id}`;
   const changed = await call("PUT", path, { ...body, prompt_cost: "0.1", provider: "^acme$" }, mine);
   expect(changed.json).toMatchObject({ prompt_cost: "0.1", provider: "^acme$" });
-  expect(await costOf("special-1", usage)).toBe("1.00001");
-  expect(await costOf("special-1", usage, "other")).toBeNull();
+  expect(await ingestedCost("special-1", usage)).toBe("1.00001");
+  expect(await ingestedCost("special-1", usage, "other")).toBeNull();
 
   expect((await call("PUT", path, body)).status).toBe(404);
   expect((await call("DELETE", path)).status).toBe(404);
   expect((await call("DELETE", path, undefined, mine)).status).toBe(200);
-  expect(await costOf("special-1", usage)).toBeNull();
+  expect(await ingestedCost("special-1", usage)).toBeNull();
 });
 
 test("a price applies from its start, the latest first", async () => {
@@ -54,7 +54,7 @@ test("a price applies from its start, the latest first", async () => {
   ]) {
     await call("POST", "/model-price-map", { ...body, match_pattern: "^dated$", start_time, prompt_cost }, mine);
   }
-  expect(await costOf("dated", { input_tokens: 1 })).toBe("2");
+  expect(await ingestedCost("dated", { input_tokens: 1 })).toBe("2");
 });
 
 test("known models have built-in prices", async () => {
@@ -62,7 +62,9 @@ test("known models have built-in prices", async () => {
   expect((json as { tenant_id: string | null }[]).filter(({ tenant_id }) => tenant_id === null).length).toBeGreaterThan(
     5,
   );
-  expect(await costOf("gpt-4o-mini-2024-07-18", { input_tokens: 1_000_000, output_tokens: 0 }, "openai")).toBe("0.15");
+  expect(await ingestedCost("gpt-4o-mini-2024-07-18", { input_tokens: 1_000_000, output_tokens: 0 }, "openai")).toBe(
+    "0.15",
+  );
 });
 
 test("rejects an invalid price", async () => {

@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-import { parseDecimal, printDecimal } from "../run-rows/decimal.ts";
+import { parseDecimal, formatDecimal } from "../run-rows/decimal.ts";
 import { parseTime } from "../run-rows/times.ts";
 
 /** Dollars per token, exact: as text, or as a number if that is precise enough. */
 const cost = z.union([z.string().max(60), z.number()]).transform((value, context) => {
   const parsed = parseDecimal(value);
-  if (parsed !== undefined && parsed >= 0n) return printDecimal(parsed);
+  if (parsed !== undefined && parsed >= 0n) return formatDecimal(parsed);
   context.addIssue("must be a decimal number, not negative, with at most 18 digits after the point");
   return z.NEVER;
 });

@@ -1,4 +1,4 @@
-import { parseDecimal, printDecimal } from "../run-rows/decimal.ts";
+import { parseDecimal, formatDecimal } from "../run-rows/decimal.ts";
 
 /** Usage of a model call, as reported by its client (contract §1.9). Costs are exact decimal text. */
 export interface Usage {
@@ -51,7 +51,8 @@ function usageOfGeneration(generations: unknown): unknown {
 function readUsage(value: unknown): Usage | undefined {
   const from = asObject(value);
   if (!from) return undefined;
-  const pick = (...names: string[]) => tokens(names.map((name) => from[name]).find((one) => tokens(one) !== undefined));
+  const pick = (...names: string[]) =>
+    tokens(names.map((name) => from[name]).find((value) => tokens(value) !== undefined));
   const prompt = pick("input_tokens", "prompt_tokens", "promptTokens");
   const completion = pick("output_tokens", "completion_tokens", "completionTokens");
   const both = prompt !== undefined && completion !== undefined ? prompt + completion : undefined;
@@ -68,20 +69,20 @@ function readUsage(value: unknown): Usage | undefined {
     completion_cost_details: costs(from["output_cost_details"]),
   };
   if (usage.total_cost === undefined) usage.total_cost = sum(usage.prompt_cost, usage.completion_cost);
-  return Object.values(usage).some((one) => one !== undefined) ? usage : undefined;
+  return Object.values(usage).some((value) => value !== undefined) ? usage : undefined;
 }
 
 function sum(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined && b === undefined) return undefined;
-  return printDecimal((parseDecimal(a ?? 0) ?? 0n) + (parseDecimal(b ?? 0) ?? 0n));
+  return formatDecimal((parseDecimal(a ?? 0) ?? 0n) + (parseDecimal(b ?? 0) ?? 0n));
 }
 
 const tokens = (value: unknown): number | undefined =>
   typeof value === "number" && Number.isSafeInteger(Math.round(value)) && value >= 0 ? Math.round(value) : undefined;
 
 function numbers(value: unknown): Record<string, number> | undefined {
-  const entries = Object.entries(asObject(value) ?? {}).flatMap(([key, one]) => {
-    const count = tokens(one);
+  const entries = Object.entries(asObject(value) ?? {}).flatMap(([key, entry]) => {
+    const count = tokens(entry);
     return count === undefined ? [] : [[key, count] as const];
   });
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
@@ -89,12 +90,12 @@ function numbers(value: unknown): Record<string, number> | undefined {
 
 function cost(value: unknown): string | undefined {
   const parsed = parseDecimal(value);
-  return parsed === undefined ? undefined : printDecimal(parsed);
+  return parsed === undefined ? undefined : formatDecimal(parsed);
 }
 
 function costs(value: unknown): Record<string, string> | undefined {
-  const entries = Object.entries(asObject(value) ?? {}).flatMap(([key, one]) => {
-    const amount = cost(one);
+  const entries = Object.entries(asObject(value) ?? {}).flatMap(([key, entry]) => {
+    const amount = cost(entry);
     return amount === undefined ? [] : [[key, amount] as const];
   });
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;

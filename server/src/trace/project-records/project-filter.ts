@@ -36,33 +36,33 @@ function compile(sql: Sql, call: Call): Condition {
     case "and":
     case "or": {
       if (args.length === 0) throw new FilterError(`${name} needs a condition`, at);
-      const parts = args.map((one) => compile(sql, condition(one)));
-      return sql`(${parts.reduce((all, one) => (name === "and" ? sql`${all} and ${one}` : sql`${all} or ${one}`))})`;
+      const parts = args.map((arg) => compile(sql, condition(arg)));
+      return sql`(${parts.reduce((all, part) => (name === "and" ? sql`${all} and ${part}` : sql`${all} or ${part}`))})`;
     }
     case "not":
       if (args.length !== 1) throw new FilterError("not takes one condition", at);
       return sql`not coalesce(${compile(sql, condition(args[0]!))}, false)`;
     case "has":
-      return sql`${sql.unsafe(METADATA)} @> ${JSON.stringify(jsonOf(metadataText(call)))}::text::jsonb`;
+      return sql`${sql.unsafe(METADATA)} @> ${JSON.stringify(readJson(metadataText(call)))}::text::jsonb`;
     case "exists":
-      return sql`${sql.unsafe(METADATA)} ? ${textOf(metadataText(call))}`;
+      return sql`${sql.unsafe(METADATA)} ? ${readText(metadataText(call))}`;
     case "search":
-      if (args.length === 1) return contains(sql, "p.name", textOf(args[0]!));
-      return contains(sql, textField(call).column, textOf(args[1]!));
+      if (args.length === 1) return contains(sql, "p.name", readText(args[0]!));
+      return contains(sql, textField(call).column, readText(args[1]!));
     case "like":
-      return sql`${sql.unsafe(textField(call).column)} like ${textOf(args[1]!)}`;
+      return sql`${sql.unsafe(textField(call).column)} like ${readText(args[1]!)}`;
     case "eq":
     case "neq": {
-      const { column, type } = fieldOf(call);
-      const value = valueOf(type, args[1]!);
+      const { column, type } = readField(call);
+      const value = readValue(type, args[1]!);
       const differs = sql`${sql.unsafe(column)} is distinct from ${value}::text::${sql.unsafe(type)}`;
       return name === "eq" ? sql`not (${differs})` : differs;
     }
     case "in": {
-      const { column, type } = fieldOf(call);
+      const { column, type } = readField(call);
       const list = args[1]!;
       if (list.kind !== "list") throw new FilterError("in takes a list", list.at);
-      const values = list.items.map((one) => valueOf(type, one));
+      const values = list.items.map((item) => readValue(type, item));
       return sql`${sql.unsafe(column)} = any(${values}::text[]::${sql.unsafe(type)}[])`;
     }
     default: {
@@ -71,8 +71,8 @@ function compile(sql: Sql, call: Call): Condition {
         const known = "and, or, not, eq, neq, gt, gte, lt, lte, in, has, exists, like and search";
         throw new FilterError(`${name} is not supported for projects; use ${known}`, at);
       }
-      const { column, type } = fieldOf(call);
-      return sql`${sql.unsafe(`${column} ${operator}`)} ${valueOf(type, args[1]!)}::text::${sql.unsafe(type)}`;
+      const { column, type } = readField(call);
+      return sql`${sql.unsafe(`${column} ${operator}`)} ${readValue(type, args[1]!)}::text::${sql.unsafe(type)}`;
     }
   }
 }
@@ -80,12 +80,12 @@ function compile(sql: Sql, call: Call): Condition {
 const contains = (sql: Sql, column: string, text: string): Condition =>
   sql`strpos(lower(${sql.unsafe(column)}), lower(${text})) > 0`;
 
-function condition(one: Argument): Call {
-  if (one.kind !== "call") throw new FilterError("expected a condition", one.at);
-  return one;
+function condition(argument: Argument): Call {
+  if (argument.kind !== "call") throw new FilterError("expected a condition", argument.at);
+  return argument;
 }
 
-function fieldOf({ name, args, at }: Call) {
+function readField({ name, args, at }: Call) {
   const [first] = args;
   if (args.length !== 2) throw new FilterError(`${name} takes a field and a value`, at);
   const field = first!.kind === "name" ? FIELDS[first!.text] : undefined;
@@ -96,13 +96,13 @@ function fieldOf({ name, args, at }: Call) {
 }
 
 function textField(call: Call) {
-  const field = fieldOf(call);
+  const field = readField(call);
   if (field.type !== "text") throw new FilterError(`${call.name} takes a field of text`, call.args[0]!.at);
   return field;
 }
 
 /** Converts a value to text that Postgres parses; null stays null. */
-function valueOf(type: "text" | "uuid" | "timestamptz", argument: Argument | Value): string | null {
+function readValue(type: "text" | "uuid" | "timestamptz", argument: Argument | Value): string | null {
   if (argument.kind !== "value") throw new FilterError("expected a value", argument.at);
   const { value, at } = argument;
   if (value === null) return null;
@@ -122,16 +122,16 @@ function metadataText({ name, args, at }: Call): Argument {
   return value!;
 }
 
-function textOf(argument: Argument): string {
+function readText(argument: Argument): string {
   if (argument.kind !== "value" || typeof argument.value !== "string") {
     throw new FilterError("expected a text", argument.at);
   }
   return argument.value;
 }
 
-function jsonOf(argument: Argument): Record<string, unknown> {
+function readJson(argument: Argument): Record<string, unknown> {
   try {
-    const parsed: unknown = JSON.parse(textOf(argument));
+    const parsed: unknown = JSON.parse(readText(argument));
     if (parsed !== null && typeof parsed === "object" && !Array.isArray(parsed))
       return parsed as Record<string, unknown>;
   } catch (error) {

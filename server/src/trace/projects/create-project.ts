@@ -17,7 +17,7 @@ export async function createProject(
   const dataset = body.reference_dataset_id;
   if (dataset != null && !(await rows.hasDataset(sql, tenantId, dataset))) throw notFound("Dataset not found");
   const id = body.id ?? uuid7();
-  const given = { ...body, id, name: body.name ?? id, experiment: experimentOf(body) };
+  const given = { ...body, id, name: body.name ?? id, experiment: experimentFields(body) };
   const made = await rows.insertProject(sql, tenantId, given);
   if (made) return made;
   const known = await rows.findProjectByName(sql, tenantId, given.name);
@@ -44,7 +44,11 @@ export async function updateProject(
   }
 }
 
-function experimentOf({ num_examples, num_repetitions, evaluator_keys }: CreateBody): Record<string, unknown> | null {
+function experimentFields({
+  num_examples,
+  num_repetitions,
+  evaluator_keys,
+}: CreateBody): Record<string, unknown> | null {
   const given = Object.entries({ num_examples, num_repetitions, evaluator_keys }).filter(([, value]) => value != null);
   return given.length > 0 ? Object.fromEntries(given) : null;
 }

@@ -33,7 +33,10 @@ export async function listProjects(
     const page = await rows.listProjects(deps.sql, tenantId, { ...query, sort_by, descending });
     if (!query.include_stats && !query.facets) return { items: page.projects.map(plain), total: page.total };
     const stats = await projectStats(deps, scope, ids(page.projects), query);
-    return { items: page.projects.map((one) => ({ ...plain(one), ...stats.get(one.id) })), total: page.total };
+    return {
+      items: page.projects.map((project) => ({ ...plain(project), ...stats.get(project.id) })),
+      total: page.total,
+    };
   }
   const all = { ...query, sort_by: "start_time", descending: true, limit: MAX_SORTED, offset: 0 } as const;
   const { projects, total } = await rows.listProjects(deps.sql, tenantId, all);
@@ -48,7 +51,7 @@ export async function listProjects(
     return feedback?.[query.sort_by_feedback_key ?? ""]?.avg;
   };
   const items = projects
-    .map((one): Item => ({ ...plain(one), ...stats.get(one.id) }))
+    .map((project): Item => ({ ...plain(project), ...stats.get(project.id) }))
     .toSorted((a, b) => compare(figure(a), figure(b), descending))
     .slice(query.offset, query.offset + query.limit);
   if (query.facets) {
@@ -57,11 +60,11 @@ export async function listProjects(
     return { items: items.map((item) => ({ ...item, ...facets.get(item.id) })), total };
   }
   if (query.include_stats) return { items, total };
-  const byId = new Map(projects.map((one) => [one.id, one]));
+  const byId = new Map(projects.map((project) => [project.id, project]));
   return { items: items.map((item) => plain(byId.get(item.id)!)), total };
 }
 
-const ids = (projects: rows.Project[]): string[] => projects.map((one) => one.id);
+const ids = (projects: rows.Project[]): string[] => projects.map((project) => project.id);
 
 /** Adds the live time of the last run, which is null unless figures are requested. */
 export const plain = (project: rows.Project): Item => ({ ...project, last_run_start_time_live: null });

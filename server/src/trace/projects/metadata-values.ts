@@ -29,7 +29,7 @@ export async function metadataValues(
     )
     group by metadata_key order by total desc, metadata_key limit ${bind("UInt32", MAX_KEYS)}`;
   const rows = await readRows<{ metadata_key: string; metadata_values: string[] }>(
-    clickhouse.askedBy(scope.tenantId),
+    clickhouse.forTenant(scope.tenantId),
     "projects.metadata_values",
     statement,
   );

@@ -4,7 +4,7 @@ import { parseTime } from "../filter/literals.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { feedbackStats } from "../feedback/stats.ts";
 import { findFacets } from "../runs/facets.ts";
-import { knowTiers } from "../runs/know-tiers.ts";
+import { loadTiers } from "../runs/load-tiers.ts";
 import { limited } from "../runs/limited.ts";
 import { naive } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
@@ -52,7 +52,7 @@ export async function projectStats(
   const filters: Expression[] = stats_filter ? [readFilter(stats_filter)] : [];
   const since = stats_start_time === undefined ? undefined : parseTime(stats_start_time);
   const selection = limited({ projects: ids, is_root: true, since, filters });
-  const known = await knowTiers({ sql, settings }, scope, selection);
+  const known = await loadTiers({ sql, settings }, scope, selection);
   const [figures, feedback, ownFeedback, facets] = await Promise.all([
     computeStats(clickhouse, known, {
       selection,

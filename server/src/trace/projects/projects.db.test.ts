@@ -9,7 +9,7 @@ const other = (n: number) => ({ "x-test-workspace": `00000000-0000-7000-8000-000
 
 const create = async (body: object, query = "") => (await call("POST", `/sessions${query}`, body)).json;
 const list = (query: string, headers = {}) => call("GET", `/api/v1/sessions?${query}`, undefined, headers);
-const names = (answer: { json: { name: string }[] }) => answer.json.map((one) => one.name);
+const names = (answer: { json: { name: string }[] }) => answer.json.map((item) => item.name);
 
 test("a project is created, read, updated and deleted", async () => {
   const made = await call("POST", "/sessions", { name: "one", description: "d", extra: { metadata: { a: 1 } } });

@@ -33,7 +33,7 @@ interface Known extends Caller {
 const CREDENTIAL_HEADERS = ["x-api-key", "authorization", "cookie", CSRF_HEADER] as const;
 
 /** Means of authenticating a credential, and of charging an unknown one to its address. */
-export interface Inquiry {
+export interface AuthenticationAttempt {
   authenticator: Authenticator;
   method: string;
   ip: string;
@@ -57,23 +57,29 @@ export class Callers {
   }
 
   /** Returns "refused" when the credential is unknown and the address has no units left. */
-  identify(headers: Headers, inquiry: Inquiry): Identified | Promise<Identified> {
-    const credential = credentialOf(headers);
+  identify(headers: Headers, inquiry: AuthenticationAttempt): Identified | Promise<Identified> {
+    const credential = credentialDigest(headers);
     if (credential === null) {
       // a user without a credential counts only on an open server
-      return headers.has("x-user-id") ? nobodyUnlessOpen(headers, inquiry) : NOBODY;
+      return headers.has("x-user-id") ? anonymousUnlessOpen(headers, inquiry) : ANONYMOUS;
     }
     const known = this.#known.get(credential);
     if (known && known.until > this.#now()) return { caller: known, spent: false };
     const asking = this.#asking.get(credential);
     // the unit spent by the first request does not cover this one
-    if (asking) return asking.then((one) => (one !== "refused" && one.caller ? one : NOBODY));
+    if (asking)
+      return asking.then((identified) => (identified !== "refused" && identified.caller ? identified : ANONYMOUS));
     const answer = this.#ask(headers, inquiry, credential, known);
     this.#asking.set(credential, answer);
     return answer.finally(() => this.#asking.delete(credential));
   }
 
-  async #ask(headers: Headers, inquiry: Inquiry, credential: string, known: Known | undefined): Promise<Identified> {
+  async #ask(
+    headers: Headers,
+    inquiry: AuthenticationAttempt,
+    credential: string,
+    known: Known | undefined,
+  ): Promise<Identified> {
     if (!known && !(await inquiry.spend())) return "refused";
     const caller = await verify(headers, inquiry, credential);
     if (caller === "unsure") return known ? { caller: known, spent: false } : { caller: null, spent: true };
@@ -87,11 +93,11 @@ export class Callers {
   }
 }
 
-const NOBODY: Identified = { caller: null, spent: false };
+const ANONYMOUS: Identified = { caller: null, spent: false };
 
-async function nobodyUnlessOpen(headers: Headers, inquiry: Inquiry): Promise<Identified> {
+async function anonymousUnlessOpen(headers: Headers, inquiry: AuthenticationAttempt): Promise<Identified> {
   const caller = await verify(headers, inquiry, null);
-  return caller === "unsure" ? NOBODY : { caller, spent: false };
+  return caller === "unsure" ? ANONYMOUS : { caller, spent: false };
 }
 
 const KNOWN_MS = 60_000;
@@ -99,7 +105,7 @@ const KNOWN_MS = 60_000;
 const digest = (text: string): string => hash("sha256", text, "base64url");
 
 /** Returns the key, from its own header or as a bearer token. Undefined when none was sent. */
-export function keyOf(headers: Headers): string | undefined {
+export function readKey(headers: Headers): string | undefined {
   const key = headers.get("x-api-key")?.trim();
   if (key) return key;
   const authorization = headers.get("authorization") || undefined;
@@ -107,8 +113,8 @@ export function keyOf(headers: Headers): string | undefined {
 }
 
 /** Returns null when no credential was sent. */
-function credentialOf(headers: Headers): string | null {
-  const key = keyOf(headers);
+function credentialDigest(headers: Headers): string | null {
+  const key = readKey(headers);
   if (key !== undefined) return keyBucket(key);
   const cookie = headers.get("cookie");
   // a session is identified by both parts
@@ -118,7 +124,7 @@ function credentialOf(headers: Headers): string | null {
 /** Authenticates a credential. Returns null if it is invalid, "unsure" if authentication failed. */
 async function verify(
   headers: Headers,
-  { authenticator, method, ip }: Inquiry,
+  { authenticator, method, ip }: AuthenticationAttempt,
   credential: string | null,
 ): Promise<Caller | null | "unsure"> {
   const credentials = new Headers();
@@ -138,7 +144,7 @@ async function verify(
 }
 
 /** Returns the user: the session's, else the one named by the header, else undefined. */
-export const userOf = (caller: Caller, headers: Headers): string | undefined =>
+export const callerUser = (caller: Caller, headers: Headers): string | undefined =>
   caller.sessionUser ?? (headers.get("x-user-id")?.trim() || undefined);
 
 export const userBucket = (user: string, address: string): string => `${digest(user)}@${address}`;

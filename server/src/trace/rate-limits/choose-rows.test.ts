@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
 
 import { canonicalPath } from "./canonical-path.ts";
-import { activeTable, type Bearer, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
-import { matches, type Pattern, specificityOf } from "./patterns.ts";
+import { activeTable, type RequestIdentities, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
+import { matches, type Pattern, specificity } from "./patterns.ts";
 import { ALL_ROWS, RULES } from "./table.ts";
 
 const table = activeTable((row) => row.us);
 const UUID = "0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000";
 
 /** Returns the rows that count a request. */
-function rowsOf(request: string, bears: Partial<Bearer> = {}, active = table): string[] {
+function chosenRows(request: string, bears: Partial<RequestIdentities> = {}, active = table): string[] {
   const [method, path] = request.split(" ") as [string, string];
   const matching = rulesFor(active, method, canonicalPath(path));
   const address = rowOfAddress(matching);
@@ -21,7 +21,7 @@ const USER = { user: true };
 const BOTH = { key: true, user: true };
 
 /** Table of the service interface (§8), row by row in its order, each with matching requests. */
-const TABLE: [row: string, us: string, eu: string, bears: Partial<Bearer>, requests: string[]][] = [
+const TABLE: [row: string, us: string, eu: string, bears: Partial<RequestIdentities>, requests: string[]][] = [
   [
     "options",
     "2000/10",
@@ -126,16 +126,16 @@ const TABLE: [row: string, us: string, eu: string, bears: Partial<Bearer>, reque
 test.each(TABLE)("%s: %s (US) and %s (EU)", (row, us, eu, bears, requests) => {
   const found = ALL_ROWS.find(({ id }) => id === row)!;
   expect([found.us.join("/"), found.eu.join("/")]).toEqual([us, eu]);
-  for (const request of requests) expect([request, rowsOf(request, bears)]).toEqual([request, [row]]);
+  for (const request of requests) expect([request, chosenRows(request, bears)]).toEqual([request, [row]]);
 });
 
 test("the table has the rows of the service interface, plus health", () => {
   expect(ALL_ROWS.map(({ id }) => id).toSorted()).toEqual([...TABLE.map(([row]) => row), "health"].toSorted());
-  expect(rowsOf("GET /ok", KEY)).toEqual(["health"]);
+  expect(chosenRows("GET /ok", KEY)).toEqual(["health"]);
 });
 
 /** Requests that several rules match, or nearly match. */
-test.each<[string, Partial<Bearer>, string[]]>([
+test.each<[string, Partial<RequestIdentities>, string[]]>([
   // OPTIONS before all others
   ["OPTIONS /runs/stats", BOTH, ["options"]],
   [`OPTIONS /sessions/trigger`, KEY, ["options"]],
@@ -197,7 +197,7 @@ test.each<[string, Partial<Bearer>, string[]]>([
   ["POST /runs/stats", USER, ["default.user"]],
   ["POST /runs/stats", {}, ["public"]],
 ])("%s with %o counts in %j", (request, bears, rows) => {
-  expect(rowsOf(request, bears)).toEqual(rows);
+  expect(chosenRows(request, bears)).toEqual(rows);
 });
 
 test("every alias and spelling of a path counts in the same row", () => {
@@ -214,7 +214,10 @@ test("every alias and spelling of a path counts in the same row", () => {
           `/${prefix}${bare}`,
           `${prefix}${bare}`.toUpperCase(),
         ]) {
-          expect([spelling, rowsOf(`${method} ${spelling}`, bears)]).toEqual([spelling, rowsOf(request, bears)]);
+          expect([spelling, chosenRows(`${method} ${spelling}`, bears)]).toEqual([
+            spelling,
+            chosenRows(request, bears),
+          ]);
         }
       }
     }
@@ -233,10 +236,8 @@ test("no request matches two rules that are equally specific", () => {
     for (const method of methods) {
       const canonical = canonicalPath(path);
       const matching = patterns.filter(({ pattern }) => matches(pattern, method, canonical));
-      const best = Math.max(...matching.map(({ pattern }) => specificityOf(pattern)));
-      const winners = new Set(
-        matching.filter(({ pattern }) => specificityOf(pattern) === best).map(({ rule }) => rule),
-      );
+      const best = Math.max(...matching.map(({ pattern }) => specificity(pattern)));
+      const winners = new Set(matching.filter(({ pattern }) => specificity(pattern) === best).map(({ rule }) => rule));
       if (new Set(matching.map(({ rule }) => rule)).size > 1) several.push(`${method} ${path}`);
       if (winners.size > 1) ambiguous.push(`${method} ${path}`);
     }
@@ -250,10 +251,10 @@ test("no two patterns of one kind match the same request", () => {
   const meets = (a: Pattern, b: Pattern): boolean => {
     if (a.method && b.method && a.method !== b.method) return false;
     if (a.kind !== b.kind || a.kind === "any" || b.kind === "any") return a.kind === b.kind;
-    const [one, other] = [a.path, b.path];
-    if (a.kind === "exact" || a.kind === "uuid") return one === other;
-    if (a.kind === "prefix") return `${one}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${one}/`);
-    if (a.kind === "suffix") return one.endsWith(other) || other.endsWith(one);
+    const [first, other] = [a.path, b.path];
+    if (a.kind === "exact" || a.kind === "uuid") return first === other;
+    if (a.kind === "prefix") return `${first}/`.startsWith(`${other}/`) || `${other}/`.startsWith(`${first}/`);
+    if (a.kind === "suffix") return first.endsWith(other) || other.endsWith(first);
     return true;
   };
   const pairs = patterns.flatMap((a, index) => patterns.slice(index + 1).map((b) => [a, b] as const));
@@ -263,8 +264,8 @@ test("no two patterns of one kind match the same request", () => {
 
 test("a disabled row is skipped", () => {
   const without = (...ids: string[]) => activeTable((row) => (ids.includes(row.id) ? null : row.us));
-  expect(rowsOf("POST /runs/query", KEY, without("runs-query.key"))).toEqual(["default.key"]);
-  expect(rowsOf("POST /runs/query", BOTH, without("runs-query.key"))).toEqual(["runs-query.user"]);
-  expect(rowsOf("GET /info", KEY, without("info"))).toEqual(["default.key"]);
-  expect(rowsOf("GET /x", {}, without("public"))).toEqual([]);
+  expect(chosenRows("POST /runs/query", KEY, without("runs-query.key"))).toEqual(["default.key"]);
+  expect(chosenRows("POST /runs/query", BOTH, without("runs-query.key"))).toEqual(["runs-query.user"]);
+  expect(chosenRows("GET /info", KEY, without("info"))).toEqual(["default.key"]);
+  expect(chosenRows("GET /x", {}, without("public"))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { Limit } from "../../base/rate-limits/windows.ts";
 import type { CanonicalPath } from "./canonical-path.ts";
-import { matches, type Pattern, specificityOf } from "./patterns.ts";
+import { matches, type Pattern, specificity } from "./patterns.ts";
 import { DEFAULT_ROWS, type Identity, type Row, RULES } from "./table.ts";
 
 /** Row with its effective quota. */
@@ -9,7 +9,7 @@ export interface ActiveRow extends Limit {
 }
 
 /** Identities of a request besides its address. */
-export interface Bearer {
+export interface RequestIdentities {
   key: boolean;
   user: boolean;
 }
@@ -24,13 +24,13 @@ export interface ActiveTable {
   all: ActiveRow[];
 }
 
-/** Prepares the table. @param quotaOf returns null for a disabled row */
-export function activeTable(quotaOf: (row: Row) => readonly [count: number, seconds: number] | null): ActiveTable {
+/** Prepares the table. @param quotaLimits returns null for a disabled row */
+export function activeTable(quotaLimits: (row: Row) => readonly [count: number, seconds: number] | null): ActiveTable {
   const all: ActiveRow[] = [];
   const activate = (rows: Row[]): Rows => {
     const active: Rows = {};
     for (const row of rows) {
-      const quota = quotaOf(row);
+      const quota = quotaLimits(row);
       if (quota) all.push((active[row.identity] = { name: row.id, count: quota[0], seconds: quota[1], row }));
     }
     return active;
@@ -39,7 +39,7 @@ export function activeTable(quotaOf: (row: Row) => readonly [count: number, seco
     const rows = activate(rule.rows);
     return rule.match.map((pattern) => ({ pattern, rows }));
   });
-  rules.sort((a, b) => specificityOf(b.pattern) - specificityOf(a.pattern));
+  rules.sort((a, b) => specificity(b.pattern) - specificity(a.pattern));
   return { rules, defaults: activate(Object.values(DEFAULT_ROWS)), all };
 }
 
@@ -53,7 +53,7 @@ export function rulesFor({ rules }: ActiveTable, method: string, path: Canonical
 export const rowOfAddress = (matching: Rows[]): ActiveRow | undefined => matching[0]?.ip;
 
 /** Returns the rows that count otherwise, by the steps in the head of `table.ts`. Empty when all are disabled. */
-export function chooseRows({ defaults }: ActiveTable, matching: Rows[], bears: Bearer): ActiveRow[] {
+export function chooseRows({ defaults }: ActiveTable, matching: Rows[], bears: RequestIdentities): ActiveRow[] {
   if (!bears.key && !bears.user) return defaults.ip ? [defaults.ip] : [];
   for (const rows of matching) {
     const chosen = borne(rows, bears);
@@ -62,7 +62,7 @@ export function chooseRows({ defaults }: ActiveTable, matching: Rows[], bears: B
   return borne(defaults, bears);
 }
 
-function borne({ key, user }: Rows, bears: Bearer): ActiveRow[] {
+function borne({ key, user }: Rows, bears: RequestIdentities): ActiveRow[] {
   const chosen: ActiveRow[] = [];
   if (key && bears.key) chosen.push(key);
   if (user && bears.user) chosen.push(user);

@@ -113,7 +113,7 @@ test("a refusal names the row and when to retry, and then the window is new", as
 });
 
 test("refusals have the shape of errors of their route", async () => {
-  const one = '{"public":"1/60"}';
+  const configuration = '{"public":"1/60"}';
   const shapes: [string, string, string[]][] = [
     ["POST /api/v1/runs/batch", "application/json", ["error"]],
     [`PATCH /runs/${UUID}`, "application/json", ["error"]],
@@ -127,7 +127,7 @@ test("refusals have the shape of errors of their route", async () => {
     ],
   ];
   for (const [request, type, fields] of shapes) {
-    const { send } = await limited({ HEDDLE_RATE_LIMITS_OVERRIDES: one });
+    const { send } = await limited({ HEDDLE_RATE_LIMITS_OVERRIDES: configuration });
     await send(request);
     const refused = await send(request);
     expect([request, refused.status, refused.headers.get("content-type")]).toEqual([request, 429, type]);
@@ -165,7 +165,7 @@ test("aliases and spellings share a bucket", async () => {
 test("a valid key does not use its address's limit, and is not affected by it", async () => {
   const { flood, send, limits } = await limited();
   expect(await flood(5, "GET /sessions", (n) => key(`good ${n}`))).toEqual({ 404: 5 });
-  expect(await limits.usesOf({ ip: "203.0.113.1" })).toContainEqual(
+  expect(await limits.readUses({ ip: "203.0.113.1" })).toContainEqual(
     expect.objectContaining({ row: "public", used: 0, remaining: 100 }),
   );
   expect(await flood(101, "GET /sessions")).toEqual({ 404: 100, 429: 1 });
@@ -258,7 +258,7 @@ test("preflights count for their address, separately from other requests", async
   const preflight = () => send("OPTIONS /repos", { Origin: "https://a.test", "Access-Control-Request-Method": "GET" });
   const statuses = [await preflight(), await preflight(), await preflight()].map(({ status }) => status);
   expect(statuses).toEqual([204, 204, 429]);
-  expect((await limits.usesOf({ ip: "203.0.113.1" })).find(({ row }) => row === "public")!.used).toBe(0);
+  expect((await limits.readUses({ ip: "203.0.113.1" })).find(({ row }) => row === "public")!.used).toBe(0);
 });
 
 test("a dry run rejects nothing and reports what it would reject", async () => {

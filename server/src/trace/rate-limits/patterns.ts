@@ -15,7 +15,7 @@ const SPECIFICITY: Record<Pattern["kind"], number> = {
   containing: 1,
 };
 
-export const specificityOf = ({ kind }: Pattern): number => SPECIFICITY[kind];
+export const specificity = ({ kind }: Pattern): number => SPECIFICITY[kind];
 
 /** Returns true if a request matches. @param method as routed: HEAD is GET */
 export function matches(pattern: Pattern, method: string, { full, bare }: CanonicalPath): boolean {

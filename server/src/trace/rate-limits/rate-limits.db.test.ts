@@ -54,7 +54,7 @@ test("valid keys of any kind have their own buckets, and all others share the ad
     expect(await policy(good)).toMatch(/^"default.key";r=999;/);
   }
   const rest = [await policy(unknown), await policy(a.revoked), await policy(a.expired), await policy("nonsense")];
-  expect(rest.map((one) => String(one).replace(/;t=\d+$/, ""))).toEqual([
+  expect(rest.map((header) => String(header).replace(/;t=\d+$/, ""))).toEqual([
     '"public";r=2',
     '"public";r=1',
     '"public";r=0',

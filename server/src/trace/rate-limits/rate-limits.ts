@@ -2,12 +2,12 @@
 import { performance } from "node:perf_hooks";
 
 import type { Authenticator } from "../../base/auth/principal.ts";
-import { networkOf } from "../../base/http/client-ip.ts";
+import { toNetwork } from "../../base/http/client-ip.ts";
 import type { Log } from "../../base/log.ts";
 import { MemoryWindows } from "../../base/rate-limits/memory-windows.ts";
 import { RedisWindows } from "../../base/rate-limits/redis-windows.ts";
-import type { Bucket, Taken, Windows } from "../../base/rate-limits/windows.ts";
-import { Callers, keyBucket, userBucket, userOf } from "./callers.ts";
+import type { Bucket, TakeResult, Windows } from "../../base/rate-limits/windows.ts";
+import { Callers, keyBucket, userBucket, callerUser } from "./callers.ts";
 import { canonicalPath, type CanonicalPath } from "./canonical-path.ts";
 import { type ActiveRow, type ActiveTable, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
 import { type Mode, readConfiguration } from "./read-configuration.ts";
@@ -33,7 +33,7 @@ export interface Arrival {
 }
 
 /** `rows` is empty when no limit applies. */
-export interface Decision extends Taken {
+export interface Decision extends TakeResult {
   path: CanonicalPath;
   rows: ActiveRow[];
 }
@@ -86,27 +86,28 @@ export class RateLimits {
     const { method, headers } = arrival;
     const path = canonicalPath(arrival.path);
     const matching = rulesFor(this.table, method, path);
-    const address = networkOf(arrival.ip);
+    const address = toNetwork(arrival.ip);
     const addressRow = rowOfAddress(matching);
     if (addressRow) return this.#take(path, [addressRow], [{ limit: addressRow, holder: address }]);
 
     const publicRows = chooseRows(this.table, matching, { key: false, user: false });
-    const nobody = publicRows.map((limit) => ({ limit, holder: address }));
+    const anonymousBuckets = publicRows.map((limit) => ({ limit, holder: address }));
     let spending: Decision | undefined;
     const identified = await this.#callers.identify(headers, {
       authenticator,
       method,
       ip: arrival.ip,
-      spend: async () => (spending = await this.#take(path, publicRows, nobody)).allowed || this.mode === "dry-run",
+      spend: async () =>
+        (spending = await this.#take(path, publicRows, anonymousBuckets)).allowed || this.mode === "dry-run",
       refund: async () => {
-        for (const bucket of nobody) if (spending!.allowed) await this.windows.giveBack(bucket);
+        for (const bucket of anonymousBuckets) if (spending!.allowed) await this.windows.giveBack(bucket);
         for (const { name } of publicRows) this.#count(spending!.allowed, name, -1);
       },
     });
     if (identified === "refused" || identified.spent) return spending!;
-    if (!identified.caller) return this.#take(path, publicRows, nobody);
+    if (!identified.caller) return this.#take(path, publicRows, anonymousBuckets);
 
-    const userName = userOf(identified.caller, headers);
+    const userName = callerUser(identified.caller, headers);
     const user = userName === undefined ? null : userBucket(userName, address);
     const rows = chooseRows(this.table, matching, { key: identified.caller.key !== null, user: user !== null });
     const holders = { ip: address, key: identified.caller.key!, user: user! };
@@ -137,8 +138,8 @@ export class RateLimits {
    * Returns the current use of every row by an address, key and user. `key` is the key itself, of which only a digest
    * is used.
    */
-  async usesOf(holders: { ip: string; key?: string; user?: string }): Promise<RowUse[]> {
-    const address = networkOf(holders.ip);
+  async readUses(holders: { ip: string; key?: string; user?: string }): Promise<RowUse[]> {
+    const address = toNetwork(holders.ip);
     const byIdentity = {
       ip: address,
       key: holders.key === undefined ? null : keyBucket(holders.key),

@@ -24,13 +24,13 @@ export function readConfiguration(
   log: Log,
 ): RateLimitConfiguration {
   const problems: string[] = [];
-  const oneOf = <T extends string>(variable: string, value: string, of: readonly T[], instead: T): T => {
-    const found = of.find((one) => one === value.trim().toLowerCase());
+  const readChoice = <T extends string>(variable: string, value: string, of: readonly T[], instead: T): T => {
+    const found = of.find((allowed) => allowed === value.trim().toLowerCase());
     if (found === undefined) problems.push(`${variable} must be one of ${of.join(", ")}, not "${value}"`);
     return found ?? instead;
   };
-  const asked = oneOf("HEDDLE_RATE_LIMITS", settings.rateLimits, ["auto", "on", "off", "dry-run"], "auto");
-  const region: Region = oneOf("HEDDLE_RATE_LIMITS_REGION", settings.rateLimitsRegion, ["us", "eu"], "us");
+  const asked = readChoice("HEDDLE_RATE_LIMITS", settings.rateLimits, ["auto", "on", "off", "dry-run"], "auto");
+  const region: Region = readChoice("HEDDLE_RATE_LIMITS_REGION", settings.rateLimitsRegion, ["us", "eu"], "us");
   let overrides: Overrides = new Map();
   try {
     overrides = readOverrides(settings.rateLimitsOverrides);

@@ -4,7 +4,7 @@ import { noAudit } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { traceRoutes } from "../index.ts";
 import { canonicalPath } from "./canonical-path.ts";
-import { activeTable, type Bearer, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
+import { activeTable, type RequestIdentities, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
 
 /** Routes by the rows that count a request with a key and a user. Routes that are missing here count by default. */
 const CLASSES: Record<string, string[]> = {
@@ -45,7 +45,7 @@ const routes = traceRoutes(platform.deps, noAudit);
 const table = activeTable((row) => row.us);
 
 /** Returns the rows that count a request to a declared path. */
-function rowsOf(method: string, declared: string, bears: Bearer): string {
+function rowsOf(method: string, declared: string, bears: RequestIdentities): string {
   const path = canonicalPath(declared.replaceAll(/:\w+(\{[^}]*\})?/g, UUID));
   const matching = rulesFor(table, method, path);
   const address = rowOfAddress(matching);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { v1 } from "../../base/http/aliases.ts";
 import { clientIp } from "../../base/http/client-ip.ts";
 import { route, type Route } from "../../base/http/route.ts";
-import { keyOf } from "./callers.ts";
+import { readKey } from "./callers.ts";
 import type { RateLimits } from "./rate-limits.ts";
 
 const row = z
@@ -40,9 +40,9 @@ export function rateLimitRoutes({ rateLimits: limits }: { rateLimits: RateLimits
         const { headers } = c.req.raw;
         const { kind, userId } = principal.actor;
         const isSession = kind === "session";
-        const key = isSession ? undefined : keyOf(headers);
+        const key = isSession ? undefined : readKey(headers);
         const user = isSession ? (userId ?? "") : (headers.get("x-user-id")?.trim() ?? "");
-        const uses = await limits.usesOf({
+        const uses = await limits.readUses({
           ip: clientIp(c),
           ...(key !== undefined && { key }),
           ...(user !== "" && { user }),

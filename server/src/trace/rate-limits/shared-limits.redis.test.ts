@@ -15,10 +15,10 @@ const replica = (uri = redis.uri) =>
   testTracePlatform({ HEDDLE_RATE_LIMITS: "on", REDIS_URI: uri, HEDDLE_LOG_LEVEL: "silent" }, { db, guard });
 
 test("two servers share limits of keys and addresses, and without Redis count separately without errors", async () => {
-  const [one, other] = [await replica(), await replica()];
+  const [first, other] = [await replica(), await replica()];
   const flood = async (count: number, headers: Record<string, string> = {}) => {
     const calls = Array.from({ length: count }, (_, n) =>
-      (n % 2 ? one : other).call("GET", "/repos", undefined, headers),
+      (n % 2 ? first : other).call("GET", "/repos", undefined, headers),
     );
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
     return [404, 429].map((status) => statuses.filter((seen) => seen === status).length);
@@ -27,11 +27,11 @@ test("two servers share limits of keys and addresses, and without Redis count se
   expect(await flood(300)).toEqual([100, 200]);
   await redis.kill();
   expect(await flood(300, { "x-api-key": a.admin })).toEqual([200, 100]);
-  const metrics = await one.platform.deps.metrics.registry.metrics();
+  const metrics = await first.platform.deps.metrics.registry.metrics();
   expect(metrics).toContain("heddle_rate_limit_redis_up 0");
   expect(metrics).toMatch(/heddle_rate_limit_local_total [1-9]/);
   // before the database is dropped
-  await Promise.all([one.stop(), other.stop()]);
+  await Promise.all([first.stop(), other.stop()]);
 });
 
 test("an invalid Redis address does not prevent the start", async () => {

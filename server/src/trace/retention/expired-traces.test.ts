@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { cutoffsOf } from "./expired-traces.ts";
+import { retentionCutoffs } from "./expired-traces.ts";
 
 const DAY = 86_400_000;
 const now = Date.UTC(2026, 10, 21);
@@ -9,7 +9,11 @@ const daysBefore = (cutoff: string | undefined) => cutoff && (now - Date.parse(`
 /** Returns the retention in days: of the longer tier, the shorter one, and of traces without a tier. */
 function kept(project: { tier?: "longlived" | "shortlived"; days?: number }, longlivedDays: number) {
   const settings = { traceTier: "longlived" as const, longlivedDays, shortlivedDays: 14 };
-  const cutoffs = cutoffsOf({ trace_tier: project.tier ?? null, retention_days: project.days ?? null }, settings, now);
+  const cutoffs = retentionCutoffs(
+    { trace_tier: project.tier ?? null, retention_days: project.days ?? null },
+    settings,
+    now,
+  );
   return [cutoffs.longlived, cutoffs.shortlived, cutoffs.project].map(daysBefore);
 }
 

@@ -16,7 +16,7 @@ export interface Cutoffs {
   project: MicroTime | undefined;
 }
 
-export function cutoffsOf(
+export function retentionCutoffs(
   project: Pick<ProjectTier, "trace_tier" | "retention_days">,
   settings: Pick<TraceSettings, "traceTier" | "longlivedDays" | "shortlivedDays">,
   now: number,
@@ -34,7 +34,7 @@ export function cutoffsOf(
 /** Returns the latest cutoff: traces after it need not be examined. */
 export const latest = (cutoffs: Cutoffs): MicroTime | undefined =>
   Object.values(cutoffs)
-    .filter((one): one is MicroTime => one !== undefined)
+    .filter((time): time is MicroTime => time !== undefined)
     .toSorted()
     .at(-1);
 

@@ -9,7 +9,7 @@ import { applyDeletions, deleteOldMarks, hasDeletedRows } from "../runs/delete-c
 import { type DeleteDeps, deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import type { TraceSettings } from "../settings.ts";
-import { cutoffsOf, findExpired, latest } from "./expired-traces.ts";
+import { retentionCutoffs, findExpired, latest } from "./expired-traces.ts";
 import { alone, findDeletions, forgetDeletion, listTiers } from "./sql.ts";
 
 export type SweepDeps = DeleteDeps & { log: Log; settings: TraceSettings };
@@ -88,7 +88,7 @@ export class RetentionSweep {
       const projects = await listTiers(sql, last, PROJECTS);
       for (const project of projects) {
         const scope = RunScope.ofTenant(project.tenant_id);
-        const cutoffs = cutoffsOf(project, settings, now);
+        const cutoffs = retentionCutoffs(project, settings, now);
         if (latest(cutoffs) === undefined) continue;
         for (;;) {
           if (this.#stopped) return expired;

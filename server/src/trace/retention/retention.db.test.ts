@@ -15,7 +15,7 @@ const daysAgo = (days: number) => ({ start_time: microseconds(now - days * DAY_M
 const sweepWith = (env: Record<string, string>) =>
   new RetentionSweep({ ...platform.deps, settings: readOptions(traceOptions, env) });
 const status = async (id: string) => (await call("GET", `/runs/${id}`)).status;
-const tierOf = async (id: string) => (await call("GET", `/runs/${id}`)).json.trace_tier;
+const readTier = async (id: string) => (await call("GET", `/runs/${id}`)).json.trace_tier;
 const onDisk = async (id: string) => {
   const query = "select count() as n from runs where id = {id:UUID}";
   return (await clickhouse.rows<{ n: number }>({ name: "test", query, params: { id } }))[0]!.n;
@@ -54,14 +54,14 @@ test("feedback moves its trace to the longer tier, unless it opts out", async ()
   const token = (await call("POST", "/feedback/tokens", { run_id: linked!.id, feedback_key: "k" })).json;
   expect((await call("GET", `/feedback/tokens/${token.id}?score=1`)).status).toBe(200);
   await sendRuns(call, [late!]);
-  await expect.poll(() => tierOf(late!.id), { timeout: 30_000 }).toBe("longlived");
-  expect(await tierOf(root.id)).toBe("longlived");
+  await expect.poll(() => readTier(late!.id), { timeout: 30_000 }).toBe("longlived");
+  expect(await readTier(root.id)).toBe("longlived");
   expect((await call("GET", `/runs/${child.id}`)).json).toMatchObject({
     trace_tier: "longlived",
     trace_upgrade: true,
     ttl_seconds: null,
   });
-  expect(await tierOf(other!.id)).toBe("shortlived");
+  expect(await readTier(other!.id)).toBe("shortlived");
   expect(await sweepWith({}).sweep(now)).toBe(1);
   expect(await Promise.all([root, child, linked!, late!, other!].map((run) => status(run.id)))).toEqual([
     200, 200, 200, 200, 404,
@@ -74,9 +74,9 @@ test("repeated feedback can still move its trace", async () => {
   await sendRuns(call, [run]);
   const feedback = { id: crypto.randomUUID(), run_id: run.id, key: "k" };
   await call("POST", "/feedback", { ...feedback, extend_trace_retention: false });
-  expect(await tierOf(run.id)).toBe("shortlived");
+  expect(await readTier(run.id)).toBe("shortlived");
   await call("POST", "/feedback", { ...feedback, extend_trace_retention: true });
-  expect(await tierOf(run.id)).toBe("longlived");
+  expect(await readTier(run.id)).toBe("longlived");
 });
 
 test("a trace is deleted completely when its first run expires", async () => {

@@ -110,17 +110,17 @@ const RUN_COLUMNS =
 
 /** Resolves when the rows are durable. */
 export const insertRuns = (clickhouse: ClickHouse, rows: readonly RunRow[]): Promise<void> =>
-  clickhouse.insert("runs", RUN_COLUMNS, linesOf(rows));
+  clickhouse.insert("runs", RUN_COLUMNS, encodeLines(rows));
 
 export type RunKeyRow = RunKey & { tenant_id: string; version: string };
 
 const KEY_COLUMNS = ["tenant_id", "id", "project_id", "start_time", "trace_id", "deleted", "version"];
 
 export const insertRunKeys = (clickhouse: ClickHouse, rows: readonly RunKeyRow[]): Promise<void> =>
-  clickhouse.insert("run_keys", KEY_COLUMNS, linesOf(rows));
+  clickhouse.insert("run_keys", KEY_COLUMNS, encodeLines(rows));
 
 /** Serializes rows as lines of JSON. Each line is written separately: a joined text would be copied twice more. */
-function linesOf(rows: readonly object[]): Buffer {
+function encodeLines(rows: readonly object[]): Buffer {
   const lines = rows.map((row) => JSON.stringify(row));
   let size = lines.length;
   for (const line of lines) size += Buffer.byteLength(line);

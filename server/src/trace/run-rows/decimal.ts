@@ -20,7 +20,7 @@ export function parseDecimal(value: unknown): bigint | undefined {
 }
 
 /** Formats without trailing zeros: `0.000001`, `12`, `-3.5`. */
-export function printDecimal(value: bigint): string {
+export function formatDecimal(value: bigint): string {
   const digits = (value < 0n ? -value : value).toString().padStart(SCALE + 1, "0");
   const fraction = digits.slice(-SCALE).replace(/0+$/, "");
   return `${value < 0n ? "-" : ""}${digits.slice(0, -SCALE)}${fraction === "" ? "" : `.${fraction}`}`;

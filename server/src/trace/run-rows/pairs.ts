@@ -46,7 +46,7 @@ export function encodePairs(root: unknown): string {
 function flatten(value: unknown, path: string, depth: number, out: { text: string; left: number }): void {
   if (out.left <= 0 || depth > MAX_DEPTH || value === null || value === undefined) return;
   if (Array.isArray(value)) {
-    for (const one of value) flatten(one, path, depth + 1, out);
+    for (const item of value) flatten(item, path, depth + 1, out);
   } else if (typeof value === "object") {
     for (const key in value) {
       flatten((value as Record<string, unknown>)[key], path === "" ? key : `${path}.${key}`, depth + 1, out);

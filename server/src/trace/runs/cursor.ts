@@ -4,7 +4,7 @@ import { parseTime } from "../filter/literals.ts";
 import type { Position } from "./select-page.ts";
 
 /** Encodes the end of a page as an opaque cursor. */
-export const printCursor = ({ start_time, id }: Position): string =>
+export const encodeCursor = ({ start_time, id }: Position): string =>
   Buffer.from(JSON.stringify([start_time, id])).toString("base64url");
 
 /** Throws 400 for a text that printCursor did not produce. */

@@ -13,7 +13,7 @@ export interface DeletionTarget {
 /** Returns the traces that have a run in the selection. */
 export async function findTraces(clickhouse: ClickHouse, scope: RunScope, selection: RunSelection): Promise<string[]> {
   const rows = await readRows<{ trace: string }>(
-    clickhouse.askedBy(scope.tenantId),
+    clickhouse.forTenant(scope.tenantId),
     "runs.traces",
     ch`select distinct r.trace_id as trace ${fromRuns(scope, selection)}`,
   );

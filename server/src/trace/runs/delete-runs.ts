@@ -1,6 +1,6 @@
 import type { TraceDeps } from "../deps.ts";
 import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
-import { deleteSharesOf } from "./share-sql.ts";
+import { deleteTraceShares } from "./share-sql.ts";
 import {
   deleteAttachmentRows,
   deleteRunRows,
@@ -23,7 +23,7 @@ export async function deleteTraces(
 ): Promise<void> {
   for (let i = 0; i < traces.length; i += BATCH) {
     const batch = traces.slice(i, i + BATCH);
-    await deleteSharesOf(deps.sql, scope.tenantId, batch);
+    await deleteTraceShares(deps.sql, scope.tenantId, batch);
     await deleteTarget(deps, scope, { traces: batch, ...(projects && { projects }) });
     await deleteFeedbackOfTraces(deps.sql, scope.tenantId, batch);
   }

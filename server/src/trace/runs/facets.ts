@@ -58,12 +58,12 @@ export async function findFacets(
     found.set(project, facets);
     if (facets.length === MAX_FACETS) continue;
     const name = key.startsWith(METADATA) ? key.slice(METADATA.length) : key;
-    facets.push({ key: name, value, n: Number(n), query: queryOf(key, value) });
+    facets.push({ key: name, value, n: Number(n), query: facetQuery(key, value) });
   }
   return found;
 }
 
-function queryOf(key: string, value: string): string {
+function facetQuery(key: string, value: string): string {
   const text = JSON.stringify(value);
   if (key === "tags") return `has(tags, ${text})`;
   if (!key.startsWith(METADATA)) return `eq(${key}, ${text})`;

@@ -32,15 +32,15 @@ export function outputMessages(outputs: Json): Message[] {
  * Returns all messages, in order. If the output repeats the input messages, as a returned state does, they are listed
  * once.
  */
-export function messagesOf(inputs: Json, outputs: Json): Message[] | null {
+export function conversation(inputs: Json, outputs: Json): Message[] | null {
   const [before, after] = [inputMessages(inputs), outputMessages(outputs)];
   if (before.length === 0 && after.length === 0) return null;
-  const isSame = (one: Message, other: Message | undefined) => JSON.stringify(one) === JSON.stringify(other);
-  return before.every((one, i) => isSame(one, after[i])) ? after : [...before, ...after];
+  const isSame = (message: Message, other: Message | undefined) => JSON.stringify(message) === JSON.stringify(other);
+  return before.every((message, i) => isSame(message, after[i])) ? after : [...before, ...after];
 }
 
 /** Returns the role, as a LangChain message type: human, ai, system, tool. */
-export function roleOf(message: Message): string {
+export function messageRole(message: Message): string {
   const kwargs = message["kwargs"] as Message | undefined;
   const id = message["id"];
   const className = Array.isArray(id) ? String(id.at(-1)) : "";
@@ -51,14 +51,14 @@ export function roleOf(message: Message): string {
 }
 
 /** Returns the content as text. */
-export function contentOf(message: Message): string {
+export function messageContent(message: Message): string {
   const content = (message["kwargs"] as Message | undefined)?.["content"] ?? message["content"];
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return content == null ? "" : JSON.stringify(content);
-  return content.map((block: unknown) => (typeof block === "string" ? block : textOf(block))).join("");
+  return content.map((block: unknown) => (typeof block === "string" ? block : blockText(block))).join("");
 }
 
-const textOf = (block: unknown): string => {
+const blockText = (block: unknown): string => {
   const text = (block as Message | null)?.["text"];
   return typeof text === "string" ? text : "";
 };

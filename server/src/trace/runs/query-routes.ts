@@ -7,10 +7,10 @@ import type { TraceDeps } from "../deps.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { jsonFrom } from "./json-stream.ts";
-import { planV1 } from "./print-v1.ts";
-import { printContext } from "./print-context.ts";
-import { checkProjects, queryRuns, selectionOf } from "./query-runs.ts";
-import { knowTiers } from "./know-tiers.ts";
+import { planV1 } from "./serialize-v1.ts";
+import { serializationContext } from "./serialization-context.ts";
+import { checkProjects, queryRuns, toSelection } from "./query-runs.ts";
+import { loadTiers } from "./load-tiers.ts";
 import * as schema from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import { RunScope } from "./run-scope.ts";
@@ -37,7 +37,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
-        return jsonFrom(queryRuns(deps, scope, printContext(deps.settings, scope, c), body));
+        return jsonFrom(queryRuns(deps, scope, serializationContext(deps.settings, scope, c), body));
       },
     }),
     route({
@@ -52,7 +52,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
       handler({ body, c }) {
         const fields = ["filter", "trace_filter", "tree_filter", "search_filter"] as const;
         const errors = fields.flatMap((field) => {
-          const message = problemOf(body[field]);
+          const message = filterProblem(body[field]);
           return message === undefined ? [] : [{ field, message }];
         });
         const tooMany = errors.length === 0 ? tooManyConditions(body) : undefined;
@@ -71,8 +71,8 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
-        const selection = selectionOf(body);
-        return c.json(await statsOfRuns(deps, await knowTiers(deps, scope, selection), selection, body));
+        const selection = toSelection(body);
+        return c.json(await statsOfRuns(deps, await loadTiers(deps, scope, selection), selection, body));
       },
     }),
     route({
@@ -86,8 +86,8 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.session);
-        const selection = selectionOf(body);
-        return c.json(await timelineOfRuns(deps, await knowTiers(deps, scope, selection), selection, body));
+        const selection = toSelection(body);
+        return c.json(await timelineOfRuns(deps, await loadTiers(deps, scope, selection), selection, body));
       },
     }),
     route({
@@ -111,7 +111,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         });
         if (rows.length === 0) throw notFound("Run not found");
         const related = await lookUp(deps, scope, rows, plan.lookups);
-        return rawJson(plan.print(rows[0]!, related, printContext(deps.settings, scope, c)));
+        return rawJson(plan.print(rows[0]!, related, serializationContext(deps.settings, scope, c)));
       },
     }),
   ];
@@ -119,7 +119,7 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
 
 function tooManyConditions(body: schema.QueryBody): string | undefined {
   try {
-    selectionOf({ ...body, id: undefined });
+    toSelection({ ...body, id: undefined });
     return undefined;
   } catch (error) {
     if (error instanceof AppError && error.status === 422) return error.message;
@@ -127,7 +127,7 @@ function tooManyConditions(body: schema.QueryBody): string | undefined {
   }
 }
 
-function problemOf(expression: string | undefined): string | undefined {
+function filterProblem(expression: string | undefined): string | undefined {
   if (expression === undefined) return undefined;
   try {
     readFilter(expression);

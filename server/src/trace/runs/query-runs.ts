@@ -2,11 +2,11 @@ import { notFound } from "../../base/errors.ts";
 import { type Expression } from "../filter/expression.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import type { TraceDeps } from "../deps.ts";
-import { printCursor, readCursor } from "./cursor.ts";
-import type { PrintContext } from "./run-fields.ts";
-import { knowTiers } from "./know-tiers.ts";
+import { encodeCursor, readCursor } from "./cursor.ts";
+import type { SerializationContext } from "./run-fields.ts";
+import { loadTiers } from "./load-tiers.ts";
 import { limited } from "./limited.ts";
-import { planV1, type PrintPlan } from "./print-v1.ts";
+import { planV1, type SerializationPlan } from "./serialize-v1.ts";
 import type { QueryBody, SelectionBody } from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -19,7 +19,7 @@ const AT_ONCE = 2000;
 const CHUNK = 262_144;
 
 /** Builds the selection of a v1 body. @throws FilterError (400), and 422 for more conditions than a request may have */
-export function selectionOf(body: SelectionBody): RunSelection {
+export function toSelection(body: SelectionBody): RunSelection {
   // runs requested by id ignore all other filters (contract §3.1)
   if (body.id) return { ids: body.id };
   const filters: Expression[] = [];
@@ -57,26 +57,26 @@ export async function checkProjects(
 export async function* queryRuns(
   deps: TraceDeps,
   scope: RunScope,
-  context: PrintContext,
+  context: SerializationContext,
   body: QueryBody,
 ): AsyncGenerator<string> {
-  const selection = selectionOf(body);
-  scope = await knowTiers(deps, scope, selection);
+  const selection = toSelection(body);
+  scope = await loadTiers(deps, scope, selection);
   // a trace is returned whole (contract §3.1)
   const page = selection.traces ? undefined : { limit: body.limit, after: readCursor(body.cursor) };
   yield '{"runs":';
-  const end = yield* printRuns(deps, scope, context, selection, planV1(body.select), body.order === "desc", page);
-  const next = end && !body.skip_pagination ? printCursor(end) : null;
+  const end = yield* serializeRuns(deps, scope, context, selection, planV1(body.select), body.order === "desc", page);
+  const next = end && !body.skip_pagination ? encodeCursor(end) : null;
   yield `,"cursors":${JSON.stringify({ next, prev: null })},"search_cursors":null,"parsed_query":null}`;
 }
 
 /** Streams a list of runs as chunks of JSON text: a page or, without `page`, all. @returns the end of the page */
-export async function* printRuns(
+export async function* serializeRuns(
   deps: TraceDeps,
   scope: RunScope,
-  context: PrintContext,
+  context: SerializationContext,
   selection: RunSelection,
-  plan: PrintPlan,
+  plan: SerializationPlan,
   descending: boolean,
   page?: { limit: number; after: Position | undefined },
 ): AsyncGenerator<string, Position | undefined> {

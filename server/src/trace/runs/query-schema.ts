@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { jsonObject, queryBoolean, uuid } from "../../base/http/fields.ts";
 import { parseTime } from "../filter/literals.ts";
-import { SELECTABLE_V1 } from "./print-v1.ts";
+import { SELECTABLE_V1 } from "./serialize-v1.ts";
 
 /** Contract trace-platform §3.1 to §3.4. Clients send null for unset fields. */
 

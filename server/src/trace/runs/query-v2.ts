@@ -3,13 +3,13 @@ import type { TraceDeps } from "../deps.ts";
 import { parseTime } from "../filter/literals.ts";
 import { readFilter } from "../filter/read-filter.ts";
 import { projectsOfDataset } from "../project-records/sql.ts";
-import { printCursor, readCursor } from "./cursor.ts";
-import { knowTiers } from "./know-tiers.ts";
+import { encodeCursor, readCursor } from "./cursor.ts";
+import { loadTiers } from "./load-tiers.ts";
 import { limited } from "./limited.ts";
-import { planV2 } from "./print-v2.ts";
-import type { PrintPlan } from "./print-v1.ts";
+import { planV2 } from "./serialize-v2.ts";
+import type { SerializationPlan } from "./serialize-v1.ts";
 import { lookUp } from "./related.ts";
-import type { PrintContext } from "./run-fields.ts";
+import type { SerializationContext } from "./run-fields.ts";
 import { zulu } from "./run-fields.ts";
 import type { RunScope } from "./run-scope.ts";
 import { type PageRequest, selectPage } from "./select-page.ts";
@@ -21,47 +21,47 @@ const DAY_MS = 86_400_000;
 
 export const daysAgo = (days: number): string => parseTime(Date.now() - days * DAY_MS)!;
 
-export const filtersOf = (...expressions: (string | undefined)[]) =>
-  expressions.flatMap((one) => (one === undefined ? [] : [readFilter(one)]));
+export const readFilters = (...expressions: (string | undefined)[]) =>
+  expressions.flatMap((expression) => (expression === undefined ? [] : [readFilter(expression)]));
 
 /** Page of serialized runs; the caller adds the envelope. */
-export interface PrintedPage {
+export interface SerializedPage {
   items: string[];
   next: string | undefined;
 }
 
 /** Formats `{"items": …, "has_more": …, "next_cursor": …}`. */
-export const pageText = ({ items, next }: PrintedPage): string =>
+export const pageText = ({ items, next }: SerializedPage): string =>
   `{"items":[${items.join(",")}],"has_more":${next !== undefined}` +
   (next === undefined ? "}" : `,"next_cursor":${JSON.stringify(next)}}`);
 
-export async function printPage(
+export async function serializePage(
   deps: TraceDeps,
   scope: RunScope,
-  context: PrintContext,
+  context: SerializationContext,
   selection: RunSelection,
-  plan: PrintPlan,
+  plan: SerializationPlan,
   page: Omit<PageRequest, "columns">,
-): Promise<PrintedPage> {
-  const known = await knowTiers(deps, scope, selection);
+): Promise<SerializedPage> {
+  const known = await loadTiers(deps, scope, selection);
   const { rows, next } = await selectPage(deps.clickhouse, known, selection, { ...page, columns: plan.columns });
   const related = await lookUp(deps, scope, rows, plan.lookups);
-  return { items: rows.map((row) => plan.print(row, related, context)), next: next && printCursor(next) };
+  return { items: rows.map((row) => plan.print(row, related, context)), next: next && encodeCursor(next) };
 }
 
 export async function queryRunsV2(
   deps: TraceDeps,
   scope: RunScope,
-  context: PrintContext,
+  context: SerializationContext,
   body: QueryBody,
-): Promise<PrintedPage> {
+): Promise<SerializedPage> {
   let projects = body.project_ids;
   let since = body.min_start_time ?? daysAgo(1);
   if (body.reference_dataset_id !== undefined) {
     const found = await projectsOfDataset(deps.sql, scope.tenantId, body.reference_dataset_id);
     if (found.length === 0) return { items: [], next: undefined };
-    projects = found.map((one) => one.id);
-    since = body.min_start_time ?? parseTime(found.map((one) => one.start_time).toSorted()[0]!)!;
+    projects = found.map((project) => project.id);
+    since = body.min_start_time ?? parseTime(found.map((project) => project.start_time).toSorted()[0]!)!;
   }
   const selection: RunSelection = limited({
     projects,
@@ -73,11 +73,11 @@ export async function queryRunsV2(
     reference_examples: body.reference_examples,
     since,
     until: body.max_start_time,
-    filters: filtersOf(body.filter),
-    trace_filter: filtersOf(body.trace_filter)[0],
-    tree_filter: filtersOf(body.tree_filter)[0],
+    filters: readFilters(body.filter),
+    trace_filter: readFilters(body.trace_filter)[0],
+    tree_filter: readFilters(body.tree_filter)[0],
   });
-  return printPage(deps, scope, context, selection, planV2(body.selects), {
+  return serializePage(deps, scope, context, selection, planV2(body.selects), {
     descending: body.sort_order === "DESC",
     limit: body.page_size,
     after: readCursor(body.cursor),
@@ -88,12 +88,12 @@ export async function queryRunsV2(
 export async function retrieveRunV2(
   deps: TraceDeps,
   scope: RunScope,
-  context: PrintContext,
+  context: SerializationContext,
   selection: RunSelection,
   selects: readonly string[] | undefined,
 ): Promise<string> {
   const page = { descending: true, limit: 1 };
-  const { items } = await printPage(deps, scope, context, selection, planV2(selects), page);
+  const { items } = await serializePage(deps, scope, context, selection, planV2(selects), page);
   if (items.length === 0) throw notFound("Run not found");
   return items[0]!;
 }
@@ -102,9 +102,9 @@ export async function retrieveRunV2(
 export async function queryTraces(
   deps: TraceDeps,
   scope: RunScope,
-  context: PrintContext,
+  context: SerializationContext,
   body: TracesBody,
-): Promise<PrintedPage> {
+): Promise<SerializedPage> {
   const plan = planV2(body.selects);
   const selection: RunSelection = limited({
     projects: [body.project_id],
@@ -113,10 +113,10 @@ export async function queryTraces(
     since: body.min_start_time ?? (body.trace_ids ? undefined : daysAgo(1)),
     until: body.max_start_time,
     // for a root the trace filter applies to the run itself
-    filters: filtersOf(body.trace_filter),
-    tree_filter: filtersOf(body.tree_filter)[0],
+    filters: readFilters(body.trace_filter),
+    tree_filter: readFilters(body.tree_filter)[0],
   });
-  const { rows, next } = await selectPage(deps.clickhouse, await knowTiers(deps, scope, selection), selection, {
+  const { rows, next } = await selectPage(deps.clickhouse, await loadTiers(deps, scope, selection), selection, {
     columns: plan.columns,
     descending: true,
     limit: body.page_size,
@@ -140,5 +140,5 @@ export async function queryTraces(
     };
     return `{"root_run":${plan.print(row, related, context)},"trace_aggregates":${JSON.stringify(aggregates)}}`;
   });
-  return { items, next: next && printCursor(next) };
+  return { items, next: next && encodeCursor(next) };
 }

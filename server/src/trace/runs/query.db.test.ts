@@ -11,7 +11,7 @@ const TENANT = "00000000-0000-7000-8000-000000000001";
 const projectId = (name: string) => platform.deps.projects.ensureProject(TENANT, name);
 
 /** Returns the ids that a query finds, page by page. */
-async function idsOf(body: object): Promise<string[]> {
+async function queryIds(body: object): Promise<string[]> {
   const found: string[] = [];
   for (let cursor: string | null = null, pages = 0; pages < 50; pages++) {
     const { status, json, text } = await call("POST", "/runs/query", { ...body, cursor });
@@ -94,11 +94,11 @@ test("pages have no gaps, newest or oldest first, whatever is selected", async (
   await sendRuns(call, runs);
   const session = [await projectId("pages")];
   const ids = runs.map((run) => run.id);
-  expect(await idsOf({ session, limit: 99, select: ["id"] })).toEqual(ids.toReversed());
-  expect(await idsOf({ session, limit: 99, order: "asc" })).toEqual(ids);
+  expect(await queryIds({ session, limit: 99, select: ["id"] })).toEqual(ids.toReversed());
+  expect(await queryIds({ session, limit: 99, order: "asc" })).toEqual(ids);
   const rare = ids.filter((_, i) => i % 50 === 0);
-  expect(await idsOf({ session, limit: 2, filter: 'eq(name,"rare")' })).toEqual(rare.toReversed());
-  expect(await idsOf({ session, limit: 2, filter: 'eq(name,"rare")', order: "asc" })).toEqual(rare);
+  expect(await queryIds({ session, limit: 2, filter: 'eq(name,"rare")' })).toEqual(rare.toReversed());
+  expect(await queryIds({ session, limit: 2, filter: 'eq(name,"rare")', order: "asc" })).toEqual(rare);
 });
 
 test("runs with equal start times are neither lost nor repeated between pages", async () => {
@@ -107,7 +107,7 @@ test("runs with equal start times are neither lost nor repeated between pages", 
   await sendRuns(call, runs);
   const session = [await projectId("ties")];
   for (const order of ["asc", "desc"]) {
-    const found = await idsOf({ session, limit: 7, order });
+    const found = await queryIds({ session, limit: 7, order });
     expect(found).toHaveLength(30);
     expect(new Set(found)).toEqual(new Set(runs.map((run) => run.id)));
   }
@@ -124,7 +124,7 @@ test("each condition of a query selects its runs", async () => {
   await sendRuns(call, [a, b, tool, open]);
   const session = [await projectId("conditions")];
   const all = [open.id, tool.id, b.id, a.id].toSorted();
-  const found = async (body: object) => (await idsOf({ session, ...body })).toSorted();
+  const found = async (body: object) => (await queryIds({ session, ...body })).toSorted();
 
   expect(await found({})).toEqual(all);
   expect(await found({ is_root: true })).toEqual([a.id, b.id, open.id].toSorted());
@@ -165,7 +165,7 @@ test("a filter uses the displayed tier and tokens of runs without their own", as
   );
   const found = async (filter: string, session = [usual, short]) => {
     const { json } = await call("POST", "/runs/query", { session, filter });
-    return json.runs.map((one: { id: string }) => one.id).sort();
+    return json.runs.map((run: { id: string }) => run.id).sort();
   };
   expect(await found('eq(trace_tier, "longlived")')).toEqual(ids["tier usual"]);
   expect(await found('not(neq(trace_tier, "shortlived"))')).toEqual(ids["tier short"]);

@@ -1,7 +1,11 @@
 import type { Sql } from "../../base/db/connect.ts";
 
 /** Returns the dataset of each example. Served by dataset_examples_current. */
-export async function findDatasetsOf(sql: Sql, tenantId: string, exampleIds: string[]): Promise<Map<string, string>> {
+export async function findExampleDatasets(
+  sql: Sql,
+  tenantId: string,
+  exampleIds: string[],
+): Promise<Map<string, string>> {
   if (exampleIds.length === 0) return new Map();
   const rows = await sql<{ example_id: string; dataset_id: string }[]>`
     select distinct example_id, dataset_id from dataset_examples

@@ -6,7 +6,7 @@ import type { TraceDeps } from "../deps.ts";
 import { feedbackStats, type FeedbackStatsByKey } from "../feedback/stats.ts";
 import { findTiers, type Tier } from "../project-records/sql.ts";
 import { findShares } from "./share-sql.ts";
-import { findDatasetsOf, findExamplesFrom } from "./related-sql.ts";
+import { findExampleDatasets, findExamplesFrom } from "./related-sql.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import type { Row } from "./select-page.ts";
@@ -56,27 +56,27 @@ export async function lookUp(
   if (rows.length === 0) return {};
   const { tenantId } = scope;
   const roots = rows.filter((row) => row.parent_run_id == null);
-  const idsOf = (list: readonly Row[], name: "id" | "trace_id" | "project_id" | "reference_example_id") => [
+  const distinctIds = (list: readonly Row[], name: "id" | "trace_id" | "project_id" | "reference_example_id") => [
     ...new Set(list.flatMap((row) => (row[name] as string | null | undefined) ?? [])),
   ];
   const since = rows.reduce((first, row) => (row.start_time < first ? row.start_time : first), rows[0]!.start_time);
-  const projects = idsOf(rows, "project_id");
+  const projects = distinctIds(rows, "project_id");
   const lookups: { [L in Lookup]: () => Promise<Related[L]> } = {
     totals: async () =>
       roots.length === 0
         ? new Map()
-        : readTraceTotals(clickhouse, scope, { projects, traces: idsOf(roots, "trace_id"), since }),
-    shares: () => findShares(sql, tenantId, idsOf(rows, "trace_id")),
-    feedback: () => feedbackStats(sql, tenantId, "runs", idsOf(rows, "id")),
-    datasets: () => findDatasetsOf(sql, tenantId, idsOf(rows, "reference_example_id")),
-    inDataset: () => findExamplesFrom(sql, tenantId, idsOf(rows, "id")),
+        : readTraceTotals(clickhouse, scope, { projects, traces: distinctIds(roots, "trace_id"), since }),
+    shares: () => findShares(sql, tenantId, distinctIds(rows, "trace_id")),
+    feedback: () => feedbackStats(sql, tenantId, "runs", distinctIds(rows, "id")),
+    datasets: () => findExampleDatasets(sql, tenantId, distinctIds(rows, "reference_example_id")),
+    inDataset: () => findExamplesFrom(sql, tenantId, distinctIds(rows, "id")),
     tiers: () => findTiers(sql, tenantId, projects),
     children: () => findChildren({ clickhouse }, scope, rows),
     bounds: () => findBounds({ clickhouse }, scope, rows),
-    attachments: async () => linksOf(links, await findAttachments(clickhouse, tenantId, idsOf(rows, "id"))),
+    attachments: async () => signLinks(links, await findAttachments(clickhouse, tenantId, distinctIds(rows, "id"))),
   };
   const looked: Partial<Related> = {};
-  await Promise.all([...wanted].map(async (one) => Object.assign(looked, { [one]: await lookups[one]() })));
+  await Promise.all([...wanted].map(async (lookup) => Object.assign(looked, { [lookup]: await lookups[lookup]() })));
   return looked;
 }
 
@@ -86,9 +86,9 @@ async function findChildren(
   scope: RunScope,
   rows: readonly Row[],
 ): Promise<Related["children"]> {
-  const statement = ch`select r.id, r.parent_run_id, r.dotted_order ${fromRuns(scope, tracesOf(rows))}
+  const statement = ch`select r.id, r.parent_run_id, r.dotted_order ${fromRuns(scope, distinctTraces(rows))}
     order by r.dotted_order limit 200000`;
-  const runs = await readRows<Row>(clickhouse.askedBy(scope.tenantId), "runs.children", statement);
+  const runs = await readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.children", statement);
   return new Map(
     rows.map((row) => {
       const prefix = `${row.dotted_order ?? ""}.`;
@@ -104,16 +104,16 @@ async function findBounds(
   rows: readonly Row[],
 ): Promise<Related["bounds"]> {
   const statement = ch`select r.trace_id as trace, min(r.start_time) as first, max(r.start_time) as last
-    ${fromRuns(scope, tracesOf(rows))} group by r.trace_id`;
+    ${fromRuns(scope, distinctTraces(rows))} group by r.trace_id`;
   const bounds = await readRows<{ trace: string; first: string; last: string }>(
-    clickhouse.askedBy(scope.tenantId),
+    clickhouse.forTenant(scope.tenantId),
     "runs.trace_bounds",
     statement,
   );
   return new Map(bounds.map(({ trace, first, last }) => [trace, { first, last }]));
 }
 
-function linksOf(links: LinkSigner, attachments: AttachmentRow[]): Related["attachments"] {
+function signLinks(links: LinkSigner, attachments: AttachmentRow[]): Related["attachments"] {
   const found: Related["attachments"] = new Map();
   for (const { run_id, name, mime_type, blob } of attachments) {
     const link = { name, mime_type, path: attachmentPath(links.sign({ blob, mime_type, name })) };
@@ -122,7 +122,7 @@ function linksOf(links: LinkSigner, attachments: AttachmentRow[]): Related["atta
   return found;
 }
 
-const tracesOf = (rows: readonly Row[]) => ({
+const distinctTraces = (rows: readonly Row[]) => ({
   projects: [...new Set(rows.map((row) => row.project_id))],
   traces: [...new Set(rows.flatMap((row) => row.trace_id ?? []))],
 });

@@ -8,10 +8,10 @@ export interface RunField {
   columns: readonly string[];
   lookups: readonly Lookup[];
   /** Returns JSON text. */
-  print(row: Row, related: Partial<Related>, context: PrintContext): string;
+  print(row: Row, related: Partial<Related>, context: SerializationContext): string;
 }
 
-export interface PrintContext {
+export interface SerializationContext {
   tenantId: string;
   /** Base of link paths: `http://localhost:1984/api/v1`. */
   apiBase: string;
@@ -76,17 +76,22 @@ export const appPath = (row: Row, tenantId: string): string =>
   `/o/${tenantId}/projects/p/${row.project_id}/r/${row.id}` +
   `?trace_id=${row.trace_id}&start_time=${encodeURIComponent(naive(row.start_time))}`;
 
-export function tierOf(row: Row, related: Partial<Related>, context: PrintContext): "longlived" | "shortlived" {
+export function effectiveTier(
+  row: Row,
+  related: Partial<Related>,
+  context: SerializationContext,
+): "longlived" | "shortlived" {
   const own = row.trace_tier as "longlived" | "shortlived" | null | undefined;
   return own ?? related.tiers?.get(row.project_id)?.trace_tier ?? context.defaultTier;
 }
 
 /** Returns the seconds from the run's start until its trace may be deleted; null when it is kept (retention/). */
-export function ttlSeconds(row: Row, related: Partial<Related>, context: PrintContext): number | null {
+export function ttlSeconds(row: Row, related: Partial<Related>, context: SerializationContext): number | null {
   const project = related.tiers?.get(row.project_id);
   const tier = project?.trace_tier ?? context.defaultTier;
   const own = project?.retention_days ?? context.retentionDays(tier);
-  const days = row.trace_tier == null ? own : longer(context.retentionDays(tierOf(row, related, context)), own, row);
+  const days =
+    row.trace_tier == null ? own : longer(context.retentionDays(effectiveTier(row, related, context)), own, row);
   return days === undefined ? null : days * 86_400;
 }
 
@@ -97,7 +102,7 @@ function longer(ofTier: number | undefined, ofProject: number | undefined, row: 
 }
 
 /** Returns true if the trace is in the longer tier and its project in the shorter one. */
-export function isUpgraded(row: Row, related: Partial<Related>, context: PrintContext): boolean {
+export function isUpgraded(row: Row, related: Partial<Related>, context: SerializationContext): boolean {
   const ofProject = related.tiers?.get(row.project_id)?.trace_tier ?? context.defaultTier;
   return row.trace_tier === "longlived" && ofProject === "shortlived";
 }

@@ -47,7 +47,7 @@ export async function selectPage(
   page: PageRequest,
 ): Promise<{ rows: Row[]; next: Position | undefined }> {
   const found: Row[] = [];
-  for await (const { window, columns, last } of windowsOf(clickhouse, scope, selection, page)) {
+  for await (const { window, columns, last } of timeWindows(clickhouse, scope, selection, page)) {
     const missing = page.limit - found.length;
     // one extra row shows whether there are more
     const rows = await selectRuns(clickhouse, scope, window, { ...page, columns, limit: missing + 1 });
@@ -65,7 +65,7 @@ interface Window {
   last: boolean;
 }
 
-async function* windowsOf(
+async function* timeWindows(
   clickhouse: ClickHouse,
   scope: RunScope,
   selection: RunSelection,
@@ -108,10 +108,10 @@ async function byKeys(
     (key) => !key.deleted && (selection.projects?.includes(key.project_id) ?? true),
   );
   if (keys.length === 0) return undefined;
-  return { ...selection, ...keysOf(keys) };
+  return { ...selection, ...pageKeys(keys) };
 }
 
-const keysOf = (rows: readonly { id: string; project_id: string; start_time: string }[]) => ({
+const pageKeys = (rows: readonly { id: string; project_id: string; start_time: string }[]) => ({
   projects: [...new Set(rows.map((row) => row.project_id))],
   ids: rows.map((row) => row.id),
   at: [...new Set(rows.map((row) => row.start_time))],
@@ -127,7 +127,7 @@ async function startTimeAt(
 ): Promise<MicroTime | undefined> {
   const statement = ch`select r.start_time as bound ${fromPieces(scope, selection, beyond(page))}
     order by r.start_time ${direction(page)} limit 1 offset ${bind("UInt32", offset)}`;
-  const [row] = await readRows<{ bound: MicroTime }>(clickhouse.askedBy(scope.tenantId), "runs.bound", statement);
+  const [row] = await readRows<{ bound: MicroTime }>(clickhouse.forTenant(scope.tenantId), "runs.bound", statement);
   return row?.bound;
 }
 
@@ -140,7 +140,7 @@ async function selectRuns(
 ): Promise<Row[]> {
   const statement = ch`select ${list(page.columns)} ${fromRuns(scope, selection, beyond(page))}
     order by r.start_time ${direction(page)}, r.id ${direction(page)} limit ${bind("UInt32", page.limit)}`;
-  return readRows<Row>(clickhouse.askedBy(scope.tenantId), "runs.page", statement);
+  return readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.page", statement);
 }
 
 /** Reads columns of these runs, in the same order. Runs deleted meanwhile are left out. */
@@ -151,8 +151,8 @@ async function readRuns(
   columns: readonly string[],
 ): Promise<Row[]> {
   if (keys.length === 0) return [];
-  const statement = ch`select ${list(columns)} ${fromRuns(scope, keysOf(keys))}`;
-  const rows = await readRows<Row>(clickhouse.askedBy(scope.tenantId), "runs.read", statement);
+  const statement = ch`select ${list(columns)} ${fromRuns(scope, pageKeys(keys))}`;
+  const rows = await readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.read", statement);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return keys.flatMap((key) => byId.get(key.id) ?? []);
 }

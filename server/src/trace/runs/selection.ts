@@ -89,8 +89,8 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
   if (error !== undefined) conditions.push(raw(`r.error is ${error ? "not " : ""}null`));
   if (selection.has_thread) conditions.push(raw("r.thread_id is not null"));
   for (const filter of filters ?? []) conditions.push(compileFilter(filter, scope));
-  if (trace_filter) conditions.push(inTraceOf(scope, selection, trace_filter, [raw("r.parent_run_id is null")]));
-  if (tree_filter) conditions.push(inTraceOf(scope, selection, tree_filter, []));
+  if (trace_filter) conditions.push(inMatchingTrace(scope, selection, trace_filter, [raw("r.parent_run_id is null")]));
+  if (tree_filter) conditions.push(inMatchingTrace(scope, selection, tree_filter, []));
   return conditions;
 }
 
@@ -98,7 +98,7 @@ function mergedConditions(scope: RunScope, selection: RunSelection): Fragment[] 
  * Compiles the condition that some run of the run's trace passes: in the same projects, at any time, since a trace may
  * extend beyond the bounds.
  */
-function inTraceOf(scope: RunScope, selection: RunSelection, filter: Expression, also: Fragment[]): Fragment {
+function inMatchingTrace(scope: RunScope, selection: RunSelection, filter: Expression, also: Fragment[]): Fragment {
   const { projects, traces } = selection;
   const passing = all([...also, compileFilter(filter, scope)]);
   return ch`r.trace_id in (

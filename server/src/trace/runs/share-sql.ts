@@ -38,6 +38,6 @@ export async function deleteShare(sql: Sql, tenantId: string, traceId: string): 
   await sql`delete from trace_shares where tenant_id = ${tenantId} and trace_id = ${traceId}`;
 }
 
-export async function deleteSharesOf(sql: Sql, tenantId: string, traceIds: string[]): Promise<void> {
+export async function deleteTraceShares(sql: Sql, tenantId: string, traceIds: string[]): Promise<void> {
   await sql`delete from trace_shares where tenant_id = ${tenantId} and trace_id = any(${traceIds}::uuid[])`;
 }

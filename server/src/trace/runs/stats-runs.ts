@@ -28,7 +28,7 @@ export async function statsOfRuns(
   const request = {
     selection,
     metrics,
-    grouping: groupingOf(body),
+    grouping: readGrouping(body),
     maxGroups: body.group_by?.max_groups ?? 1,
     groups: body.group_by ? body.groups?.flatMap((name) => name ?? []) : undefined,
   };
@@ -41,9 +41,9 @@ export async function statsOfRuns(
     wantsFacets ? findFacets(clickhouse, scope, selection, "all") : undefined,
   ]);
   const answer = (name: string, of: Figures | undefined): Stats => {
-    const printed = printFigures(of ?? { run_count: 0 });
+    const printed = serializeFigures(of ?? { run_count: 0 });
     if (!feedback) return printed;
-    const keys = feedback.filter((one) => one.group_name === name);
+    const keys = feedback.filter((entry) => entry.group_name === name);
     return {
       ...printed,
       feedback_stats: Object.fromEntries(
@@ -55,14 +55,14 @@ export async function statsOfRuns(
   return Object.fromEntries(Array.from(figures, ([name, of]) => [name, answer(name, of)]));
 }
 
-export function groupingOf({ group_by }: Pick<StatsBody, "group_by">): Grouping | undefined {
+export function readGrouping({ group_by }: Pick<StatsBody, "group_by">): Grouping | undefined {
   if (!group_by) return undefined;
   const { attribute, path } = group_by;
   return attribute === "metadata" ? { attribute, path: path! } : { attribute };
 }
 
 /** Converts costs to numbers and times to times without a zone. */
-export function printFigures(figures: Figures): Stats {
+export function serializeFigures(figures: Figures): Stats {
   const entries = METRIC_NAMES.filter((name) => figures[name] !== undefined).map((name) => {
     const value = figures[name]!;
     if (value === null) return [name, null];

@@ -96,9 +96,9 @@ test("statistics can be grouped", async () => {
   const by = async (group_by: object, body = {}) => {
     const found = await stats({ is_root: true, group_by, select: ["run_count", "total_tokens"], ...body });
     return Object.fromEntries(
-      Object.entries(found as Record<string, { run_count: number; total_tokens: number }>).map(([name, one]) => [
+      Object.entries(found as Record<string, { run_count: number; total_tokens: number }>).map(([name, entry]) => [
         name,
-        [one.run_count, one.total_tokens],
+        [entry.run_count, entry.total_tokens],
       ]),
     );
   };

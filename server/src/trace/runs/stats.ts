@@ -13,7 +13,7 @@ import { TRACE_SUMS } from "./trace-totals.ts";
 /**
  * Sums usage over model calls; chains around them often repeat it, so other runs count only if there is no model call.
  */
-const sumOf = (name: string) => `coalesce(sumIf(u.${name}, u.calls_model), sum(u.${name}))`;
+const sumTokens = (name: string) => `coalesce(sumIf(u.${name}, u.calls_model), sum(u.${name}))`;
 const quantile = (level: number, name: string) => `quantileExactInclusive(${level})(u.${name})`;
 
 /** Aggregates over units `u`: seconds, tokens, money. */
@@ -24,18 +24,18 @@ export const METRICS = {
   latency_avg: "avg(u.latency)",
   first_token_p50: quantile(0.5, "first_token"),
   first_token_p99: quantile(0.99, "first_token"),
-  total_tokens: sumOf("total_tokens"),
-  prompt_tokens: sumOf("prompt_tokens"),
-  completion_tokens: sumOf("completion_tokens"),
+  total_tokens: sumTokens("total_tokens"),
+  prompt_tokens: sumTokens("prompt_tokens"),
+  completion_tokens: sumTokens("completion_tokens"),
   median_tokens: `round(${quantile(0.5, "total_tokens")})`,
   tokens_p99: `round(${quantile(0.99, "total_tokens")})`,
   prompt_tokens_p50: `round(${quantile(0.5, "prompt_tokens")})`,
   prompt_tokens_p99: `round(${quantile(0.99, "prompt_tokens")})`,
   completion_tokens_p50: `round(${quantile(0.5, "completion_tokens")})`,
   completion_tokens_p99: `round(${quantile(0.99, "completion_tokens")})`,
-  total_cost: sumOf("total_cost"),
-  prompt_cost: sumOf("prompt_cost"),
-  completion_cost: sumOf("completion_cost"),
+  total_cost: sumTokens("total_cost"),
+  prompt_cost: sumTokens("prompt_cost"),
+  completion_cost: sumTokens("completion_cost"),
   cost_p50: "quantileExactInclusive(0.5)(toFloat64(u.total_cost))",
   cost_p99: "quantileExactInclusive(0.99)(toFloat64(u.total_cost))",
   last_run_start_time: "max(u.started)",
@@ -72,12 +72,12 @@ export async function computeStats(
   const columns = metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`));
   const only = groups ? ch`where u.grp in ${bind("Array(String)", groups)}` : raw("");
   const statement = ch`select u.grp as group_name, count() as group_size, ${join([raw("0 as nothing"), ...columns], ", ")}
-    from (${unitsOf(scope, selection, grouping)}) as u ${only}
+    from (${selectUnits(scope, selection, grouping)}) as u ${only}
     group by u.grp order by group_size desc, group_name limit ${bind("UInt32", maxGroups)}`;
   // checking a set of thousands of traces against the index costs more than it saves
   const settings = { use_skip_indexes: selection.ids || selection.traces ? 1 : 0 } as const;
   const rows = await readRows<Figures & { group_name: string }>(
-    clickhouse.askedBy(scope.tenantId),
+    clickhouse.forTenant(scope.tenantId),
     "runs.stats",
     statement,
     settings,
@@ -89,26 +89,28 @@ export async function computeStats(
  * Builds the counted units, one row each; a unit in several groups has several rows, a unit in no group none. Without
  * `totals` a root has its own tokens and costs, for callers that need neither.
  */
-export function unitsOf(
+export function selectUnits(
   scope: RunScope,
   selection: RunSelection,
   grouping: Grouping | undefined,
   totals = true,
 ): Fragment {
-  return selection.is_root && totals ? tracesOf(scope, selection, grouping) : runsOf(scope, selection, grouping);
+  return selection.is_root && totals
+    ? selectTraces(scope, selection, grouping)
+    : selectRuns(scope, selection, grouping);
 }
 
 const FIRST_TOKEN = "dateDiff('microsecond', start_time, first_token_time) / 1e6";
 
-const runsOf = (scope: RunScope, selection: RunSelection, grouping: Grouping | undefined): Fragment => ch`
-  select r.id as id, ${groupOf(grouping)} as grp, r.start_time as started, ${raw(RUN_LATENCY)} as latency,
+const selectRuns = (scope: RunScope, selection: RunSelection, grouping: Grouping | undefined): Fragment => ch`
+  select r.id as id, ${groupColumn(grouping)} as grp, r.start_time as started, ${raw(RUN_LATENCY)} as latency,
     ${raw(FIRST_TOKEN)} as first_token, r.error is not null as failed,
     ifNull(r.run_type in ('llm', 'embedding'), false) as calls_model,
     r.total_tokens, r.prompt_tokens, r.completion_tokens, r.total_cost, r.prompt_cost, r.completion_cost
   ${fromRuns(scope, selection)}`;
 
 /** Runs of a trace begin after its root, possibly outside the bounds that apply to the root. */
-function tracesOf(scope: RunScope, selection: RunSelection, grouping: Grouping | undefined): Fragment {
+function selectTraces(scope: RunScope, selection: RunSelection, grouping: Grouping | undefined): Fragment {
   const { projects, traces, since } = selection;
   return ch`
     select roots.id as id, roots.grp as grp, roots.started as started, roots.latency as latency,
@@ -117,7 +119,7 @@ function tracesOf(scope: RunScope, selection: RunSelection, grouping: Grouping |
       sums.trace_completion_tokens as completion_tokens, sums.trace_total_cost as total_cost,
       sums.trace_prompt_cost as prompt_cost, sums.trace_completion_cost as completion_cost
     from (
-      select r.id as id, r.trace_id as trace, ${groupOf(grouping)} as grp, r.start_time as started,
+      select r.id as id, r.trace_id as trace, ${groupColumn(grouping)} as grp, r.start_time as started,
         ${raw(RUN_LATENCY)} as latency, ${raw(FIRST_TOKEN)} as first_token, r.error is not null as failed
       ${fromRuns(scope, selection)}
     ) as roots
@@ -126,7 +128,7 @@ function tracesOf(scope: RunScope, selection: RunSelection, grouping: Grouping |
     ) as sums on sums.trace = roots.trace`;
 }
 
-export function groupOf(grouping: Grouping | undefined): Fragment {
+export function groupColumn(grouping: Grouping | undefined): Fragment {
   switch (grouping?.attribute) {
     case undefined:
       return raw("''");
@@ -187,9 +189,9 @@ export async function computeFeedbackStats(
         arraySlice(mapValues(value_counts), 1, ${bind("UInt32", MAX_VALUES)})) as values
     from feedback as f final
     inner join (
-      select r.id as id, ${groupOf(grouping)} as grp ${fromRuns(scope, selection, [withFeedback])}
+      select r.id as id, ${groupColumn(grouping)} as grp ${fromRuns(scope, selection, [withFeedback])}
     ) as m on m.id = f.run_id
     where ${all(conditions)}
     group by group_name, feedback_key order by group_name, feedback_key limit 10000`;
-  return readRows<FeedbackFigures>(clickhouse.askedBy(scope.tenantId), "runs.feedback_stats", statement);
+  return readRows<FeedbackFigures>(clickhouse.forTenant(scope.tenantId), "runs.feedback_stats", statement);
 }

@@ -6,12 +6,12 @@ import type { TraceDeps } from "../deps.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
-import { type Figures, groupOf, type Grouping, METRIC_NAMES, METRICS, needsTotals, unitsOf } from "./stats.ts";
-import { groupingOf, printFigures } from "./stats-runs.ts";
+import { type Figures, groupColumn, type Grouping, METRIC_NAMES, METRICS, needsTotals, selectUnits } from "./stats.ts";
+import { readGrouping, serializeFigures } from "./stats-runs.ts";
 import { MAX_POINTS, type Timeline, type TimelineBody } from "./stats-schema.ts";
 
 /** Start of a time's bucket, in seconds since 1970. */
-const bucketOf = (column: string, seconds: number): Fragment =>
+const timeBucket = (column: string, seconds: number): Fragment =>
   ch`intDiv(toUnixTimestamp(${raw(column)}), ${bind("UInt32", seconds)}) * ${bind("UInt32", seconds)}`;
 
 const isoTime = (seconds: number | string): string => new Date(Number(seconds) * 1000).toISOString();
@@ -26,7 +26,7 @@ export async function timelineOfRuns(
   const { bucket_seconds: seconds } = body;
   refuseTooMany(selection, seconds);
   const metrics = METRIC_NAMES.filter((name) => body.select?.includes(name) ?? true);
-  const grouping = groupingOf(body);
+  const grouping = readGrouping(body);
   const maxGroups = body.group_by?.max_groups ?? 1;
   const wantsFeedback = body.select?.includes("feedback_stats") ?? true;
   const [rows, feedback] = await Promise.all([
@@ -39,13 +39,13 @@ export async function timelineOfRuns(
       group,
       points: points.map(({ bucket, group_name: _group, group_size: _size, nothing: _none, ...figures }) => ({
         start: isoTime(bucket),
-        ...printFigures(figures as Figures),
+        ...serializeFigures(figures as Figures),
       })),
     }),
   );
-  const told = new Set(series.map(({ group }) => group));
+  const groups = new Set(series.map(({ group }) => group));
   const keys = inGroups(
-    feedback.filter(({ group_name }) => told.has(group_name)),
+    feedback.filter(({ group_name }) => groups.has(group_name)),
     ({ group_name, key }) => JSON.stringify([group_name, key]),
   );
   return {
@@ -60,10 +60,10 @@ export async function timelineOfRuns(
 }
 
 /** Groups rows in the order in which each group first occurs. */
-function inGroups<T>(rows: readonly T[], keyOf: (row: T) => string): Map<string, T[]> {
+function inGroups<T>(rows: readonly T[], bucketKey: (row: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const row of rows) {
-    const key = keyOf(row);
+    const key = bucketKey(row);
     const group = groups.get(key);
     if (group) group.push(row);
     else groups.set(key, [row]);
@@ -100,14 +100,14 @@ async function readFigures(
     select * from (
       select *, dense_rank() over (order by group_size desc, group_name) as place from (
         select *, sum(size) over (partition by group_name) as group_size from (
-          select u.grp as group_name, ${bucketOf("u.started", seconds)} as bucket, count() as size,
+          select u.grp as group_name, ${timeBucket("u.started", seconds)} as bucket, count() as size,
             ${join([raw("0 as nothing"), ...columns], ", ")}
-          from (${unitsOf(scope, selection, grouping, needsTotals(metrics))}) as u
+          from (${selectUnits(scope, selection, grouping, needsTotals(metrics))}) as u
           group by group_name, bucket)))
     where place <= ${bind("UInt32", maxGroups)}
     order by place, bucket desc limit ${bind("UInt32", MAX_POINTS)}`;
   const rows = await readRows<FigureRow & { place: number; size: number }>(
-    clickhouse.askedBy(scope.tenantId),
+    clickhouse.forTenant(scope.tenantId),
     "runs.timeline",
     statement,
     {
@@ -147,10 +147,10 @@ function readFeedback(
     select m.grp as group_name, f.key as key, m.bucket as bucket, count() as n, avg(f.score) as avg
     from feedback as f final
     inner join (
-      select r.id as id, ${groupOf(grouping)} as grp, ${bucketOf("r.start_time", seconds)} as bucket
+      select r.id as id, ${groupColumn(grouping)} as grp, ${timeBucket("r.start_time", seconds)} as bucket
       ${fromRuns(scope, selection, [withFeedback])}
     ) as m on m.id = f.run_id
     where f.tenant_id = ${tenant}
     group by group_name, key, bucket order by key, group_name, bucket limit ${bind("UInt32", MAX_POINTS)}`;
-  return readRows<FeedbackRow>(clickhouse.askedBy(scope.tenantId), "runs.feedback_timeline", statement);
+  return readRows<FeedbackRow>(clickhouse.forTenant(scope.tenantId), "runs.feedback_timeline", statement);
 }

@@ -37,7 +37,7 @@ export const TRACE_SUMS = SUMMED.map(
 ).join(", ");
 
 /** Source of a figure: a model call, the root, or another run. */
-type Teller = "model" | "root" | "other";
+type TotalsSource = "model" | "root" | "other";
 
 /**
  * Reads the totals of these traces, which are in these projects and begin at `since` or later. Same rule as TRACE_SUMS,
@@ -53,18 +53,18 @@ export async function readTraceTotals(
     select r.trace_id as trace, min(r.first_token_time) as first_token, ${sums},
       multiIf(r.run_type in ('llm', 'embedding'), 'model', r.parent_run_id is null, 'root', 'other') as teller
     ${fromRuns(scope, { projects, traces, since })} group by r.trace_id, teller`;
-  const rows = await readRows<TraceTotals & { teller: Teller }>(
-    clickhouse.askedBy(scope.tenantId),
+  const rows = await readRows<TraceTotals & { teller: TotalsSource }>(
+    clickhouse.forTenant(scope.tenantId),
     "runs.trace_totals",
     statement,
   );
-  const told = new Map<string, Partial<Record<Teller, TraceTotals>>>();
-  for (const { teller, ...row } of rows) told.set(row.trace, { ...told.get(row.trace), [teller]: row });
-  return new Map(Array.from(told, ([trace, tellers]) => [trace, totalsOf(trace, tellers)]));
+  const totals = new Map<string, Partial<Record<TotalsSource, TraceTotals>>>();
+  for (const { teller, ...row } of rows) totals.set(row.trace, { ...totals.get(row.trace), [teller]: row });
+  return new Map(Array.from(totals, ([trace, bySource]) => [trace, mergeTotals(trace, bySource)]));
 }
 
-function totalsOf(trace: string, { model, root, other }: Partial<Record<Teller, TraceTotals>>): TraceTotals {
-  const first = [model, root, other].flatMap((one) => one?.first_token ?? []).toSorted()[0] ?? null;
+function mergeTotals(trace: string, { model, root, other }: Partial<Record<TotalsSource, TraceTotals>>): TraceTotals {
+  const first = [model, root, other].flatMap((totals) => totals?.first_token ?? []).toSorted()[0] ?? null;
   const sums = SUMMED.map((name) => `trace_${name}` as const).map((name) => [
     name,
     model?.[name] ?? root?.[name] ?? other?.[name] ?? null,

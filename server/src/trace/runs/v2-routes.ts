@@ -4,11 +4,11 @@ import { v2 } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { around, jsonFrom } from "./json-stream.ts";
-import { printContext } from "./print-context.ts";
-import { planV2 } from "./print-v2.ts";
-import { checkProjects, printRuns } from "./query-runs.ts";
-import { filtersOf, pageText, queryRunsV2, queryTraces, retrieveRunV2 } from "./query-v2.ts";
-import { knowTiers } from "./know-tiers.ts";
+import { serializationContext } from "./serialization-context.ts";
+import { planV2 } from "./serialize-v2.ts";
+import { checkProjects, serializeRuns } from "./query-runs.ts";
+import { readFilters, pageText, queryRunsV2, queryTraces, retrieveRunV2 } from "./query-v2.ts";
+import { loadTiers } from "./load-tiers.ts";
 import { limited } from "./limited.ts";
 import { RunScope } from "./run-scope.ts";
 import * as schema from "./v2-schema.ts";
@@ -28,7 +28,7 @@ export function runV2Routes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.project_ids);
-        return rawJson(pageText(await queryRunsV2(deps, scope, printContext(deps.settings, scope, c), body)));
+        return rawJson(pageText(await queryRunsV2(deps, scope, serializationContext(deps.settings, scope, c), body)));
       },
     }),
     route({
@@ -42,7 +42,7 @@ export function runV2Routes(deps: TraceDeps): Route[] {
       async handler({ params, query, principal, c }) {
         const scope = RunScope.of(principal);
         const selection = { ids: [params.run_id], projects: [query.project_id] };
-        const context = printContext(deps.settings, scope, c);
+        const context = serializationContext(deps.settings, scope, c);
         return rawJson(await retrieveRunV2(deps, scope, context, selection, query.selects));
       },
     }),
@@ -57,7 +57,7 @@ export function runV2Routes(deps: TraceDeps): Route[] {
       async handler({ params, query, principal, c }) {
         const scope = RunScope.of(principal);
         const selection = { ids: [params.run_id], projects: [query.project_id], traces: [query.trace_id] };
-        const context = printContext(deps.settings, scope, c);
+        const context = serializationContext(deps.settings, scope, c);
         const run = await retrieveRunV2(deps, scope, context, selection, ["APP_PATH"]);
         return c.json({ url: context.consoleUrl + (JSON.parse(run) as { app_path: string }).app_path });
       },
@@ -73,7 +73,7 @@ export function runV2Routes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, [body.project_id]);
-        return rawJson(pageText(await queryTraces(deps, scope, printContext(deps.settings, scope, c), body)));
+        return rawJson(pageText(await queryTraces(deps, scope, serializationContext(deps.settings, scope, c), body)));
       },
     }),
     route({
@@ -93,11 +93,11 @@ export function runV2Routes(deps: TraceDeps): Route[] {
           traces: [params.trace_id],
           since: query.min_start_time,
           until: query.max_start_time,
-          filters: filtersOf(query.filter),
+          filters: readFilters(query.filter),
         });
-        const context = printContext(deps.settings, scope, c);
-        const known = await knowTiers(deps, scope, selection);
-        const runs = printRuns(deps, known, context, selection, planV2(query.selects), false);
+        const context = serializationContext(deps.settings, scope, c);
+        const known = await loadTiers(deps, scope, selection);
+        const runs = serializeRuns(deps, known, context, selection, planV2(query.selects), false);
         return jsonFrom(around('{"items":', runs, "}"));
       },
     }),

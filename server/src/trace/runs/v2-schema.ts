@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { isoTime, queryMany, uuid } from "../../base/http/fields.ts";
 import { parseTime } from "../filter/literals.ts";
-import { SELECTABLE_V2 } from "./print-v2.ts";
+import { SELECTABLE_V2 } from "./serialize-v2.ts";
 import { microTime, RUN_TYPES } from "./query-schema.ts";
 
 /** Contract trace-platform §3.5. */

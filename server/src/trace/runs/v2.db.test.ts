@@ -95,7 +95,7 @@ test("returns a run by id with the selected properties, under v2 names", async (
     "ERROR",
   ];
   const read = (id: string) =>
-    call("GET", `/v2/runs/${id}?project_id=${project_id}&${selects.map((one) => `selects=${one}`).join("&")}`);
+    call("GET", `/v2/runs/${id}?project_id=${project_id}&${selects.map((select) => `selects=${select}`).join("&")}`);
   expect((await read(root.id)).json).toEqual({
     id: root.id,
     name: "agent",

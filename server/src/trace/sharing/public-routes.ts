@@ -8,11 +8,11 @@ import type { TraceDeps } from "../deps.ts";
 import { feedbackOfTrace } from "../feedback/public-sql.ts";
 import { publicListQuery } from "../feedback/schema.ts";
 import { around, jsonFrom } from "../runs/json-stream.ts";
-import { printContext } from "../runs/print-context.ts";
-import { planShared } from "../runs/print-v1.ts";
-import { planV2 } from "../runs/print-v2.ts";
-import { printPage, retrieveRunV2 } from "../runs/query-v2.ts";
-import { printRuns } from "../runs/query-runs.ts";
+import { serializationContext } from "../runs/serialization-context.ts";
+import { planShared } from "../runs/serialize-v1.ts";
+import { planV2 } from "../runs/serialize-v2.ts";
+import { serializePage, retrieveRunV2 } from "../runs/query-v2.ts";
+import { serializeRuns } from "../runs/query-runs.ts";
 import * as run from "../runs/query-schema.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import type { RunSelection } from "../runs/selection.ts";
@@ -47,9 +47,12 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       async handler({ params, c }) {
         const share = await openShare(deps, params.share_token);
         const { scope, selection } = selectTrace(share);
-        const context = printContext(deps.settings, scope, c);
+        const context = serializationContext(deps.settings, scope, c);
         const root = { ...selection, is_root: true };
-        const { items } = await printPage(deps, scope, context, root, planShared(), { descending: false, limit: 1 });
+        const { items } = await serializePage(deps, scope, context, root, planShared(), {
+          descending: false,
+          limit: 1,
+        });
         if (items.length === 0) throw notFound("Run not found");
         return rawJson(items[0]!);
       },
@@ -65,9 +68,9 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       async handler({ params, c }) {
         const share = await openShare(deps, params.share_token);
         const { scope, selection } = selectTrace(share);
-        const context = printContext(deps.settings, scope, c);
+        const context = serializationContext(deps.settings, scope, c);
         const selected = { ...selection, ids: [params.run_id] };
-        const { items } = await printPage(deps, scope, context, selected, planShared(), {
+        const { items } = await serializePage(deps, scope, context, selected, planShared(), {
           descending: false,
           limit: 1,
         });
@@ -86,12 +89,12 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       async handler({ params, body, c }) {
         const share = await openShare(deps, params.share_token);
         const { scope, selection } = selectTrace(share);
-        const context = printContext(deps.settings, scope, c);
+        const context = serializationContext(deps.settings, scope, c);
         const runs = { ...selection, ids: body.id ?? undefined };
         return jsonFrom(
           around(
             '{"runs":',
-            printRuns(deps, scope, context, runs, planShared(), false),
+            serializeRuns(deps, scope, context, runs, planShared(), false),
             ',"cursors":{"next":null,"prev":null}}',
           ),
         );
@@ -111,14 +114,14 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         async handler({ params, query, c }) {
           const share = await openShare(deps, params.share_token);
           const { scope, selection } = selectTrace(share);
-          const context = printContext(deps.settings, scope, c);
+          const context = serializationContext(deps.settings, scope, c);
           const named = new URLSearchParams(params.query?.slice("runs".length)).getAll("id");
           const ids = z
             .array(uuid)
             .max(1000)
             .parse([...named, ...(query.id === undefined ? [] : [query.id].flat())]);
           const runs = { ...selection, ids: ids.length > 0 ? ids : undefined };
-          return jsonFrom(printRuns(deps, scope, context, runs, planShared(), false));
+          return jsonFrom(serializeRuns(deps, scope, context, runs, planShared(), false));
         },
       }),
     ),
@@ -147,8 +150,8 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       async handler({ params, body, c }) {
         const share = await openShare(deps, params.share_token);
         const { scope, selection } = selectTrace(share);
-        const context = printContext(deps.settings, scope, c);
-        const runs = printRuns(deps, scope, context, selection, planV2(shown(body.selects)), false);
+        const context = serializationContext(deps.settings, scope, c);
+        const runs = serializeRuns(deps, scope, context, selection, planV2(shown(body.selects)), false);
         return jsonFrom(around('{"items":', runs, "}"));
       },
     }),
@@ -164,7 +167,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
       async handler({ params, query, c }) {
         const share = await openShare(deps, params.share_token);
         const { scope, selection } = selectTrace(share);
-        const context = printContext(deps.settings, scope, c);
+        const context = serializationContext(deps.settings, scope, c);
         const selected = { ...selection, ids: [params.run_id] };
         return rawJson(await retrieveRunV2(deps, scope, context, selected, shown(query.selects)));
       },

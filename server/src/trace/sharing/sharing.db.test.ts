@@ -87,13 +87,13 @@ test("shares a trace through v2", async () => {
     selects: ["NAME", "PROJECT_ID", "APP_PATH"],
   });
   expect(runs.json).toEqual({ items: [{ name: "sample" }, { name: "sample" }] });
-  const one = `/api/v2/public/${share_token}/run/${child.id}?selects=ID&start_time=${encodeURIComponent(child.start_time)}`;
-  expect((await call("GET", one)).json).toEqual({ id: child.id });
+  const path = `/api/v2/public/${share_token}/run/${child.id}?selects=ID&start_time=${encodeURIComponent(child.start_time)}`;
+  expect((await call("GET", path)).json).toEqual({ id: child.id });
 
   for (let i = 0; i < 2; i++) {
     expect((await call("DELETE", `/api/v2/runs/${root.id}/share`, { session_id: project_id })).status).toBe(204);
   }
-  expect((await call("GET", one)).status).toBe(404);
+  expect((await call("GET", path)).status).toBe(404);
 });
 
 test("unsharing any run through v2 ends the sharing of its whole trace, and is always 204", async () => {

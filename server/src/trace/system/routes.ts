@@ -89,8 +89,8 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
           "/api/v1.";
         const guides = Object.entries(GUIDES).map(([name, title]) => ({ title, url: `/docs/${name}` }));
         const about = { title: "Heddle trace platform", version, description, guides };
-        const manners = { errors: deps.settings.errors, limited: deps.rateLimits.mode !== "off" };
-        return openApiDocument([...others, ...routes], about, manners);
+        const conventions = { errors: deps.settings.errors, limited: deps.rateLimits.mode !== "off" };
+        return openApiDocument([...others, ...routes], about, conventions);
       },
     }),
   ];

@@ -33,7 +33,7 @@ export interface ThreadPosition {
 /** Roots with a thread, of one project. */
 export type ThreadSelection = RunSelection & { projects: [string] };
 
-const rootsOf = (scope: RunScope, selection: ThreadSelection): Fragment =>
+const selectRoots = (scope: RunScope, selection: ThreadSelection): Fragment =>
   fromRuns(scope, { ...selection, is_root: true, has_thread: true });
 
 /** Lists threads, latest turn first. */
@@ -57,10 +57,10 @@ export async function selectThreads(
       tupleElement(argMin(tuple(r.inputs_preview), r.start_time), 1) as first_inputs,
       tupleElement(argMax(tuple(r.outputs_preview), r.start_time), 1) as last_outputs,
       left(argMaxIf(r.error, r.start_time, r.error is not null), 250) as last_error
-    ${rootsOf(scope, selection)}
+    ${selectRoots(scope, selection)}
     group by thread ${beyond}
     order by last_start desc, thread limit ${bind("UInt32", page.limit)} offset ${bind("UInt32", page.offset ?? 0)}`;
-  return readRows<ThreadRow>(clickhouse.askedBy(scope.tenantId), "threads.select", statement);
+  return readRows<ThreadRow>(clickhouse.forTenant(scope.tenantId), "threads.select", statement);
 }
 
 export async function countThreads(
@@ -68,8 +68,8 @@ export async function countThreads(
   scope: RunScope,
   selection: ThreadSelection,
 ): Promise<number> {
-  const statement = ch`select uniqExact(r.thread_id) as n ${rootsOf(scope, selection)}`;
-  const [row] = await readRows<{ n: number }>(clickhouse.askedBy(scope.tenantId), "threads.count", statement);
+  const statement = ch`select uniqExact(r.thread_id) as n ${selectRoots(scope, selection)}`;
+  const [row] = await readRows<{ n: number }>(clickhouse.forTenant(scope.tenantId), "threads.count", statement);
   return row!.n;
 }
 
@@ -108,14 +108,14 @@ export async function readThreadTotals(
   const { projects, since } = selection;
   const statement = ch`
     select roots.thread as thread, ${raw(SUMS)}, ${raw(DETAIL_TOTALS)}
-    from (select r.trace_id as trace, assumeNotNull(r.thread_id) as thread ${rootsOf(scope, selection)}) as roots
+    from (select r.trace_id as trace, assumeNotNull(r.thread_id) as thread ${selectRoots(scope, selection)}) as roots
     inner join (
       select r.trace_id as trace, ${raw(TRACE_SUMS)}, ${raw(DETAIL_SUMS)}
-      ${fromRuns(scope, { projects, since }, [ch`r.trace_id in (select r.trace_id ${rootsOf(scope, selection)})`])}
+      ${fromRuns(scope, { projects, since }, [ch`r.trace_id in (select r.trace_id ${selectRoots(scope, selection)})`])}
       group by r.trace_id
     ) as sums on sums.trace = roots.trace
     group by thread`;
-  const rows = await readRows<ThreadTotals>(clickhouse.askedBy(scope.tenantId), "threads.totals", statement, {
+  const rows = await readRows<ThreadTotals>(clickhouse.forTenant(scope.tenantId), "threads.totals", statement, {
     use_skip_indexes: 0,
   });
   return new Map(rows.map((row) => [row.thread, row]));
@@ -128,10 +128,10 @@ export async function readTurns(
   selection: ThreadSelection,
   limit: number,
 ): Promise<{ inputs: string | null; outputs: string | null }[]> {
-  const statement = ch`select r.inputs, r.outputs ${rootsOf(scope, selection)}
+  const statement = ch`select r.inputs, r.outputs ${selectRoots(scope, selection)}
     order by r.start_time desc limit ${bind("UInt32", limit)}`;
   const rows = await readRows<{ inputs: string | null; outputs: string | null }>(
-    clickhouse.askedBy(scope.tenantId),
+    clickhouse.forTenant(scope.tenantId),
     "threads.turns",
     statement,
   );

@@ -1,4 +1,11 @@
-import { contentOf, inputMessages, type Message, messagesOf, outputMessages, roleOf } from "../runs/messages.ts";
+import {
+  messageContent,
+  inputMessages,
+  type Message,
+  conversation,
+  outputMessages,
+  messageRole,
+} from "../runs/messages.ts";
 import type { Format } from "./schema.ts";
 
 export interface Turn {
@@ -8,35 +15,37 @@ export interface Turn {
 
 /** Formats the messages of a thread as text, for people and for models that evaluate it. */
 export function previewThread(turns: readonly Turn[], format: Format): string {
-  if (format === "human_ai_pairs") return lines(turns.flatMap(pairOf));
+  if (format === "human_ai_pairs") return lines(turns.flatMap(turnMessages));
   const messages = transcript(turns);
   if (format === "all_messages") return lines(messages);
-  const first = messages.find((message) => roleOf(message) === "human");
-  const last = messages.findLast((message) => roleOf(message) === "ai");
+  const first = messages.find((message) => messageRole(message) === "human");
+  const last = messages.findLast((message) => messageRole(message) === "ai");
   return lines([first, last].filter((message) => message !== undefined));
 }
 
 /** Merges the turns. Agents with a memory send all previous messages with each turn; those are included once. */
 function transcript(turns: readonly Turn[]): Message[] {
-  let told: Message[] = [];
+  let shown: Message[] = [];
   for (const { inputs, outputs } of turns) {
-    const messages = messagesOf(inputs, outputs) ?? [];
-    const repeats = told.length > 0 && told.every((one, i) => isSame(one, messages[i]));
-    told = repeats ? messages : [...told, ...messages];
+    const messages = conversation(inputs, outputs) ?? [];
+    const repeats = shown.length > 0 && shown.every((message, i) => isSame(message, messages[i]));
+    shown = repeats ? messages : [...shown, ...messages];
   }
-  return told;
+  return shown;
 }
 
 /** Returns the last message of the user and of the agent in a turn. */
-function pairOf({ inputs, outputs }: Turn): Message[] {
-  const human = inputMessages(inputs).findLast((message) => roleOf(message) === "human");
-  const ai = outputMessages(outputs).findLast((message) => roleOf(message) === "ai");
+function turnMessages({ inputs, outputs }: Turn): Message[] {
+  const human = inputMessages(inputs).findLast((message) => messageRole(message) === "human");
+  const ai = outputMessages(outputs).findLast((message) => messageRole(message) === "ai");
   return [human, ai].filter((message) => message !== undefined);
 }
 
 /** Compares role and content; ids are ignored, since messages may get them on the way. */
-const isSame = (one: Message, other: Message | undefined): boolean =>
-  other !== undefined && roleOf(one) === roleOf(other) && contentOf(one) === contentOf(other);
+const isSame = (message: Message, other: Message | undefined): boolean =>
+  other !== undefined &&
+  messageRole(message) === messageRole(other) &&
+  messageContent(message) === messageContent(other);
 
 const lines = (messages: readonly Message[]): string =>
-  messages.map((message) => `${roleOf(message)}: ${contentOf(message)}`).join("\n\n");
+  messages.map((message) => `${messageRole(message)}: ${messageContent(message)}`).join("\n\n");

@@ -1,5 +1,5 @@
-import type { PrintPlan } from "../runs/print-v1.ts";
-import { FIELDS_V2, planOf } from "../runs/print-v2.ts";
+import type { SerializationPlan } from "../runs/serialize-v1.ts";
+import { FIELDS_V2, createPlan } from "../runs/serialize-v2.ts";
 import { RUN_TYPES } from "../runs/query-schema.ts";
 import { field, type RunField } from "../runs/run-fields.ts";
 
@@ -10,7 +10,7 @@ const OWN: Record<string, RunField> = {
   op: field(["r.run_type"], (row) => String(RUN_TYPES.findIndex((type) => type === row.run_type))),
 };
 
-export function planThreadTraces(selects: readonly string[] | undefined): PrintPlan {
+export function planThreadTraces(selects: readonly string[] | undefined): SerializationPlan {
   const names = new Set(["trace_id", ...(selects ?? []).map((name) => name.toLowerCase())]);
-  return planOf([...names].map((name) => [name, OWN[name] ?? FIELDS_V2[name]!]));
+  return createPlan([...names].map((name) => [name, OWN[name] ?? FIELDS_V2[name]!]));
 }

@@ -1,7 +1,7 @@
 import { AppError, notFound } from "../../base/errors.ts";
 import type { TraceDeps } from "../deps.ts";
 import { parseTime } from "../filter/literals.ts";
-import { feedbackOf } from "../runs/print-v2.ts";
+import { serializeFeedback } from "../runs/serialize-v2.ts";
 import { naive, zulu } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { computeFeedbackStats } from "../runs/stats.ts";
@@ -29,7 +29,7 @@ async function about(
   threads: ThreadRow[],
 ): Promise<(thread: string) => About> {
   if (threads.length === 0) return () => ({ totals: undefined, feedback: {} });
-  const ofPage: ThreadSelection = { ...selection, threads: threads.map((one) => one.thread) };
+  const ofPage: ThreadSelection = { ...selection, threads: threads.map((thread) => thread.thread) };
   const [totals, feedback] = await Promise.all([
     readThreadTotals(clickhouse, scope, ofPage),
     computeFeedbackStats(clickhouse, scope, {
@@ -41,7 +41,7 @@ async function about(
     totals: totals.get(thread),
     feedback: Object.fromEntries(
       feedback
-        .filter((one) => one.group_name === thread)
+        .filter((entry) => entry.group_name === thread)
         .map(({ group_name: _group, feedback_key, ...stats }) => [feedback_key, { ...stats, comments: [] }]),
     ),
   });
@@ -60,9 +60,9 @@ export async function groupByThread(
     selectThreads(deps.clickhouse, scope, selection, page),
     countThreads(deps.clickhouse, scope, selection),
   ]);
-  const tell = await about(deps, scope, selection, threads);
+  const describeThread = await about(deps, scope, selection, threads);
   const groups = threads.map((row) => {
-    const { totals, feedback } = tell(row.thread);
+    const { totals, feedback } = describeThread(row.thread);
     return {
       thread_id: row.thread,
       group_key: row.thread,
@@ -95,9 +95,9 @@ export async function queryThreads(
     after: readThreadCursor(page.cursor),
   });
   const threads = found.slice(0, page.limit);
-  const tell = await about(deps, scope, selection, threads);
+  const describeThread = await about(deps, scope, selection, threads);
   const items = threads.map((row) => {
-    const { totals, feedback } = tell(row.thread);
+    const { totals, feedback } = describeThread(row.thread);
     return present({
       thread_id: row.thread,
       count: row.turns,
@@ -113,7 +113,7 @@ export async function queryThreads(
       total_cost: money(totals?.total_cost),
       total_token_details: together(totals?.prompt_token_details, totals?.completion_token_details),
       total_cost_details: together(totals?.prompt_cost_details, totals?.completion_cost_details),
-      feedback_stats: JSON.parse(feedbackOf(feedback)) as object,
+      feedback_stats: JSON.parse(serializeFeedback(feedback)) as object,
       first_inputs: row.first_inputs,
       last_outputs: row.last_outputs,
       last_error: row.last_error,
@@ -121,7 +121,7 @@ export async function queryThreads(
     });
   });
   const last = found.length > threads.length ? threads.at(-1) : undefined;
-  return { items, has_more: last !== undefined, ...(last && { next_cursor: printThreadCursor(last) }) };
+  return { items, has_more: last !== undefined, ...(last && { next_cursor: encodeThreadCursor(last) }) };
 }
 
 /** Returns figures over one thread, by the names that select them. Throws 404 when there is no such thread. */
@@ -152,7 +152,7 @@ export async function statsOfThread(
     COMPLETION_TOKEN_DETAILS: ["completion_token_details", raw(totals?.completion_token_details)],
     PROMPT_COST_DETAILS: ["prompt_cost_details", raw(totals?.prompt_cost_details)],
     COMPLETION_COST_DETAILS: ["completion_cost_details", raw(totals?.completion_cost_details)],
-    FEEDBACK_STATS: ["feedback_stats", JSON.parse(feedbackOf(feedback))],
+    FEEDBACK_STATS: ["feedback_stats", JSON.parse(serializeFeedback(feedback))],
   };
   const wanted = Object.entries(figures).filter(([name]) => selects?.includes(name) ?? false);
   return present(Object.fromEntries(wanted.map(([, entry]) => entry)));
@@ -167,7 +167,7 @@ function together(a: Record<string, number> = {}, b: Record<string, number> = {}
   return sums;
 }
 
-const printThreadCursor = ({ last_start, thread }: ThreadPosition): string =>
+const encodeThreadCursor = ({ last_start, thread }: ThreadPosition): string =>
   Buffer.from(JSON.stringify([last_start, thread])).toString("base64url");
 
 function readThreadCursor(text: string | undefined): ThreadPosition | undefined {

@@ -5,10 +5,10 @@ import { v1, v2 } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { readCursor } from "../runs/cursor.ts";
-import { printContext } from "../runs/print-context.ts";
+import { serializationContext } from "../runs/serialization-context.ts";
 import { checkProjects } from "../runs/query-runs.ts";
-import { filtersOf, pageText, printPage } from "../runs/query-v2.ts";
-import { knowTiers } from "../runs/know-tiers.ts";
+import { readFilters, pageText, serializePage } from "../runs/query-v2.ts";
+import { loadTiers } from "../runs/load-tiers.ts";
 import { limited } from "../runs/limited.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { stats } from "../runs/stats-schema.ts";
@@ -29,7 +29,7 @@ const groupSelection = (body: schema.GroupBody): ThreadSelection =>
     projects: [body.session_id],
     since: body.start_time,
     until: body.end_time,
-    filters: filtersOf(body.filter),
+    filters: readFilters(body.filter),
   });
 
 export function threadRoutes(deps: TraceDeps): Route[] {
@@ -44,7 +44,7 @@ export function threadRoutes(deps: TraceDeps): Route[] {
       errors: [400, 404],
       async handler({ body, principal, c }) {
         const selection = groupSelection(body);
-        const scope = await knowTiers(deps, RunScope.of(principal), selection);
+        const scope = await loadTiers(deps, RunScope.of(principal), selection);
         await checkProjects(deps, scope, [body.session_id]);
         return c.json(await groupByThread(deps, scope, selection, body));
       },
@@ -59,7 +59,7 @@ export function threadRoutes(deps: TraceDeps): Route[] {
       errors: [400, 404],
       async handler({ body, principal, c }) {
         const selection = groupSelection(body);
-        const scope = await knowTiers(deps, RunScope.of(principal), selection);
+        const scope = await loadTiers(deps, RunScope.of(principal), selection);
         await checkProjects(deps, scope, [body.session_id]);
         const [figures, group_count] = await Promise.all([
           statsOfRuns(deps, scope, { ...selection, is_root: true, has_thread: true }),
@@ -108,10 +108,10 @@ function threadV2Routes(deps: TraceDeps): Route[] {
           projects: [body.project_id],
           since: body.min_start_time,
           until: body.max_start_time,
-          filters: filtersOf(body.filter, body.thread_filter, body.trace_filter),
-          tree_filter: filtersOf(body.tree_filter)[0],
+          filters: readFilters(body.filter, body.thread_filter, body.trace_filter),
+          tree_filter: readFilters(body.tree_filter)[0],
         });
-        const known = await knowTiers(deps, scope, selection);
+        const known = await loadTiers(deps, scope, selection);
         return c.json(await queryThreads(deps, known, selection, { limit: body.page_size, cursor: body.cursor }));
       },
     }),
@@ -131,12 +131,12 @@ function threadV2Routes(deps: TraceDeps): Route[] {
           projects: [query.project_id],
           threads: [params.thread_id],
           is_root: true,
-          filters: filtersOf(query.filter),
+          filters: readFilters(query.filter),
         });
         const page = { descending: false, limit: query.page_size, after: readCursor(query.cursor) };
-        const context = printContext(deps.settings, scope, c);
+        const context = serializationContext(deps.settings, scope, c);
         return rawJson(
-          pageText(await printPage(deps, scope, context, selection, planThreadTraces(query.selects), page)),
+          pageText(await serializePage(deps, scope, context, selection, planThreadTraces(query.selects), page)),
         );
       },
     }),
@@ -154,9 +154,9 @@ function threadV2Routes(deps: TraceDeps): Route[] {
         const selection: ThreadSelection = limited({
           projects: [query.session_id],
           threads: [params.thread_id],
-          filters: filtersOf(query.filter),
+          filters: readFilters(query.filter),
         });
-        return c.json(await statsOfThread(deps, await knowTiers(deps, scope, selection), selection, query.selects));
+        return c.json(await statsOfThread(deps, await loadTiers(deps, scope, selection), selection, query.selects));
       },
     }),
   ];

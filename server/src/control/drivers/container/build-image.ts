@@ -10,9 +10,9 @@ import { readProjectConfig } from "../../builds/project-config.ts";
 import { unpack } from "../../builds/unpack.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import { BuildError } from "../../builds/build-error.ts";
-import type { BuildOrder } from "../driver.ts";
-import type { Brought } from "./bring-image.ts";
-import { limitsOf } from "./container-spec.ts";
+import type { BuildParams } from "../driver.ts";
+import type { Brought } from "./prepare-image.ts";
+import { containerLimits } from "./container-spec.ts";
 import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
 import { inspectImage, ourName } from "./images.ts";
 
@@ -26,9 +26,9 @@ export interface BuildImageSettings {
   containerNetwork: string;
 }
 
-interface BuildImageOrder {
+interface BuildImageParams {
   engine: Engine;
-  order: BuildOrder;
+  order: BuildParams;
   directory: string;
   settings: BuildImageSettings;
   log: BuildLog;
@@ -41,7 +41,7 @@ const PROJECT = "/deps/project";
  * Builds an image of a project's source: the base image, the project, its packages. The commands run in containers of
  * the engine, under the deployment's own limits. Throws BuildError, or an error that may be retried.
  */
-export async function buildImage(what: BuildImageOrder): Promise<Brought> {
+export async function buildImage(what: BuildImageParams): Promise<Brought> {
   const { engine, order, directory, settings, log, signal } = what;
   const base = settings.containerBaseImage;
   if (base === undefined) {
@@ -70,7 +70,7 @@ export async function buildImage(what: BuildImageOrder): Promise<Brought> {
     await readProjectConfig(root, order.configPath);
     await writeFile(join(home, "Dockerfile"), dockerfile(root, base, order, settings));
     await run(what, create({ cwd: home, portable: true }, ["Dockerfile", "project"]) as unknown as Readable);
-    const found = await inspectImage(engine, nameOf(order));
+    const found = await inspectImage(engine, imageName(order));
     if (!found) throw new Error("the container engine built the image but does not list it");
     log.write(`Built in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
     return { id: found.Id, pulled: null, digest: null };
@@ -79,10 +79,10 @@ export async function buildImage(what: BuildImageOrder): Promise<Brought> {
   }
 }
 
-const nameOf = (order: BuildOrder): string => `${ourName(order.deploymentId)}:${order.revisionId}`;
+const imageName = (order: BuildParams): string => `${ourName(order.deploymentId)}:${order.revisionId}`;
 
 /** Generates the Dockerfile. Commands are embedded as JSON, so that none of their words becomes an instruction. */
-function dockerfile(root: string, base: string, order: BuildOrder, settings: BuildImageSettings): string {
+function dockerfile(root: string, base: string, order: BuildParams, settings: BuildImageSettings): string {
   const configDirectory = dirname(join(root, order.configPath));
   const { install_command: chosen, build_command: build } = order.config;
   const where = existsSync(join(configDirectory, "package.json")) ? configDirectory : root;
@@ -112,16 +112,16 @@ function buildArguments(settings: BuildImageSettings): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])));
 }
 
-async function run({ engine, order, settings, log, signal }: BuildImageOrder, context: Readable): Promise<void> {
+async function run({ engine, order, settings, log, signal }: BuildImageParams, context: Readable): Promise<void> {
   const limitText = `${settings.buildSeconds} s`;
   const tooLong = AbortSignal.timeout(settings.buildSeconds * 1000);
   const tooMuch = new AbortController();
   let budget = settings.buildLogMb * 1024 * 1024;
-  const { memoryMb, cpus } = limitsOf(order.config);
+  const { memoryMb, cpus } = containerLimits(order.config);
   try {
     const answer = await engine.open("POST", "/build", {
       query: {
-        t: nameOf(order),
+        t: imageName(order),
         dockerfile: "Dockerfile",
         rm: "1",
         forcerm: "1",

@@ -12,9 +12,9 @@ import type { Outbound } from "../../../base/outbound/outbound.ts";
 import type { Source } from "../../deployment-records/schema.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import type { ImageSource } from "../../registry/image-source.ts";
-import type { BuildOrder, Driver, InstanceOrder, InstanceProcess, InstanceUsage } from "../driver.ts";
+import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage } from "../driver.ts";
 import { buildImage, type BuildImageSettings } from "./build-image.ts";
-import { bringImage, type BringSettings } from "./bring-image.ts";
+import { prepareImage, type PrepareImageSettings } from "./prepare-image.ts";
 import { ContainerLog } from "./container-log.ts";
 import { containerSpec, onLoopback, replaceLoopback, type SpecSettings } from "./container-spec.ts";
 import { ContainerStates } from "./container-states.ts";
@@ -33,7 +33,7 @@ export interface ContainerDriverOptions {
   outbound: Outbound;
   settings: SpecSettings &
     BuildImageSettings &
-    BringSettings & { driver: "process" | "container"; containerHostAddress: string | undefined };
+    PrepareImageSettings & { driver: "process" | "container"; containerHostAddress: string | undefined };
 }
 
 const MARK = "container:";
@@ -77,20 +77,20 @@ export class ContainerDriver implements Driver {
     this.#engine.close();
   }
 
-  async build(order: BuildOrder, log: BuildLog, signal: AbortSignal): Promise<void> {
+  async build(order: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
     const { settings, images, outbound, directory } = this.#options;
     const isImage = order.source === "external_docker" || order.source === "internal_docker";
     const what = { engine: this.#engine, order, log, signal };
-    const brought = isImage
-      ? await bringImage({ ...what, settings, images, outbound })
+    const prepared = isImage
+      ? await prepareImage({ ...what, settings, images, outbound })
       : await buildImage({ ...what, settings, directory });
     // an image pulled by another revision is removed with the last revision that uses it
-    const owner = (await this.#records.all()).find((one) => one.id === brought.id && one.pulled !== null);
+    const owner = (await this.#records.all()).find((record) => record.id === prepared.id && record.pulled !== null);
     await this.#records.write(order.revisionId, {
       deploymentId: order.deploymentId,
-      ...brought,
+      ...prepared,
       name: `${ourName(order.deploymentId)}:${order.revisionId}`,
-      pulled: brought.pulled ?? owner?.pulled ?? null,
+      pulled: prepared.pulled ?? owner?.pulled ?? null,
     });
   }
 
@@ -102,7 +102,7 @@ export class ContainerDriver implements Driver {
     const record = await this.#records.read(artifactId);
     if (!record) return;
     await untagImage(this.#engine, record.name);
-    const others = (await this.#records.all()).filter((one) => one.id === record.id);
+    const others = (await this.#records.all()).filter((other) => other.id === record.id);
     if (record.pulled !== null && others.length === 1) await untagImage(this.#engine, record.pulled);
     await this.#records.delete(artifactId);
   }
@@ -116,11 +116,11 @@ export class ContainerDriver implements Driver {
   }
 
   async imageDigests(deploymentId: string): Promise<string[]> {
-    const records = (await this.#records.all()).filter((one) => one.deploymentId === deploymentId);
-    return records.flatMap((one) => one.digest ?? []);
+    const records = (await this.#records.all()).filter((record) => record.deploymentId === deploymentId);
+    return records.flatMap((record) => record.digest ?? []);
   }
 
-  async start(order: InstanceOrder): Promise<InstanceProcess> {
+  async start(order: InstanceParams): Promise<InstanceProcess> {
     const record = await this.#records.read(order.artifactId);
     if (!record) throw new Error("its image no longer exists");
     const { place, settings } = this.#options;
@@ -141,13 +141,13 @@ export class ContainerDriver implements Driver {
     return { pid: 0, started: MARK + id };
   }
 
-  async #environment(order: InstanceOrder): Promise<Record<string, string>> {
+  async #environment(order: InstanceParams): Promise<Record<string, string>> {
     const { containerNetwork: network, containerHostAddress: address } = this.#options.settings;
     const environment = { ...order.environment };
     if (network !== "host") {
       // requests through the published port come from the network's gateway address, and carry the client's address
       const proxies = [environment["HEDDLE_TRUSTED_PROXIES"] ?? "", ...(await this.#gateways(network))];
-      environment["HEDDLE_TRUSTED_PROXIES"] = proxies.filter((one) => one !== "").join(",");
+      environment["HEDDLE_TRUSTED_PROXIES"] = proxies.filter((proxy) => proxy !== "").join(",");
     }
     // registry credentials are for the engine only
     for (const { name } of order.config.resource_spec?.image_pull_secrets ?? []) delete environment[name];
@@ -164,7 +164,7 @@ export class ContainerDriver implements Driver {
 
   async #gateways(network: string): Promise<string[]> {
     const { IPAM: addresses } = await this.#engine.call<Network>("GET", `/networks/${encodeURIComponent(network)}`);
-    return (addresses?.Config ?? []).flatMap((one) => one.Gateway ?? []);
+    return (addresses?.Config ?? []).flatMap((config) => config.Gateway ?? []);
   }
 
   /** Creates a container, or finds the one of an earlier attempt. */
@@ -188,11 +188,11 @@ export class ContainerDriver implements Driver {
   }
 
   lives(process: InstanceProcess): boolean {
-    return isContainer(process) && this.#states.runs(idOf(process));
+    return isContainer(process) && this.#states.runs(containerId(process));
   }
 
   async stop(process: InstanceProcess, graceMs: number): Promise<void> {
-    const id = idOf(process);
+    const id = containerId(process);
     if (!this.#states.runs(id)) return;
     if (graceMs > 0) {
       await this.#signal(id, "SIGTERM");
@@ -210,7 +210,7 @@ export class ContainerDriver implements Driver {
   }
 
   async usage(process: InstanceProcess): Promise<InstanceUsage | null> {
-    const id = idOf(process);
+    const id = containerId(process);
     if (!this.#states.runs(id)) return null;
     const query = { stream: "false", "one-shot": "true" };
     const stats = await this.#engine.call<Stats>("GET", `/containers/${id}/stats`, { query }).catch(() => null);
@@ -288,4 +288,4 @@ interface Stats {
 }
 
 export const isContainer = (process: InstanceProcess): boolean => process.started.startsWith(MARK);
-const idOf = (process: InstanceProcess): string => process.started.slice(MARK.length);
+const containerId = (process: InstanceProcess): string => process.started.slice(MARK.length);

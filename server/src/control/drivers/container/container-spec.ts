@@ -1,5 +1,5 @@
 import type { SourceConfig } from "../../deployment-records/schema.ts";
-import type { InstanceOrder } from "../driver.ts";
+import type { InstanceParams } from "../driver.ts";
 
 /** Port on which images of agent servers listen, ours and others' (contract control-plane §6.1). */
 export const CONTAINER_PORT = 8000;
@@ -21,7 +21,7 @@ export interface SpecSettings {
 const MB = 1024 * 1024;
 
 /** Resolves resource limits: the contract's defaults, with twice the request as limit (contract control-plane §2.6). */
-export function limitsOf(config: SourceConfig): { memoryMb: number; cpus: number } {
+export function containerLimits(config: SourceConfig): { memoryMb: number; cpus: number } {
   const spec = config.resource_spec ?? {};
   const [memory, cpu] = [spec.memory_mb ?? 2048, spec.cpu ?? 1];
   return {
@@ -32,11 +32,11 @@ export function limitsOf(config: SourceConfig): { memoryMb: number; cpus: number
 
 /** Builds the specification of a container, with the least privileges that an agent server needs. */
 export function containerSpec(
-  order: InstanceOrder,
+  order: InstanceParams,
   what: { image: string; place: string; cpusOfMachine: number; settings: SpecSettings },
 ): object {
   const { settings } = what;
-  const { memoryMb, cpus } = limitsOf(order.config);
+  const { memoryMb, cpus } = containerLimits(order.config);
   const isHost = settings.containerNetwork === "host";
   const environment: Record<string, string> = {
     ...order.environment,
@@ -50,7 +50,7 @@ export function containerSpec(
     Image: what.image,
     Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     Labels: {
-      ...labelsOf(order.config),
+      ...containerLabels(order.config),
       [LABELS.place]: what.place,
       [LABELS.deployment]: order.deploymentId,
       [LABELS.revision]: order.revisionId,
@@ -78,7 +78,7 @@ export function containerSpec(
   };
 }
 
-function labelsOf(config: SourceConfig): Record<string, string> {
+function containerLabels(config: SourceConfig): Record<string, string> {
   const labels = config.resource_spec?.["labels"];
   if (typeof labels !== "object" || labels === null) return {};
   return Object.fromEntries(Object.entries(labels).map(([name, value]) => [name, String(value)]));

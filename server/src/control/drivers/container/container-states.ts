@@ -71,7 +71,7 @@ export class ContainerStates {
     const began = performance.now();
     this.#lookedAt = began;
     try {
-      const found = new Map((await this.list()).map((one) => [one.Id, one]));
+      const found = new Map((await this.list()).map((container) => [container.Id, container]));
       for (const [id, known] of this.#known) {
         if (known.since > began) continue;
         const now = found.get(id);
@@ -116,7 +116,7 @@ export class ContainerStates {
   }
 
   instances(): string[] {
-    return [...new Set([...this.#known.values()].map((one) => one.instance))];
+    return [...new Set([...this.#known.values()].map((state) => state.instance))];
   }
 
   /** Resolves when the container has ended, or after `ms`. Throws EngineAwayError when its state is unknown. */

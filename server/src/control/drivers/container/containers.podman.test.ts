@@ -18,7 +18,7 @@ import {
 } from "../../../../test/control-plane.ts";
 import { testDatabase } from "../../../../test/db.ts";
 import {
-  archiveOf,
+  createArchive,
   createDeployment,
   deployArchive,
   graphProject,
@@ -170,7 +170,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
       "probe.mjs": PROBE,
     });
     const resources = { memory_mb: 400, memory_limit_mb: 700, cpu: 1, cpu_limit: 1.5 };
-    const first = await deployArchive(call, id, archiveOf(project), {
+    const first = await deployArchive(call, id, createArchive(project), {
       source_config: { resource_spec: resources, build_command: "node --version && ls" },
     });
     await untilStatus(call, id, first, "DEPLOYED", 120_000);
@@ -200,7 +200,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     await run("boxed");
     expect((await usage()).cpu_percent).toBeGreaterThan(0);
 
-    const second = await deployArchive(call, id, archiveOf(graphProject("second")));
+    const second = await deployArchive(call, id, createArchive(graphProject("second")));
     await untilStatus(call, id, second, "DEPLOYED", 120_000);
     expect(await run("boxed")).toMatchObject({ word: "second" });
     await vi.waitUntil(async () => (await containers()).length === 1, { timeout: 60_000 });
@@ -211,8 +211,8 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     console.log(`back in ${Math.round(performance.now() - began)} ms`);
     expect(await run("boxed")).toMatchObject({ word: "first" });
     expect(await logLines(call, id, back.json.latest_revision_id, "build")).toEqual([]);
-    const said = await logLines(call, id, first, "deploy");
-    expect(said.filter((line) => line === "step one of first")).toHaveLength(2);
+    const logged = await logLines(call, id, first, "deploy");
+    expect(logged.filter((line) => line === "step one of first")).toHaveLength(2);
 
     await gone(id);
     expect(await containers()).toEqual([]);
@@ -225,7 +225,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
   test("a failed build logs its reason and leaves no files or containers", async () => {
     const { call, dataDir } = control;
     const id = await createDeployment(call, "broken");
-    const bad = await deployArchive(call, id, archiveOf(graphProject("bad")), {
+    const bad = await deployArchive(call, id, createArchive(graphProject("bad")), {
       source_config: { build_command: "node nowhere.mjs" },
     });
     await untilStatus(call, id, bad, "BUILD_FAILED", 120_000);
@@ -297,7 +297,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     );
     const events = await control.sql<{ status: string }[]>`
       select status from revision_events where revision_id = ${first} order by id`;
-    expect(events.map((one) => one.status)).toEqual([
+    expect(events.map((event) => event.status)).toEqual([
       "CREATING",
       "CREATING",
       "QUEUED",
@@ -474,8 +474,8 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     await vi.waitUntil(async () => (await containers(host)).length === 2, { timeout: 60_000, interval: 100 });
     await podman.stop();
     await untilStatus(host.call, id, unseen, "UNKNOWN", 60_000);
-    const told = await host.call("GET", `/v2/deployments/${id}/revisions/${unseen}`);
-    expect(told.json.status_message).toContain("the state of the instances is unknown");
+    const answer = await host.call("GET", `/v2/deployments/${id}/revisions/${unseen}`);
+    expect(answer.json.status_message).toContain("the state of the instances is unknown");
     expect(await ask()).toBe("lasting");
     await podman.start();
     await untilStatus(host.call, id, unseen, "DEPLOYED", 120_000);

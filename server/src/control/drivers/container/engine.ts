@@ -70,17 +70,18 @@ export class Engine {
     const answer = await this.#send(method, `/v${this.#version}${path}`, options);
     if (answer.statusCode! < 400) return answer;
     const text = await this.#read(answer);
-    throw new EngineError(answer.statusCode!, messageOf(text) || `the engine answered ${answer.statusCode}`);
+    throw new EngineError(answer.statusCode!, errorMessage(text) || `the engine answered ${answer.statusCode}`);
   }
 
   async #negotiate(): Promise<string> {
     const answer = await this.#send("GET", "/_ping", {});
     await this.#read(answer);
-    const told = String(answer.headers["api-version"] ?? "").split(".");
-    const theirs: [number, number] = [Number(told[0]), Number(told[1])];
-    if (!theirs.every(Number.isInteger)) throw this.#away("the server at this address is not a container engine");
-    const isNewer = theirs[0] > NEWEST[0] || (theirs[0] === NEWEST[0] && theirs[1] > NEWEST[1]);
-    return (isNewer ? NEWEST : theirs).join(".");
+    const apiVersion = String(answer.headers["api-version"] ?? "").split(".");
+    const engineVersion: [number, number] = [Number(apiVersion[0]), Number(apiVersion[1])];
+    if (!engineVersion.every(Number.isInteger))
+      throw this.#away("the server at this address is not a container engine");
+    const isNewer = engineVersion[0] > NEWEST[0] || (engineVersion[0] === NEWEST[0] && engineVersion[1] > NEWEST[1]);
+    return (isNewer ? NEWEST : engineVersion).join(".");
   }
 
   #send(method: string, path: string, options: CallOptions): Promise<IncomingMessage> {
@@ -137,7 +138,7 @@ export class Engine {
 
 const isReadable = (body: unknown): body is Readable => typeof (body as Readable | undefined)?.pipe === "function";
 
-function messageOf(text: string): string {
+function errorMessage(text: string): string {
   try {
     return (JSON.parse(text) as { message?: string }).message ?? "";
   } catch {

@@ -59,6 +59,6 @@ export class ImageRecords {
 
   async all(): Promise<ImageRecord[]> {
     const records = await Promise.all((await this.list()).map((id) => this.read(id)));
-    return records.filter((one) => one !== null);
+    return records.filter((record) => record !== null);
   }
 }

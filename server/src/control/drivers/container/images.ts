@@ -29,7 +29,7 @@ export async function inspectImage(engine: Engine, name: string): Promise<Inspec
   }
 }
 
-export interface PullOrder {
+export interface PullParams {
   uri: string;
   always: boolean;
   credentials: RegistryCredentials | null;
@@ -46,7 +46,7 @@ const PULL_IDLE_MS = 120_000;
  * Ensures that the engine has the image.
  * @returns its id, and whether this call pulled it. Throws BuildError when a retry would fail alike.
  */
-export async function pullImage(engine: Engine, order: PullOrder): Promise<{ id: string; isNew: boolean }> {
+export async function pullImage(engine: Engine, order: PullParams): Promise<{ id: string; isNew: boolean }> {
   const reference = parseReference(order.uri);
   if (!reference) throw new BuildError(`"${order.uri}" is not a valid image name.`);
   if (reference.name.includes(`${OURS}/`)) throw new BuildError(`${OURS}/ is reserved for images of deployments.`);

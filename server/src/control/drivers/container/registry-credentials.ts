@@ -25,7 +25,7 @@ export function readCredentials(text: string, registry: string): RegistryCredent
   }
   const parsed = dockerConfig.safeParse(json);
   if (!parsed.success) throw new Error('it is not of the form {"auths": {"registry.example": {"auth": …}}}');
-  const entry = Object.entries(parsed.data.auths).find(([host]) => hostOf(host) === hostOf(registry))?.[1];
+  const entry = Object.entries(parsed.data.auths).find(([host]) => registryHost(host) === registryHost(registry))?.[1];
   if (!entry) return null;
   if (entry.username !== undefined) return { username: entry.username, password: entry.password ?? "" };
   const plain = Buffer.from(entry.auth ?? "", "base64").toString("utf8");
@@ -34,7 +34,7 @@ export function readCredentials(text: string, registry: string): RegistryCredent
 }
 
 /** Normalizes a registry's host. Docker's own is written `https://index.docker.io/v1/`. */
-function hostOf(registry: string): string {
+function registryHost(registry: string): string {
   const host = registry
     .replace(/^https?:\/\//, "")
     .split("/")[0]!

@@ -11,8 +11,8 @@ import { openGuard } from "../../../../test/principal.ts";
 import { createOutbound } from "../../../base/outbound/outbound.ts";
 import { readPolicy } from "../../../base/outbound/policy.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
-import type { BuildOrder } from "../driver.ts";
-import { bringImage } from "./bring-image.ts";
+import type { BuildParams } from "../driver.ts";
+import { prepareImage } from "./prepare-image.ts";
 import { Engine } from "./engine.ts";
 
 // a container engine without images, which records the pulls requested of it
@@ -72,11 +72,11 @@ test("does not pull from a registry whose name resolves to a private address", a
     },
   });
   const engine = new Engine(`unix://${socket}`);
-  const bring = (imageUri: string) =>
-    bringImage({
+  const prepare = (imageUri: string) =>
+    prepareImage({
       engine,
       outbound,
-      order: { imageUri, source: "external_docker", deploymentId: "d", revisionId: "r", config: {} } as BuildOrder,
+      order: { imageUri, source: "external_docker", deploymentId: "d", revisionId: "r", config: {} } as BuildParams,
       images: { kind: "remote", credentials: { username: "u", password: "p" } },
       settings: { containerPull: "always", containerRegistryConfig: undefined },
       log: { write() {} } as unknown as BuildLog,
@@ -86,11 +86,13 @@ test("does not pull from a registry whose name resolves to a private address", a
       (error: Error) => `${error.name}: ${error.message}`,
     );
   pulls.length = 0;
-  expect(await bring("rebound.example/team/a:1")).toMatch(/^BuildError: .*rebound\.example leads to a private address/);
+  expect(await prepare("rebound.example/team/a:1")).toMatch(
+    /^BuildError: .*rebound\.example leads to a private address/,
+  );
   expect(pulls).toEqual([]);
   // allowed by name, public, unknown here but possibly known to the engine, and the default registry
   for (const uri of ["inside.example:5000/a:1", "public.example/a:1", "unknown.example/a:1", "team/a:1"])
-    await bring(uri);
+    await prepare(uri);
   expect(pulls).toEqual(["inside.example:5000/a", "public.example/a", "unknown.example/a", "team/a"]);
   expect(asked).not.toContain("docker.io");
   engine.close();

@@ -20,7 +20,7 @@ import { runCommand } from "../../builds/run-command.ts";
 import { unpack } from "../../builds/unpack.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import { BuildError } from "../../builds/build-error.ts";
-import type { BuildOrder, Driver, InstanceOrder, InstanceProcess, InstanceUsage } from "../driver.ts";
+import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage } from "../driver.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import type { DeploymentPlace, DeploymentPlaces } from "./isolation/deployment-places.ts";
 import type { Isolation } from "./isolation/isolation.ts";
@@ -72,7 +72,7 @@ export class ProcessDriver implements Driver {
     return join(this.#options.directory, "instances", id);
   }
 
-  async build(order: BuildOrder, log: BuildLog, signal: AbortSignal): Promise<void> {
+  async build(order: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
     const { settings, places } = this.#options;
     const home = this.#build(order.revisionId);
     const root = join(home, "src");
@@ -104,7 +104,7 @@ export class ProcessDriver implements Driver {
   }
 
   async #runCommands(
-    order: BuildOrder,
+    order: BuildParams,
     place: DeploymentPlace,
     home: string,
     log: BuildLog,
@@ -203,7 +203,7 @@ export class ProcessDriver implements Driver {
     return readdir(join(this.#options.directory, "builds")).catch(() => []);
   }
 
-  async start(order: InstanceOrder): Promise<InstanceProcess> {
+  async start(order: InstanceParams): Promise<InstanceProcess> {
     const { launcher, isolation, places } = this.#options;
     const directory = this.#instance(order.id);
     const home = this.#build(order.artifactId);

@@ -16,7 +16,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { identifyProcess } from "../../../base/db/process-identity.ts";
-import type { InstanceOrder, InstanceProcess } from "../driver.ts";
+import type { InstanceParams, InstanceProcess } from "../driver.ts";
 import type { DeploymentPlace } from "./isolation/deployment-places.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 
@@ -32,7 +32,7 @@ function passedOn(): Record<string, string> {
   return Object.fromEntries(PASSED_ON.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])));
 }
 
-interface SpawnOrder extends InstanceOrder {
+interface SpawnParams extends InstanceParams {
   directory: string;
   root: string;
   launcher: string;
@@ -40,7 +40,7 @@ interface SpawnOrder extends InstanceOrder {
   place: DeploymentPlace;
 }
 
-export async function spawnInstance(order: SpawnOrder): Promise<InstanceProcess> {
+export async function spawnInstance(order: SpawnParams): Promise<InstanceProcess> {
   const { directory, root, launcher, isolation, place } = order;
   const passed = passedOn();
   const [data, temporary] = [join(directory, "data"), join(directory, "tmp")];

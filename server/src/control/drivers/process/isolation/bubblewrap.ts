@@ -48,8 +48,8 @@ export class Bubblewrap implements Isolation {
       ...["--bind", temporary, "/tmp", "--symlink", "/tmp", "/var/tmp"],
       ...["--proc", "/proc", "--dev", "/dev"],
       ...withParents([
-        ...this.#visible.paths.map((one) =>
-          "from" in one ? readOnly(one.path, one.from) : link(one.path, one.linksTo),
+        ...this.#visible.paths.map((path) =>
+          "from" in path ? readOnly(path.path, path.from) : link(path.path, path.linksTo),
         ),
         readOnly("/etc/passwd", join(place.directory, "passwd")),
         readOnly("/etc/group", join(place.directory, "group")),

@@ -22,7 +22,7 @@ function controlDirectory(): string {
   return directory;
 }
 
-const optionsOf = (directory: string, processIsolation: "auto" | IsolationKind) => ({
+const isolationOptions = (directory: string, processIsolation: "auto" | IsolationKind) => ({
   directory,
   launcher,
   settings: { processIsolation, processReadable: "" },
@@ -38,7 +38,7 @@ async function withoutPrograms<T>(work: () => Promise<T>): Promise<T> {
 test("a configured isolation that does not work prevents the start with the reason", async () => {
   const directory = controlDirectory();
   for (const kind of ["bubblewrap", "user"] as const) {
-    const starting = withoutPrograms(() => chooseIsolation(optionsOf(directory, kind)));
+    const starting = withoutPrograms(() => chooseIsolation(isolationOptions(directory, kind)));
     await expect(starting).rejects.toThrow(
       new RegExp(`HEDDLE_PROCESS_ISOLATION=${kind} does not work here. ${kind}: (\\w+ is not installed|it needs)`),
     );
@@ -47,7 +47,7 @@ test("a configured isolation that does not work prevents the start with the reas
 
 test("auto falls back to no isolation where none works, with the consequence and the reason", async () => {
   const { isolation, explanation } = await withoutPrograms(() =>
-    chooseIsolation(optionsOf(controlDirectory(), "auto")),
+    chooseIsolation(isolationOptions(controlDirectory(), "auto")),
   );
   expect(isolation.kind).toBe("none");
   expect(explanation).toMatch(
@@ -59,7 +59,7 @@ const isRoot = process.getuid?.() === 0;
 const worksHere = async (kind: "bubblewrap" | "user") => {
   const dataDir = mkdtempSync(join(tmpdir(), "heddle-isolation-"));
   mkdirSync(join(dataDir, "control"));
-  const tried = await tryIsolation(kind, optionsOf(join(dataDir, "control"), kind));
+  const tried = await tryIsolation(kind, isolationOptions(join(dataDir, "control"), kind));
   rmSync(dataDir, { recursive: true });
   return !("problem" in tried);
 };
@@ -67,7 +67,7 @@ const worksHere = async (kind: "bubblewrap" | "user") => {
 for (const kind of ["bubblewrap", "user"] as const) {
   test.skipIf(!(await worksHere(kind)))(`${kind}: a command has its own files and no capabilities`, async () => {
     const directory = controlDirectory();
-    const { isolation, places } = await chooseIsolation(optionsOf(directory, kind));
+    const { isolation, places } = await chooseIsolation(isolationOptions(directory, kind));
     expect(isolation.kind).toBe(kind);
     const place = await places.prepare("d");
     const own = join(directory, "builds", "b", "src");
@@ -96,7 +96,7 @@ test.skipIf(!isRoot)("the user isolation removes other users' access to files of
   const directory = controlDirectory();
   const file = join(dirname(directory), "old.log");
   writeFileSync(file, "", { mode: 0o644 });
-  if ("problem" in (await tryIsolation("user", optionsOf(directory, "user")))) return;
+  if ("problem" in (await tryIsolation("user", isolationOptions(directory, "user")))) return;
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 

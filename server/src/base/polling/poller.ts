@@ -1,7 +1,7 @@
 import type { Log } from "../log.ts";
 import { RepeatedFailure } from "../repeated-failure.ts";
 
-export interface PassOptions {
+export interface PollerOptions {
   /** Processes all pending work once. */
   pass: () => Promise<void>;
   /** Interval of unprompted passes, in milliseconds. */
@@ -15,8 +15,8 @@ export interface PassOptions {
  * Poller: runs one pass at a time, at an interval and soon after each wake-up. A wake-up during a pass schedules
  * another one, because the current pass may have looked already. A failed pass is retried at the next occasion.
  */
-export class Passes {
-  readonly #options: PassOptions;
+export class Poller {
+  readonly #options: PollerOptions;
   readonly failure: RepeatedFailure;
   #timer: NodeJS.Timeout | undefined;
   #going: Promise<void> = Promise.resolve();
@@ -24,7 +24,7 @@ export class Passes {
   #again = false;
   #stopped = false;
 
-  constructor(options: PassOptions) {
+  constructor(options: PollerOptions) {
     this.#options = options;
     this.failure = new RepeatedFailure({ log: options.log, message: options.failing });
   }

@@ -8,16 +8,16 @@ import {
   naive,
   parentIds,
   plain,
-  type PrintContext,
+  type SerializationContext,
   rawJsonColumn,
   type RunField,
   STATUS_COLUMN,
   tagList,
-  tierOf,
+  effectiveTier,
   timeColumn,
   ttlSeconds,
 } from "./run-fields.ts";
-import { messagesOf } from "./messages.ts";
+import { conversation } from "./messages.ts";
 import type { AttachmentLink, Lookup, Related } from "./related.ts";
 import type { Row } from "./select-page.ts";
 
@@ -84,7 +84,7 @@ const FIELDS = {
   in_dataset: field([], (row, { inDataset }) => text(inDataset?.has(row.id) ?? false), ["inDataset"]),
   app_path: field([], (row, _, context) => text(appPath(row, context.tenantId))),
   share_token: field([], (row, { shares }) => text(shares?.get(row.trace_id!)), ["shares"]),
-  trace_tier: field(["r.trace_tier"], (row, related, context) => text(tierOf(row, related, context)), ["tiers"]),
+  trace_tier: field(["r.trace_tier"], (row, related, context) => text(effectiveTier(row, related, context)), ["tiers"]),
   trace_first_received_at: timeColumn("inserted_at", naive),
   ttl_seconds: field(["r.trace_tier"], (row, related, context) => text(ttlSeconds(row, related, context)), ["tiers"]),
   trace_upgrade: field(["r.trace_tier"], (row, related, context) => text(isUpgraded(row, related, context)), ["tiers"]),
@@ -96,10 +96,10 @@ const FIELDS = {
   ]),
   execution_order: constant("1"),
   inserted_at: timeColumn("inserted_at", naive),
-  messages: field(["r.inputs", "r.outputs"], (row) => text(messagesOf(row.inputs, row.outputs))),
+  messages: field(["r.inputs", "r.outputs"], (row) => text(conversation(row.inputs, row.outputs))),
   inputs_s3_urls: nothing,
   outputs_s3_urls: nothing,
-  s3_urls: field([], (row, { attachments }, { apiBase }) => text(urlsOf(attachments?.get(row.id), apiBase)), [
+  s3_urls: field([], (row, { attachments }, { apiBase }) => text(attachmentUrls(attachments?.get(row.id), apiBase)), [
     "attachments",
   ]),
 } satisfies Record<string, RunField>;
@@ -109,7 +109,7 @@ export type FieldV1 = keyof typeof FIELDS;
 const ids = (children: { id: string }[] | undefined): string[] => (children ?? []).map((child) => child.id);
 
 /** Formats attachments as the clients expect: `{"attachment.<name>": {presigned_url, mime_type}}` (contract §1.9). */
-function urlsOf(links: readonly AttachmentLink[] | undefined, apiBase: string): Record<string, object> | null {
+function attachmentUrls(links: readonly AttachmentLink[] | undefined, apiBase: string): Record<string, object> | null {
   if (!links) return null;
   const entries = links.map(({ name, path, mime_type }) => [
     `attachment.${name}`,
@@ -132,7 +132,7 @@ const REQUIRED: FieldV1[] = [
 ];
 
 /** Returns the plan for shared runs, without their location in the workspace. */
-export const planShared = (): PrintPlan =>
+export const planShared = (): SerializationPlan =>
   planV1(SHARED, { required: REQUIRED.filter((name) => name !== "session_id" && name !== "app_path") });
 
 const SHARED = `end_time error extra events inputs outputs inputs_preview outputs_preview parent_run_id parent_run_ids
@@ -162,24 +162,24 @@ const SYNONYMS: Record<string, FieldV1[]> = {
 
 export const SELECTABLE_V1 = [...Object.keys(FIELDS), ...Object.keys(SYNONYMS)];
 
-export interface PrintPlan {
+export interface SerializationPlan {
   columns: string[];
   lookups: Set<Lookup>;
-  print(row: Row, related: Partial<Related>, context: PrintContext): string;
+  print(row: Row, related: Partial<Related>, context: SerializationContext): string;
 }
 
 /** Plans the columns to read for these fields, and the serialization of a run with them. */
 export function planV1(
   selected: readonly string[] | undefined,
   { more = [], required = REQUIRED }: { more?: readonly string[]; required?: readonly FieldV1[] } = {},
-): PrintPlan {
+): SerializationPlan {
   const wanted = [...(selected ?? DEFAULT), ...more].flatMap((name) => SYNONYMS[name] ?? [name as FieldV1]);
   const names = [...new Set([...required, ...wanted])];
   const fields = names.map((name): [string, RunField] => [`${JSON.stringify(name)}:`, FIELDS[name]]);
   return {
-    columns: [...new Set([...ALWAYS, ...fields.flatMap(([, one]) => one.columns)])],
-    lookups: new Set(fields.flatMap(([, one]) => one.lookups)),
+    columns: [...new Set([...ALWAYS, ...fields.flatMap(([, field]) => field.columns)])],
+    lookups: new Set(fields.flatMap(([, field]) => field.lookups)),
     print: (row, related, context) =>
-      `{${fields.map(([name, one]) => name + one.print(row, related, context)).join(",")}}`,
+      `{${fields.map(([name, field]) => name + field.print(row, related, context)).join(",")}}`,
   };
 }

@@ -1,5 +1,5 @@
 import type { AttachmentLink } from "./related.ts";
-import type { PrintPlan } from "./print-v1.ts";
+import type { SerializationPlan } from "./serialize-v1.ts";
 import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import {
   ALWAYS,
@@ -53,7 +53,7 @@ export const FIELDS_V2: Record<string, RunField> = {
   error: plain("error"),
   error_preview: field(["r.error"], (row) => text(row.error?.slice(0, 250))),
   extra: rawJsonColumn("extra"),
-  metadata: field(["r.extra"], (row) => metadataOf(row.extra)),
+  metadata: field(["r.extra"], (row) => serializeMetadata(row.extra)),
   events: rawJsonColumn("events"),
   inputs: rawJsonColumn("inputs"),
   inputs_preview: plain("inputs_preview"),
@@ -85,9 +85,11 @@ export const FIELDS_V2: Record<string, RunField> = {
   price_model_id: plain("price_model_id"),
   tags: field(["r.tags"], (row) => text(tagList(row))),
   app_path: field([], (row, _, context) => text(appPath(row, context.tenantId))),
-  attachments: field([], (row, { attachments }, { apiBase }) => text(linksOf(attachments?.get(row.id), apiBase)), [
-    "attachments",
-  ]),
+  attachments: field(
+    [],
+    (row, { attachments }, { apiBase }) => text(attachmentLinks(attachments?.get(row.id), apiBase)),
+    ["attachments"],
+  ),
   thread_evaluation_time: field([], () => "null"),
   is_in_dataset: field([], (row, { inDataset }) => text(inDataset?.has(row.id) ?? false), ["inDataset"]),
   last_queued_at: field([], () => "null"),
@@ -99,46 +101,46 @@ export const FIELDS_V2: Record<string, RunField> = {
     },
     ["shares"],
   ),
-  feedback_stats: field([], (row, { feedback }) => feedbackOf(feedback?.get(row.id)), ["feedback"]),
+  feedback_stats: field([], (row, { feedback }) => serializeFeedback(feedback?.get(row.id)), ["feedback"]),
 };
 
 export const SELECTABLE_V2 = Object.keys(FIELDS_V2).map((name) => name.toUpperCase());
 
-function metadataOf(extra: string | null | undefined): string {
+function serializeMetadata(extra: string | null | undefined): string {
   if (extra == null) return "null";
   const value = JSON.parse(extra) as { metadata?: unknown } | null;
   return text(value?.metadata);
 }
 
-const linksOf = (links: readonly AttachmentLink[] | undefined, apiBase: string): object | undefined =>
+const attachmentLinks = (links: readonly AttachmentLink[] | undefined, apiBase: string): object | undefined =>
   links && Object.fromEntries(links.map(({ name, path }) => [name, apiBase + path]));
 
 /** Serializes feedback statistics of a single run, which never include feedback on its thread. */
-export const feedbackOf = (stats: Record<string, object> | undefined): string =>
+export const serializeFeedback = (stats: Record<string, object> | undefined): string =>
   stats === undefined
     ? "null"
     : text(
         Object.fromEntries(
-          Object.entries(stats).map(([key, one]) => [key, { ...one, contains_thread_feedback: false }]),
+          Object.entries(stats).map(([key, entry]) => [key, { ...entry, contains_thread_feedback: false }]),
         ),
       );
 
-export function planV2(selected: readonly string[] | undefined): PrintPlan {
+export function planV2(selected: readonly string[] | undefined): SerializationPlan {
   const names = [...new Set((selected ?? ["ID"]).map((name) => name.toLowerCase()))];
-  return planOf(names.map((name) => [name, FIELDS_V2[name]!]));
+  return createPlan(names.map((name) => [name, FIELDS_V2[name]!]));
 }
 
 /**
  * Plans the serialization of these fields. Properties without a value are omitted, except `end_time`, which is null
  * while a run is pending.
  */
-export function planOf(fields: readonly (readonly [name: string, field: RunField])[]): PrintPlan {
+export function createPlan(fields: readonly (readonly [name: string, field: RunField])[]): SerializationPlan {
   return {
-    columns: [...new Set([...ALWAYS, ...fields.flatMap(([, one]) => one.columns)])],
-    lookups: new Set(fields.flatMap(([, one]) => one.lookups)),
+    columns: [...new Set([...ALWAYS, ...fields.flatMap(([, field]) => field.columns)])],
+    lookups: new Set(fields.flatMap(([, field]) => field.lookups)),
     print: (row, related, context) => {
-      const parts = fields.flatMap(([name, one]) => {
-        const value = one.print(row, related, context);
+      const parts = fields.flatMap(([name, field]) => {
+        const value = field.print(row, related, context);
         return value === "null" && name !== "end_time" ? [] : [`"${name}":${value}`];
       });
       return `{${parts.join(",")}}`;

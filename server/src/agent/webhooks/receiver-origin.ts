@@ -8,7 +8,7 @@ const READ_CHARS = 32 * 1024;
  * Receiver of a URL: scheme, host and port, as in functions/webhooks.sql. Messages wait, fail and are paused per
  * receiver.
  */
-export const receiverOf = (url: string): string =>
+export const receiverOrigin = (url: string): string =>
   (/^[A-Za-z]+:\/\/[^/?#\\]+/.exec(url)?.[0].toLowerCase() ?? SELF).slice(0, 300);
 
 /**
@@ -18,5 +18,5 @@ export function receiverIn(kwargs: string): string | null | undefined {
   if (!kwargs.includes('"webhook"')) return null;
   if (kwargs.length > READ_CHARS) return undefined;
   const { webhook } = JSON.parse(kwargs) as { webhook?: unknown };
-  return typeof webhook === "string" ? receiverOf(webhook) : null;
+  return typeof webhook === "string" ? receiverOrigin(webhook) : null;
 }

@@ -23,7 +23,7 @@ export interface PlacedBlobsOptions {
 }
 
 /** Blob store that this process uses as the recorded place. Writes nothing once another place is recorded. */
-export class PlacedBlobs implements BlobStore {
+export class RecordedBlobStore implements BlobStore {
   readonly #options: PlacedBlobsOptions;
   readonly #failure: RepeatedFailure;
   #timer: NodeJS.Timeout | undefined;

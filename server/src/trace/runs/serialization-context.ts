@@ -1,10 +1,10 @@
 import type { Context } from "hono";
 
 import type { TraceSettings } from "../settings.ts";
-import type { PrintContext } from "./run-fields.ts";
+import type { SerializationContext } from "./run-fields.ts";
 import type { RunScope } from "./run-scope.ts";
 
-export function printContext(settings: TraceSettings, scope: RunScope, c: Context): PrintContext {
+export function serializationContext(settings: TraceSettings, scope: RunScope, c: Context): SerializationContext {
   const days = { longlived: settings.longlivedDays, shortlived: settings.shortlivedDays };
   const origin = settings.publicUrl?.replace(/\/$/, "") ?? new URL(c.req.url).origin;
   return {

@@ -2,16 +2,16 @@ import { pino } from "pino";
 import { expect, test } from "vitest";
 
 import { deferred } from "../deferred.ts";
-import { Passes } from "./passes.ts";
+import { Poller } from "./poller.ts";
 
 const HOUR_MS = 3_600_000;
-const said: { level: number; msg: string }[] = [];
-const log = pino({ level: "debug" }, { write: (line: string) => void said.push(JSON.parse(line)) });
+const logged: { level: number; msg: string }[] = [];
+const log = pino({ level: "debug" }, { write: (line: string) => void logged.push(JSON.parse(line)) });
 
 test("runs one pass at a time, and exactly one more after wake-ups during it", async () => {
   const gates = [deferred<void>(), deferred<void>()];
   let begun = 0;
-  const passes = new Passes({
+  const passes = new Poller({
     pass: () => gates[begun++]?.promise ?? Promise.resolve(),
     everyMs: HOUR_MS,
     log,
@@ -31,7 +31,7 @@ test("runs one pass at a time, and exactly one more after wake-ups during it", a
 
 test("loses no wake-up, at any time", async () => {
   let [begun, wakes] = [0, 0];
-  const passes = new Passes({ pass: () => Promise.resolve(void begun++), everyMs: HOUR_MS, log, failing: "" });
+  const passes = new Poller({ pass: () => Promise.resolve(void begun++), everyMs: HOUR_MS, log, failing: "" });
   // at each turn of the microtask queue around the end of a pass
   for (let turns = 0; turns < 12; turns++) {
     passes.wake();
@@ -49,17 +49,17 @@ test("loses no wake-up, at any time", async () => {
 test("logs a failing pass once, and retries it", async () => {
   let left = 3;
   const pass = () => (left-- > 0 ? Promise.reject(new Error("broken")) : Promise.resolve());
-  const passes = new Passes({ pass, everyMs: 5, log, failing: "it fails" });
+  const passes = new Poller({ pass, everyMs: 5, log, failing: "it fails" });
   passes.start();
   await expect.poll(() => left, { timeout: 30_000 }).toBeLessThan(0);
   await passes.stop();
-  expect(said.filter((line) => line.msg === "it fails").map((line) => line.level)).toEqual([50, 20, 20]);
+  expect(logged.filter((line) => line.msg === "it fails").map((line) => line.level)).toEqual([50, 20, 20]);
 });
 
 test("waits for the running pass at the end", async () => {
   const gate = deferred<void>();
   let ended = false;
-  const passes = new Passes({
+  const passes = new Poller({
     pass: () => gate.promise.then(() => void (ended = true)),
     everyMs: HOUR_MS,
     log,

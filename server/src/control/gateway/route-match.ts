@@ -1,5 +1,5 @@
 /** Target of a request, derived from its address. */
-export interface Way {
+export interface RouteMatch {
   /** Null when the address is a deployment's, but its name is invalid. */
   slug: string | null;
   /** Path below the deployment's address, with its query. */
@@ -14,7 +14,7 @@ const PATH = /^\/d\/([a-z0-9][a-z0-9-]{0,79})(\/.*|\?.*)?$/;
 const LABEL = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** Matches `/d/<deployment>/…`; null when the request is for the control plane itself. */
-export function wayByPath(url: string): Way | null {
+export function wayByPath(url: string): RouteMatch | null {
   const [, slug, path] = PATH.exec(url) ?? [];
   if (slug === undefined) return null;
   const prefix = `/d/${slug}`;
@@ -25,7 +25,7 @@ export function wayByPath(url: string): Way | null {
  * Matches `<deployment>.<domain>`, whatever the path; on any other host, by path. Hosts below the domain never reach
  * the control plane: a deployment's page and the API have different origins.
  */
-export function wayByHost(domain: string, hostHeader: string, url: string): Way | null {
+export function wayByHost(domain: string, hostHeader: string, url: string): RouteMatch | null {
   const host = hostHeader.trim().toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "");
   if (!host.endsWith(`.${domain}`)) return wayByPath(url);
   const label = host.slice(0, -domain.length - 1);

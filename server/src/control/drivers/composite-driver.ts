@@ -1,13 +1,13 @@
 import type { Source } from "../deployment-records/schema.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 import { type ContainerDriver, isContainer } from "./container/container-driver.ts";
-import type { BuildOrder, Driver, InstanceOrder, InstanceProcess, InstanceUsage } from "./driver.ts";
+import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage } from "./driver.ts";
 
 /**
  * Combines processes and containers: images run in containers, source code where the setting specifies. Builds and
  * instances from before a change of the setting stay with their driver.
  */
-export class SeveralDrivers implements Driver {
+export class CompositeDriver implements Driver {
   readonly kind;
   readonly sources: readonly Source[];
   readonly #processes: Driver;
@@ -45,7 +45,7 @@ export class SeveralDrivers implements Driver {
     return this.#containers.knows(id) ? this.#containers : this.#processes;
   }
 
-  build(order: BuildOrder, log: BuildLog, signal: AbortSignal): Promise<void> {
+  build(order: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
     const isForContainers = this.#containers.sources.includes(order.source);
     return (isForContainers ? this.#containers : this.#processes).build(order, log, signal);
   }
@@ -75,7 +75,7 @@ export class SeveralDrivers implements Driver {
     return this.#containers.imageDigests(deploymentId);
   }
 
-  start(order: InstanceOrder): Promise<InstanceProcess> {
+  start(order: InstanceParams): Promise<InstanceProcess> {
     return (this.#containers.hasBuild(order.artifactId) ? this.#containers : this.#processes).start(order);
   }
 

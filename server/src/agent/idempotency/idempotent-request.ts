@@ -24,7 +24,7 @@ export const idempotencyHeader = z.object({
 });
 
 /** Key and fingerprint of a request that creates one run. */
-export interface Once extends KeyPart {
+export interface IdempotentRequest extends KeyPart {
   fingerprint: string;
 }
 
@@ -35,7 +35,12 @@ export interface Once extends KeyPart {
  * @returns undefined when the request has no key
  * @throws 422 for an invalid key
  */
-export function readOnce(headers: Headers, principal: Principal, what: string, body: unknown): Once | undefined {
+export function readOnce(
+  headers: Headers,
+  principal: Principal,
+  what: string,
+  body: unknown,
+): IdempotentRequest | undefined {
   const given = headers.get("idempotency-key");
   if (given === null) return undefined;
   if (!key.safeParse(given).success) {
@@ -50,10 +55,10 @@ export function readOnce(headers: Headers, principal: Principal, what: string, b
 
 /** Serialises with sorted keys, so that the order of an object's keys makes no difference. */
 function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, one: unknown) =>
-    one !== null && typeof one === "object" && !Array.isArray(one)
-      ? Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : one,
+  return JSON.stringify(value, (_, nested: unknown) =>
+    nested !== null && typeof nested === "object" && !Array.isArray(nested)
+      ? Object.fromEntries(Object.entries(nested).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : nested,
   );
 }
 
@@ -61,7 +66,12 @@ function canonical(value: unknown): string {
  * Reserves the run's ids, or returns those reserved before.
  * @throws 422 when the key belongs to another request
  */
-export async function reserve(sql: Sql, once: Once, threadId: string | null, hours: number): Promise<Reserved> {
+export async function reserve(
+  sql: Sql,
+  once: IdempotentRequest,
+  threadId: string | null,
+  hours: number,
+): Promise<Reserved> {
   const { fingerprint } = once;
   const reserved = await reserveKey(sql, once, { fingerprint, run_id: uuid7(), thread_id: threadId ?? uuid7() }, hours);
   if (reserved.fingerprint === fingerprint) return reserved;
@@ -69,12 +79,17 @@ export async function reserve(sql: Sql, once: Once, threadId: string | null, hou
 }
 
 /** Mark in a run's kwargs, which its insertion reads and removes. */
-export const markOf = ({ scope, key, part, fingerprint }: Once): object => ({
+export const reservationMark = ({ scope, key, part, fingerprint }: IdempotentRequest): object => ({
   __idempotency: { scope, key, part, fingerprint },
 });
 
 /** Creates the run under its key. A rejected request releases the key. */
-export async function createOnce<T>(sql: Sql, once: Once, runId: string, create: () => Promise<T>): Promise<T> {
+export async function createOnce<T>(
+  sql: Sql,
+  once: IdempotentRequest,
+  runId: string,
+  create: () => Promise<T>,
+): Promise<T> {
   try {
     return await create();
   } catch (error) {
@@ -87,7 +102,7 @@ export async function createOnce<T>(sql: Sql, once: Once, runId: string, create:
 }
 
 /** Response to the first request, for a run that has ended and was deleted at its end. */
-export function wireOf({ run }: Reserved, kwargs: object): string {
+export function serializeReservedRun({ run }: Reserved, kwargs: object): string {
   const fields = ["run_id", "thread_id", "assistant_id", "created_at", "updated_at", "status", "metadata"];
   const more = ["multitask_strategy", "error", "cancel_reason", "discarded_interrupts"];
   const wire = Object.fromEntries([...fields, ...more].map((name) => [name, run?.[name] ?? null]));

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { readOptions } from "../../base/config/options.ts";
 import { addressOptions } from "../../identity/exposure.ts";
-import { wayByHost, wayByPath } from "./way.ts";
+import { wayByHost, wayByPath } from "./route-match.ts";
 
 test.each([
   ["/d/a", "a", "/"],

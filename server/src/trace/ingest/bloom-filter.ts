@@ -5,7 +5,7 @@ const HASHES = 4;
  * Bloom filter for ids: 2 MiB, allocated by the system only as it is touched. With 2 million ids its false positive
  * rate is 1 %.
  */
-export class BitSet {
+export class BloomFilter {
   readonly #words = new Uint32Array(BITS / 32);
 
   add(id: string): void {

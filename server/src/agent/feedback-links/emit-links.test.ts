@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { linksOf, withLinks } from "./tell-links.ts";
+import { readLinks, withLinks } from "./emit-links.ts";
 
 const links = JSON.stringify({ score: "http://t/1" });
 
@@ -17,7 +17,7 @@ test.each([
 });
 
 test("finds no links in a run whose input only mentions them", () => {
-  expect(linksOf('{"input": {"feedback_urls": 1}}')).toBeUndefined();
-  expect(linksOf('{"input": null}')).toBeUndefined();
-  expect(linksOf(`{"feedback_urls": ${links}}`)).toBe(links);
+  expect(readLinks('{"input": {"feedback_urls": 1}}')).toBeUndefined();
+  expect(readLinks('{"input": null}')).toBeUndefined();
+  expect(readLinks(`{"feedback_urls": ${links}}`)).toBe(links);
 });

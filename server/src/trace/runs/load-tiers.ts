@@ -9,13 +9,13 @@ import type { RunSelection } from "./selection.ts";
  * and is serialized that way; projects are in Postgres. Selections without such filters keep their scope, without a
  * query.
  */
-export async function knowTiers(
+export async function loadTiers(
   { sql, settings }: { sql: Sql; settings: { traceTier: string } },
   scope: RunScope,
   { filters = [], trace_filter, tree_filter }: RunSelection,
 ): Promise<RunScope> {
   const expressions = [...filters, trace_filter, tree_filter];
-  if (!expressions.some((one) => one !== undefined && speaksOfTier(one))) return scope;
+  if (!expressions.some((expression) => expression !== undefined && speaksOfTier(expression))) return scope;
   const usual = settings.traceTier;
   const other = usual === "longlived" ? "shortlived" : "longlived";
   return scope.withTiers({ usual, other, projects: await projectsOfTier(sql, scope.tenantId, other) });

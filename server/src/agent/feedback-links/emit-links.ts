@@ -4,7 +4,7 @@
  * @param kwargs of a run, as JSON text; parsed only when it contains the key
  * @returns the links as JSON text; undefined for a run without links
  */
-export function linksOf(kwargs: string): string | undefined {
+export function readLinks(kwargs: string): string | undefined {
   if (!kwargs.includes('"feedback_urls"')) return undefined;
   const { feedback_urls: links } = JSON.parse(kwargs) as { feedback_urls?: object };
   return links && JSON.stringify(links);

@@ -4,7 +4,7 @@ import type { Outbound } from "../../../base/outbound/outbound.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import type { ImageSource } from "../../registry/image-source.ts";
 import { BuildError } from "../../builds/build-error.ts";
-import type { BuildOrder } from "../driver.ts";
+import type { BuildParams } from "../driver.ts";
 import { checkRegistryAddress } from "./check-registry.ts";
 import type { Engine } from "./engine.ts";
 import { parseReference } from "./image-reference.ts";
@@ -12,17 +12,17 @@ import type { ImageRecord } from "./image-records.ts";
 import { inspectImage, loadImage, ourName, pullImage, spell, tagImage } from "./images.ts";
 import { readCredentials, type RegistryCredentials } from "./registry-credentials.ts";
 
-export interface BringSettings {
+export interface PrepareImageSettings {
   containerPull: "always" | "missing";
   containerRegistryConfig: string | undefined;
 }
 
-export interface BringOrder {
+export interface PrepareImageParams {
   engine: Engine;
-  order: BuildOrder;
+  order: BuildParams;
   images: ImageSource;
   outbound: Pick<Outbound, "check" | "resolve">;
-  settings: BringSettings;
+  settings: PrepareImageSettings;
   log: BuildLog;
   signal: AbortSignal;
 }
@@ -33,7 +33,7 @@ export type Brought = Pick<ImageRecord, "id" | "pulled" | "digest">;
  * Ensures that the engine has a revision's image under our name for it. Throws BuildError, or an error that may be
  * retried.
  */
-export async function bringImage(what: BringOrder): Promise<Brought> {
+export async function prepareImage(what: PrepareImageParams): Promise<Brought> {
   const { order, images } = what;
   if (order.imageUri === null) throw new BuildError("The revision names no image.");
   if (order.source === "internal_docker" && images.kind === "embedded") return load(what, images, order.imageUri);
@@ -41,7 +41,7 @@ export async function bringImage(what: BringOrder): Promise<Brought> {
 }
 
 async function load(
-  { engine, order, log, signal }: BringOrder,
+  { engine, order, log, signal }: PrepareImageParams,
   images: Extract<ImageSource, { kind: "embedded" }>,
   uri: string,
 ): Promise<Brought> {
@@ -62,7 +62,7 @@ async function load(
   return { id: found.Id, pulled: null, digest: stored.digest };
 }
 
-async function pull(what: BringOrder, uri: string): Promise<Brought> {
+async function pull(what: PrepareImageParams, uri: string): Promise<Brought> {
   const { engine, order, images, outbound, settings, log, signal } = what;
   // the operator's own registry, set by HEDDLE_REGISTRY_URL
   const isOperators = order.source === "internal_docker" && images.kind === "remote";
@@ -83,13 +83,13 @@ async function pull(what: BringOrder, uri: string): Promise<Brought> {
  * `resource_spec.image_pull_secrets` names, in the format of kubernetes.io/dockerconfigjson; else the operator's.
  */
 async function credentialsFor(
-  { config, secrets }: BuildOrder,
-  settings: BringSettings,
+  { config, secrets }: BuildParams,
+  settings: PrepareImageSettings,
   uri: string,
 ): Promise<RegistryCredentials | null> {
   const registry = parseReference(uri)?.registry ?? "";
   for (const { name } of config.resource_spec?.image_pull_secrets ?? []) {
-    const secret = secrets.find((one) => one.name === name);
+    const secret = secrets.find((secret) => secret.name === name);
     if (!secret) throw new BuildError(`image_pull_secrets names ${name}, but this deployment has no such secret.`);
     try {
       const found = readCredentials(secret.value, registry);

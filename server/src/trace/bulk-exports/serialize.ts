@@ -1,8 +1,8 @@
-import { pathOf } from "./destination-bucket.ts";
+import { withBucket } from "./destination-bucket.ts";
 import type { DestinationConfig } from "./destination-schema.ts";
 import { dayPath, exportPath } from "./paths.ts";
 import type { ExportRow, ExportRunRow } from "./sql.ts";
-import { printStatus, type Status, type StatusCase } from "./status.ts";
+import { formatStatus, type Status, type StatusCase } from "./status.ts";
 
 interface Written {
   status: Status;
@@ -15,7 +15,7 @@ interface Written {
 }
 
 /** Derives percentage and expected end from the rows; rows deleted before they were written count as done. */
-function progressOf(row: Written, now: number) {
+function computeProgress(row: Written, now: number) {
   const total = row.row_count === null ? null : Number(row.row_count);
   const done = Number(row.rows_written) + Number(row.rows_deleted);
   const part = row.status === "COMPLETED" ? 1 : total ? done / total : 0;
@@ -31,7 +31,7 @@ function progressOf(row: Written, now: number) {
   };
 }
 
-export function printExport(row: ExportRow, statusCase: StatusCase, now = Date.now()) {
+export function serializeExport(row: ExportRow, statusCase: StatusCase, now = Date.now()) {
   return {
     id: row.id,
     tenant_id: row.tenant_id,
@@ -51,19 +51,24 @@ export function printExport(row: ExportRow, statusCase: StatusCase, now = Date.n
     updated_at: row.updated_at,
     started_at: row.started_at,
     finished_at: row.finished_at,
-    status: printStatus(row.status, statusCase, row.interval_hours !== null),
-    progress: progressOf(row, now),
+    status: formatStatus(row.status, statusCase, row.interval_hours !== null),
+    progress: computeProgress(row, now),
   };
 }
 
-export function printExportRun(row: ExportRunRow, place: DestinationConfig, statusCase: StatusCase, now = Date.now()) {
-  const prefix = pathOf(place, exportPath(place, row.bulk_export_id));
-  const path = pathOf(place, dayPath(place, { ...row, export_id: row.bulk_export_id }));
+export function serializeExportRun(
+  row: ExportRunRow,
+  place: DestinationConfig,
+  statusCase: StatusCase,
+  now = Date.now(),
+) {
+  const prefix = withBucket(place, exportPath(place, row.bulk_export_id));
+  const path = withBucket(place, dayPath(place, { ...row, export_id: row.bulk_export_id }));
   return {
     id: row.id,
     bulk_export_id: row.bulk_export_id,
     session_id: row.session_id,
-    status: printStatus(row.status, statusCase),
+    status: formatStatus(row.status, statusCase),
     retry_number: row.retry_number,
     errors: row.errors,
     created_at: row.created_at,
@@ -82,12 +87,12 @@ export function printExportRun(row: ExportRunRow, place: DestinationConfig, stat
           : {
               rows_written: Number(row.rows_written),
               bytes_written: Number(row.bytes_written),
-              exported_files: (row.keys ?? []).map((key) => pathOf(place, key)),
+              exported_files: (row.keys ?? []).map((key) => withBucket(place, key)),
               export_path: path,
               latest_cursor: row.cursor,
               pending_upload: null,
             },
     },
-    progress: progressOf(row, now),
+    progress: computeProgress(row, now),
   };
 }
