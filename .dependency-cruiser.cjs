@@ -50,6 +50,7 @@ const SLICES = {
     "thread-stream",
     "ui",
     "system",
+    "start",
   ],
   control: [
     "logs",

@@ -8,7 +8,7 @@ import { isDatabaseAway } from "../../base/db/retry.ts";
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
 import { Poller } from "../../base/polling/poller.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { selectPendingDeployments, markReady } from "../deployment-records/sql.ts";
 import { collectGarbage } from "./collect-garbage.ts";
 import { removeDeployment } from "./remove-deployment.ts";
