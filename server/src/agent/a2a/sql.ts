@@ -45,7 +45,7 @@ export interface TaskSearch {
   sees: readonly AccessCondition[];
 }
 
-/** The same as `stateOf` of task.ts, for run `r` and its thread `t`. */
+/** The same as `taskState` of task.ts, for run `r` and its thread `t`. */
 const state = (sql: Sql) => sql`case
   when r.status = 'pending' then 'submitted'
   when r.status = 'running' then 'working'

@@ -82,7 +82,7 @@ export function readWebhookRules(
     disabled,
     headers: filled,
     requireHttps: url?.require_https ?? false,
-    allowedDomains: url?.allowed_domains?.map((one) => one.toLowerCase()) ?? null,
+    allowedDomains: url?.allowed_domains?.map((domain) => domain.toLowerCase()) ?? null,
     allowedPorts: url?.allowed_ports ?? null,
     maxUrlLength: url?.max_url_length ?? LONGEST_WEBHOOK,
     disableLoopback: url?.disable_loopback ?? false,

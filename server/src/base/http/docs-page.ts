@@ -59,14 +59,14 @@ function outline(schema, depth = 0, seen = []) {
   if (name && seen.includes(name)) return name;
   const s = resolve(schema), inside = name ? [...seen, name] : seen, pad = "  ".repeat(depth + 1);
   const options = s.anyOf ?? s.oneOf;
-  if (options) return options.map((one) => outline(one, depth, inside)).join(" | ");
-  if (s.enum) return s.enum.map((one) => JSON.stringify(one)).join(" | ");
+  if (options) return options.map((option) => outline(option, depth, inside)).join(" | ");
+  if (s.enum) return s.enum.map((value) => JSON.stringify(value)).join(" | ");
   if ("const" in s) return JSON.stringify(s.const);
-  if (s.prefixItems) return "[" + s.prefixItems.map((one) => outline(one, depth, inside)).join(", ") + "]";
+  if (s.prefixItems) return "[" + s.prefixItems.map((item) => outline(item, depth, inside)).join(", ") + "]";
   if (s.type === "array") return "[" + outline(s.items, depth, inside) + "]";
   if (s.properties) {
-    const rows = Object.entries(s.properties).map(([key, one]) =>
-      pad + key + (s.required?.includes(key) ? "" : "?") + ": " + outline(one, depth + 1, inside) + note(one));
+    const rows = Object.entries(s.properties).map(([key, property]) =>
+      pad + key + (s.required?.includes(key) ? "" : "?") + ": " + outline(property, depth + 1, inside) + note(property));
     return "{\\n" + rows.join("\\n") + "\\n" + "  ".repeat(depth) + "}";
   }
   if (s.type === "object") return "{ [key]: " + (s.additionalProperties ? outline(s.additionalProperties, depth, inside) : "any") + " }";
@@ -94,22 +94,24 @@ function example(schema, depth = 0) {
 }
 
 function tryForm(method, path, op, schema) {
-  const fields = (op.parameters ?? []).map((one) => [one, el("input", { placeholder: outline(one.schema) + (one.required ? ", required" : "") })]);
+  const fields = (op.parameters ?? []).map((parameter) =>
+    [parameter, el("input", { placeholder: outline(parameter.schema) + (parameter.required ? ", required" : "") })]);
   const body = schema && el("textarea", { value: JSON.stringify(example(schema), null, 2), spellcheck: false, ariaLabel: "Request body" });
   const send = el("button", { type: "submit", textContent: "Send" });
   const stop = el("button", { type: "button", textContent: "Stop", hidden: true });
   const status = el("p", { className: "soft", role: "status" });
   const output = el("pre", { hidden: true });
   const form = el("form", {}, el("h3", { textContent: "Try it" }),
-    ...fields.map(([one, input]) => el("label", {}, el("span", { textContent: one.name + (one.in === "query" ? " (query)" : "") }), input)),
+    ...fields.map(([{ name, in: place }, input]) =>
+      el("label", {}, el("span", { textContent: name + (place === "query" ? " (query)" : "") }), input)),
     body ?? null, send, stop, status, output);
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     const query = new URLSearchParams();
     let url = base + path;
-    for (const [one, input] of fields) {
-      if (one.in === "path") url = url.replace("{" + one.name + "}", encodeURIComponent(input.value));
-      else if (input.value !== "") query.set(one.name, input.value);
+    for (const [{ name, in: place }, input] of fields) {
+      if (place === "path") url = url.replace("{" + name + "}", encodeURIComponent(input.value));
+      else if (input.value !== "") query.set(name, input.value);
     }
     if (query.size) url += "?" + query;
     const aborter = new AbortController();
@@ -179,8 +181,8 @@ fetch("openapi.json").then((response) => response.json()).then((doc) => {
   }
   filter.addEventListener("input", () => {
     const wanted = filter.value.toLowerCase();
-    for (const one of document.querySelectorAll("details.op")) one.hidden = !one.dataset.text.includes(wanted);
-    for (const one of document.querySelectorAll("section")) one.hidden = !one.querySelector("details.op:not([hidden])");
+    for (const op of document.querySelectorAll("details.op")) op.hidden = !op.dataset.text.includes(wanted);
+    for (const section of document.querySelectorAll("section")) section.hidden = !section.querySelector("details.op:not([hidden])");
   });
 }).catch((error) => main.replaceChildren(el("p", { textContent: "The document cannot be read: " + error })));
 </script>

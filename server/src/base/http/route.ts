@@ -71,7 +71,7 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   streamsBody?: true;
   /** Answers by status; null: no body. Several when the caller chooses between content types. */
   out: Record<number, Answer | Answer[] | null>;
-  /** Error statuses besides those implied by the rest of the declaration (`errorsOf`). */
+  /** Error statuses besides those implied by the rest of the declaration (`errorStatuses`). */
   errors?: readonly ErrorStatus[];
   /** Error format of this route, where it differs from the space's. */
   errorFamily?: ErrorFamily;

@@ -59,7 +59,7 @@ export type LeasedRevision = Pick<ClaimedRevision, "id" | "attempt" | "deploymen
 /** The revision was taken over by another process, or was ended. */
 export class LostRevisionError extends Error {}
 
-/** Makes a transition. Throws NotOursError when the revision is not in the expected state. @returns the new state */
+/** Makes a transition. Throws LostRevisionError when the revision is not in the expected state. @returns the new state */
 export async function transition(
   sql: Sql | Transaction,
   held: LeasedRevision,

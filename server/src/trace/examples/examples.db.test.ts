@@ -20,13 +20,13 @@ async function example(dataset_id: string, inputs: object, more: Record<string, 
   return json as { id: string; modified_at: string };
 }
 
-const inputsOf = (examples: { inputs: unknown }[]) => examples.map((one) => one.inputs);
+const listInputs = (examples: { inputs: unknown }[]) => examples.map((item) => item.inputs);
 
 test("an example is created, updated and deleted, and its dataset counts it", async () => {
   const { id: dataset_id } = await dataset();
   const created_at = "2024-05-06T07:08:09.123456Z";
-  const one = await example(dataset_id, { z: 1, a: 2 }, { outputs: { x: null }, metadata: { m: 1 }, created_at });
-  expect(one).toMatchObject({
+  const created = await example(dataset_id, { z: 1, a: 2 }, { outputs: { x: null }, metadata: { m: 1 }, created_at });
+  expect(created).toMatchObject({
     dataset_id,
     inputs: { z: 1, a: 2 },
     outputs: { x: null },
@@ -34,24 +34,28 @@ test("an example is created, updated and deleted, and its dataset counts it", as
     created_at: "2024-05-06T07:08:09.123456+00:00",
     source_run_id: null,
   });
-  expect(Object.keys((one as never)["inputs"])).toEqual(["z", "a"]);
-  expect((await call("GET", `/examples/${one.id}`)).json).toEqual(one);
+  expect(Object.keys((created as never)["inputs"])).toEqual(["z", "a"]);
+  expect((await call("GET", `/examples/${created.id}`)).json).toEqual(created);
 
-  const patched = await call("PATCH", `/examples/${one.id}`, { outputs: { y: 1 }, metadata: { n: 2 }, split: "test" });
+  const patched = await call("PATCH", `/examples/${created.id}`, {
+    outputs: { y: 1 },
+    metadata: { n: 2 },
+    split: "test",
+  });
   expect(patched.json).toMatchObject({
     inputs: { z: 1, a: 2 },
     outputs: { y: 1 },
     metadata: { n: 2, dataset_split: ["test"] },
   });
-  expect(patched.json.modified_at > one.modified_at).toBe(true);
-  const bulk = await call("PATCH", "/examples/bulk", [{ id: one.id, inputs: { b: 1 } }]);
-  expect(bulk.json).toMatchObject({ count: 1, example_ids: [one.id] });
-  expect((await call("GET", `/examples/${one.id}`)).json).toMatchObject({ inputs: { b: 1 }, outputs: { y: 1 } });
+  expect(patched.json.modified_at > created.modified_at).toBe(true);
+  const bulk = await call("PATCH", "/examples/bulk", [{ id: created.id, inputs: { b: 1 } }]);
+  expect(bulk.json).toMatchObject({ count: 1, example_ids: [created.id] });
+  expect((await call("GET", `/examples/${created.id}`)).json).toMatchObject({ inputs: { b: 1 }, outputs: { y: 1 } });
   expect((await call("GET", `/datasets/${dataset_id}`)).json).toMatchObject({ example_count: 1 });
 
-  expect((await call("DELETE", `/examples/${one.id}`)).status).toBe(200);
-  expect((await call("GET", `/examples/${one.id}`)).status).toBe(404);
-  expect((await call("DELETE", `/examples/${one.id}`)).status).toBe(404);
+  expect((await call("DELETE", `/examples/${created.id}`)).status).toBe(200);
+  expect((await call("GET", `/examples/${created.id}`)).status).toBe(404);
+  expect((await call("DELETE", `/examples/${created.id}`)).status).toBe(404);
   expect((await call("GET", `/datasets/${dataset_id}`)).json).toMatchObject({ example_count: 0 });
 });
 
@@ -62,7 +66,7 @@ test("several examples are created as one version, or none", async () => {
     { dataset_id, id, inputs: { n: 1 }, split: ["a", "b"] },
     { dataset_id, inputs: { n: 2 } },
   ]);
-  expect(inputsOf(bulk.json)).toEqual([{ n: 1 }, { n: 2 }]);
+  expect(listInputs(bulk.json)).toEqual([{ n: 1 }, { n: 2 }]);
   expect(bulk.json[0]).toMatchObject({ id, metadata: { dataset_split: ["a", "b"] } });
   expect((await call("GET", `/datasets/${dataset_id}/versions`)).json).toHaveLength(1);
   const again = await call("POST", "/examples/bulk", [
@@ -98,7 +102,7 @@ test("splits are listed, and examples added to them and removed", async () => {
   expect(await splits()).toEqual(["base", "test"]);
   expect(await splits(`?as_of=${encodeURIComponent(b.modified_at)}`)).toEqual(["base", "train"]);
   const listed = await call("GET", `/examples?dataset=${id}&splits=base&splits=train`);
-  expect(listed.json.map((one: { id: string }) => one.id)).toEqual([a.id]);
+  expect(listed.json.map((item: { id: string }) => item.id)).toEqual([a.id]);
   expect((await call("PUT", `/datasets/${id}/splits`, { split_name: "x", examples: [uuid7()] })).status).toBe(404);
 });
 
@@ -108,7 +112,9 @@ test("a list of examples is filtered, sorted, paged and limited to selected fiel
     await example(id, { n, text: `Text "${n}"` }, { outputs: { o: n }, metadata: { n, even: n % 2 === 0, tag: "t" } });
   }
   const read = async (query: string) =>
-    (await call("GET", `/examples?dataset=${id}&${query}`)).json.map((one: { inputs: { n: number } }) => one.inputs.n);
+    (await call("GET", `/examples?dataset=${id}&${query}`)).json.map(
+      (item: { inputs: { n: number } }) => item.inputs.n,
+    );
   expect(await read("")).toEqual([3, 2, 1]);
   expect(await read("order=recently_created&descending=false")).toEqual([1, 2, 3]);
   expect(await read("limit=1&offset=1")).toEqual([2]);
@@ -131,13 +137,13 @@ test("a list of examples is filtered, sorted, paged and limited to selected fiel
 
 test("hard-deleted examples are removed from every version", async () => {
   const { id } = await dataset();
-  const one = await example(id, { secret: true });
-  await call("PATCH", `/examples/${one.id}`, { inputs: { secret: 2 } });
+  const created = await example(id, { secret: true });
+  await call("PATCH", `/examples/${created.id}`, { inputs: { secret: 2 } });
   const path = "/v1/platform/datasets/examples/delete";
-  expect((await call("POST", path, { example_ids: [one.id], hard_delete: true }, OTHER)).status).toBe(404);
-  const gone = await call("POST", path, { example_ids: [one.id], hard_delete: true });
-  expect(gone.json).toEqual({ count: 1, example_ids: [one.id] });
-  expect(await sql`select 1 from dataset_examples where example_id = ${one.id}`).toEqual([]);
+  expect((await call("POST", path, { example_ids: [created.id], hard_delete: true }, OTHER)).status).toBe(404);
+  const gone = await call("POST", path, { example_ids: [created.id], hard_delete: true });
+  expect(gone.json).toEqual({ count: 1, example_ids: [created.id] });
+  expect(await sql`select 1 from dataset_examples where example_id = ${created.id}`).toEqual([]);
   const two = await example(id, {});
   expect((await call("POST", `/api${path}`, { example_ids: [two.id] })).json.count).toBe(1);
   expect(await sql`select 1 from dataset_examples where example_id = ${two.id}`).toHaveLength(1);

@@ -45,7 +45,7 @@ const routes = traceRoutes(platform.deps, noAudit);
 const table = activeTable((row) => row.us);
 
 /** Returns the rows that count a request to a declared path. */
-function rowsOf(method: string, declared: string, bears: RequestIdentities): string {
+function chosenRows(method: string, declared: string, bears: RequestIdentities): string {
   const path = canonicalPath(declared.replaceAll(/:\w+(\{[^}]*\})?/g, UUID));
   const matching = rulesFor(table, method, path);
   const address = rowOfAddress(matching);
@@ -56,7 +56,7 @@ function rowsOf(method: string, declared: string, bears: RequestIdentities): str
 test("every route counts in the rows of its class, and no other route does", () => {
   const found: Record<string, string[]> = {};
   for (const { method, path } of routes) {
-    const rows = rowsOf(method, path, { key: true, user: true });
+    const rows = chosenRows(method, path, { key: true, user: true });
     if (rows !== DEFAULT) (found[rows] ??= []).push(`${method} ${path}`);
   }
   const sorted = (classes: Record<string, string[]>) =>
@@ -71,7 +71,7 @@ test("the aliases of a route count in the rows of its path", () => {
     // the row of feedback names POST /feedback alone
     for (const alias of aliases.filter((name) => !name.endsWith("/feedback/eager"))) {
       for (const bears of bearers) {
-        expect([alias, rowsOf(method, alias, bears)]).toEqual([alias, rowsOf(method, path, bears)]);
+        expect([alias, chosenRows(method, alias, bears)]).toEqual([alias, chosenRows(method, path, bears)]);
       }
     }
   }
@@ -79,7 +79,7 @@ test("the aliases of a route count in the rows of its path", () => {
 
 test("without a key or a user, only health and info have rows of their own", () => {
   for (const { method, path } of routes) {
-    const rows = rowsOf(method, path, { key: false, user: false });
+    const rows = chosenRows(method, path, { key: false, user: false });
     const own = ["health", "info"].find((name) => CLASSES[name]!.includes(`${method} ${path}`));
     expect([method, path, rows]).toEqual([method, path, own ?? "public"]);
   }

@@ -7,7 +7,7 @@ import type { Position } from "./select-page.ts";
 export const encodeCursor = ({ start_time, id }: Position): string =>
   Buffer.from(JSON.stringify([start_time, id])).toString("base64url");
 
-/** Throws 400 for a text that printCursor did not produce. */
+/** Throws 400 for a text that encodeCursor did not produce. */
 export function readCursor(text: string | undefined): Position | undefined {
   if (text === undefined || text === "") return undefined;
   try {

@@ -6,7 +6,7 @@ import { type Fragment, render } from "../../base/clickhouse/fragment.ts";
 import { AppError, unavailable } from "../../base/errors.ts";
 
 /**
- * Runs a caller's statement in its tenant's turn (`clickhouse.askedBy`). Throws 422 on a timeout, since a retry would
+ * Runs a caller's statement in its tenant's turn (`clickhouse.forTenant`). Throws 422 on a timeout, since a retry would
  * time out again; 503 when the store is unavailable, out of memory or overloaded.
  */
 export async function readRows<T>(

@@ -19,7 +19,7 @@ async function example(dataset_id: string, inputs: object, more: Record<string, 
 
 test("the share token grants read access to the dataset until sharing ends", async () => {
   const { id } = await dataset();
-  const one = await example(id, { q: 1 });
+  const created = await example(id, { q: 1 });
   expect((await call("GET", `/datasets/${id}/share`)).json).toBe(null);
   // the JavaScript SDK sends no JSON content type
   const shared = await call("PUT", `/datasets/${id}/share`, JSON.stringify({ dataset_id: id }), {
@@ -29,7 +29,7 @@ test("the share token grants read access to the dataset until sharing ends", asy
   expect((await call("PUT", `/datasets/${id}/share`, {})).json).toEqual(shared.json);
   const token = shared.json.share_token;
   expect((await call("GET", `/public/${token}/datasets`)).json).toMatchObject({ id, example_count: 1 });
-  expect((await call("GET", `/public/${token}/examples?id=${one.id}`)).json).toEqual([one]);
+  expect((await call("GET", `/public/${token}/examples?id=${created.id}`)).json).toEqual([created]);
   expect((await call("GET", `/public/${token}/examples/count`)).json).toBe(1);
   const marked = await example(id, { q: 2 }, { metadata: { of: "x" } });
   for (const search of ["metadata=%7B%22of%22%3A%22x%22%7D", "filter=exists(metadata,%22of%22)&as_of=latest"]) {
