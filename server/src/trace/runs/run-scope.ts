@@ -8,7 +8,7 @@ import type { Tiers } from "../filter/compile.ts";
  */
 export class RunScope {
   readonly tenantId: string;
-  /** Default tiers, if filters need them (know-tiers.ts). */
+  /** Default tiers, if filters need them (load-tiers.ts). */
   readonly tiers: Tiers | undefined;
 
   private constructor(tenantId: string, tiers?: Tiers) {
