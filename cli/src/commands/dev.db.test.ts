@@ -87,7 +87,7 @@ test(
     const first = tracePid(server.child.pid!)!;
     process.kill(first, "SIGKILL");
     // on a busy machine a start takes half a minute; on failure the output gives the reason
-    await expect.poll(() => server.output(), { timeout: 120_000 }).toContain(`answers again at ${traces}`);
+    await expect.poll(() => server.output(), { timeout: 120_000 }).toContain(`is up again at ${traces}`);
     await expect.poll(() => fetchStatus(`${traces}/ok`), PATIENT).toBe(200);
     const second = tracePid(server.child.pid!)!;
     expect(second).not.toBe(first);

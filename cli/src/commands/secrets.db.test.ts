@@ -117,7 +117,7 @@ test("rejects invalid arguments with a usage error", async () => {
   const mistakes: [string[], string, Record<string, string>?][] = [
     [["secrets", "turn"], 'not "turn"'],
     [["secrets", "retire"], "--key"],
-    [["audit", "export", "--from", "soon"], "--from must be a time"],
+    [["audit", "export", "--from", "soon"], "--from must be an ISO 8601 time"],
     [["audit", "export", "--format", "xml"], "--format must be"],
     [["secrets", "status"], "contains no Heddle data", { DATABASE_URI: "" }],
   ];

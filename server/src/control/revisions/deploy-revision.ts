@@ -47,7 +47,7 @@ export async function deployRevision(
       }
       if (instances.filter((instance) => instance.row.state === "ready").length >= replicas) break;
       const crashes = await countCrashes(sql, held.id, since);
-      if (crashes >= MAX_CRASHES) throw new DeployError(`It ended ${crashes} times while it was starting.`);
+      if (crashes >= MAX_CRASHES) throw new DeployError(`It exited ${crashes} times while starting.`);
       if (performance.now() > deadline)
         throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.`);
     }

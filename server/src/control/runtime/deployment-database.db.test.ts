@@ -219,7 +219,7 @@ test("a start warns where deployments could take the platform's connections, and
     expect(lines).toEqual([]);
     await warnOfConnections(plain as never, log, [name]);
     expect(lines).toHaveLength(1);
-    for (const part of ["100000 connections", "max_connections", role, "pg_use_reserved_connections"]) {
+    for (const part of ["100000 of the", "max_connections", role, "pg_use_reserved_connections"]) {
       expect(lines[0]).toContain(part);
     }
   } finally {

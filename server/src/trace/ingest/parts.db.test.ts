@@ -47,7 +47,7 @@ test("waits once for many feedback parts, and rejects invalid ones without affec
   const session_id = uuid7();
   const mixed = [part({ key: "mixed" }), part({ key: "" }), part({ run_id: null, session_id }), part({ key: "mixed" })];
   const refused = await send([...mixed, { name: "feedback.x", content: "{" }]);
-  expect([refused.status, refused.json.error]).toEqual([422, expect.stringMatching(/^3 of 5 were refused/)]);
+  expect([refused.status, refused.json.error]).toEqual([422, expect.stringMatching(/^3 of 5 were rejected/)]);
   expect((await send([part({ key: "k".repeat(181) })])).json.error).toMatch(/^key: Too big: .*<=180 characters$/);
   const keys = await sql`select key, count(*)::int as n from feedback where run_id = ${id} group by key order by key`;
   expect(keys).toEqual([
