@@ -52,12 +52,12 @@ test("resumes a killed move of files into a bucket, and completes it only when n
   writeFileSync(join(dataDir, "blobs", `${names[0]}.12ab34cd.tmp`), "half");
 
   const moved = await heddle("move", BUCKET);
-  expect(moved).toMatchObject({ code: 0, stdout: expect.stringMatching(/^1 files copied .* 12 were there/) });
+  expect(moved).toMatchObject({ code: 0, stdout: expect.stringMatching(/^1 files copied .* 12 already there/) });
   expect((await s3.keys("files", "p/")).filter((name) => !name.endsWith("place.id"))).toHaveLength(13);
   expect(readdirSync(join(dataDir, "blobs")).length).toBeGreaterThan(1);
   expect((await heddle("move", BUCKET)).code).toBe(0);
 
-  await expect(testTracePlatform({}, options)).rejects.toThrow("are kept in s3://files/p");
+  await expect(testTracePlatform({}, options)).rejects.toThrow("are stored in s3://files/p");
   const after = await testTracePlatform(BUCKET, options);
   for (const name of [...names, late]) expect((await after.platform.deps.blobs.read(name))?.size).toBeGreaterThan(10);
   expect((await after.platform.deps.blobs.read(late))!.size).toBe(17);
@@ -74,7 +74,7 @@ test("adopts a copy of a lost file directory only while no trace process runs", 
   const running = await testTracePlatform(BUCKET, { db, ownBlobs: true });
   expect(await heddle("adopt", env)).toMatchObject({ code: 1, stderr: expect.stringContaining("s3://files/p") });
   await running.stop();
-  expect(await heddle("adopt", env)).toMatchObject({ code: 0, stdout: expect.stringContaining(`kept in ${copy} on`) });
+  expect(await heddle("adopt", env)).toMatchObject({ code: 0, stdout: expect.stringContaining(`now stored in ${copy} on`) });
   const after = await testTracePlatform(env, { db, ownBlobs: true });
   await after.stop();
 });
