@@ -132,7 +132,7 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await archive.setInputFiles(packed(await writeProject("bad", "throw new Error('no key');")));
   await page.getByText(/^agent\.tar\.gz, /).waitFor();
   await clickDeploy(page);
-  await page.getByRole("alert").filter({ hasText: "do not load" }).waitFor({ timeout: DEPLOY_MS });
+  await page.getByRole("alert").filter({ hasText: "failed to load" }).waitFor({ timeout: DEPLOY_MS });
   await page.getByRole("log").getByText("no key").first().waitFor();
   expect(await runEcho()).toMatchObject({ word: "first" });
 
