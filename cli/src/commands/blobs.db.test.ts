@@ -74,7 +74,10 @@ test("adopts a copy of a lost file directory only while no trace process runs", 
   const running = await testTracePlatform(BUCKET, { db, ownBlobs: true });
   expect(await heddle("adopt", env)).toMatchObject({ code: 1, stderr: expect.stringContaining("s3://files/p") });
   await running.stop();
-  expect(await heddle("adopt", env)).toMatchObject({ code: 0, stdout: expect.stringContaining(`now stored in ${copy} on`) });
+  expect(await heddle("adopt", env)).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining(`now stored in ${copy} on`),
+  });
   const after = await testTracePlatform(env, { db, ownBlobs: true });
   await after.stop();
 });
