@@ -38,8 +38,13 @@ async function start(command: "dev" | "up", args: string[]): Promise<(name: stri
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const ended = () => child.exitCode !== null;
   await vi.waitUntil(() => ended() || output.includes("Stop with Ctrl-C"), { timeout: 120_000, interval: 50 });
+  // on a busy machine the trace platform starts after the banner, and a line announces it
+  const find = (name: string) =>
+    new RegExp(`^  ${name} +(http\\S+)$`, "m").exec(output)?.[1] ??
+    (name === "Traces" ? /The trace platform is up at (http\S+)\.$/m.exec(output)?.[1] : undefined);
+  await vi.waitUntil(() => ended() || find("Traces") !== undefined, { timeout: 120_000, interval: 50 });
   return (name) => {
-    const url = new RegExp(`^  ${name} +(http\\S+)$`, "m").exec(output)?.[1];
+    const url = find(name);
     if (url === undefined) throw new Error(`no ${name} in ${output}`);
     return url;
   };
