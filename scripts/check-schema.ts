@@ -23,7 +23,7 @@ const tables = (sql: Sql) => sql<{ name: string; columns: string[]; constraints:
               coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), '')) order by a.attnum)
      from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
      where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
-    -- Postgres 18 keeps "not null" as a constraint too; older ones do not, so it is told with the column
+    -- Postgres 18 keeps "not null" as a constraint too; older ones do not, so it is described with the column
     coalesce((select array_agg(format('constraint %I %s', k.conname, pg_get_constraintdef(k.oid)) order by k.contype, k.conname)
      from pg_constraint k where k.conrelid = c.oid and k.contype <> 'n'), '{}') as constraints
   from pg_class c

@@ -82,7 +82,7 @@ export function listDeployments(sql: Sql, tenantId: string, query: ListQuery): P
       and (${status ?? null}::text is null or d.status = ${status ?? null})
       and (${ids ?? null}::uuid[] is null or d.id = any(${ids ?? null}::uuid[]))
       and ${remote === undefined ? sql`true` : sql`(d.source_config->>'listener_id' is not null) = ${remote}`}
-      -- what runs here bears no version of an image
+      -- revisions that run here have no image version
       and ${query.image_version === undefined}
       and (${type ?? null}::text is null or coalesce(d.source_config->>'deployment_type', 'prod') = ${type ?? null})
     order by (d.name = ${part ?? ""}) desc, d.created_at desc, d.id desc

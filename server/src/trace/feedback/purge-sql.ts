@@ -12,7 +12,7 @@ export async function deleteFeedbackOfProjects(sql: Sql, tenantId: string, proje
 export async function deleteFeedbackOfTraces(sql: Sql, tenantId: string, traceIds: string[]): Promise<void> {
   await sql`
     with gone as (
-      -- what was said of a root before it arrived knows no trace yet
+      -- feedback that arrived before its root has no trace id yet
       delete from feedback where tenant_id = ${tenantId}
         and (trace_id = any(${traceIds}::uuid[]) or run_id = any(${traceIds}::uuid[])) returning run_id
     )
