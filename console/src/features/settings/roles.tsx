@@ -13,7 +13,7 @@ import { formatRole } from "./workspaces.tsx";
 
 type Permission = "workspaces:read";
 
-/** Built-in roles, and the organisation's own. */
+/** Built-in roles, and the organization's own. */
 export function Roles() {
   const queryClient = useQueryClient();
   const { data: roles, error, refetch } = useQuery(rolesQuery);
