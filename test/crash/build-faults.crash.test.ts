@@ -8,7 +8,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 
 import { testDataDirectory } from "../../server/test/control-plane.ts";
 import {
@@ -83,6 +83,7 @@ test.skipIf(!isMounted)(
     const archive = createArchive(graphProject("zeros", { "zeros.txt": "0".repeat(12_000_000) }));
     const path = await upload(call, id, archive);
     const filler = join(directory, "filler");
+    onTestFinished(() => rmSync(filler, { force: true }));
     // room for the database's own work, but not for the unpacked archive
     const { bavail, bsize } = await import("node:fs").then(({ statfsSync }) => statfsSync(directory));
     writeFileSync(filler, Buffer.alloc(bavail * bsize - 8_000_000));
@@ -103,7 +104,7 @@ test.skipIf(!isMounted)(
     const large = createArchive({ "langgraph.json": "{}" });
     const body = new Uint8Array(Buffer.concat([large, Buffer.alloc(30_000_000)]));
     const refused = await call("PUT", url.pathname + url.search, body, { "Content-Type": "application/gzip" });
-    expect(`${refused.status} ${refused.text}`).toMatch(/^503 .*no room/);
+    expect(`${refused.status} ${refused.text}`).toMatch(/^503 .*the server's disk is full/);
 
     rmSync(filler);
     const again = await deployArchive(call, id, createArchive(graphProject("roomy")));
