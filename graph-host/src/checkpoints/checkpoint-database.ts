@@ -7,6 +7,7 @@ import { GroupCommit } from "./group-commit.ts";
 import { LastHeads } from "./last-heads.ts";
 import { type CheckpointQuery, type ReadCheckpoints, readCheckpoints } from "./read-statement.ts";
 import type { Finished, WriteItem } from "./rows.ts";
+import { repairResults } from "../dense-results.ts";
 import { watchedSocket } from "../watched-socket.ts";
 
 export interface CheckpointDatabaseOptions {
@@ -62,6 +63,7 @@ export class CheckpointDatabase {
       });
     this.#writer = connect(1, "writer");
     this.#reader = connect(options.readers ?? 3, "reader");
+    repairResults(this.#reader);
     this.#commits = new GroupCommit(this.#writer, {
       awayMs: this.#awayMs,
       ...(options.lazyMs !== undefined && { lazyMs: options.lazyMs }),

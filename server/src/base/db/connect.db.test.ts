@@ -101,3 +101,18 @@ test("a statement fails while connections are refused, and succeeds once they ar
   await expect.poll(() => sql`select 5 as n`.catch(() => [])).toEqual([{ n: 5 }]);
   await sql.end({ timeout: 1 });
 });
+
+test("a statement that fails after its first rows leaves no gap in the next result of its connection", async () => {
+  const single = pool(1);
+  try {
+    const failing = single`select n, 1 / (4 - n) from generate_series(1, 10) n`;
+    const next = single`select n from generate_series(1, 5) n`;
+    await expect(failing).rejects.toThrow("division by zero");
+    expect([...(await next)]).toEqual([1, 2, 3, 4, 5].map((n) => ({ n })));
+    await expect(single`select 1 / (4 - n) from generate_series(1, 10) n`).rejects.toThrow("division by zero");
+    const [inTransaction] = await single.begin((tx) => tx`select 7 as n`);
+    expect(inTransaction).toEqual({ n: 7 });
+  } finally {
+    await single.end();
+  }
+});

@@ -1,5 +1,6 @@
 import postgres from "postgres";
 
+import { repairResults } from "../../../../graph-host/src/dense-results.ts";
 import { watchedSocket } from "../../../../graph-host/src/watched-socket.ts";
 import { ARRAY_TYPES } from "./array-types.ts";
 import { guardTransactions } from "./guarded-transaction.ts";
@@ -65,5 +66,6 @@ export function connect(database: DatabaseAddress, options: ConnectOptions = {})
     backoff: (attempt) => Math.min(0.05 * attempt, 0.5),
     connection: { application_name: options.name ?? "heddle", TimeZone: "UTC", ...(options.pinned && PINNED_PLANS) },
   } as Options);
+  repairResults(sql);
   return guardTransactions(sql as unknown as Sql);
 }
