@@ -25,5 +25,5 @@ export interface ActiveRun {
   /** Cancelled while it was starting. */
   cancelled?: boolean;
   /** Timer that kills the host when it does not stop the run. */
-  patience?: NodeJS.Timeout;
+  killTimer?: NodeJS.Timeout;
 }

@@ -252,7 +252,7 @@ export class RunQueue {
   #cancelInHost(run: ActiveRun): void {
     const host = this.#hosts.cancelRun(run.runId, "cancelled");
     if (!host) return;
-    run.patience ??= setTimeout(() => {
+    run.killTimer ??= setTimeout(() => {
       if (this.#active.get(run.runId) === run && host.runs.get(run.runId)?.attempt === run.attempt) {
         host.kill("did not stop a cancelled run: something blocked its event loop");
       }
@@ -535,7 +535,7 @@ export class RunQueue {
 
   #drop(run: ActiveRun): void {
     clearTimeout(run.timeout);
-    clearTimeout(run.patience);
+    clearTimeout(run.killTimer);
     if (this.#active.get(run.runId) === run) this.#active.delete(run.runId);
     if (this.#behind) this.wake();
   }
