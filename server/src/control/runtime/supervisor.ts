@@ -1,6 +1,6 @@
 /**
- * Reconciles the instances that run with those that should. Every half second, and whenever it is woken, it compares
- * the wanted revisions (serving or being deployed) with the live instances. The cause of a difference does not matter:
+ * Reconciles the live instances with the desired ones. Every half second, and whenever it is woken, it compares the
+ * desired revisions (serving or being deployed) with the instances that run. The cause of a difference does not matter:
  * a crash of an instance, of this process, or of the machine.
  *
  *     starting ──healthy──▶ ready ──not wanted any more──▶ draining ──▶ ended
@@ -28,8 +28,8 @@ import * as rows from "./sql.ts";
 import { replicaTarget } from "./wanted-replicas.ts";
 import { freePort } from "../../base/free-port.ts";
 
-const LOOK_MS = 500;
-const WATCH_MS = 100;
+const POLL_MS = 500;
+const CHECK_MS = 100;
 const LONGEST_PAUSE_MS = 60_000;
 /** Grace period of a drained instance on which no requests depend, in milliseconds. */
 const HURRY_MS = 5_000;
@@ -60,7 +60,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     const failing = "could not reconcile instances; will retry";
-    this.#passes = new Poller({ pass: () => this.#reconcile(), everyMs: LOOK_MS, log: options.log, failing });
+    this.#passes = new Poller({ pass: () => this.#reconcile(), everyMs: POLL_MS, log: options.log, failing });
   }
 
   /** Identifies the machine and data directory of these instances. */
@@ -77,8 +77,8 @@ export class Supervisor {
     await this.#options.table.refresh();
     this.#timers = [
       setInterval(() => {
-        for (const instance of this.#watched.values()) instance.look();
-      }, WATCH_MS).unref(),
+        for (const instance of this.#watched.values()) instance.check();
+      }, CHECK_MS).unref(),
     ];
     this.#passes.start();
   }
@@ -188,7 +188,7 @@ export class Supervisor {
       deployment: { id: wanted.deployment_id, name: wanted.name, tenant_id: wanted.tenant_id },
       revisionId: wanted.revision_id,
       config: wanted.source_config,
-      git: gitOrder(wanted),
+      git: gitVersion(wanted),
       secrets: await readEnvironment(secrets, { purpose: "revision-env", id: wanted.revision_id }),
       databaseUri: databases.uri(wanted.deployment_id, credentials),
       secretsKey: credentials.secretsKey,
@@ -257,7 +257,7 @@ export class Supervisor {
   }
 }
 
-const gitOrder = (row: rows.DesiredInstanceRow): EnvironmentParams["git"] =>
+const gitVersion = (row: rows.DesiredInstanceRow): EnvironmentParams["git"] =>
   row.source === "github" && row.repo_ref !== null && row.repo_commit_sha !== null
     ? {
         url: row.source_config.repo_url ?? "",
