@@ -12,8 +12,8 @@
  *
  * Life cycle of a host: it loads the project's graphs, sends `ready`, answers `ping` with `pong`, executes each
  * `run.start`, answers each `call` with one `result`, and on `drain` finishes its runs and exits with 0. When the
- * stream ends, its server is gone: the host must exit at once. A second descriptor, 4, carries one byte a second from
- * the server; a watchdog thread of the host kills the process when it ends, or stays silent for
+ * stream ends, its server is gone: the host must exit at once. A second descriptor, 4, carries a byte from the server
+ * every 250 ms; a watchdog thread of the host kills the process when it ends, or stays silent for
  * `HEDDLE_HOST_SILENCE_MS`, so that a blocked event loop cannot outlive its server.
  *
  * Run: `run.start` is answered by any number of `event` frames, then exactly one `run.end`, also after `run.cancel`.
@@ -29,7 +29,7 @@ export type ServerFrame =
   | { t: "ping"; n: number }
   /** Body: {@link RunKwargs} as JSON. */
   | RunStart
-  /** Stops a run. `reason` ends up in the run's record. The host aborts and still sends `run.end`. */
+  /** Stops a run. `reason` is the message of the abort signal's error. The host still sends `run.end`. */
   | { t: "run.cancel"; run_id: string; reason: string }
   /** Leaves the run's end to the server: see {@link RunStart.hold_end}. No effect on a run that is just ending. */
   | { t: "run.hold"; run_id: string }

@@ -2,7 +2,7 @@ import { Worker } from "node:worker_threads";
 
 /**
  * Kills the process when its server is gone, even while user code blocks the main thread: a worker thread reads
- * descriptor 4, on which the server sends a byte a second. The end of the stream, or silence for `silenceMs`, means
+ * descriptor 4, on which the server sends a byte every 250 ms. The end of the stream, or silence for `silenceMs`, means
  * that results have no receiver, and that the run may already be running elsewhere.
  *
  * The worker is started from source text and without the process's own `--import`s: it starts in a few milliseconds,

@@ -67,7 +67,7 @@ with fence as materialized (${FENCE}
 select n::int, null::int as finished, null::text as outcome, null::boolean as waiting from fence`;
 
 /**
- * The same for a state update, which has no run whose attempt could fence it: `holds_head` locks the thread's row
+ * `WRITE_STATEMENT` for a state update, which has no run whose attempt could fence it: `holds_head` locks the thread's row
  * against runs and compares its newest checkpoint. The caller may have timed out long ago, and a run may have followed.
  */
 export const GUARDED_STATEMENT = `
@@ -77,8 +77,8 @@ with unused as (select $1::text[], $2::int[]), fence as materialized (
 select n::int, null::int as finished, null::text as outcome, null::boolean as waiting from fence`;
 
 /**
- * The same, followed by the end of the runs named in the last parameters: `finish_run` sees this statement's writes,
- * because it takes their count. It reads the run again, so runs whose rows the fence rejected are not passed to it:
+ * `WRITE_STATEMENT`, followed by the end of the runs named in the last parameters: `finish_run` sees this statement's
+ * writes, because its argument depends on their count. It reads the run again, so runs whose rows the fence rejected are not passed to it:
  * they might end without their last checkpoint. Threads are locked before runs and in order of their ids, as
  * everywhere.
  */

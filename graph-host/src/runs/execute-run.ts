@@ -104,8 +104,8 @@ type Conclusion = Pick<RunEnd, "finished"> & { result: string };
 /**
  * Concludes a run whose graph has ended: its puts are flushed. Where the saver supports it, the run's final status is
  * written with the last of them; the state for it is read from memory, before the commit. After a stop, or without a
- * state, the server writes the status. It also does for a run whose thread is deleted with it, because its outcome
- * would be lost if this process died before reporting it, and for a run whose last frames have to be written with it.
+ * state, the server writes the status. So it does for a temporary run, whose row is deleted at its end: the outcome would
+ * be lost if this process died before reporting it; and for a run whose last frames are written with its end.
  */
 async function conclude(
   run: ActiveRun,
@@ -133,14 +133,14 @@ function runSaver(savers: Savers, start: RunStart, graph: Graph, marks: Progress
 /** Flushes a run's puts; a failure to persist them becomes the outcome, whatever it was before. */
 async function outcomeAfter(
   execute: () => Promise<void>,
-  keep: () => Promise<Conclusion | undefined>,
+  concluded: () => Promise<Conclusion | undefined>,
   flush: () => Promise<void> | undefined,
   run: ActiveRun,
 ): Promise<Stop & Partial<Conclusion>> {
   let outcome: Stop = { outcome: "success" };
   try {
     await execute();
-    return { ...outcome, ...(await keep()) };
+    return { ...outcome, ...(await concluded()) };
   } catch (error) {
     outcome = toOutcome(error, run.stopped);
   }

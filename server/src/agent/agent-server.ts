@@ -1,7 +1,7 @@
 /**
  * The lifecycle of the agent server: start order and stop order.
  *
- * database -> lease -> queue and graph hosts -> (HTTP) -> ... -> queue drained -> hosts stopped -> lease released
+ * database -> graph hosts -> lease -> queue -> (HTTP) -> ... -> queue drained -> hosts stopped -> lease released
  */
 import type { GraphStatus, TraceDestination } from "../../../graph-host/src/protocol.ts";
 import type { DatabaseAddress, Sql } from "../base/db/connect.ts";

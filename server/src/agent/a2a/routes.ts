@@ -19,7 +19,7 @@ import { slowJson } from "../../base/http/slow-json.ts";
 import { resolveAssistantId } from "../project/assistant-id.ts";
 import { findAssistant } from "../assistants/sql.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
-import { mayUseAssistant } from "../custom-auth/ask-for-run.ts";
+import { mayUseAssistant } from "../custom-auth/authorize-run.ts";
 import type { AgentDeps } from "../deps.ts";
 import type { Principal } from "../../base/auth/principal.ts";
 import { acceptedStream } from "../runs/read-run.ts";

@@ -4,7 +4,7 @@ import { notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { resolveAssistantId } from "../project/assistant-id.ts";
 import { toAuthUser } from "../custom-auth/access.ts";
-import { mayUseAssistant } from "../custom-auth/ask-for-run.ts";
+import { mayUseAssistant } from "../custom-auth/authorize-run.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
 import { runConfigurable } from "../runs/create-run.ts";

@@ -3,7 +3,7 @@
  *
  * A host that dies or falls silent is replaced at once by the reserve; a silent one that recovers is kept until it is
  * idle. When a host dies, the run at fault is unknown: all of its runs move to the reserve, away from other runs, and
- * those whose host dies again each get a host of their own, so that the guilty run can only harm itself.
+ * those whose host dies again each get a host of their own, so that the run at fault affects no other run.
  *
  * Calls other than runs go to the idlest host, usually the reserve, so that they are answered however busy the others
  * are. On reload a new generation of hosts starts; it gets all new work as soon as one of its hosts is ready, and the
@@ -292,7 +292,7 @@ export class HostPool {
   #retire(host: GraphHost): void {
     if (host.runs.size > 0) return;
     if (host.isolated) {
-      // the suspect has proved itself harmless
+      // its suspect has ended without harm
       host.isolated = false;
     }
     const able = usable(this.#generation);

@@ -105,7 +105,7 @@ export class ProtocolLog {
   }
 
   /** Notes that events of an earlier attempt may be missing. */
-  sayIncomplete(run: RunRef & { graphId: string | null }, reason: string): void {
+  markIncomplete(run: RunRef & { graphId: string | null }, reason: string): void {
     const { runId, attempt, graphId } = run;
     const data = { event: "incomplete", graph_name: graphId ?? "", run_id: runId, attempt, reason };
     this.append(run, '["lifecycle"]', Buffer.from(JSON.stringify({ namespace: [], timestamp: Date.now(), data })));

@@ -3,7 +3,7 @@ import { uuid7 } from "../../base/ids.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { resolveAssistantId } from "../project/assistant-id.ts";
 import { configurableHeaders } from "../custom-app/configurable-headers.ts";
-import { type AskedRun, askForRun, mayUseAssistant, putUser } from "../custom-auth/ask-for-run.ts";
+import { type ProposedRun, authorizeRun, mayUseAssistant, setAuthUser } from "../custom-auth/authorize-run.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
 import type { AgentDeps } from "../deps.ts";
 import { issueFeedbackLinks } from "../feedback-links/issue-links.ts";
@@ -84,12 +84,12 @@ export async function createRun(deps: AgentDeps, request: RunRequest): Promise<A
   const assistantId = await checkRun(deps, request.body, request.principal);
   const { once } = request;
   const ids = { runId: uuid7(), threadId: request.threadId ?? uuid7() };
-  if (!once) return start(deps, request, assistantId, ids);
+  if (!once) return submit(deps, request, assistantId, ids);
   const reserved = await reserve(deps.sql, once, request.threadId, deps.settings.idempotencyHours);
   ids.runId = reserved.run_id;
   ids.threadId = reserved.thread_id;
   if (reserved.run === null) {
-    return createOnce(deps.sql, once, ids.runId, () => start(deps, request, assistantId, ids));
+    return createOnce(deps.sql, once, ids.runId, () => submit(deps, request, assistantId, ids));
   }
   const run = await selectRun(deps.sql, ids.threadId, ids.runId);
   return {
@@ -114,7 +114,8 @@ const REPLAYED = {
 const isTemporary = ({ threadId, body }: RunRequest): boolean =>
   threadId === null && (body.on_completion ?? "delete") !== "keep" && body.on_completion !== "continue";
 
-async function start(
+/** Authorizes the run and passes it to the queue, which may start it at once. */
+async function submit(
   deps: AgentDeps,
   request: RunRequest,
   assistantId: string,
@@ -124,7 +125,7 @@ async function start(
   const stateless = request.threadId === null;
   const temporary = isTemporary(request);
   const strategy = body.multitask_strategy ?? deps.settings.multitaskStrategy;
-  const asked: AskedRun = {
+  const proposed: ProposedRun = {
     thread_id: request.threadId,
     assistant_id: assistantId,
     run_id: runId,
@@ -136,9 +137,9 @@ async function start(
     after_seconds: body.after_seconds ?? 0,
     kwargs: buildKwargs(deps, request, temporary),
   };
-  const access = await askForRun(deps, request.principal, asked);
+  const access = await authorizeRun(deps, request.principal, proposed);
   await checkCheckpoint(deps, request, access);
-  if (stateless) deps.access.rememberRun(runId, asked.metadata);
+  if (stateless) deps.access.rememberRun(runId, proposed.metadata);
   const more = {
     // for an existing thread, checked under its lock
     ...(access.length > 0 && { access }),
@@ -149,8 +150,8 @@ async function start(
     runId,
     threadId,
     assistantId,
-    kwargs: JSON.stringify({ ...asked.kwargs, ...more }),
-    metadata: JSON.stringify(asked.metadata),
+    kwargs: JSON.stringify({ ...proposed.kwargs, ...more }),
+    metadata: JSON.stringify(proposed.metadata),
     strategy,
     createThread: stateless || body.if_not_exists === "create",
     afterSeconds: body.after_seconds ?? 0,
@@ -246,7 +247,7 @@ export function runConfigurable(
     ...config?.configurable,
     ...configurableHeaders(headers, deps.project.config.http.configurable_headers),
   };
-  putUser(deps, principal, configurable);
+  setAuthUser(deps, principal, configurable);
   return configurable;
 }
 

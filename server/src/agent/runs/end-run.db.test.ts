@@ -56,7 +56,7 @@ const endingsOn = (on: Sql) =>
     protocol,
     fault: createFaultPoint(""),
     alone: () => true,
-    onBegun: () => {},
+    onStarted: () => {},
     onEnded: () => {},
     counts: { started: 0, finished: 0, released: 0, lost: 0 },
     hosts: () => {

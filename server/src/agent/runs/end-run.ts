@@ -9,10 +9,11 @@ import type { GroupCommit } from "../../base/db/group-commit.ts";
 import { isPassing, untilDone } from "../../base/db/retry.ts";
 import { coerceError } from "../../base/errors.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
-import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { readLinks, withLinks } from "../feedback-links/emit-links.ts";
 import { buildAnswer } from "./answer.ts";
 import { lostTrace } from "./close-trace.ts";
+import type { RunCounts, RunQueueOptions } from "./queue-options.ts";
 import { refreshThreadHead } from "./refresh-thread.ts";
 import { sortedGroupCommit } from "./sorted-commit.ts";
 import {
@@ -104,7 +105,7 @@ export class RunEndings {
   async #finish(run: ActiveRun, end: Ended, result: Buffer | undefined): Promise<void> {
     const state = result && result.length > 2 ? result.toString() : null;
     const timedOut =
-      end.outcome === "cancelled" ? await this.#patiently(run, () => this.#timeoutError(run)) : undefined;
+      end.outcome === "cancelled" ? await this.#whileOwned(run, () => this.#timeoutError(run)) : undefined;
     const error = end.error ?? timedOut;
     if (error && (timedOut || result === undefined)) {
       // the host has not sent the error
@@ -122,13 +123,13 @@ export class RunEndings {
     await this.#o.streams.get(run.runId)?.flagged;
     const isKept = !end.finished && this.#o.streams.get(run.runId)?.keeping !== undefined;
     const finished =
-      this.#written(end) ??
-      (await this.#patiently(run, () => (isKept ? this.#finishKept(run, row) : this.#commits.call(row))));
+      this.#outcomeFromHost(end) ??
+      (await this.#whileOwned(run, () => (isKept ? this.#finishKept(run, row) : this.#commits.call(row))));
     if (finished.outcome === "lost") {
       // the frames that were not written with the end belong to another attempt by now
       if (isKept) return this.#o.lose(run);
       // a commit whose answer was lost is indistinguishable from a lost lease
-      const outcome = await this.#patiently(run, () => this.#outcomeOfLost(run, end, timedOut !== undefined));
+      const outcome = await this.#whileOwned(run, () => this.#resolveLost(run, end, timedOut !== undefined));
       if (outcome === "lost") return this.#o.lose(run);
       finished.outcome = outcome;
     }
@@ -136,18 +137,20 @@ export class RunEndings {
     if (!this.#o.holds(run)) return;
     const keepsHead = run.untouched || end.outcome === "refused" || finished.outcome === "deleted";
     if (state === null && !keepsHead) await this.#refreshHead(run);
-    this.#end(run, finished.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, state);
+    this.#announceEnd(run, finished.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, state);
     if (finished.waiting) this.#o.wake();
   }
 
-  #patiently<T>(run: ActiveRun, work: () => Promise<T>): Promise<T> {
+  /** Retries while the database is away, as long as this server owns the run. */
+  #whileOwned<T>(run: ActiveRun, work: () => Promise<T>): Promise<T> {
     return untilDone(work, () => this.#o.holds(run) && performance.now() < this.#until);
   }
 
-  async #outcomeOfLost(run: ActiveRun, end: Ended, timedOut: boolean): Promise<FinishOutcome["outcome"]> {
+  /** Reads how a run ended whose final status this attempt could not write, or may have written before. */
+  async #resolveLost(run: ActiveRun, end: Ended, timedOut: boolean): Promise<FinishOutcome["outcome"]> {
     const row = await selectRunState(this.#o.sql, run.threadId, run.runId);
     if (row && (row.status === "pending" || row.status === "running" || row.attempt !== run.attempt)) return "lost";
-    return row?.status ?? (await this.#outcomeOfGone(run, end, timedOut));
+    return row?.status ?? (await this.#resolveDeleted(run, end, timedOut));
   }
 
   /** Writes the final status, the last frames and the end of the stream in one commit. */
@@ -160,7 +163,7 @@ export class RunEndings {
    * Outcome of a run whose row is gone: it was rolled back, unless its thread is gone too, because a temporary thread
    * is deleted with its run, whatever the outcome.
    */
-  async #outcomeOfGone(
+  async #resolveDeleted(
     run: ActiveRun,
     end: Pick<FinishedRun, "outcome">,
     timedOut: boolean,
@@ -171,13 +174,14 @@ export class RunEndings {
   }
 
   /** The end that the host has written with the run's last checkpoint. */
-  #written({ finished }: Pick<RunEnd, "finished">): FinishOutcome | undefined {
+  #outcomeFromHost({ finished }: Pick<RunEnd, "finished">): FinishOutcome | undefined {
     if (!finished || finished.outcome === "lost") return undefined;
     this.#o.fault("before-final-status");
     return finished as FinishOutcome;
   }
 
-  #end(
+  /** Ends the run for this server and its readers, after its final status is committed. */
+  #announceEnd(
     run: ActiveRun,
     outcome: Exclude<FinishOutcome["outcome"], "lost">,
     error: { error: string; message: string } | undefined,
@@ -207,7 +211,7 @@ export class RunEndings {
     this.#o.counts.released += 1;
     const { maxFailures } = this.#o.settings;
     const given = { runId: run.runId, attempt: run.attempt, blame, maxFailures, reason, notify: !this.#o.alone() };
-    const released = await this.#patiently(run, () => releaseRun(this.#o.sql, given)).catch((error: unknown) => {
+    const released = await this.#whileOwned(run, () => releaseRun(this.#o.sql, given)).catch((error: unknown) => {
       if (!this.#o.holds(run)) return undefined;
       // its row still belongs to this server: the next heartbeats hand it back
       if (!isPassing(error)) this.#o.leave(run);
@@ -224,7 +228,7 @@ export class RunEndings {
       const error = released.outcome === "error" ? { error: "RunFailed", message: reason } : undefined;
       if (error) this.#o.streams.open(run.runId).append("error", JSON.stringify(error));
       if (released.outcome !== "deleted") await this.#refreshHead(run);
-      this.#end(run, released.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, null);
+      this.#announceEnd(run, released.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, null);
       this.#o.hosts().closeTrace(lostTrace(run, reason));
       this.#o.wake();
     }
@@ -232,7 +236,7 @@ export class RunEndings {
 
   /** Reads the thread's state through a host when the run's own host could not report it. Best effort. */
   async #refreshHead(run: ActiveRun): Promise<void> {
-    if (run.graphId === null || (await this.#refreshes(run, run.graphId))) return;
+    if (run.graphId === null || (await this.#tryRefresh(run, run.graphId))) return;
     // readers that wait for the run's end do not wait for this
     this.track(this.#refreshLater(run, run.graphId));
   }
@@ -242,12 +246,12 @@ export class RunEndings {
     const until = performance.now() + REFRESH_PATIENCE_MS;
     do {
       await holdWebhooksForState(this.#o.sql, run.threadId);
-      if (await this.#refreshes(run, graphId)) return;
+      if (await this.#tryRefresh(run, graphId)) return;
       await sleep(REFRESH_PAUSE_MS, undefined, { signal: this.#stopping.signal }).catch(() => {});
     } while (performance.now() < until && !this.#stopping.signal.aborted);
   }
 
-  #refreshes({ threadId }: ActiveRun, graphId: string): Promise<boolean> {
+  #tryRefresh({ threadId }: ActiveRun, graphId: string): Promise<boolean> {
     return refreshThreadHead(this.#o.sql, this.#o.hosts(), threadId, graphId).then(
       () => true,
       (error: unknown) => {

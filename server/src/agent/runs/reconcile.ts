@@ -24,7 +24,7 @@ export interface ReconcilerOptions {
   isExplained(runId: string, before: number): boolean;
   /** Whether a host has the run. */
   isExecuted(run: ActiveRun): boolean;
-  carryCancel(runId: string): void;
+  deliverCancel(runId: string): void;
   /** Hands back a row that runs under this server without a run here. */
   handBack(runId: string, attempt: number): Promise<void>;
   /** Releases a run that no host here executes. */
@@ -36,7 +36,7 @@ export interface ReconcilerOptions {
 export class Reconciler {
   readonly #o: ReconcilerOptions;
   /** Times at which rows without a run here were first seen, by run and attempt. */
-  #strangers = new Map<string, number>();
+  #unmatched = new Map<string, number>();
   /** Runs that differed from their rows at the previous heartbeat. */
   #suspects = new Set<ActiveRun>();
   #busy = new Set<string>();
@@ -54,18 +54,18 @@ export class Reconciler {
 
   #compareRows(rows: RunningRow[]): void {
     const now = performance.now();
-    const strangers = new Map<string, number>();
+    const unmatched = new Map<string, number>();
     for (const { run_id: runId, attempt, cancel_action: action } of rows) {
       if (this.#o.active.get(runId)?.attempt === attempt) {
-        if (action !== null) this.#o.carryCancel(runId);
+        if (action !== null) this.#o.deliverCancel(runId);
         continue;
       }
       const key = `${runId} ${attempt}`;
-      const first = this.#strangers.get(key);
-      strangers.set(key, first ?? now);
+      const first = this.#unmatched.get(key);
+      unmatched.set(key, first ?? now);
       if (first !== undefined && !this.#o.isExplained(runId, first)) this.#handBack(key, runId, attempt);
     }
-    this.#strangers = strangers;
+    this.#unmatched = unmatched;
   }
 
   #handBack(key: string, runId: string, attempt: number): void {

@@ -53,7 +53,7 @@ interface Followed {
   /** Time at which the run was first seen as ended while its stream was not. */
   finalAt: number;
   /** Whether the run was seen before its end, so that its frames are recent enough to exist. */
-  seenGoing: boolean;
+  seenUnfinished: boolean;
   /** The latest attempt seen; 0: none has started, as far as this server knows. */
   attempt: number;
   /** Whether it was cancelled while pending, so that no frames will arrive. */
@@ -65,8 +65,8 @@ export class RunFollower {
   readonly #failure: RepeatedFailure;
   #followed = new Map<string, Followed>();
   #timer: NodeJS.Timeout | undefined;
-  #looking = false;
-  #again = false;
+  #polling = false;
+  #pollAgain = false;
 
   constructor(options: RunFollowerOptions) {
     this.#o = options;
@@ -74,8 +74,8 @@ export class RunFollower {
     options.live?.listen((runId, first, frames, ended) => {
       const followed = this.#followed.get(runId);
       if (!followed || followed.stream.keeping || this.#o.isActive(runId)) return;
-      const fits = frames === "" || followed.stream.appendMade(first, frames);
-      if (!fits || ended) this.#lookSoon();
+      const fits = frames === "" || followed.stream.appendRemote(first, frames);
+      if (!fits || ended) this.#pollSoon();
     });
   }
 
@@ -88,15 +88,15 @@ export class RunFollower {
     const stream = this.#o.streams.open(runId);
     if (stream.outcome || this.#followed.has(runId)) return stream;
     const { execution } = stream;
-    const seen = { seenGoing: execution !== undefined, attempt: execution?.attempt ?? 0 };
+    const seen = { seenUnfinished: execution !== undefined, attempt: execution?.attempt ?? 0 };
     this.#followed.set(runId, { stream, askedAt: 0, finalAt: 0, neverResumes: false, ...seen });
     this.#o.live?.subscribe(runId);
-    this.#timer ??= setInterval(() => void this.#look(), POLL_MS);
+    this.#timer ??= setInterval(() => void this.#poll(), POLL_MS);
     if (pendingOn !== undefined && !this.#o.alone()) {
       // if this fails, the frames arrive as well, but later
       announceWant(this.#o.sql, runId, pendingOn).catch(() => {});
     }
-    this.#lookSoon();
+    this.#pollSoon();
     return stream;
   }
 
@@ -107,7 +107,7 @@ export class RunFollower {
 
   /** Handles a notification about this run. */
   onNotice(runId: string): void {
-    if (this.#followed.has(runId)) this.#lookSoon();
+    if (this.#followed.has(runId)) this.#pollSoon();
   }
 
   /**
@@ -120,7 +120,7 @@ export class RunFollower {
     if (!stream || stream.outcome) return;
     this.follow(runId);
     this.#followed.get(runId)!.neverResumes ||= wasPending;
-    this.#lookSoon();
+    this.#pollSoon();
   }
 
   stop(): void {
@@ -136,20 +136,20 @@ export class RunFollower {
     while (stream.log.appended < frames && !stream.own) {
       const segments = await selectSegments(this.#o.sql, stream.runId, stream.log.appended);
       const before = stream.log.appended;
-      for (const { first, frames: text } of segments) stream.appendMade(first, text);
+      for (const { first, frames: text } of segments) stream.appendRemote(first, text);
       // deleted by a sweep meanwhile
       if (stream.log.appended === before) return;
     }
   }
 
-  #lookSoon(): void {
-    if (this.#looking) this.#again = true;
-    else setImmediate(() => void this.#look());
+  #pollSoon(): void {
+    if (this.#polling) this.#pollAgain = true;
+    else setImmediate(() => void this.#poll());
   }
 
-  async #look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
+  async #poll(): Promise<void> {
+    if (this.#polling) return;
+    this.#polling = true;
     try {
       // runs executed here end with their execution, which knows more than their rows
       const ids = [...this.#followed.keys()].filter((id) => !this.#o.isActive(id));
@@ -167,13 +167,13 @@ export class RunFollower {
     } catch (error) {
       this.#failure.failed(error);
     } finally {
-      this.#looking = false;
+      this.#polling = false;
       if (this.#followed.size === 0) {
         clearInterval(this.#timer);
         this.#timer = undefined;
-      } else if (this.#again) {
-        this.#again = false;
-        this.#lookSoon();
+      } else if (this.#pollAgain) {
+        this.#pollAgain = false;
+        this.#pollSoon();
       }
     }
   }
@@ -193,7 +193,7 @@ export class RunFollower {
     if (elsewhere || isSuperseded) this.#o.keeper.drop(stream);
     if (row?.frames && !stream.keeping) await this.catchUp(stream, row.frames);
     if (row?.run_status === "pending" || row?.run_status === "running") {
-      followed.seenGoing = true;
+      followed.seenUnfinished = true;
       if (!elsewhere || performance.now() - followed.askedAt < WANT_MS) return false;
       followed.askedAt = performance.now();
       return true;
@@ -206,14 +206,14 @@ export class RunFollower {
       if (performance.now() - followed.finalAt < patience) return !row?.frames;
     }
     if (row && !isLastHere && (await this.#endUnended(followed, row))) {
-      this.#again = true;
+      this.#pollAgain = true;
       return false;
     }
     if (this.#o.isActive(stream.runId)) return false;
     this.#forget(stream.runId);
     const isWhole = row?.stream_status != null && row.frames === stream.common;
-    if (!isLastHere && (stream.own || (followed.seenGoing && !isWhole && followed.attempt > 0))) {
-      stream.sayIncomplete(MOVED, followed.attempt);
+    if (!isLastHere && (stream.own || (followed.seenUnfinished && !isWhole && followed.attempt > 0))) {
+      stream.markIncomplete(MOVED, followed.attempt);
       await stream.flagged;
     }
     this.#o.streams.end(stream.runId, toOutcome(stream, row));
@@ -221,11 +221,11 @@ export class RunFollower {
   }
 
   /** Ends a kept stream whose writer has not, so that all readers get the same end. */
-  async #endUnended({ stream, seenGoing, attempt }: Followed, row: FollowedRun): Promise<boolean> {
+  async #endUnended({ stream, seenUnfinished, attempt }: Followed, row: FollowedRun): Promise<boolean> {
     if (row.stream_status !== null || stream.own) return false;
     const isGone = row.run_status === null;
     // a stream without frames is empty, unless it was announced to readers that waited for some
-    if (!row.frames && !isGone && !(seenGoing && row.attempt)) return false;
+    if (!row.frames && !isGone && !(seenUnfinished && row.attempt)) return false;
     if (row.frames === null) await announceWant(this.#o.sql, stream.runId, row.thread_id!);
     const [unended] = await selectUnendedStreams(this.#o.sql, stream.runId);
     if (!unended) return true;
@@ -235,7 +235,7 @@ export class RunFollower {
   }
 
   /** Time that the end of a run's stream may lag behind the run's own end. */
-  #patience({ seenGoing, neverResumes }: Followed, row: FollowedRun | undefined): number {
+  #patience({ seenUnfinished, neverResumes }: Followed, row: FollowedRun | undefined): number {
     if (neverResumes) return 0;
     if (row?.frames) {
       if (row.stream_status !== null) return 0;
@@ -245,7 +245,7 @@ export class RunFollower {
     if (!row || row.run_status === null) return LAST_FRAMES_MS;
     if (this.#o.alone() || row.attempt === 0 || row.stream_status !== null) return 0;
     if (!row.server_lives || row.server_id === this.#o.serverId || !row.is_recent) return 0;
-    return seenGoing ? LAST_FRAMES_MS : FORGOTTEN_MS;
+    return seenUnfinished ? LAST_FRAMES_MS : FORGOTTEN_MS;
   }
 
   #forget(runId: string): void {

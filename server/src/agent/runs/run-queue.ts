@@ -6,9 +6,10 @@
  * many runs as it has slots, dispatches them to graph hosts, tracks them, and writes their end. The rows are the source
  * of truth: after a crash they show what remains to be done.
  *
- *     pending --claim--> starting --host takes it--> executing --run.end--> finishing --row written--> gone
- *        ^                                              |
- *        +------------- release (host died, shutdown) --+
+ *     pending --claim--> starting --run.start--> executing --run.end--> ending --row written--> final
+ *        ^                  |                       ^  |
+ *        |                  +-- no host --> waiting-+  |
+ *        +------------ release (host died, shutdown) --+
  */
 import type { RunEnd, RunKwargs } from "../../../../graph-host/src/protocol.ts";
 import type { GroupCommit } from "../../base/db/group-commit.ts";
@@ -16,10 +17,11 @@ import { whileAway } from "../../base/db/retry.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { GraphHost } from "../hosts/graph-host.ts";
 import type { HostPool, Suspicion } from "../hosts/host-pool.ts";
-import type { ActiveRun, RunCounts, RunQueueOptions } from "./active-run.ts";
+import type { ActiveRun } from "./active-run.ts";
 import { acceptOnce } from "./accept-once.ts";
 import { toLostTrace } from "./close-trace.ts";
 import { RunEndings } from "./end-run.ts";
+import type { RunCounts, RunQueueOptions } from "./queue-options.ts";
 import { Reconciler } from "./reconcile.ts";
 import type { RunStream } from "./run-streams.ts";
 import { sortedGroupCommit } from "./sorted-commit.ts";
@@ -91,7 +93,7 @@ export class RunQueue {
       active: this.#active,
       isExplained: (runId, before) => this.#creating.has(runId) || (this.#claiming && this.#claimBegan < before),
       isExecuted: (run) => this.#findHost(run) !== undefined,
-      carryCancel: (runId) => this.onCancelNotice(runId),
+      deliverCancel: (runId) => this.onCancelNotice(runId),
       handBack: (runId, attempt) => this.#handBack(runId, attempt),
       release: (run) => this.#endings.track(this.#endings.release(run, false, "The run's graph host lost it.")),
       lose: (run) => this.#abandon(run),
@@ -132,7 +134,7 @@ export class RunQueue {
       const [alone] = await createRuns(this.#o.sql, [{ ...row, asked: grouped.run }]);
       return alone!;
     }).finally(() => this.#created(run.runId));
-    if (created.outcome === "exists") this.#endings.track(this.#seekStranded(run));
+    if (created.outcome === "exists") this.#endings.track(this.#recoverLostClaim(run));
     if (created.claimed) {
       this.#o.fault("after-claim");
       const claimed = {
@@ -167,7 +169,7 @@ export class RunQueue {
   }
 
   /** Handles a repeated creation of an existing run: the answer that would have started it here may be lost. */
-  async #seekStranded({ runId, threadId }: Pick<NewRun, "runId" | "threadId">): Promise<void> {
+  async #recoverLostClaim({ runId, threadId }: Pick<NewRun, "runId" | "threadId">): Promise<void> {
     const row = await selectRunState(this.#o.sql, threadId, runId);
     if (row?.status === "pending") this.wake();
     const here = row?.status === "running" && row.server_id === this.#o.serverId;
@@ -250,7 +252,7 @@ export class RunQueue {
   #cancelInHost(run: ActiveRun): void {
     const host = this.#hosts.cancelRun(run.runId, "cancelled");
     if (!host) return;
-    run.patience ??= setTimeout(() => {
+    run.killTimer ??= setTimeout(() => {
       if (this.#active.get(run.runId) === run && host.runs.get(run.runId)?.attempt === run.attempt) {
         host.kill("did not stop a cancelled run: something blocked its event loop");
       }
@@ -270,8 +272,8 @@ export class RunQueue {
     const stream = run && this.#o.streams.open(runId);
     if (!stream || (checkpointId !== null && stream.marks.reaches(checkpointId))) return;
     const reason = "An earlier attempt was interrupted, and some of its frames may be missing.";
-    stream.sayIncomplete(reason, run.attempt);
-    if (isProtocolRun(run)) this.#o.protocol.sayIncomplete(run, reason);
+    stream.markIncomplete(reason, run.attempt);
+    if (isProtocolRun(run)) this.#o.protocol.markIncomplete(run, reason);
   }
 
   onMark(runId: string, checkpointId: string): void {
@@ -450,22 +452,22 @@ export class RunQueue {
     this.#active.set(run.runId, run);
     const stream = this.#o.streams.open(run.runId);
     stream.execution = { threadId: row.thread_id, attempt: row.attempt };
-    this.#o.onBegun(row.thread_id);
+    this.#o.onStarted(row.thread_id);
     if (kept === "unknown") {
-      this.#keepAndGo(run, row, stream, undefined);
-      return isKept ? stream.sayIncomplete("Its frames could not be stored.", row.attempt) : undefined;
+      this.#keepAndDispatch(run, row, stream, undefined);
+      return isKept ? stream.markIncomplete("Its frames could not be stored.", row.attempt) : undefined;
     }
-    if (!kept) return this.#keepAndGo(run, row, stream, isKept ? 0 : undefined);
+    if (!kept) return this.#keepAndDispatch(run, row, stream, isKept ? 0 : undefined);
     // the frames of earlier attempts come first
     const started = continueStream(this.#o, stream, row.attempt, kept).then(
-      (own) => this.#keepAndGo(run, row, own, kept.frames),
+      (own) => this.#keepAndDispatch(run, row, own, kept.frames),
       () => this.#endings.release(run, false, "The frames of its earlier attempts could not be read."),
     );
     this.#endings.track(started);
   }
 
   /** @param stored number of frames already kept; undefined: frames are not kept */
-  #keepAndGo(run: ActiveRun, row: ClaimedRun, stream: RunStream, stored: number | undefined): void {
+  #keepAndDispatch(run: ActiveRun, row: ClaimedRun, stream: RunStream, stored: number | undefined): void {
     if (this.#active.get(run.runId) !== run) return;
     const execution = { threadId: row.thread_id, attempt: row.attempt };
     stream.execution = execution;
@@ -533,7 +535,7 @@ export class RunQueue {
 
   #drop(run: ActiveRun): void {
     clearTimeout(run.timeout);
-    clearTimeout(run.patience);
+    clearTimeout(run.killTimer);
     if (this.#active.get(run.runId) === run) this.#active.delete(run.runId);
     if (this.#behind) this.wake();
   }

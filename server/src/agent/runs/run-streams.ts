@@ -122,7 +122,7 @@ export class RunStream {
   }
 
   /** Notes that frames are missing from here on, of `attempt` or an earlier one. Marks the stream and its run. */
-  sayIncomplete(reason: string, attempt: number): void {
+  markIncomplete(reason: string, attempt: number): void {
     this.incomplete ??= reason;
     this.append("incomplete", JSON.stringify({ run_id: this.runId, attempt, reason }));
     this.flagged ??= this.#backing.flagIncomplete?.(this.runId, reason);
@@ -138,14 +138,14 @@ export class RunStream {
   #cutShort(reason: string): void {
     if (this.#isCut) return;
     this.#isCut = true;
-    this.sayIncomplete(reason, this.execution?.attempt ?? 0);
+    this.markIncomplete(reason, this.execution?.attempt ?? 0);
   }
 
   /**
-   * Appends frames that another server made, if they are the next ones.
+   * Appends frames that another server emitted, if they are the next ones.
    * @returns false when they are not
    */
-  appendMade(first: number, frames: string): boolean {
+  appendRemote(first: number, frames: string): boolean {
     if (first !== this.log.appended || this.own) return false;
     for (const { name, frame } of splitFrames(Buffer.from(frames))) {
       if (name === "values") this.lastValues = frameData(frame);
@@ -225,7 +225,7 @@ export class RunStreams {
     const fresh = this.#make(old.runId);
     this.#streams.set(old.runId, fresh);
     void fresh.done.promise.then((outcome) => {
-      old.sayIncomplete(reason, fresh.execution?.attempt ?? 0);
+      old.markIncomplete(reason, fresh.execution?.attempt ?? 0);
       old.end(outcome);
       old.log.abandon();
     });

@@ -265,7 +265,7 @@ export class StreamKeeper {
     const isUnseen = keeping.held && stream.log.count === keeping.stored;
     if (isUnseen && !stream.outcome && stream.incomplete === undefined) stream.dropHidden();
     else this.#leave(stream);
-    if (!stream.outcome) stream.sayIncomplete("Its frames could not be stored.", attempt);
+    if (!stream.outcome) stream.markIncomplete("Its frames could not be stored.", attempt);
   }
 
   #written({ stream, keeping, next, marked, row }: Write, { outcome, stored }: KeepOutcome): void {

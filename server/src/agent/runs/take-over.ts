@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { whileAway } from "../../base/db/retry.ts";
-import type { RunQueueOptions } from "./active-run.ts";
+import type { RunQueueOptions } from "./queue-options.ts";
 import type { RunFollower } from "./run-follower.ts";
 import type { RunStream, RunStreams } from "./run-streams.ts";
 import type { ClaimedRun } from "./sql.ts";

@@ -54,7 +54,7 @@ export function buildExecution(options: Options, started: Started): { queue: Run
     protocol,
     fault,
     alone: () => lease.alone,
-    onBegun: (threadId) => threadWatch.touch(threadId),
+    onStarted: (threadId) => threadWatch.touch(threadId),
     onEnded({ graphId, kwargs, claimedAt }, outcome) {
       durations(graphId ?? "", outcome, (performance.now() - claimedAt) / 1000);
       const receiver = receiverIn(kwargs);

@@ -13,7 +13,7 @@ import { maskSecrets, readEnvironment } from "../deployment-records/environment-
 import { checkDriver } from "../revisions/check-driver.ts";
 import { issuePushToken } from "../registry/registry-address.ts";
 import { unknownDeployment } from "../deployment-records/not-found.ts";
-import { serializeDeployment } from "../deployment-records/print.ts";
+import { serializeDeployment } from "../deployment-records/serialize-deployment.ts";
 import * as schema from "../deployment-records/schema.ts";
 import {
   countDeployments,

@@ -7,7 +7,7 @@ import { HOP_BY_HOP } from "./hop-by-hop.ts";
 import type { RouteMatch } from "./route-match.ts";
 
 export interface RequestPlace {
-  way: RouteMatch;
+  match: RouteMatch;
   /** Workspace of the deployment. */
   workspaceId: string;
   mayPass: CredentialRule;
@@ -17,7 +17,7 @@ export interface RequestPlace {
 
 export async function headersForDeployment(
   request: IncomingMessage,
-  { way, workspaceId, mayPass, isFromProxy }: RequestPlace,
+  { match, workspaceId, mayPass, isFromProxy }: RequestPlace,
 ): Promise<Record<string, string | string[]>> {
   const headers: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(request.headers)) {
@@ -40,8 +40,8 @@ export async function headersForDeployment(
   }
   headers["x-forwarded-host"] ??= request.headers.host ?? "";
   headers["x-forwarded-proto"] ??= "http";
-  if (way.prefix === "") delete headers["x-forwarded-prefix"];
-  else headers["x-forwarded-prefix"] = way.prefix;
+  if (match.prefix === "") delete headers["x-forwarded-prefix"];
+  else headers["x-forwarded-prefix"] = match.prefix;
   return headers;
 }
 

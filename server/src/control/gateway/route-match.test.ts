@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { readOptions } from "../../base/config/options.ts";
 import { addressOptions } from "../../identity/exposure.ts";
-import { wayByHost, wayByPath } from "./route-match.ts";
+import { matchHost, matchPath } from "./route-match.ts";
 
 test.each([
   ["/d/a", "a", "/"],
@@ -10,12 +10,12 @@ test.each([
   ["/d/a?x=1", "a", "/?x=1"],
   ["/d/a-1/threads/x?y", "a-1", "/threads/x?y"],
 ])("%s is routed to a deployment", (url, slug, path) => {
-  expect(wayByPath(url)).toEqual({ slug, path, prefix: `/d/${slug}`, shown: `/d/${slug}` });
+  expect(matchPath(url)).toEqual({ slug, path, prefix: `/d/${slug}`, shown: `/d/${slug}` });
 });
 
 test.each(["/", "/d", "/d/", "/d/A/x", "/D/a", "/v2/deployments", "/d/../v2", "//d/a", "/d/-a"])(
   "%s is routed to the control plane",
-  (url) => expect(wayByPath(url)).toBeNull(),
+  (url) => expect(matchPath(url)).toBeNull(),
 );
 
 test.each([
@@ -28,13 +28,13 @@ test.each([
   [".agents.example", "/v2/deployments", null, "/v2/deployments"],
   ["x_y.agents.example", "/", null, "/"],
 ])("below the domain every path is routed to a deployment: %s %s", (host, url, slug, path) => {
-  expect(wayByHost("agents.example", host, url)).toMatchObject({ slug, path, prefix: "" });
+  expect(matchHost("agents.example", host, url)).toMatchObject({ slug, path, prefix: "" });
 });
 
 test("other hosts are routed as without a domain", () => {
   for (const host of ["agents.example", "notagents.example", "", "evil.example", "agents.example.evil.example"]) {
-    expect(wayByHost("agents.example", host, "/v2/deployments")).toBeNull();
-    expect(wayByHost("agents.example", host, "/d/a/x")).toMatchObject({ slug: "a", path: "/x", prefix: "/d/a" });
+    expect(matchHost("agents.example", host, "/v2/deployments")).toBeNull();
+    expect(matchHost("agents.example", host, "/d/a/x")).toMatchObject({ slug: "a", path: "/x", prefix: "/d/a" });
   }
 });
 

@@ -14,7 +14,7 @@ const PATH = /^\/d\/([a-z0-9][a-z0-9-]{0,79})(\/.*|\?.*)?$/;
 const LABEL = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
 /** Matches `/d/<deployment>/…`; null when the request is for the control plane itself. */
-export function wayByPath(url: string): RouteMatch | null {
+export function matchPath(url: string): RouteMatch | null {
   const [, slug, path] = PATH.exec(url) ?? [];
   if (slug === undefined) return null;
   const prefix = `/d/${slug}`;
@@ -25,9 +25,9 @@ export function wayByPath(url: string): RouteMatch | null {
  * Matches `<deployment>.<domain>`, whatever the path; on any other host, by path. Hosts below the domain never reach
  * the control plane: a deployment's page and the API have different origins.
  */
-export function wayByHost(domain: string, hostHeader: string, url: string): RouteMatch | null {
+export function matchHost(domain: string, hostHeader: string, url: string): RouteMatch | null {
   const host = hostHeader.trim().toLowerCase().replace(/:\d+$/, "").replace(/\.$/, "");
-  if (!host.endsWith(`.${domain}`)) return wayByPath(url);
+  if (!host.endsWith(`.${domain}`)) return matchPath(url);
   const label = host.slice(0, -domain.length - 1);
   // `*` addresses a server itself, and the absolute form a proxy (RFC 9112 §3.2)
   const path = url.startsWith("/") ? url : url.startsWith("?") ? `/${url}` : "/";

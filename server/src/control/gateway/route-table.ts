@@ -5,7 +5,7 @@ export interface Target {
   deploymentId: string;
   tenantId: string;
   /** Whether it is being deleted. */
-  isGoing: boolean;
+  isBeingDeleted: boolean;
   /** Whether it has ever had a serving revision. */
   isServing: boolean;
   /** Healthy instances of the serving revision. */
@@ -57,26 +57,26 @@ export class RouteTable {
         {
           deploymentId: row.deployment_id,
           tenantId: row.tenant_id,
-          isGoing: row.status === "AWAITING_DELETE",
+          isBeingDeleted: row.status === "AWAITING_DELETE",
           isServing: row.active_revision_id !== null,
           instances: (row.ids ?? []).map((id, index) => ({ id, port: Number(row.ports![index]) })),
         },
       ]),
     );
-    for (const go of this.#waiting.splice(0)) go();
+    for (const resume of this.#waiting.splice(0)) resume();
   }
 
   find(slug: string): Target | undefined {
     return this.#targets.get(slug);
   }
 
-  /** Picks an instance round-robin, except those in `not`. */
-  pick(target: Target, not: ReadonlySet<string>): { id: string; port: number } | undefined {
-    const free = target.instances.filter((instance) => !not.has(instance.id));
+  /** Picks an instance round-robin, except the excluded ones. */
+  pick(target: Target, excluded: ReadonlySet<string>): { id: string; port: number } | undefined {
+    const free = target.instances.filter((instance) => !excluded.has(instance.id));
     return free[this.#turn++ % Math.max(1, free.length)];
   }
 
-  /** Resolves at the next change, or after `ms`. */
+  /** Resolves at the next reload, or after `ms`. */
   change(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(done, ms);

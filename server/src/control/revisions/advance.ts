@@ -36,10 +36,10 @@ export async function advance(
   let status: Status = held.status;
   try {
     if (held.losses >= MAX_LOSSES)
-      throw new GivenUp(`The control plane lost it ${held.losses} times in the same step.`);
-    while (!OVER.has(status)) {
+      throw new RepeatedlyLostError(`The control plane lost it ${held.losses} times in the same step.`);
+    while (!SETTLED.has(status)) {
       signal.throwIfAborted();
-      status = await step(deps, held, status, signal, builds, (now) => (status = now));
+      status = await step(deps, held, status, signal, builds, (changed) => (status = changed));
     }
     return { pauseMs: 0 };
   } catch (error) {
@@ -49,9 +49,10 @@ export async function advance(
   }
 }
 
-class GivenUp extends Error {}
+class RepeatedlyLostError extends Error {}
 
-const OVER: ReadonlySet<Status> = new Set<Status>([
+/** States that this attempt leaves as they are: final ones, and INTERRUPTED, which a later claim may resume. */
+const SETTLED: ReadonlySet<Status> = new Set<Status>([
   "DEPLOYED",
   "SKIPPED",
   "CREATE_FAILED",
@@ -60,22 +61,26 @@ const OVER: ReadonlySet<Status> = new Set<Status>([
   "INTERRUPTED",
 ]);
 
+/**
+ * Executes the current step of a revision. Steps of two transitions report the first one to `onStatus`.
+ * @returns the status after the step
+ */
 async function step(
   deps: WorkDeps,
   held: queue.ClaimedRevision,
   status: Status,
   signal: AbortSignal,
   builds: ConcurrencyLimit,
-  now: (status: Status) => void,
+  onStatus: (status: Status) => void,
 ): Promise<Status> {
   const { sql, driver, faultPoint } = deps;
   switch (status) {
     case "CREATING": {
       await deps.databases.ensure(held.deployment_id, held.tenant_id);
-      await advanceRevision(deps, held, signal);
+      await pullImage(deps, held, signal);
       const sha = await resolveCommit(deps, held, signal);
       faultPoint("control-created");
-      return resolved(deps, held, status, "resolved", sha);
+      return recordSource(deps, held, status, "resolved", sha);
     }
     case "QUEUED": {
       faultPoint("control-queued");
@@ -83,12 +88,12 @@ async function step(
         return queue.transition(sql, held, "QUEUED", "build_known");
       }
       // a revision that was lost during creation continues here
-      return resolved(deps, held, status, "build_wanted", await resolveCommit(deps, held, signal));
+      return recordSource(deps, held, status, "build_wanted", await resolveCommit(deps, held, signal));
     }
     case "AWAITING_BUILD":
       return builds.run(async () => {
         signal.throwIfAborted();
-        now(await queue.transition(sql, held, "AWAITING_BUILD", "build_started"));
+        onStatus(await queue.transition(sql, held, "AWAITING_BUILD", "build_started"));
         await build(deps, held, signal);
         faultPoint("control-built");
         held.artifact_id = held.id;
@@ -101,14 +106,14 @@ async function step(
       return waitForTurn(deps, held, signal);
     case "DEPLOYING":
       faultPoint("control-deploying");
-      return deployRevision(deps, held, signal, now);
+      return deployRevision(deps, held, signal, onStatus);
     default:
       throw new Error(`a revision with the status ${status} has no next step`);
   }
 }
 
 /** Records the resolved source; from then on the revision supersedes older ones. */
-async function resolved(
+async function recordSource(
   { sql }: WorkDeps,
   held: queue.ClaimedRevision,
   from: Status,
@@ -127,8 +132,8 @@ async function resolved(
   return next;
 }
 
-/** Pulls an image. Images are not built: pulling one is part of resolving the revision's source. */
-async function advanceRevision(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<void> {
+/** Pulls the image of a revision that is not built: this is part of resolving its source. */
+async function pullImage(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<void> {
   if (isBuilt(held.source)) return;
   if (held.artifact_id !== null && deps.driver.hasBuild(held.artifact_id)) return;
   await build(deps, held, signal, "deploy");
@@ -191,7 +196,7 @@ async function waitForTurn(deps: WorkDeps, held: queue.ClaimedRevision, signal: 
 }
 
 async function fail(deps: WorkDeps, held: queue.ClaimedRevision, status: Status, error: unknown): Promise<Pause> {
-  const isFinal = error instanceof BuildError || error instanceof DeployError || error instanceof GivenUp;
+  const isFinal = error instanceof BuildError || error instanceof DeployError || error instanceof RepeatedlyLostError;
   const message = error instanceof Error ? error.message : String(error);
   if (!isFinal) deps.log.warn({ err: error, revision: held.id }, "a step of a revision failed; will retry");
   const losses = held.losses + 1;

@@ -13,7 +13,7 @@ export class DeployError extends Error {
   override name = "DeployError";
 }
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 const MAX_CRASHES = 3;
 
 /**
@@ -24,7 +24,7 @@ export async function deployRevision(
   deps: WorkDeps,
   held: queue.ClaimedRevision,
   signal: AbortSignal,
-  now: (status: Status) => void,
+  onStatus: (status: Status) => void,
 ): Promise<Status> {
   const { sql, supervisor, settings, table, faultPoint } = deps;
   const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind: "deploy" });
@@ -34,9 +34,9 @@ export async function deployRevision(
   let deadline = performance.now() + seconds * 1000;
   supervisor.wake();
   try {
-    for (; ; await sleep(LOOK_MS, undefined, { signal })) {
+    for (; ; await sleep(POLL_MS, undefined, { signal })) {
       signal.throwIfAborted();
-      if (await wasUnseen(deps, held, signal, now)) deadline = performance.now() + seconds * 1000;
+      if (await wasUnseen(deps, held, signal, onStatus)) deadline = performance.now() + seconds * 1000;
       const instances = supervisor.of(held.id);
       const broken = instances.flatMap((instance) => instance.broken);
       if (broken.length > 0) {
@@ -79,15 +79,15 @@ async function wasUnseen(
   { sql, driver, settings }: WorkDeps,
   held: queue.ClaimedRevision,
   signal: AbortSignal,
-  now: (status: Status) => void,
+  onStatus: (status: Status) => void,
 ): Promise<boolean> {
   const since = () => driver.unseenSince?.(held.artifact_id!) ?? null;
   const began = since();
   if (began === null || performance.now() - began < settings.deployUnseenSeconds * 1000) return false;
   const message =
-    "The container engine does not answer, so the state of the instances is unknown. Waiting for " + "the engine.";
-  now(await queue.transition(sql, held, "DEPLOYING", "unseen", { message }));
-  while (since() !== null) await sleep(LOOK_MS, undefined, { signal });
-  now(await queue.transition(sql, held, "UNKNOWN", "seen_deploying"));
+    "The container engine does not answer, so the state of the instances is unknown. Waiting for the engine.";
+  onStatus(await queue.transition(sql, held, "DEPLOYING", "unseen", { message }));
+  while (since() !== null) await sleep(POLL_MS, undefined, { signal });
+  onStatus(await queue.transition(sql, held, "UNKNOWN", "seen_deploying"));
   return true;
 }

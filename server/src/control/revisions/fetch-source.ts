@@ -39,8 +39,8 @@ export async function withSource(
 ): Promise<void> {
   if (held.source === "github") {
     const place = await findGitPlace(deps, held.tenant_id, held.source_config);
-    const order = { id: held.id, place, ref: held.repo_ref!, sha: held.repo_commit_sha!, log, signal };
-    return deps.git.withArchive(order, (file) => use({ file, withLinks: true }));
+    const params = { id: held.id, place, ref: held.repo_ref!, sha: held.repo_commit_sha!, log, signal };
+    return deps.git.withArchive(params, (file) => use({ file, withLinks: true }));
   }
   const path = held.source_tarball_path;
   return use(path === null ? null : { file: uploadFile(deps.directory, path), withLinks: false });

@@ -4,7 +4,7 @@
  */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { RevisionRow } from "./sql.ts";
-import { type Event, statesBefore, type Status, TRANSITIONS } from "./status.ts";
+import { type Event, isOver, statesBefore, type Status, TRANSITIONS } from "./status.ts";
 
 export interface ClaimedRevision extends RevisionRow {
   tenant_id: string;
@@ -12,7 +12,7 @@ export interface ClaimedRevision extends RevisionRow {
   losses: number;
 }
 
-const GOING = [
+const UNFINISHED = [
   "CREATING",
   "QUEUED",
   "AWAITING_BUILD",
@@ -25,7 +25,8 @@ const GOING = [
 
 /**
  * Claims the next unclaimed revision. It resumes after the last step with a durable result, the build if there is one,
- * whatever the previous attempt was doing. Served by the index revisions_to_do.
+ * whatever the previous attempt was doing: this is the event `resumed` or `resumed_after_build` of status.ts, here also
+ * for a revision that its own worker released in the middle of a step. Served by the index revisions_to_do.
  */
 export async function claimRevision(
   sql: Sql,
@@ -40,17 +41,17 @@ export async function claimRevision(
         interrupted_by_user = false, updated_at = now()
       where id = (
         select r.id from revisions r join deployments d on d.id = r.deployment_id
-        where r.status = any(${GOING}::text[]) and r.holder is null and r.not_before <= now()
+        where r.status = any(${UNFINISHED}::text[]) and r.holder is null and r.not_before <= now()
           and not r.interrupted_by_user and d.status = 'READY'
         order by r.not_before, r.created_at limit 1
         for update of r skip locked)
       returning *)
     select c.*, d.tenant_id from claimed c join deployments d on d.id = c.deployment_id`;
-  if (row) await noteEvent(sql, row.id);
+  if (row) await recordEvent(sql, row.id);
   return row;
 }
 
-const noteEvent = (sql: Sql | Transaction, id: string) => sql`
+const recordEvent = (sql: Sql | Transaction, id: string) => sql`
   insert into revision_events (revision_id, status, attempt, message)
   select r.id, r.status, r.attempt, r.status_message from revisions r where r.id = ${id}`;
 
@@ -69,15 +70,14 @@ export async function transition(
 ): Promise<Status> {
   const to = TRANSITIONS[from][event];
   if (to === null) throw new Error(`a revision that is ${from} cannot be ${event}`);
-  const isFinal = Object.values(TRANSITIONS[to]).every((next) => next === null);
   const { count } = await sql`
     update revisions set status = ${to}, status_message = ${changes.message ?? null},
       artifact_id = coalesce(${changes.artifactId ?? null}::uuid, artifact_id),
       repo_commit_sha = coalesce(${changes.commitSha ?? null}, repo_commit_sha), losses = 0, updated_at = now(),
-      finished_at = case when ${isFinal} then now() else finished_at end
+      finished_at = case when ${isOver(to)} then now() else finished_at end
     where id = ${held.id} and attempt = ${held.attempt} and status = ${from}`;
   if (count !== 1) throw new LostRevisionError();
-  await noteEvent(sql, held.id);
+  await recordEvent(sql, held.id);
   return to;
 }
 
@@ -88,7 +88,7 @@ export async function supersedeOlder(tx: Transaction, { id, deployment_id, numbe
       status_message = ${`Replaced by the newer revision ${id}.`}
     where deployment_id = ${deployment_id} and number < ${number} and status = any(${statesBefore("superseded")}::text[])
     returning id`;
-  for (const row of rows) await noteEvent(tx, row.id);
+  for (const row of rows) await recordEvent(tx, row.id);
 }
 
 /** @returns the state; undefined when another process has taken the revision over */
@@ -138,6 +138,6 @@ export async function takeFromLost(sql: Sql, lost: ForeignLease): Promise<boolea
         then coalesce(case when interrupted_by_user then status_message end, 'The process that was working on it is gone; another one continues.')
         else status_message end
     where id = ${lost.id} and attempt = ${lost.attempt} and holder = ${lost.holder}`;
-  if (count === 1) await noteEvent(sql, lost.id);
+  if (count === 1) await recordEvent(sql, lost.id);
   return count === 1;
 }

@@ -2,14 +2,14 @@ import { route, type Route } from "../../base/http/route.ts";
 import { hosted } from "../api-host.ts";
 import { maskSecrets, readEnvironment } from "../deployment-records/environment-secret.ts";
 import { unknownDeployment, unknownRevision } from "../deployment-records/not-found.ts";
-import { serializeDeployment } from "../deployment-records/print.ts";
+import { serializeDeployment } from "../deployment-records/serialize-deployment.ts";
 import * as deployments from "../deployment-records/schema.ts";
 import { findDeployment, lockDeployment } from "../deployment-records/sql.ts";
 import type { ControlDeps } from "../deps.ts";
 import { deploymentUrl } from "../public-url.ts";
 import { applyChange, checkRevisionBody } from "./create-revision.ts";
 import { interrupt, redeploy } from "./redeploy.ts";
-import { serializeRevision } from "./print.ts";
+import { serializeRevision } from "./serialize-revision.ts";
 import * as schema from "./schema.ts";
 import { findRevision, listRevisions } from "./sql.ts";
 

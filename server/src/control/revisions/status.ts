@@ -6,6 +6,9 @@
  * unless the current step fails, a newer revision supersedes it (SKIPPED), a caller interrupts it or its worker is lost
  * (INTERRUPTED), or its instances cannot be observed (UNKNOWN). A revision that was deployed stays DEPLOYED for ever;
  * the deployment records which one serves.
+ *
+ * One change is not in the table: a revision released within a step, such as after a transient error, keeps its status
+ * until the next claim sets it back to QUEUED or AWAITING_DEPLOY (queue-sql.ts).
  */
 export const STATUSES = [
   "CREATING",
@@ -116,4 +119,5 @@ export const TRANSITIONS: Record<Status, Row> = {
 export const statesBefore = (event: Event): Status[] =>
   STATUSES.filter((status) => TRANSITIONS[status][event] !== null);
 
+/** Whether the state is final. */
 export const isOver = (status: Status): boolean => EVENTS.every((event) => TRANSITIONS[status][event] === null);

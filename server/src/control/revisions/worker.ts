@@ -16,7 +16,7 @@ import { advance, type Pause } from "./advance.ts";
 import * as queue from "./queue-sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 const RENEW_MS = 500;
 const AT_ONCE = 16;
 const AGAIN_MS = 3_000;
@@ -54,7 +54,7 @@ export class Worker {
       log,
     });
     const failing = "could not claim revisions; will retry";
-    this.#passes = new Poller({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
+    this.#passes = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing });
   }
 
   start(): void {

@@ -37,7 +37,7 @@ export class InstanceWatch {
   #silent = 0;
   readonly #unable: RepeatedFailure;
   #nextProbe = 0;
-  #looking = false;
+  #checking = false;
   #offset: number;
   #pumping: Promise<void> = Promise.resolve();
 
@@ -49,18 +49,18 @@ export class InstanceWatch {
     this.#unable = new RepeatedFailure({ log: options.log, message: `instance ${options.row.id} is not ready` });
   }
 
-  /** Called often; checks when due. */
-  look(): void {
-    if (this.#looking || this.isOver) return;
-    this.#looking = true;
-    this.#look()
+  /** Checks the instance when a check is due. Called every 100 ms. */
+  check(): void {
+    if (this.#checking || this.isOver) return;
+    this.#checking = true;
+    this.#check()
       .catch((error: unknown) =>
         this.#options.log.warn({ err: error, instance: this.row.id }, "could not check an instance"),
       )
-      .finally(() => (this.#looking = false));
+      .finally(() => (this.#checking = false));
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     const { driver } = this.#options;
     if (!driver.lives(this.process)) {
       if (this.row.state === "draining") return;

@@ -65,7 +65,7 @@ export const endInstance = (sql: Sql, id: string, reason: string, crashed: boole
 export const setLogOffset = (sql: Sql | Transaction, id: string, offset: number) => sql`
   update instances set log_offset = ${offset} where id = ${id}`;
 
-export interface DesiredInstanceRow {
+export interface DesiredRevisionRow {
   deployment_id: string;
   tenant_id: string;
   name: string;
@@ -90,7 +90,7 @@ export interface DesiredInstanceRow {
 const FORGET = "10 minutes";
 
 /** Lists revisions that should run: those that serve, and those being deployed. */
-export const wantedRevisions = (sql: Sql) => sql<DesiredInstanceRow[]>`
+export const desiredRevisions = (sql: Sql) => sql<DesiredRevisionRow[]>`
   select d.id as deployment_id, d.tenant_id, d.name, r.id as revision_id, r.id = d.active_revision_id as is_active,
     r.artifact_id, r.langgraph_config_path, r.source_config, d.scale, r.source, r.repo_ref, r.repo_commit_sha,
     coalesce(c.crashes, 0)::int as crashes, c.crashed_ago
@@ -104,7 +104,7 @@ export const wantedRevisions = (sql: Sql) => sql<DesiredInstanceRow[]>`
     and (r.id = d.active_revision_id or r.status in ('DEPLOYING', 'UNKNOWN'))
   limit 10000`;
 
-export type ScalableRow = Pick<DesiredInstanceRow, "deployment_id" | "revision_id" | "source_config" | "scale">;
+export type ScalableRow = Pick<DesiredRevisionRow, "deployment_id" | "revision_id" | "source_config" | "scale">;
 
 /** Lists deployments whose replicas may exceed their minimum. */
 export const scalableDeployments = (sql: Sql) => sql<ScalableRow[]>`

@@ -1,10 +1,10 @@
 /**
- * Reconciles the instances that run with those that should. Every half second, and whenever it is woken, it compares
- * the wanted revisions (serving or being deployed) with the live instances. The cause of a difference does not matter:
+ * Reconciles the live instances with the desired ones. Every half second, and whenever it is woken, it compares the
+ * desired revisions (serving or being deployed) with the instances that run. The cause of a difference does not matter:
  * a crash of an instance, of this process, or of the machine.
  *
- *     starting ──healthy──▶ ready ──not wanted any more──▶ draining ──▶ ended
- *         └──────────────────┴───────── it ended by itself ───────────────▲
+ *     starting ──healthy──▶ ready ──no longer desired──▶ draining ──▶ ended
+ *         └───────────────────┴─── it ended by itself ──────────────────▲
  */
 
 import type { Sql } from "../../base/db/connect.ts";
@@ -28,8 +28,8 @@ import * as rows from "./sql.ts";
 import { replicaTarget } from "./wanted-replicas.ts";
 import { freePort } from "../../base/free-port.ts";
 
-const LOOK_MS = 500;
-const WATCH_MS = 100;
+const POLL_MS = 500;
+const CHECK_MS = 100;
 const LONGEST_PAUSE_MS = 60_000;
 /** Grace period of a drained instance on which no requests depend, in milliseconds. */
 const HURRY_MS = 5_000;
@@ -60,7 +60,7 @@ export class Supervisor {
   constructor(options: SupervisorOptions) {
     this.#options = options;
     const failing = "could not reconcile instances; will retry";
-    this.#passes = new Poller({ pass: () => this.#reconcile(), everyMs: LOOK_MS, log: options.log, failing });
+    this.#passes = new Poller({ pass: () => this.#reconcile(), everyMs: POLL_MS, log: options.log, failing });
   }
 
   /** Identifies the machine and data directory of these instances. */
@@ -77,8 +77,8 @@ export class Supervisor {
     await this.#options.table.refresh();
     this.#timers = [
       setInterval(() => {
-        for (const instance of this.#watched.values()) instance.look();
-      }, WATCH_MS).unref(),
+        for (const instance of this.#watched.values()) instance.check();
+      }, CHECK_MS).unref(),
     ];
     this.#passes.start();
   }
@@ -143,13 +143,13 @@ export class Supervisor {
   async #reconcile(): Promise<void> {
     const { sql, place, table } = this.#options;
     for (const [id, watch] of this.#watched) if (watch.isOver && !this.#draining.has(id)) this.#watched.delete(id);
-    for (const wanted of await rows.wantedRevisions(sql)) {
+    for (const desired of await rows.desiredRevisions(sql)) {
       if (this.#stopped) return;
-      const living = this.of(wanted.revision_id).filter((instance) => instance.row.state !== "draining");
-      const replicas = replicaTarget(wanted);
+      const living = this.of(desired.revision_id).filter((instance) => instance.row.state !== "draining");
+      const replicas = replicaTarget(desired);
       for (let replica = 0; replica < replicas; replica++) {
         const isThere = living.some((instance) => instance.row.replica === replica);
-        if (!isThere && this.#mayStart(wanted)) await this.#start(wanted, replica);
+        if (!isThere && this.#mayStart(desired)) await this.#start(desired, replica);
       }
       for (const instance of living) if (instance.row.replica >= replicas) this.#drainGracefully(instance);
     }
@@ -170,36 +170,36 @@ export class Supervisor {
     this.#drain(watch, ms, ms);
   }
 
-  #mayStart({ crashes, crashed_ago: ago }: rows.DesiredInstanceRow): boolean {
+  #mayStart({ crashes, crashed_ago: ago }: rows.DesiredRevisionRow): boolean {
     if (crashes === 0 || ago === null) return true;
     const pause = Math.min(LONGEST_PAUSE_MS, this.#options.settings.restartMs * 2 ** Math.min(crashes - 1, 16));
     return ago >= pause;
   }
 
-  async #start(wanted: rows.DesiredInstanceRow, replica: number): Promise<void> {
+  async #start(desired: rows.DesiredRevisionRow, replica: number): Promise<void> {
     const { sql, driver, secrets, databases, settings, place, log } = this.#options;
-    if (!driver.hasBuild(wanted.artifact_id)) {
-      log.error({ revision: wanted.revision_id }, "the build of a revision that must run does not exist");
+    if (!driver.hasBuild(desired.artifact_id)) {
+      log.error({ revision: desired.revision_id }, "the build of a revision that must run does not exist");
       return;
     }
     const traces = await this.#options.traces;
-    const credentials = await databases.ensure(wanted.deployment_id, wanted.tenant_id);
+    const credentials = await databases.ensure(desired.deployment_id, desired.tenant_id);
     const environment = instanceEnvironment({
-      deployment: { id: wanted.deployment_id, name: wanted.name, tenant_id: wanted.tenant_id },
-      revisionId: wanted.revision_id,
-      config: wanted.source_config,
-      git: gitOrder(wanted),
-      secrets: await readEnvironment(secrets, { purpose: "revision-env", id: wanted.revision_id }),
-      databaseUri: databases.uri(wanted.deployment_id, credentials),
+      deployment: { id: desired.deployment_id, name: desired.name, tenant_id: desired.tenant_id },
+      revisionId: desired.revision_id,
+      config: desired.source_config,
+      git: gitVersion(desired),
+      secrets: await readEnvironment(secrets, { purpose: "revision-env", id: desired.revision_id }),
+      databaseUri: databases.uri(desired.deployment_id, credentials),
       secretsKey: credentials.secretsKey,
       settings,
-      traces: traces && { url: traces.url, key: traces.sendingKey(wanted.tenant_id) },
+      traces: traces && { url: traces.url, key: traces.sendingKey(desired.tenant_id) },
       platform: credentials.platformKey && { url: this.#options.internalUrl, key: credentials.platformKey.key },
     });
     const made = {
       id: uuid7(),
-      deploymentId: wanted.deployment_id,
-      revisionId: wanted.revision_id,
+      deploymentId: desired.deployment_id,
+      revisionId: desired.revision_id,
       replica,
       place,
       // if another process takes the port meanwhile, the instance ends and is restarted
@@ -208,12 +208,12 @@ export class Supervisor {
     const row = await rows.insertInstance(sql, made);
     if (!row) return;
     try {
-      await this.#limitConnections(wanted.deployment_id);
+      await this.#limitConnections(desired.deployment_id);
       const process = await driver.start({
         ...made,
-        artifactId: wanted.artifact_id,
-        configPath: wanted.langgraph_config_path ?? "",
-        config: wanted.source_config,
+        artifactId: desired.artifact_id,
+        configPath: desired.langgraph_config_path ?? "",
+        config: desired.source_config,
         environment,
       });
       this.#watch(row, process);
@@ -222,7 +222,7 @@ export class Supervisor {
       if (this.#watched.has(row.id)) throw error;
       log.error({ err: error, instance: row.id }, "could not start an instance");
       const message = `It could not be started: ${(error as Error).message}`;
-      const of = { deploymentId: wanted.deployment_id, revisionId: wanted.revision_id, kind: "deploy" } as const;
+      const of = { deploymentId: desired.deployment_id, revisionId: desired.revision_id, kind: "deploy" } as const;
       await insertLogs(sql, of, [{ at: new Date(), level: "ERROR", message: cleanLine(message) }]);
       await rows.endInstance(sql, row.id, message, true);
     }
@@ -257,7 +257,7 @@ export class Supervisor {
   }
 }
 
-const gitOrder = (row: rows.DesiredInstanceRow): EnvironmentParams["git"] =>
+const gitVersion = (row: rows.DesiredRevisionRow): EnvironmentParams["git"] =>
   row.source === "github" && row.repo_ref !== null && row.repo_commit_sha !== null
     ? {
         url: row.source_config.repo_url ?? "",

@@ -3,7 +3,7 @@ import type { ModelPrices } from "../prices/model-prices.ts";
 import { priceUsage } from "../prices/price-usage.ts";
 import type { RunRow } from "../run-rows/clickhouse.ts";
 import { encodeMetadata } from "../run-rows/pairs.ts";
-import { EXTRA_PATCHED, patchedBy, withoutPatched } from "./run-memory.ts";
+import { EXTRA_PATCHED, patchedBy, withoutPatched } from "./patched-fields.ts";
 import type { Resolved } from "./resolve-runs.ts";
 import { readFacts } from "./run-piece.ts";
 

@@ -1,5 +1,6 @@
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
-import { covers, EXTRA_PATCHED, type RunMemory } from "./run-memory.ts";
+import { EXTRA_PATCHED } from "./patched-fields.ts";
+import { covers, type RunMemory } from "./run-memory.ts";
 import type { Resolved } from "./resolve-runs.ts";
 import { readFacts } from "./run-piece.ts";
 

@@ -28,7 +28,7 @@ async function* readBody(request: Request, maxBytes: number, reservation: Reserv
 
 /** Time that the arrival of a body may take beyond that of its bytes at the minimum pace. */
 const GRACE_MS = 3000;
-const LOOK_MS = 500;
+const CHECK_MS = 500;
 
 /**
  * Passes a body through. @throws 408 when it arrives more slowly than `MIN_BODY_PACE` while others wait
@@ -46,7 +46,7 @@ async function* atPace(body: ReadableStream<Uint8Array>, reservation: Reservatio
     if (seconds > 0 && reservation.isWanted() && received < seconds * MIN_BODY_PACE) {
       cut(new AppError(408, "The request body arrived too slowly while other requests waited for memory. Try again."));
     }
-  }, LOOK_MS);
+  }, CHECK_MS);
   try {
     for (;;) {
       const { done, value } = await Promise.race([reader.read(), slow]);

@@ -20,7 +20,7 @@ export interface ResolveDeps {
   clickhouse: ClickHouse;
   projects: ProjectDirectory;
   memory: RunMemory;
-  history: Pick<RunHistory, "mayKnow" | "mayBeDeleted">;
+  history: Pick<RunHistory, "mayExist" | "mayBeDeleted">;
 }
 
 export interface Resolution {
@@ -78,7 +78,7 @@ async function recall(
   const missing = new Set<string>();
   for (const { kind, id, trace_id, start_time } of pieces) {
     if (memory.get(tenantId, id)) continue;
-    if (kind === "patch" || start_time === undefined || history.mayKnow(id)) missing.add(id);
+    if (kind === "patch" || start_time === undefined || history.mayExist(id)) missing.add(id);
     // an unknown run of a deleted trace
     if (trace_id !== undefined && trace_id !== id && history.mayBeDeleted(trace_id)) missing.add(trace_id);
   }

@@ -21,10 +21,13 @@ const shared = {
   errors: [400, 413, 415, 422, 429, 503],
 } as const;
 
-/** Ingest endpoints (contract §1). All return 202 once their data is durable and visible to every query. */
+/**
+ * Ingest endpoints (contract §1). All return 202 once their data is durable: visible to every query, or waiting for its
+ * run (waiting-pieces.ts).
+ */
 export function ingestRoutes(deps: TraceDeps): Route[] {
   const { gate, settings } = deps;
-  /** Reads the body within the limits of size and memory, and passes it on. */
+  /** Admits a request within the memory limit and answers 202 when `work` has read and stored its body. */
   const receive = async (
     request: Request,
     { workspaceId }: Pick<Principal, "workspaceId">,

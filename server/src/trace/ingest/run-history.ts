@@ -56,8 +56,8 @@ export class RunHistory {
     await this.#loading;
   }
 
-  /** Returns true if a run may have been updated or deleted. */
-  mayKnow(runId: string): boolean {
+  /** Returns false only for a run that was neither updated recently nor deleted, so that a create of it needs no lookup. */
+  mayExist(runId: string): boolean {
     return this.mayBeDeleted(runId) || this.#updated.has(runId) || this.#updatedBefore.has(runId);
   }
 

@@ -1,5 +1,4 @@
 import type { Model } from "../prices/model-prices.ts";
-import type { RunRow } from "../run-rows/clickhouse.ts";
 
 /** Cached facts about a run, so that its next piece needs no query. */
 export interface KnownRun {
@@ -10,8 +9,8 @@ export interface KnownRun {
   shape: Shape | undefined;
   model: Model | undefined;
   /**
-   * Bit mask of the PATCHABLE fields set by updates: a later create does not overwrite them. Undefined when it must be
-   * looked up, as after a restart.
+   * Bit mask of the fields set by updates (patched-fields.ts): a later create does not overwrite them. Undefined when it
+   * must be looked up, as after a restart.
    */
   patched: number | undefined;
 }
@@ -72,47 +71,11 @@ function intern<T>(known: Map<string, T>, key: string, make: () => T): T {
   return made;
 }
 
+/** Whether a shape has every key of another. */
 export const covers = (shape: Shape, other: Shape): boolean =>
   shape === other || (isSuperset(shape.keys, other.keys) && isSuperset(shape.metadata, other.metadata));
 
 function isSuperset(set: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   for (const text of other) if (!set.has(text)) return false;
   return true;
-}
-
-/**
- * Fields that both a create and an update may set, with their derived columns. The update's value wins in either order
- * of arrival.
- */
-const PATCHABLE: readonly (readonly (keyof RunRow)[])[] = [
-  ["name"],
-  ["run_type"],
-  ["end_time"],
-  ["status"],
-  ["error"],
-  ["inputs", "inputs_preview", "input_pairs"],
-  ["outputs", "outputs_preview", "output_pairs"],
-  ["events", "first_token_time"],
-  ["serialized"],
-  ["tags"],
-  ["reference_example_id"],
-  ["total_tokens", "prompt_tokens", "completion_tokens", "total_cost", "prompt_cost", "completion_cost"],
-];
-
-/** Bit of `extra`, which is merged key by key rather than replaced. */
-export const EXTRA_PATCHED = 1 << 20;
-
-export function patchedBy(row: Partial<RunRow>): number {
-  let mask = 0;
-  PATCHABLE.forEach(([field], i) => {
-    if (row[field!] !== undefined) mask |= 1 << i;
-  });
-  return mask;
-}
-
-export function withoutPatched(row: RunRow, patched: number): void {
-  if (patched === 0) return;
-  PATCHABLE.forEach((fields, i) => {
-    if (patched & (1 << i)) for (const field of fields) (row as unknown as Record<string, unknown>)[field] = undefined;
-  });
 }

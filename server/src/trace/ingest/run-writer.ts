@@ -43,9 +43,9 @@ export interface RunWriterDeps {
 }
 
 /**
- * Writes runs to ClickHouse; nothing else does. Requests that arrive during an insert share the next one; without a
- * current insert, a request is written at once. `write` resolves when its pieces are durable and visible to every
- * query.
+ * Inserts runs into ClickHouse; nothing else does. Requests that arrive during an insert share the next one; without a
+ * current insert, a request is written at once. `write` resolves when its pieces are durable: visible to every query,
+ * or, updates of unknown runs, waiting in Postgres.
  *
  * Inserts are sequential: two pieces of a run that were accepted one after the other are stored in that order, and the
  * later one wins.
@@ -150,6 +150,7 @@ export class RunWriter {
       this.#deps.clickhouse.share?.charge(tenantId, (ms * pieces.length) / total);
   }
 
+  /** Tracks the write of a group, for `forget` and the failure state. */
   #store(group: Call[]): Promise<void> {
     const work = this.#write(group);
     this.#storing = work.then(
@@ -207,6 +208,7 @@ export class RunWriter {
     this.#inserts.inc();
   }
 
+  /** Resolves, places and merges pieces. Those that cannot be written yet are stored as waiting. */
   async #prepare(tenantId: string, pieces: RunPiece[]): Promise<Resolved[]> {
     const { clickhouse, projects } = this.#deps;
     const memory = this.#memory;

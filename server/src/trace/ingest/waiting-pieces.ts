@@ -98,10 +98,10 @@ export class WaitingPieces {
     if (update.size + place.size === 0) return;
     const awaited = [...runIds].filter((id) => update.has(tenantId + id) || place.has(tenantId + id));
     if (awaited.length === 0) return;
-    this.#then(async () => {
+    this.#enqueue(async () => {
       for (;;) {
         const rows = await readWaitingFor(this.#sql, tenantId, awaited, PAGE);
-        const taken = await this.#takeUp(rows);
+        const taken = await this.#writeReady(rows);
         // a parent that is waiting for its own place is still awaited
         for (const row of rows) if (row.kind === "place") place.delete(tenantId + row.needs);
         if (rows.length < PAGE || taken === 0) break;
@@ -110,7 +110,8 @@ export class WaitingPieces {
     });
   }
 
-  #then(work: () => Promise<void>): void {
+  /** Appends to the serial queue. A failure is logged, and the next sweep retries. */
+  #enqueue(work: () => Promise<void>): void {
     this.#work = this.#work
       .then(() => (this.#stopped ? undefined : work()))
       .then(
@@ -123,7 +124,7 @@ export class WaitingPieces {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       let next = SWEEP_NONE_MS;
-      this.#then(async () => {
+      this.#enqueue(async () => {
         const count = await this.#sweep();
         if (count > 0) next = count > MANY ? SWEEP_MANY_MS : SWEEP_MS;
       });
@@ -138,17 +139,17 @@ export class WaitingPieces {
     for (;;) {
       const rows = await readWaiting(this.#sql, after, PAGE);
       count += rows.length;
-      await this.#takeUp(rows);
+      await this.#writeReady(rows);
       if (rows.length < PAGE || this.#stopped) break;
       after = rows.at(-1)!.seq;
     }
     if (count === 0) for (const awaited of Object.values(this.#awaited)) awaited.clear();
-    await this.#giveUp();
+    await this.#expire();
     return count;
   }
 
-  /** Writes the pieces whose run has arrived. @returns the count */
-  async #takeUp(rows: WaitingRow[]): Promise<number> {
+  /** Writes the pieces whose run or place has arrived. @returns the count */
+  async #writeReady(rows: WaitingRow[]): Promise<number> {
     let count = 0;
     for (const [tenantId, own] of groupByTenant(rows)) {
       const known = new Set((await findRunKeys(this.#clickhouse, tenantId, unique(own))).map((key) => key.id));
@@ -165,14 +166,14 @@ export class WaitingPieces {
         }
         return piece;
       });
-      await this.#done(tenantId, ready, pieces);
+      await this.#writeAndDelete(tenantId, ready, pieces);
       count += ready.length;
     }
     return count;
   }
 
   /** Handles expired pieces: an update creates its run, a child keeps its assumed place. */
-  async #giveUp(): Promise<void> {
+  async #expire(): Promise<void> {
     for (const [tenantId, own] of groupByTenant(await readExpired(this.#sql, WAITING_HOURS, PAGE))) {
       const pieces = own.flatMap((row): RunPiece[] => {
         if (row.kind === "place") return [];
@@ -181,11 +182,12 @@ export class WaitingPieces {
         return [{ ...piece, project_name, start_time: piece.start_time ?? piece.received_at }];
       });
       this.#log.warn({ tenantId, pieces: own.length }, "updates of runs that were never created became separate runs");
-      await this.#done(tenantId, own, pieces);
+      await this.#writeAndDelete(tenantId, own, pieces);
     }
   }
 
-  async #done(tenantId: string, rows: WaitingRow[], pieces: RunPiece[]): Promise<void> {
+  /** Writes pieces, then deletes their waiting rows. */
+  async #writeAndDelete(tenantId: string, rows: WaitingRow[], pieces: RunPiece[]): Promise<void> {
     await this.#write(tenantId, pieces);
     await deleteWaiting(
       this.#sql,

@@ -45,7 +45,7 @@ export interface RunRow {
   first_token_time?: string | undefined;
   trace_tier?: string | undefined;
   inserted_at?: string | undefined;
-  /** Bit mask of the fields that an update sets (ingest/run-memory.ts). */
+  /** Bit mask of the fields that an update sets (ingest/patched-fields.ts). */
   patched?: number | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface BuildImageSettings {
 
 interface BuildImageParams {
   engine: Engine;
-  order: BuildParams;
+  params: BuildParams;
   directory: string;
   settings: BuildImageSettings;
   log: BuildLog;
@@ -42,7 +42,7 @@ const PROJECT = "/deps/project";
  * the engine, under the deployment's own limits. Throws BuildError, or an error that may be retried.
  */
 export async function buildImage(what: BuildImageParams): Promise<Brought> {
-  const { engine, order, directory, settings, log, signal } = what;
+  const { engine, params, directory, settings, log, signal } = what;
   const base = settings.containerBaseImage;
   if (base === undefined) {
     throw new BuildError(
@@ -50,12 +50,12 @@ export async function buildImage(what: BuildImageParams): Promise<Brought> {
         "servers.",
     );
   }
-  if (order.archive === null) throw new BuildError("The revision has no archive.");
-  if (!existsSync(order.archive.file)) {
+  if (params.archive === null) throw new BuildError("The revision has no archive.");
+  if (!existsSync(params.archive.file)) {
     throw new BuildError("The archive of this revision has been deleted. Upload it again.");
   }
   const began = performance.now();
-  const home = join(directory, "image-builds", order.revisionId);
+  const home = join(directory, "image-builds", params.revisionId);
   const root = join(home, "project");
   await rm(home, { recursive: true, force: true });
   try {
@@ -63,14 +63,14 @@ export async function buildImage(what: BuildImageParams): Promise<Brought> {
     const limits = {
       maxBytes: settings.unpackMaxMb * 1024 * 1024,
       maxEntries: settings.unpackMaxEntries,
-      withLinks: order.archive.withLinks,
+      withLinks: params.archive.withLinks,
     };
-    const { entries } = await unpack(order.archive.file, root, limits, signal);
+    const { entries } = await unpack(params.archive.file, root, limits, signal);
     log.write(`Unpacked ${entries} files.`);
-    await readProjectConfig(root, order.configPath);
-    await writeFile(join(home, "Dockerfile"), dockerfile(root, base, order, settings));
+    await readProjectConfig(root, params.configPath);
+    await writeFile(join(home, "Dockerfile"), dockerfile(root, base, params, settings));
     await run(what, create({ cwd: home, portable: true }, ["Dockerfile", "project"]) as unknown as Readable);
-    const found = await inspectImage(engine, imageName(order));
+    const found = await inspectImage(engine, imageName(params));
     if (!found) throw new Error("the container engine built the image but does not list it");
     log.write(`Built in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
     return { id: found.Id, pulled: null, digest: null };
@@ -79,18 +79,18 @@ export async function buildImage(what: BuildImageParams): Promise<Brought> {
   }
 }
 
-const imageName = (order: BuildParams): string => `${ourName(order.deploymentId)}:${order.revisionId}`;
+const imageName = (params: BuildParams): string => `${ourName(params.deploymentId)}:${params.revisionId}`;
 
 /** Generates the Dockerfile. Commands are embedded as JSON, so that none of their words becomes an instruction. */
-function dockerfile(root: string, base: string, order: BuildParams, settings: BuildImageSettings): string {
-  const configDirectory = dirname(join(root, order.configPath));
-  const { install_command: chosen, build_command: build } = order.config;
+function dockerfile(root: string, base: string, params: BuildParams, settings: BuildImageSettings): string {
+  const configDirectory = dirname(join(root, params.configPath));
+  const { install_command: chosen, build_command: build } = params.config;
   const where = existsSync(join(configDirectory, "package.json")) ? configDirectory : root;
   const install = chosen ?? installCommand(where);
   const inImage = (path: string) => join(PROJECT, relative(root, path));
   const run = (command: string, path: string) =>
     `RUN ${JSON.stringify(["/bin/sh", "-c", 'cd -- "$0" && exec /bin/sh -c "$1"', inImage(path), command])}`;
-  const server = ["heddle", "serve", "--role", "agent", "--config", join(PROJECT, order.configPath)];
+  const server = ["heddle", "serve", "--role", "agent", "--config", join(PROJECT, params.configPath)];
   return [
     `FROM ${base}`,
     ...Object.keys(buildArguments(settings)).map((name) => `ARG ${name}`),
@@ -112,16 +112,16 @@ function buildArguments(settings: BuildImageSettings): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])));
 }
 
-async function run({ engine, order, settings, log, signal }: BuildImageParams, context: Readable): Promise<void> {
+async function run({ engine, params, settings, log, signal }: BuildImageParams, context: Readable): Promise<void> {
   const limitText = `${settings.buildSeconds} s`;
   const tooLong = AbortSignal.timeout(settings.buildSeconds * 1000);
   const tooMuch = new AbortController();
   let budget = settings.buildLogMb * 1024 * 1024;
-  const { memoryMb, cpus } = containerLimits(order.config);
+  const { memoryMb, cpus } = containerLimits(params.config);
   try {
     const answer = await engine.open("POST", "/build", {
       query: {
-        t: imageName(order),
+        t: imageName(params),
         dockerfile: "Dockerfile",
         rm: "1",
         forcerm: "1",

@@ -19,7 +19,7 @@ export interface PrepareImageSettings {
 
 export interface PrepareImageParams {
   engine: Engine;
-  order: BuildParams;
+  params: BuildParams;
   images: ImageSource;
   outbound: Pick<Outbound, "check" | "resolve">;
   settings: PrepareImageSettings;
@@ -34,18 +34,18 @@ export type Brought = Pick<ImageRecord, "id" | "pulled" | "digest">;
  * retried.
  */
 export async function prepareImage(what: PrepareImageParams): Promise<Brought> {
-  const { order, images } = what;
-  if (order.imageUri === null) throw new BuildError("The revision names no image.");
-  if (order.source === "internal_docker" && images.kind === "embedded") return load(what, images, order.imageUri);
-  return pull(what, order.imageUri);
+  const { params, images } = what;
+  if (params.imageUri === null) throw new BuildError("The revision names no image.");
+  if (params.source === "internal_docker" && images.kind === "embedded") return load(what, images, params.imageUri);
+  return pull(what, params.imageUri);
 }
 
 async function load(
-  { engine, order, log, signal }: PrepareImageParams,
+  { engine, params, log, signal }: PrepareImageParams,
   images: Extract<ImageSource, { kind: "embedded" }>,
   uri: string,
 ): Promise<Brought> {
-  const stored = await images.find(order.deploymentId, uri);
+  const stored = await images.find(params.deploymentId, uri);
   if (!stored) throw new BuildError(`${uri} is not in this deployment's registry. Was it pushed?`);
   if (stored.isNewest) {
     // Podman reports digests from before it recompressed the image for the push
@@ -54,7 +54,7 @@ async function load(
       "WARNING",
     );
   }
-  const name = `${ourName(order.deploymentId)}:${order.revisionId}`;
+  const name = `${ourName(params.deploymentId)}:${params.revisionId}`;
   log.write(`Loading ${stored.digest}.`);
   await loadImage(engine, stored.archive(name), signal);
   const found = await inspectImage(engine, name);
@@ -63,18 +63,18 @@ async function load(
 }
 
 async function pull(what: PrepareImageParams, uri: string): Promise<Brought> {
-  const { engine, order, images, outbound, settings, log, signal } = what;
+  const { engine, params, images, outbound, settings, log, signal } = what;
   // the operator's own registry, set by HEDDLE_REGISTRY_URL
-  const isOperators = order.source === "internal_docker" && images.kind === "remote";
+  const isOperators = params.source === "internal_docker" && images.kind === "remote";
   const { id, isNew } = await pullImage(engine, {
     uri,
     always: settings.containerPull === "always",
-    credentials: isOperators ? images.credentials : await credentialsFor(order, settings, uri),
+    credentials: isOperators ? images.credentials : await credentialsFor(params, settings, uri),
     judge: async (reference) => (isOperators ? undefined : checkRegistryAddress(outbound, reference)),
     write: (line) => log.write(line),
     signal,
   });
-  await tagImage(engine, id, ourName(order.deploymentId), order.revisionId);
+  await tagImage(engine, id, ourName(params.deploymentId), params.revisionId);
   return { id, pulled: isNew ? spell(parseReference(uri)!) : null, digest: null };
 }
 

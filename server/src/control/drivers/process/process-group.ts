@@ -4,7 +4,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { identifyProcess, processLives as lives } from "../../../base/db/process-identity.ts";
 import type { InstanceProcess } from "../driver.ts";
 
-export const isOurs = (process: InstanceProcess): boolean => lives(process);
 export const processLives = (process: InstanceProcess): boolean => lives(process);
 
 /**

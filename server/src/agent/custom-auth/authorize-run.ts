@@ -25,7 +25,7 @@ export async function mayUseAssistant(deps: Deps, principal: Principal | null, a
 }
 
 /** The new run as handlers see it; `metadata` and `kwargs` are stored as handlers leave them (contract §16.3). */
-export interface AskedRun {
+export interface ProposedRun {
   thread_id: string | null;
   assistant_id: string;
   run_id: string;
@@ -39,11 +39,14 @@ export interface AskedRun {
   [more: string]: unknown;
 }
 
-/** @returns conditions that the run's thread must meet if it exists already */
-export async function askForRun(
+/**
+ * Calls the project's handler for `threads:create_run`, which may change the run. Throws its refusal.
+ * @returns conditions that the run's thread must meet if it exists already
+ */
+export async function authorizeRun(
   { access }: Deps,
   principal: Principal | null,
-  run: AskedRun,
+  run: ProposedRun,
 ): Promise<readonly AccessCondition[]> {
   return access.ask(principal, "threads:create_run", run);
 }
@@ -51,7 +54,8 @@ export async function askForRun(
 /** Keys of `configurable` that identify the caller (contract §16.6). Never taken from the request. */
 const USER_KEYS = ["langgraph_auth_user", "langgraph_auth_user_id", "langgraph_auth_permissions"];
 
-export function putUser(
+/** Sets the caller's identity in a run's `configurable`. */
+export function setAuthUser(
   { access }: Pick<AgentDeps, "access">,
   principal: Principal | null,
   configurable: Record<string, unknown>,

@@ -1,4 +1,4 @@
-import { serializeRevisionConfig } from "../deployment-records/print.ts";
+import { serializeRevisionConfig } from "../deployment-records/serialize-deployment.ts";
 import type { Revision } from "./schema.ts";
 import type { RevisionRow } from "./sql.ts";
 

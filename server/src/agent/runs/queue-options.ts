@@ -1,0 +1,49 @@
+import type { Sql } from "../../base/db/connect.ts";
+import type { FaultPoint } from "../../base/fault-point.ts";
+import type { Log } from "../../base/log.ts";
+import type { HostPool } from "../hosts/host-pool.ts";
+import type { AgentSettings } from "../settings.ts";
+import type { ActiveRun } from "./active-run.ts";
+import type { RunFollower } from "./run-follower.ts";
+import type { RunStreams } from "./run-streams.ts";
+import type { StreamKeeper } from "./stream-keeper.ts";
+
+/** Counters since the start of the server. */
+export interface RunCounts {
+  started: number;
+  finished: number;
+  released: number;
+  lost: number;
+}
+
+/** Receives the protocol events of runs (`protocol/protocol-log.ts`). */
+export interface ProtocolEvents {
+  append(run: ActiveRun, name: string, body: Buffer): void;
+  /** Resolves when the run's events so far are stored, or cannot be. */
+  settled(runId: string): Promise<void>;
+  markIncomplete(run: ActiveRun, reason: string): void;
+  ended(run: ActiveRun): void;
+}
+
+export interface RunQueueOptions {
+  sql: Sql;
+  hosts: () => HostPool;
+  /** Few connections with pinned plans, for statements executed for every run; none of them waits long for a lock. */
+  hotSql: Sql;
+  /** For claims, which must not wait long on a dead connection. */
+  leaseSql: Sql;
+  log: Log;
+  settings: AgentSettings;
+  serverId: string;
+  streams: RunStreams;
+  follower: RunFollower;
+  keeper: StreamKeeper;
+  protocol: ProtocolEvents;
+  fault: FaultPoint;
+  /** Whether no other server shares the database, so that nothing has to be announced. */
+  alone(): boolean;
+  /** Called for every attempt that starts here. */
+  onStarted(threadId: string): void;
+  /** Called for every run that ended here. */
+  onEnded(run: ActiveRun, outcome: string): void;
+}
