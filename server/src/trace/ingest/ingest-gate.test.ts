@@ -4,6 +4,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 
 import { deferred } from "../../base/deferred.ts";
+import { FairShare } from "../../base/fair-share.ts";
 import { IngestGate } from "./ingest-gate.ts";
 
 const MIB = 1024 * 1024;
@@ -58,4 +59,38 @@ test("a failed request releases its memory", async () => {
     await expect(failing).rejects.toThrow("on purpose");
   }
   expect(await gate.admit(request(MIB), () => Promise.resolve("in"))).toBe("in");
+});
+
+test("bodies of a tenant above its share are decoded one at a time, after a pause for another's query", async () => {
+  const share = new FairShare({ processors: 2 });
+  const gate = new IngestGate(10 * MIB, new Registry(), share);
+  const decoded: string[] = [];
+  const send = (tenantId: string) =>
+    gate.admit(
+      request(MIB),
+      async (reservation) => {
+        await reservation.turnToDecode();
+        decoded.push(tenantId);
+      },
+      tenantId,
+    );
+  share.charge("heavy", 60_000);
+  await share.run("light", () => Promise.resolve());
+  const end = deferred<void>();
+  const query = share.run("light", () => end.promise);
+  const began = performance.now();
+  const requests = [send("heavy"), send("heavy"), send("light")];
+  await requests[2];
+  expect(decoded).toEqual(["light"]);
+  await requests[0];
+  expect(decoded).toEqual(["light", "heavy"]);
+  await requests[1];
+  expect(performance.now() - began).toBeGreaterThanOrEqual(499);
+  end.resolve();
+  await query;
+  // without a query of others nothing pauses
+  await sleep(60);
+  const resumed = performance.now();
+  await Promise.all([send("heavy"), send("heavy")]);
+  expect(performance.now() - resumed).toBeLessThan(200);
 });

@@ -1,7 +1,10 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 import { Counter, Gauge, type Registry } from "prom-client";
 
 import { AppError } from "../../base/errors.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
+import type { FairShare } from "../../base/fair-share.ts";
 
 /** Assumed size of a request of unknown length until it has been read. */
 const ASSUMED_BYTES = 1024 * 1024;
@@ -16,14 +19,21 @@ const MAX_WAIT_MS = 10_000;
  * back-pressure; after too long a wait, or with too many waiting, it is rejected with 429. Tenants take turns, and one
  * of several gets at most half of the budget. Bodies larger than expected may use up to twice the budget in total, then
  * they are rejected too. No data of a rejected request was acknowledged.
+ *
+ * Decoding a body occupies the process for milliseconds. Bodies of tenants above their share are decoded one at a time,
+ * each after a pause for the queries of other tenants.
  */
 export class IngestGate {
   readonly #budget: number;
   readonly #places: FairQueue;
   readonly #refused: Counter;
+  readonly #share: FairShare | undefined;
+  /** Resolves when the last body that waits for its decoding may start; never rejects. */
+  #decoding: Promise<unknown> = Promise.resolve();
 
-  constructor(budget: number, registry: Registry) {
+  constructor(budget: number, registry: Registry, share?: FairShare) {
     this.#budget = budget;
+    this.#share = share;
     this.#places = new FairQueue({
       capacity: budget,
       crowded: budget / 2,
@@ -59,11 +69,20 @@ export class IngestGate {
       place.add(more);
     });
     reservation.isWanted = () => this.#places.isWaitedFor;
+    reservation.turnToDecode = () => this.#turnToDecode(tenantId);
     try {
       return await work(reservation);
     } finally {
       place.leave();
     }
+  }
+
+  async #turnToDecode(tenantId: string): Promise<void> {
+    const share = this.#share;
+    const isAbove = () => share?.isAboveShare(tenantId) ?? false;
+    if (!isAbove()) return;
+    this.#decoding = this.#decoding.then(() => share!.yieldToOthers(() => !isAbove())).then(() => nextTurn());
+    await this.#decoding;
   }
 
   #overload(): AppError {
@@ -79,6 +98,8 @@ export class Reservation {
   bytes: number;
   /** Whether other requests are waiting for room. */
   isWanted: () => boolean = () => false;
+  /** Resolves when the body, which has been read, may be decoded. */
+  turnToDecode: () => Promise<void> = () => Promise.resolve();
   readonly #more: (bytes: number) => void;
   #used = 0;
 

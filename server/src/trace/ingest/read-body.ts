@@ -66,9 +66,11 @@ export async function readText(request: Request, maxBytes: number, reservation: 
   return (await readBuffer(request, maxBytes, reservation)).toString("utf8");
 }
 
+/** Reads the whole body. Resolves when it is its turn to be decoded. */
 export async function readBuffer(request: Request, maxBytes: number, reservation: Reservation): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of readBody(request, maxBytes, reservation)) chunks.push(chunk);
+  await reservation.turnToDecode();
   return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
 }
 

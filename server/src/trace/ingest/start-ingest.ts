@@ -19,7 +19,7 @@ export async function startIngest({ settings, ...given }: Given): Promise<Ingest
   return {
     prices,
     writer,
-    gate: new IngestGate(settings.ingestMemoryMb * 1024 * 1024, given.registry),
+    gate: new IngestGate(settings.ingestMemoryMb * 1024 * 1024, given.registry, given.clickhouse.share),
     links: await LinkSigner.load(given.sql),
   };
 }
