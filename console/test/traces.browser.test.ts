@@ -32,7 +32,7 @@ test("lists projects with their figures, and creates, renames, searches and dele
   const row = page.getByRole("row", { name: /Shop assistant/ });
   await row.waitFor();
   expect(await row.getByRole("cell").allInnerTexts()).toEqual(
-    expect.arrayContaining(["Shop assistant", "61", "15 %", "4.9K", "$0.0960"]),
+    expect.arrayContaining(["Shop assistant", "61", "15%", "4.9K", "$0.0960"]),
   );
   await page.getByRole("button", { name: "New project" }).click();
   await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("Fresh");
