@@ -22,7 +22,11 @@ export interface Setting {
 }
 
 export const SETTINGS: [title: string, about: string, settings: Setting[]][] = [
-  ["Where and what", "`heddle serve`, `heddle dev` and `heddle up` take them, also as flags.", flagSettings()],
+  [
+    "Roles, ports and storage",
+    "`heddle serve`, `heddle dev` and `heddle up` also accept these as flags.",
+    flagSettings(),
+  ],
   ...groupsOfOptions(),
 ];
 
@@ -33,7 +37,7 @@ function flagSettings(): Setting[] {
 }
 
 /**
- * Groups the settings by role. Settings of several roles are listed under "every server", so that each variable occurs
+ * Groups the settings by role. Settings of several roles are listed under "Every server", so that each variable occurs
  * once.
  */
 function groupsOfOptions(): [string, string, Setting[]][] {
@@ -50,8 +54,8 @@ function groupsOfOptions(): [string, string, Setting[]][] {
   return [
     ["Every server", "", everywhere],
     [
-      "Who gets in, and what is encrypted",
-      "In every role but the console.",
+      "Access and encryption",
+      "These apply to every role except the console.",
       [...of(identityOptions), ...of(secretsOptions)],
     ],
     ["Agent server and workers", "", alone("agent")],

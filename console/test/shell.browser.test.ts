@@ -70,7 +70,7 @@ test("the build has compressed bundles and a small index page", () => {
 test("the overview shows the latest threads and failures", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(platform.url);
-  await page.getByRole("region", { name: "Recent threads" }).getByText("None yet").waitFor();
+  await page.getByRole("region", { name: "Recent threads" }).getByText("No threads yet").waitFor();
   const post = async (path: string, body: unknown) =>
     (await fetch(platform.agentUrl + path, {
       method: "POST",

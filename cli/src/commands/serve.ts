@@ -55,7 +55,7 @@ export const serveFlags = {
     type: "text",
     placeholder: "DIR",
     env: ["HEDDLE_DATA_DIR"],
-    defaultNote: ".heddle beside the project's langgraph.json, or here for the role trace alone",
+    defaultNote: ".heddle next to the project's langgraph.json; in the working directory for the role trace alone",
     description: "Directory of the embedded Postgres and other files.",
   },
   "postgres-uri": SERVER_FLAGS["postgres-uri"],

@@ -8,7 +8,7 @@ export const compact = (value: number | null | undefined): string => (value == n
 
 export function percent(share: number | null | undefined): string {
   if (share == null) return NONE;
-  return `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+  return `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`;
 }
 
 /** Formats in the largest unit that leaves three digits: 850 µs, 12.3 ms, 4.56 s, 2 min 5 s, 3 h 20 min. */

@@ -62,7 +62,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** Formats a path: `messages[2].content`. */
 export function formatPath(path: (string | number)[]): string {
-  if (path.length === 0) return "(all of it)";
+  if (path.length === 0) return "(entire value)";
   return path
     .map((part, at) => {
       if (typeof part === "number") return `[${part}]`;

@@ -37,7 +37,7 @@ interface LogViewProps {
 
 const LEVELS = [
   { value: "", label: "All levels" },
-  { value: "INFO", label: "Info and up" },
+  { value: "INFO", label: "Info and above" },
   { value: "WARNING", label: "Warnings and errors" },
   { value: "ERROR", label: "Errors" },
 ];

@@ -7,7 +7,7 @@ export function NotFound() {
   return (
     <Empty title="Page not found">
       <Text size="sm">
-        The URL is wrong or belongs to another version.{" "}
+        The URL is wrong or belongs to a different version of Heddle.{" "}
         <Anchor component={Link} to="/">
           Go to overview
         </Anchor>

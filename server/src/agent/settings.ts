@@ -37,7 +37,7 @@ export const agentOptions = {
     default: 100,
     min: 1,
     max: 10_000,
-    description: "Maximum number of runs that this server executes concurrently, over all of its graph hosts.",
+    description: "Maximum number of runs that this server executes concurrently, across all of its graph hosts.",
   }),
   hostMemoryMb: integer({
     env: ["HEDDLE_HOST_MEMORY_MB"],
@@ -117,7 +117,7 @@ export const agentOptions = {
     default: 1024,
     min: 1,
     description:
-      "Disk space for these files over all runs, at most half of the space that is free at the start. A stream " +
+      "Disk space for these files across all runs, at most half of the space that is free at startup. A stream " +
       "that needs more ends with the event incomplete; a resumable stream is read back from the database.",
   }),
   idempotencyHours: integer({
@@ -144,7 +144,7 @@ export const agentOptions = {
   langgraphConfig: text({
     env: ["LANGGRAPH_CONFIG"],
     default: undefined,
-    description: "JSON by graph id: config and context of the default assistants.",
+    description: "JSON object that maps graph ids to the config and context of their default assistants.",
   }),
   langsmithTracing: text<string | undefined>({
     env: ["LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING"],

@@ -46,7 +46,8 @@ export const traceOptions = {
   clickhouseCluster: text({
     env: ["HEDDLE_CLICKHOUSE_CLUSTER"],
     default: "",
-    description: "Name of the ClickHouse cluster over which the tables are spread and replicated. Empty: one server.",
+    description:
+      "Name of the ClickHouse cluster across which tables are distributed and replicated. Empty: one server.",
   }),
   ingestMemoryMb: integer({
     env: ["HEDDLE_INGEST_MEMORY_MB"],

@@ -42,7 +42,7 @@ export function AssistantList() {
           <Text size="sm">
             {isFiltered
               ? "Clear the filters to see all assistants."
-              : "The server creates one for each graph that it loads. Create more for other configurations."}
+              : "The server creates one for each graph that it loads. Create more with different configurations."}
           </Text>
         </Empty>
       )}

@@ -133,7 +133,7 @@ function RunPicker({ label, onChoose, like }: Pick<SideProps, "label" | "onChoos
             {similar.data!.map((run) => (
               <Group key={run.id} gap={8} wrap="nowrap">
                 <Button size="compact-xs" variant="default" onClick={() => onChoose(run.id)} style={{ flexShrink: 0 }}>
-                  {run.id.slice(0, 8)}
+                  {run.id.slice(-8)}
                 </Button>
                 <TimeText at={utc(run.start_time)} size="xs" c="dimmed" />
                 <Text size="xs" truncate>

@@ -39,7 +39,7 @@ function Details({ server, cron, onDeleted }: { server: string; cron: Cron; onDe
   const remove = () =>
     confirm({
       title: "Delete this cron?",
-      body: "No more runs are started. Runs that it already started are kept.",
+      body: "It starts no more runs. Runs that it has already started are kept.",
       action: "Delete",
       async run() {
         await agentApi(server).DELETE("/runs/crons/{cron_id}", { params: { path: { cron_id: cron.cron_id } } });
@@ -111,7 +111,7 @@ function RecentRuns({ server, cron }: { server: string; cron: Cron }) {
       {runs?.length === 0 && (
         <Text size="sm" c="dimmed">
           {areDeleted
-            ? "Runs are deleted with their threads when they end. Their traces are kept, with cron_id in their metadata."
+            ? "Each run is deleted with its thread when it ends. Its trace is kept, with cron_id in the metadata."
             : "No runs yet."}
         </Text>
       )}

@@ -28,7 +28,7 @@ export function NextTimes({ schedule, timezone, endTime }: NextTimesProps) {
       </Text>
     );
   }
-  if (found.times.length === 0) return <Text size="sm">No runs are due before the end.</Text>;
+  if (found.times.length === 0) return <Text size="sm">No runs are due before the end time.</Text>;
   return (
     <Stack gap={2}>
       <Text size="xs" c="dimmed">

@@ -38,7 +38,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
         width: "110px",
         cell: (example) => (
           <Anchor component="button" type="button" size="sm" ff="monospace" onClick={() => setOpened(example)}>
-            {example.id.slice(0, 8)}
+            {example.id.slice(-8)}
           </Anchor>
         ),
       },
@@ -76,7 +76,7 @@ export function ExamplesTable({ examples, onEnd, onDelete, onEdit }: ExamplesTab
                 <ActionIcon
                   variant="subtle"
                   color="gray"
-                  aria-label={`Delete example ${example.id.slice(0, 8)}`}
+                  aria-label={`Delete example ${example.id.slice(-8)}`}
                   onClick={() => onDelete(example)}
                 >
                   <IconTrash size={15} />

@@ -49,7 +49,7 @@ export function Examples({ datasetId, search: { text, split, version }, onSearch
     <>
       {isPast && (
         <Alert color="yellow" mb="sm" py="xs">
-          Read-only examples of {/^\d{4}-\d\d-/.test(version) ? fullTime(version) : `version “${version}”`}.{" "}
+          Read-only view of {/^\d{4}-\d\d-/.test(version) ? fullTime(version) : `version “${version}”`}.{" "}
           <Anchor
             component="button"
             type="button"

@@ -46,7 +46,7 @@ export function VersionChanges({ datasetId, version, before, onClose }: VersionC
       </Text>
       {diff.error && <Problem error={diff.error} onRetry={diff.refetch} />}
       {before !== null && diff.isPending && <Loading rows={4} />}
-      {before === null && <Text size="sm">All its examples are new.</Text>}
+      {before === null && <Text size="sm">All examples are new.</Text>}
       {changes && KINDS.every(([kind]) => changes[`examples_${kind}`].length === 0) && (
         <Text size="sm">No examples changed.</Text>
       )}
@@ -67,7 +67,7 @@ export function VersionChanges({ datasetId, version, before, onClose }: VersionC
                     <Accordion.Item key={id} value={id}>
                       <Accordion.Control>
                         <Text size="sm" ff="monospace">
-                          {id.slice(0, 8)}
+                          {id.slice(-8)}
                         </Text>
                       </Accordion.Control>
                       <Accordion.Panel>

@@ -50,7 +50,7 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
             title: "CPU",
             cell: ({ cpu_percent: cpu }) => (
               <Text size="sm" className="numbers">
-                {cpu === null ? "–" : `${cpu.toFixed(cpu < 10 ? 1 : 0)} % of a core`}
+                {cpu === null ? "–" : `${cpu.toFixed(cpu < 10 ? 1 : 0)}% of a core`}
               </Text>
             ),
             width: 140,

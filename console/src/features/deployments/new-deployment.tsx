@@ -170,7 +170,7 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
       <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
         <TextInput
           label="Branch, tag or commit"
-          description="A tag as refs/tags/v1"
+          description="For a tag, enter refs/tags/v1"
           value={git.ref}
           onChange={(event) => set({ ref: event.currentTarget.value.trim() })}
           required
@@ -186,8 +186,8 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
       {integrations.length > 0 && (
         <Select
           label="Access"
-          description="A stored token"
-          placeholder="None, or a new token"
+          description="Uses a stored token"
+          placeholder="None, or enter a token below"
           data={integrations.map(({ id, name, url }) => ({ value: id, label: `${name} (${url})` }))}
           value={git.integrationId}
           onChange={(integrationId) => set({ integrationId })}
@@ -206,7 +206,7 @@ function GitFields({ git, onChange }: { git: GitChoice; onChange: (git: GitChoic
       {git.integrationId === null && git.token !== "" && !isKnownHost(git.repoUrl) && (
         <TextInput
           label="Username"
-          description="If the host requires one with the token"
+          description="Only if the Git host requires one"
           placeholder="git"
           value={git.username}
           onChange={(event) => set({ username: event.currentTarget.value.trim() })}

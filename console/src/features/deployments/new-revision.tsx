@@ -56,7 +56,7 @@ export function NewRevision({ deployment, onClose }: { deployment: Deployment; o
           {source === "github" && (
             <TextInput
               label="Branch, tag or commit"
-              description={`In ${deployment.source_config.repo_url}. For a branch, its latest commit.`}
+              description={`In ${deployment.source_config.repo_url}. A branch is deployed at its latest commit.`}
               value={ref}
               onChange={(event) => setRef(event.currentTarget.value.trim())}
               required

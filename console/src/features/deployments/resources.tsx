@@ -10,9 +10,9 @@ const FIELDS = [
   { name: "min_scale", label: "Min. replicas", step: 1, min: 0, max: 100 },
   { name: "max_scale", label: "Max. replicas", step: 1, min: 0, max: 100 },
   { name: "cpu", label: "CPU cores", step: 0.5, min: 0.1, max: 8 },
-  { name: "cpu_limit", label: "CPU limit, cores", step: 0.5, min: 0.1, max: 16 },
-  { name: "memory_mb", label: "Memory, MB", step: 256, min: 128, max: 1_048_576 },
-  { name: "memory_limit_mb", label: "Memory limit, MB", step: 256, min: 128, max: 1_048_576 },
+  { name: "cpu_limit", label: "CPU limit (cores)", step: 0.5, min: 0.1, max: 16 },
+  { name: "memory_mb", label: "Memory (MB)", step: 256, min: 128, max: 1_048_576 },
+  { name: "memory_limit_mb", label: "Memory limit (MB)", step: 256, min: 128, max: 1_048_576 },
 ] as const;
 type Name = (typeof FIELDS)[number]["name"];
 

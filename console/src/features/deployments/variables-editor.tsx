@@ -73,7 +73,7 @@ export function VariablesEditor({ variables, onChange }: VariablesEditorProps) {
           Add variable
         </Button>
         <Text size="xs" c="dimmed">
-          Paste the contents of a .env file into a name to add all its variables.
+          Paste the contents of a .env file into a name field to add all of its variables.
         </Text>
       </Group>
     </Stack>

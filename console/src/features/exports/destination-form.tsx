@@ -115,7 +115,7 @@ function CredentialFields({ form, isRequired }: { form: Fields; isRequired: bool
       <TextInput
         label="Access key ID"
         {...(!isRequired && {
-          description: "Leave empty to use the installation's own credentials, if it allows this",
+          description: "Leave empty to use the installation's own credentials, if allowed",
         })}
         required={isRequired}
         autoComplete="off"

@@ -94,7 +94,7 @@ export function DestinationsPage() {
               title: "Credentials",
               width: 130,
               cell: ({ credentials_keys: keys }) =>
-                keys.length === 0 ? "installation" : keys.length > 2 ? "key with session" : "key",
+                keys.length === 0 ? "installation" : keys.length > 2 ? "key and token" : "key",
             },
             { title: "Updated", width: 100, cell: ({ updated_at: at }) => <TimeText at={at} /> },
             {

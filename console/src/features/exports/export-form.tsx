@@ -130,7 +130,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
             />
             {repeats ? (
               <NumberInput
-                label="Interval, hours"
+                label="Interval (hours)"
                 description="Each window is exported when it ends"
                 value={hours}
                 onChange={setHours}

@@ -28,7 +28,8 @@ export function DeploymentsCard() {
       query={query}
       none={
         <Text size="sm">
-          None yet. Run <Code>heddle deploy</Code> in a project's folder, or create one under “All deployments”.
+          No deployments yet. Run <Code>heddle deploy</Code> in a project's folder, or create one under “All
+          deployments”.
         </Text>
       }
       line={({ id, name, status }) => (

@@ -24,7 +24,7 @@ export function ThreadsCard({ server }: { server: string }) {
       query={{ ...query, data: query.data?.threads.slice(0, LIMIT) }}
       none={
         <Text size="sm">
-          None yet. Start a conversation in the{" "}
+          No threads yet. Start a conversation in the{" "}
           <AnchorLink to="/a/$server/playground" params={{ server }}>
             playground
           </AnchorLink>

@@ -23,7 +23,7 @@ export function ProjectsCard() {
       all={<AllProjects />}
       query={useQuery(recentProjectsQuery)}
       none={
-        <Text size="sm">None yet. Runs of graphs are traced automatically; any LangSmith client can send traces.</Text>
+        <Text size="sm">No traces yet. Graph runs are traced automatically; any LangSmith client can send traces.</Text>
       }
       line={({ id, name }) => <ProjectLine key={id} id={id} name={name ?? id} />}
     />

@@ -31,7 +31,7 @@ export function Inbox() {
         <Loading />
       ) : threads.length === 0 ? (
         <Empty title="Nothing to review">
-          <Text size="sm">Runs that pause with LangGraph's interrupt() appear here for an answer.</Text>
+          <Text size="sm">Runs that pause with LangGraph's interrupt() appear here for review.</Text>
         </Empty>
       ) : (
         <Stack gap="md">

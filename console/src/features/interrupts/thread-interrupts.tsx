@@ -27,7 +27,7 @@ export function ThreadInterrupts({ server, thread }: ThreadInterruptsProps) {
   if (interrupts.length === 0) {
     return (
       <Group gap="xs">
-        <Text size="sm">The run was interrupted and has no open question.</Text>
+        <Text size="sm">The run was interrupted without a pending question.</Text>
         <Button size="compact-sm" loading={answer.isPending} onClick={() => answer.mutate(undefined)}>
           Continue
         </Button>

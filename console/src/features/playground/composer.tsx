@@ -33,8 +33,8 @@ interface ComposerProps {
 }
 
 const STRATEGIES = [
-  { value: "enqueue", label: "Enqueue: run after this one" },
-  { value: "reject", label: "Reject: refuse during a run" },
+  { value: "enqueue", label: "Enqueue: run after the current run" },
+  { value: "reject", label: "Reject: refuse input during a run" },
   { value: "interrupt", label: "Interrupt: stop the run, keep its steps" },
   { value: "rollback", label: "Roll back: stop the run, delete its steps" },
 ];

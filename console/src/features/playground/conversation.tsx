@@ -91,7 +91,7 @@ function EditMessage({
     >
       <Textarea
         label="Edited message"
-        description="The current replies are kept as another branch."
+        description="The current replies are kept in another branch."
         autosize
         data-autofocus
         autoFocus

@@ -28,7 +28,7 @@ export function StepsPanel({ states, live, custom, viewed, isRunning, ...on }: S
   if (states.length === 0 && live.length === 0) {
     return (
       <Empty title="No steps yet">
-        {<Text size="sm">Send an input: each step of the run appears here with its state.</Text>}
+        {<Text size="sm">Send input to start a run. Each of its steps appears here with its state.</Text>}
       </Empty>
     );
   }

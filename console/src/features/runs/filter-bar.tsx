@@ -15,7 +15,7 @@ import { facetsQuery } from "./queries.ts";
 import { SavedFilters } from "./saved-filters.tsx";
 
 /** Additional filters: on the root of the trace, or on any run of it. */
-const MORE = { trace_filter: "Root where", tree_filter: "Any run of the trace where" } as const;
+const MORE = { trace_filter: "Root run where", tree_filter: "Any run in the trace where" } as const;
 type More = keyof typeof MORE;
 
 interface FilterBarProps {

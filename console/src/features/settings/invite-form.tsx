@@ -56,7 +56,7 @@ export function InviteForm({ onClose, onInvited }: { onClose: () => void; onInvi
       />
       <MultiSelect
         label="Workspaces"
-        placeholder={into.length === 0 ? "None yet" : ""}
+        placeholder={into.length === 0 ? "Select workspaces" : ""}
         data={workspaces.map(({ id, display_name: label }) => ({ value: id, label }))}
         value={into}
         onChange={setInto}

@@ -43,7 +43,7 @@ export function Keys() {
         <KeyList
           kind="organization"
           title="Organization keys"
-          about="With access to all or other workspaces. Created at the first start and by heddle keys create --organization."
+          about="For all workspaces, or for others than this one. Created on first startup and by heddle keys create --organization."
           isReadOnly={!permissions.includes("organization:manage")}
         />
       )}

@@ -71,10 +71,10 @@ export function Members() {
   ];
   const remove = ({ id, email, isInvited }: Person) =>
     confirm({
-      title: isInvited ? `Revoke the invite of ${email}?` : `Remove ${email}?`,
+      title: isInvited ? `Revoke the invite for ${email}?` : `Remove ${email}?`,
       body: isInvited
         ? "You can invite this address again."
-        : "Their sessions and personal keys end immediately. What they created is kept.",
+        : "Their sessions and personal keys stop working immediately. Resources that they created are kept.",
       action: isInvited ? "Revoke invite" : "Remove",
       async run() {
         const params = { path: { identity_id: id } };

@@ -27,7 +27,7 @@ export function Roles() {
   const remove = ({ id, display_name: name }: Role) =>
     confirm({
       title: `Delete the role ${name}?`,
-      body: "A role can only be deleted when no member or key has it.",
+      body: "A role can only be deleted if no member or key uses it.",
       action: "Delete",
       async run() {
         await traceApi.DELETE("/api/v1/orgs/current/roles/{role_id}", { params: { path: { role_id: id } } });

@@ -30,7 +30,7 @@ export function ItemDetails({ server, namespace, itemKey: key, onClose }: ItemDe
   const remove = () =>
     confirm({
       title: `Delete ${key}?`,
-      body: "Graphs can no longer read it.",
+      body: "Graphs can no longer read this item.",
       action: "Delete",
       async run() {
         await agentApi(server).DELETE("/store/items", { body: { namespace, key } });

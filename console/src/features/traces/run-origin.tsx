@@ -67,7 +67,7 @@ export function RunOrigin({ run }: { run: Run }) {
         Source
       </Text>
       <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="xs">
-        thread {threadId.slice(0, 8)}
+        thread {threadId.slice(-8)}
       </AnchorLink>
       {checkpoint !== null && (
         <AnchorLink

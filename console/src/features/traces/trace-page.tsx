@@ -53,7 +53,7 @@ export function TracePage() {
           {project.data?.name ?? "Project"}
         </AnchorLink>
         <Anchor size="sm" c="dimmed" underline="never" component="span">
-          {runId.slice(0, 8)}
+          {runId.slice(-8)}
         </Anchor>
       </Breadcrumbs>
       {isAwaited && place.failureCount > 0 && (

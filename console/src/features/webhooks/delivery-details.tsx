@@ -60,7 +60,7 @@ export function DeliveryDetails({ server, id, onClose }: { server: string; id: s
           </Text>
           <Group gap="xs">
             <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: delivery.thread_id }} size="sm">
-              Thread of the run
+              View thread
             </AnchorLink>
             <Text size="sm" c="dimmed">
               Run status

@@ -26,7 +26,7 @@ export const webhookOptions = {
     default: 10_000,
     min: 100,
     max: 120_000,
-    description: "Timeout for the response of a webhook's receiver; after it the attempt has failed.",
+    description: "How long a webhook's receiver may take to respond, in ms, before the attempt fails.",
   }),
   webhookConcurrency: integer({
     env: ["HEDDLE_WEBHOOK_CONCURRENCY"],

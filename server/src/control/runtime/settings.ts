@@ -7,7 +7,8 @@ export const runtimeOptions = {
     default: 240,
     min: 1,
     max: 3600,
-    description: "How long a revision may take to become healthy, in seconds. Keep it below 300, when clients give up.",
+    description:
+      "How long a revision may take to become healthy, in seconds. Keep it below 300, after which clients give up.",
   }),
   deployUnseenSeconds: integer({
     env: ["HEDDLE_DEPLOY_UNSEEN_SECONDS"],

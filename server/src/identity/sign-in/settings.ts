@@ -27,7 +27,7 @@ export const signInOptions = {
   passwordSignIn: flag({
     env: ["HEDDLE_PASSWORD_SIGN_IN"],
     default: true,
-    description: "Whether users may sign in with a password; off if an identity provider is the only method.",
+    description: "Whether users may sign in with a password; turn it off if users must use the identity provider.",
   }),
   oidcIssuer: {
     env: ["HEDDLE_OIDC_ISSUER"],
