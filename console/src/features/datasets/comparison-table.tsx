@@ -25,8 +25,7 @@ export function ComparisonTable({ datasetId, experiments, onChoose }: Comparison
   const found = useInfiniteQuery(comparisonQuery(datasetId, experiments));
   const rows = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
   const columns = useMemo((): Column<ExampleWithRuns>[] => {
-    const experimentName = (id: string) =>
-      known.data?.find((experiment) => experiment.id === id)?.name ?? id.slice(-8);
+    const experimentName = (id: string) => known.data?.find((experiment) => experiment.id === id)?.name ?? id.slice(-8);
     return [
       { id: "inputs", header: "Inputs", width: "minmax(200px, 1.2fr)", cell: ({ inputs }) => <Lines value={inputs} /> },
       {
