@@ -8,18 +8,22 @@ function createShare(processors = 4) {
   let at = 0;
   const share = new FairShare({ processors, now: () => at });
   const pass = (ms: number) => void (at += ms);
-  const start = (tenant: string) => {
+  const start = (tenant: string, isBackground = false) => {
     const end = deferred<void>();
     let settings: ShareSettings | undefined;
-    const done = share.run(tenant, (given) => {
-      settings = given;
-      return end.promise;
-    });
+    const done = share.run(
+      tenant,
+      (given) => {
+        settings = given;
+        return end.promise;
+      },
+      isBackground,
+    );
     return { settings: settings!, end: () => (end.resolve(), done) };
   };
   /** Runs a statement of this duration. */
-  const spend = async (tenant: string, ms: number): Promise<ShareSettings> => {
-    const { settings, end } = start(tenant);
+  const spend = async (tenant: string, ms: number, isBackground = false): Promise<ShareSettings> => {
+    const { settings, end } = start(tenant, isBackground);
     pass(ms);
     await end();
     return settings;
@@ -86,6 +90,14 @@ test("charges decay", async () => {
   }
   await spend("b", 1);
   expect(share.isAboveShare("a")).toBe(false);
+});
+
+test("charges short background statements in full", async () => {
+  const { share, spend } = createShare();
+  await spend("light", 50);
+  for (let n = 0; n < 30; n++) await spend("exporting", 50, true);
+  expect(share.isAboveShare("exporting")).toBe(true);
+  expect(share.isAboveShare("light")).toBe(false);
 });
 
 test("rounds half of one processor up to one", async () => {

@@ -28,11 +28,14 @@ interface Tenant {
 interface Statement {
   tenant: Tenant;
   isPreferred: boolean;
-  /** Milliseconds during which it was not preempted. */
-  ran: number;
+  /** Milliseconds that it may still run free of charge. */
+  freeMs: number;
 }
 
-/** Free of charge in each statement, so that many short ones do not weigh as much as a long one. */
+/**
+ * Free of charge in each statement of a caller, so that many short ones do not weigh as much as a long one. Background
+ * work, such as an export, consists of many short statements, and is charged for all of their time.
+ */
 const FREE_MS = 100;
 /** Below this charge a tenant counts as below its share, whatever the others use. */
 const MIN_USED_MS = 1000;
@@ -63,13 +66,14 @@ export class FairShare {
   }
 
   /** Runs a statement of a tenant with the settings of its share, and charges the tenant for its time. */
-  async run<T>(tenantId: string, statement: (settings: ShareSettings) => Promise<T>): Promise<T> {
+  async run<T>(tenantId: string, statement: (settings: ShareSettings) => Promise<T>, isBackground = false): Promise<T> {
     const now = this.#advance();
     const isKnown = this.#tenants.has(tenantId);
     const tenant = this.#see(tenantId, now);
     tenant.running++;
     const { isShared, isAbove } = this.#judge(tenant);
-    const entry: Statement = { tenant, isPreferred: isShared && isKnown && !isAbove, ran: 0 };
+    const isPreferred = isShared && isKnown && !isAbove;
+    const entry: Statement = { tenant, isPreferred, freeMs: isBackground ? 0 : FREE_MS };
     this.#running.add(entry);
     if (entry.isPreferred) this.#preferred++;
     try {
@@ -142,9 +146,9 @@ export class FairShare {
     }
     for (const statement of this.#running) {
       if (this.#preferred > 0 && !statement.isPreferred) continue;
-      const before = Math.max(FREE_MS, statement.ran);
-      statement.ran += elapsed;
-      statement.tenant.used += Math.max(0, statement.ran - before);
+      const free = Math.min(statement.freeMs, elapsed);
+      statement.freeMs -= free;
+      statement.tenant.used += elapsed - free;
     }
     return now;
   }

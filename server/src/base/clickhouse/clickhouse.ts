@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 
 import type { ClickHouseClient, ClickHouseSettings, DataFormat } from "@clickhouse/client";
 
-import type { FairShare } from "../fair-share.ts";
+import type { FairShare, ShareSettings } from "../fair-share.ts";
 import type { Param } from "./format-param.ts";
 import { QueryLimiter } from "./query-limiter.ts";
 
@@ -133,7 +133,8 @@ async function scheduled<T>(
 ): Promise<T> {
   if (!share || tenantId === "") return execute(query);
   if (isBackground && share.isAboveShare(tenantId)) await share.yieldToOthers(() => false);
-  return share.run(tenantId, (settings) => execute({ ...query, settings: { ...settings, ...query.settings } }));
+  const limited = (settings: ShareSettings) => execute({ ...query, settings: { ...settings, ...query.settings } });
+  return share.run(tenantId, limited, isBackground);
 }
 
 const request = ({ name, query, params = {}, settings = {} }: Query) => ({
