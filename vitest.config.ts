@@ -34,7 +34,7 @@ export default defineConfig({
           include: [`${CODE}/**/*.test.ts`, "test/{crash,chaos}/check-*.test.ts"],
           exclude: [
             "**/node_modules/**",
-            ...["db", "redis", "pgvector", "podman"].map((kind) => `**/*.${kind}.test.ts`),
+            ...["db", "crash", "redis", "pgvector", "podman"].map((kind) => `**/*.${kind}.test.ts`),
           ],
         },
       },
@@ -76,7 +76,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: "crash",
-          include: ["test/crash/**/*.crash.test.ts"],
+          include: ["test/crash/**/*.crash.test.ts", `${CODE}/**/*.crash.test.ts`],
           globalSetup: ["server/test/cluster.ts"],
           testTimeout: 300_000,
           fileParallelism: false,
