@@ -36,6 +36,7 @@ const SLICES = {
     "idempotency",
     "webhooks",
     "custom-app",
+    "streams",
     "runs",
     "threads",
     "assistants",

@@ -15,12 +15,12 @@ import { afterAll } from "vitest";
 
 import { insertAssistant } from "../src/agent/assistants/sql.ts";
 import { joinStream, type ReaderDeps } from "../src/agent/runs/read-run.ts";
-import { RunFollower } from "../src/agent/runs/run-follower.ts";
-import { RunStreams } from "../src/agent/runs/run-streams.ts";
+import { RunFollower } from "../src/agent/streams/run-follower.ts";
+import { RunStreams } from "../src/agent/streams/run-streams.ts";
 import { createRuns } from "../src/agent/runs/sql.ts";
-import { StreamKeeper } from "../src/agent/runs/stream-keeper.ts";
-import { flagIncompleteStream, takeOverStreams } from "../src/agent/runs/stream-sql.ts";
-import { readKept } from "../src/agent/runs/stream-backing.ts";
+import { StreamKeeper } from "../src/agent/streams/stream-keeper.ts";
+import { flagIncompleteStream, takeOverStreams } from "../src/agent/streams/sql.ts";
+import { readKept } from "../src/agent/streams/stream-backing.ts";
 import { continueStream } from "../src/agent/runs/take-over.ts";
 import { upsertServer } from "../src/agent/servers/sql.ts";
 import { ARRAY_TYPES } from "../src/base/db/array-types.ts";

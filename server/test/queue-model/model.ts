@@ -2,7 +2,8 @@
  * The queue as plain data: the runs in queue order, and the effect of every call on them. Each function changes the
  * model as the database must change its rows and returns the result that the database must return.
  */
-import type { CancelAction, MultitaskStrategy, RunStatus } from "../../src/agent/runs/sql.ts";
+import type { CancelAction, MultitaskStrategy } from "../../src/agent/runs/sql.ts";
+import type { RunStatus } from "../../src/agent/streams/finished-run.ts";
 
 export type Graph = "a" | "b";
 export type End = RunStatus | "deleted" | "lost";

@@ -1,7 +1,7 @@
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { permits } from "../custom-auth/conditions.ts";
-import type { RunStatus } from "../runs/sql.ts";
+import type { RunStatus } from "../streams/finished-run.ts";
 import type { TaskState } from "./generation.ts";
 
 /** A task: a run, and the later runs that answered its interrupts. Those name the task in `metadata.a2a_task_id`. */

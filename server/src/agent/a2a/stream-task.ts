@@ -1,6 +1,6 @@
 import { frameData, SSE_HEADERS, splitFrames, textBody } from "../../base/events/sse.ts";
 import { type RpcId, rpcResult } from "../../base/http/json-rpc.ts";
-import type { RunStream } from "../runs/run-streams.ts";
+import type { RunStream } from "../streams/run-streams.ts";
 import { type Generation, serializeEvent, type StreamEvent, type Task } from "./generation.ts";
 import { artifactId, contentText } from "./task.ts";
 

@@ -7,8 +7,8 @@ import { afterAll, expect, test } from "vitest";
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { splitFrames, sseFrame } from "../../base/events/sse.ts";
-import { endKeptStream } from "../runs/end-kept-stream.ts";
-import { selectSegments, selectUnendedStreams } from "../runs/stream-sql.ts";
+import { endKeptStream } from "../streams/end-kept-stream.ts";
+import { selectSegments, selectUnendedStreams } from "../streams/sql.ts";
 
 // a foreign platform: accepts every trace and issues links
 const platform = createServer((request, response) => {

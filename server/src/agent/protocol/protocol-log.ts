@@ -13,7 +13,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { whileAway } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import { sortedGroupCommit } from "../runs/sorted-commit.ts";
+import { sortedGroupCommit } from "../../base/db/sorted-commit.ts";
 import {
   appendEvents,
   deleteOldEvents,
@@ -83,7 +83,10 @@ export class ProtocolLog {
     this.#o = options;
     this.#lookFailure = new RepeatedFailure({ log: options.log, message: "could not query protocol events" });
     this.#readFailure = new RepeatedFailure({ log: options.log, message: "could not read protocol events" });
-    this.#commits = sortedGroupCommit((batches) => appendEvents(options.sql, batches, !options.alone()));
+    this.#commits = sortedGroupCommit(
+      ({ threadId }) => threadId,
+      (batches) => appendEvents(options.sql, batches, !options.alone()),
+    );
     this.#timer = setInterval(() => void this.#look(), LOOK_MS);
   }
 

@@ -17,12 +17,12 @@ import { insertAssistant } from "../assistants/sql.ts";
 import { agentOptions } from "../settings.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { RunEndings } from "./end-run.ts";
-import { RunFollower } from "./run-follower.ts";
-import { RunStreams } from "./run-streams.ts";
-import { StreamKeeper } from "./stream-keeper.ts";
+import { RunFollower } from "../streams/run-follower.ts";
+import { RunStreams } from "../streams/run-streams.ts";
+import { StreamKeeper } from "../streams/stream-keeper.ts";
 import { ProtocolLog } from "../protocol/protocol-log.ts";
 import { createRuns, finishRuns, selectRunState } from "./sql.ts";
-import { announceWant, keepFrames } from "./stream-sql.ts";
+import { announceWant, keepFrames } from "../streams/sql.ts";
 
 const { sql, uri } = await testDatabase();
 const log = createLog("silent");

@@ -11,14 +11,13 @@ import { coerceError } from "../../base/errors.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { readLinks, withLinks } from "../feedback-links/emit-links.ts";
-import { buildAnswer } from "./answer.ts";
+import { buildAnswer } from "../streams/answer.ts";
+import type { FinishedRun, FinishOutcome } from "../streams/finished-run.ts";
 import { lostTrace } from "./close-trace.ts";
 import type { RunCounts, RunQueueOptions } from "./queue-options.ts";
 import { refreshThreadHead } from "./refresh-thread.ts";
-import { sortedGroupCommit } from "./sorted-commit.ts";
+import { sortedGroupCommit } from "../../base/db/sorted-commit.ts";
 import {
-  type FinishedRun,
-  type FinishOutcome,
   finishRuns,
   holdWebhooksForState,
   releaseRun,
@@ -59,10 +58,13 @@ export class RunEndings {
 
   constructor(options: RunEndingsOptions) {
     this.#o = options;
-    this.#commits = sortedGroupCommit((runs) => {
-      options.fault("before-final-status");
-      return finishRuns(options.hotSql, runs, !options.alone());
-    });
+    this.#commits = sortedGroupCommit(
+      ({ threadId }) => threadId,
+      (runs) => {
+        options.fault("before-final-status");
+        return finishRuns(options.hotSql, runs, !options.alone());
+      },
+    );
   }
 
   /** Abandons optional work. Resolves when pending writes are done or have failed. */

@@ -4,9 +4,9 @@ import type { Log } from "../../base/log.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
 import type { AgentSettings } from "../settings.ts";
 import type { ActiveRun } from "./active-run.ts";
-import type { RunFollower } from "./run-follower.ts";
-import type { RunStreams } from "./run-streams.ts";
-import type { StreamKeeper } from "./stream-keeper.ts";
+import type { RunFollower } from "../streams/run-follower.ts";
+import type { RunStreams } from "../streams/run-streams.ts";
+import type { StreamKeeper } from "../streams/stream-keeper.ts";
 
 /** Counters since the start of the server. */
 export interface RunCounts {

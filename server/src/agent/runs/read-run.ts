@@ -7,11 +7,11 @@ import { rawJson } from "../../base/http/route.ts";
 import { slowJson, type SlowJsonOptions } from "../../base/http/slow-json.ts";
 import type { AgentDeps } from "../deps.ts";
 import { withLinks } from "../feedback-links/emit-links.ts";
-import { buildAnswer } from "./answer.ts";
-import type { RunStream } from "./run-streams.ts";
+import { buildAnswer } from "../streams/answer.ts";
+import type { RunStream } from "../streams/run-streams.ts";
 import { type RunState, selectRunState } from "./sql.ts";
-import { findMark } from "./stream-marks.ts";
-import { type KeptStream, selectKeptStream } from "./stream-sql.ts";
+import { findMark } from "../streams/stream-marks.ts";
+import { type KeptStream, selectKeptStream } from "../streams/sql.ts";
 
 /** Longest wait for the arrival of frames that a reader has already seen. */
 const ARRIVAL_MS = 1500;

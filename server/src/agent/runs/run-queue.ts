@@ -23,8 +23,8 @@ import { toLostTrace } from "./close-trace.ts";
 import { RunEndings } from "./end-run.ts";
 import type { RunCounts, RunQueueOptions } from "./queue-options.ts";
 import { Reconciler } from "./reconcile.ts";
-import type { RunStream } from "./run-streams.ts";
-import { sortedGroupCommit } from "./sorted-commit.ts";
+import type { RunStream } from "../streams/run-streams.ts";
+import { sortedGroupCommit } from "../../base/db/sorted-commit.ts";
 import {
   cancelRunRow,
   type CancelAction,
@@ -41,7 +41,7 @@ import {
   selectRunState,
   type RunningRow,
 } from "./sql.ts";
-import type { KeptLength } from "./stream-sql.ts";
+import type { KeptLength } from "../streams/sql.ts";
 import { continueStream, takeOver } from "./take-over.ts";
 
 const POLL_MS = 1000;
@@ -79,7 +79,10 @@ export class RunQueue {
   constructor(options: RunQueueOptions) {
     this.#o = options;
     this.claimFailure = new RepeatedFailure({ log: options.log, message: "could not claim runs" });
-    this.#creates = sortedGroupCommit((runs) => createRuns(options.hotSql, runs, false));
+    this.#creates = sortedGroupCommit(
+      ({ threadId }) => threadId,
+      (runs) => createRuns(options.hotSql, runs, false),
+    );
     this.#endings = new RunEndings({
       ...options,
       counts: this.counts,

@@ -1,9 +1,8 @@
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
-import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
+import type { FinishedRun, FinishOutcome, RunStatus } from "../streams/finished-run.ts";
 import { ALL, permits } from "../custom-auth/conditions.ts";
 
-export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" | "interrupted";
 export type MultitaskStrategy = "reject" | "enqueue" | "interrupt" | "rollback";
 export type CancelAction = "interrupt" | "rollback" | "timeout";
 
@@ -91,22 +90,6 @@ export interface ClaimedRun {
 
 export function claimRuns(sql: Sql, serverId: string, limit: number): Promise<ClaimedRun[]> {
   return sql<ClaimedRun[]>`select * from claim_runs(${serverId}, ${limit})`;
-}
-
-export interface FinishedRun {
-  runId: string;
-  threadId: string;
-  attempt: number;
-  /** `refused`: it has not started, and its thread stays unchanged. */
-  outcome: RunEnd["outcome"] | "refused";
-  /** JSON texts, or null. */
-  error: string | null;
-  state: string | null;
-}
-
-export interface FinishOutcome {
-  outcome: RunStatus | "deleted" | "lost";
-  waiting: boolean;
 }
 
 export async function finishRuns(sql: Sql, runs: FinishedRun[], notify: boolean): Promise<FinishOutcome[]> {

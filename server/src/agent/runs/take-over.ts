@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { whileAway } from "../../base/db/retry.ts";
 import type { RunQueueOptions } from "./queue-options.ts";
-import type { RunFollower } from "./run-follower.ts";
-import type { RunStream, RunStreams } from "./run-streams.ts";
+import type { RunFollower } from "../streams/run-follower.ts";
+import type { RunStream, RunStreams } from "../streams/run-streams.ts";
 import type { ClaimedRun } from "./sql.ts";
-import type { StreamKeeper } from "./stream-keeper.ts";
-import { type KeptLength, takeOverStreams } from "./stream-sql.ts";
+import type { StreamKeeper } from "../streams/stream-keeper.ts";
+import { type KeptLength, takeOverStreams } from "../streams/sql.ts";
 
 /** No limit while the database is away: none of these runs may start before its kept stream is known. */
 const PATIENCE_MS = Number.POSITIVE_INFINITY;

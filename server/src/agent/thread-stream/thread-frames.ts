@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { frameData, splitFrames } from "../../base/events/sse.ts";
 import type { ReaderDeps } from "../runs/read-run.ts";
-import type { RunStream } from "../runs/run-streams.ts";
+import type { RunStream } from "../streams/run-streams.ts";
 import {
   type RunPlace,
   selectLastStarted,

@@ -1,7 +1,7 @@
 import { whileAway } from "../../base/db/retry.ts";
 import type { AgentDeps } from "../deps.ts";
 import { threadExists } from "../runs/sql.ts";
-import { deleteThreadStreams } from "../runs/stream-sql.ts";
+import { deleteThreadStreams } from "../streams/sql.ts";
 import { deleteThreadRows } from "./sql.ts";
 
 /**

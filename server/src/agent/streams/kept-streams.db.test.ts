@@ -11,8 +11,8 @@ import { readAll, streamServers } from "../../../test/stream-servers.ts";
 import { splitFrames } from "../../base/events/sse.ts";
 import { createLog } from "../../base/log.ts";
 import { deleteServer } from "../servers/sql.ts";
-import { joinStream } from "./read-run.ts";
-import { type KeepOutcome, keepFrames, selectKeptStream } from "./stream-sql.ts";
+import { joinStream } from "../runs/read-run.ts";
+import { type KeepOutcome, keepFrames, selectKeptStream } from "./sql.ts";
 import { StreamSweeper } from "./stream-sweeper.ts";
 
 const servers = await streamServers();

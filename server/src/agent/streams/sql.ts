@@ -1,6 +1,6 @@
 /** Kept streams: `run_streams` and `run_stream_segments`; `functions/streams.sql` defines which attempt may write. */
 import type { Sql } from "../../base/db/connect.ts";
-import type { FinishedRun, FinishOutcome, RunStatus } from "./sql.ts";
+import type { FinishedRun, FinishOutcome, RunStatus } from "./finished-run.ts";
 
 export interface FramesToKeep {
   runId: string;

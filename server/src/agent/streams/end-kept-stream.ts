@@ -9,7 +9,7 @@ import {
   type RunResultRow,
   selectRunResult,
   selectTail,
-} from "./stream-sql.ts";
+} from "./sql.ts";
 
 const REASON = "The server that executed the run was lost before it stored all frames.";
 

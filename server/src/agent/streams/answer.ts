@@ -1,4 +1,4 @@
-import type { RunStatus } from "./sql.ts";
+import type { RunStatus } from "./finished-run.ts";
 
 /**
  * Builds the response of `wait` and `join` (contract §7.5): the last values of the stream, else the thread's values,

@@ -22,7 +22,7 @@ import {
   selectSegments,
   selectUnendedStreams,
   wantStreams,
-} from "./stream-sql.ts";
+} from "./sql.ts";
 
 const POLL_MS = 500;
 /** Interval for repeating the request to the executing server, which may have changed. */

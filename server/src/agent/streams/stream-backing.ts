@@ -4,7 +4,7 @@ import { splitFrames } from "../../base/events/sse.ts";
 import { SpillSpace, spillLimit } from "../../base/events/spill-space.ts";
 import type { Log } from "../../base/log.ts";
 import type { StreamBacking } from "./run-streams.ts";
-import { flagIncompleteStream, selectSegmentsAround } from "./stream-sql.ts";
+import { flagIncompleteStream, selectSegmentsAround } from "./sql.ts";
 
 /** Backing of a server's streams: spill files for frames that exceed memory, and the marking of incomplete streams. */
 export async function streamBacking(

@@ -5,7 +5,7 @@ import { deferred, type Deferred } from "../../base/deferred.ts";
 import { FrameLog } from "../../base/events/frame-log.ts";
 import type { SpillSpace } from "../../base/events/spill-space.ts";
 import { frameData, splitFrames, sseFrame } from "../../base/events/sse.ts";
-import type { RunStatus } from "./sql.ts";
+import type { RunStatus } from "./finished-run.ts";
 import { StreamMarks } from "./stream-marks.ts";
 
 /** Outcome of a run, for its readers on this server. */

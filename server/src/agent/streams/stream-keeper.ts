@@ -20,8 +20,8 @@ import type { LiveFrames } from "../../base/events/live-frames.ts";
 import { sseFrame } from "../../base/events/sse.ts";
 import type { Log } from "../../base/log.ts";
 import type { PersistProgress, RunStream } from "./run-streams.ts";
-import { sortedGroupCommit } from "./sorted-commit.ts";
-import type { FinishedRun, FinishOutcome } from "./sql.ts";
+import { sortedGroupCommit } from "../../base/db/sorted-commit.ts";
+import type { FinishedRun, FinishOutcome } from "./finished-run.ts";
 import {
   endKeptRuns,
   type FramesToKeep,
@@ -29,7 +29,7 @@ import {
   type KeepOutcome,
   type KeptEnd,
   type KeptEndOutcome,
-} from "./stream-sql.ts";
+} from "./sql.ts";
 
 /** Streams per statement; each adds a segment of about 128 KB at most. */
 const BATCH = 32;
@@ -69,7 +69,10 @@ export class StreamKeeper {
   constructor(options: StreamKeeperOptions) {
     this.#o = options;
     const { endSql = options.sql, notify = () => true } = options;
-    this.#ends = sortedGroupCommit((runs) => endKeptRuns(endSql, runs, notify()));
+    this.#ends = sortedGroupCommit(
+      ({ threadId }) => threadId,
+      (runs) => endKeptRuns(endSql, runs, notify()),
+    );
   }
 
   /**

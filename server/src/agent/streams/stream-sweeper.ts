@@ -2,7 +2,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { endKeptStream } from "./end-kept-stream.ts";
-import { selectUnendedStreams, sweepStreams } from "./stream-sql.ts";
+import { selectUnendedStreams, sweepStreams } from "./sql.ts";
 
 const SWEEP_MS = 5000;
 

@@ -8,8 +8,8 @@ import { splitFrames } from "../../base/events/sse.ts";
 import { createLog } from "../../base/log.ts";
 import { openThreadFrames } from "../thread-stream/thread-frames.ts";
 import { ThreadWatch } from "../thread-stream/thread-watch.ts";
-import { joinStream } from "./read-run.ts";
-import { endKeptRuns, keepFrames, selectKeptStream, takeOverStreams } from "./stream-sql.ts";
+import { joinStream } from "../runs/read-run.ts";
+import { endKeptRuns, keepFrames, selectKeptStream, takeOverStreams } from "./sql.ts";
 
 const servers = await streamServers();
 const { db } = servers;

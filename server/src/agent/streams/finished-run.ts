@@ -1,0 +1,21 @@
+import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
+
+export type RunStatus = "pending" | "running" | "success" | "error" | "timeout" | "interrupted";
+
+/** End of an attempt, to be committed. */
+export interface FinishedRun {
+  runId: string;
+  threadId: string;
+  attempt: number;
+  /** `refused`: it has not started, and its thread stays unchanged. */
+  outcome: RunEnd["outcome"] | "refused";
+  /** JSON texts, or null. */
+  error: string | null;
+  state: string | null;
+}
+
+/** What the end became: a cancel, or a later attempt, may have been first. */
+export interface FinishOutcome {
+  outcome: RunStatus | "deleted" | "lost";
+  waiting: boolean;
+}
