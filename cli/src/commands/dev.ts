@@ -85,7 +85,7 @@ export async function run(args: string[]): Promise<void> {
     reload: given.reload,
     jobs: given["n-jobs-per-worker"],
     traces: { state: given.trace ? "waiting" : "off" },
-    // after the runs, whose traces it receives, and before the database that it shares
+    // stopped after the runs, whose traces it receives, and before the database, which it shares
     stopOthers: async () => trace?.stop(),
     onGraphs: (graphs) => announce(graphs),
   });
@@ -106,7 +106,7 @@ export async function run(args: string[]): Promise<void> {
   const graphs = await server.graphs;
   clearTimeout(slow);
 
-  // after the agent server, which needs this machine's resources first
+  // started after the agent server, which needs the machine's resources first
   let traces: TraceOutcome | undefined;
   if (given.trace) {
     const { database, sendTracesTo } = server;
@@ -117,7 +117,7 @@ export async function run(args: string[]): Promise<void> {
     };
     const place = { launcher: launcherPath(), host, port: given["trace-port"], dataDir, database };
     trace = new TraceProcess({ ...place, tracingKey, onUrl, say });
-    traces = await trace.start(PATIENCE_MS);
+    traces = await trace.start(TRACE_START_TIMEOUT_MS);
   }
   if (given.console) {
     const { keysNeeded } = server;
@@ -143,8 +143,8 @@ export async function run(args: string[]): Promise<void> {
   announce = (reloaded) => process.stdout.write(`Graphs reloaded.\n${describeGraphs(reloaded)}\n`);
 }
 
-/** Time for which the banner waits for the trace platform. */
-const PATIENCE_MS = 20_000;
+/** Maximum time that the banner waits for the trace platform. */
+const TRACE_START_TIMEOUT_MS = 20_000;
 
 function missingConfig(config: string): string {
   return `There is no ${config}.

@@ -8,8 +8,8 @@ export const threadParams = z.object({ thread_id: uuid });
 const strategy = z.enum(["delete", "keep_latest"]);
 
 /**
- * Minutes since the last activity, and the action when they are over; a bare number means deletion. Null is explicit:
- * the thread stays, whatever the project's default is.
+ * Minutes since the last activity after which the thread expires, and the action then; a bare number means deletion. An
+ * explicit null keeps the thread, whatever the project's default is.
  */
 const ttl = z
   .union([minutes, z.object({ ttl: minutes, strategy: strategy.nullish() })])
