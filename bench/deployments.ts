@@ -60,9 +60,9 @@ const control = await startControl(directory);
 
 async function api<T>(method: string, path: string, body?: object): Promise<T> {
   const headers = { "content-type": "application/json" };
-  const answer = await fetch(control.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  const response = await fetch(control.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
@@ -91,13 +91,13 @@ async function upload(id: string, word: string): Promise<string> {
 
 /** Returns the response at the address; undefined while nothing serves. */
 async function fetchWord(name: string): Promise<string | undefined> {
-  const answer = await fetch(`${control.url}/d/${name}/runs/wait`, {
+  const response = await fetch(`${control.url}/d/${name}/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ assistant_id: "echo", input: {} }),
   });
-  const { word } = (await answer.json()) as { word?: string };
-  return answer.ok ? word : undefined;
+  const { word } = (await response.json()) as { word?: string };
+  return response.ok ? word : undefined;
 }
 
 interface Timing {

@@ -34,9 +34,9 @@ const env = { HEDDLE_OUTBOUND_ALLOW: "127.0.0.1/32", HEDDLE_RATE_LIMITS: "off" }
 
 async function ask<T>(server: TraceUnderTest, key: string, method: string, path: string, body?: object): Promise<T> {
   const headers = { "content-type": "application/json", "x-api-key": key };
-  const answer = await fetch(server.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  const response = await fetch(server.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return JSON.parse(text) as T;
 }
 

@@ -153,9 +153,9 @@ try {
       "content-type": "application/json",
       ...(workspace && { "x-tenant-id": workspace }),
     };
-    const answer = await fetch(server!.url + path, { method: "POST", headers, body: JSON.stringify(body) });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`POST ${path}: ${answer.status} ${text}`);
+    const response = await fetch(server!.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${text}`);
     return JSON.parse(text) as Answer;
   };
   const busy = await make("/sessions", { name: "bench" });

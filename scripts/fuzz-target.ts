@@ -139,13 +139,13 @@ async function end(child: ChildProcess): Promise<void> {
 function asker(url: string, key: string): Ask {
   return async (method, path, body) => {
     const headers = { "x-api-key": key, "content-type": "application/json" };
-    const answer = await fetch(url + path, {
+    const response = await fetch(url + path, {
       method,
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return (text === "" ? {} : JSON.parse(text)) as Json;
   };
 }

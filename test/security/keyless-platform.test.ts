@@ -113,16 +113,16 @@ afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }
 const call: Call = async (method, path, body, headers = {}) => {
   const url = path.startsWith("http") ? path : at.control + path;
   const isBytes = body instanceof Uint8Array;
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method,
     headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
     ...(body !== undefined && { body: (isBytes ? body : JSON.stringify(body)) as string }),
   });
   // a slow answer begins with line feeds
-  const text = (await answer.text()).trim();
+  const text = (await response.text()).trim();
   return {
-    status: answer.status,
-    headers: answer.headers,
+    status: response.status,
+    headers: response.headers,
     text,
     json: /^[[{]/.test(text) ? JSON.parse(text) : undefined,
   };

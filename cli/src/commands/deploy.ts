@@ -152,13 +152,13 @@ const create = (api: ControlApi, name: string, secrets: Secrets): Promise<Deploy
 async function upload(api: ControlApi, id: string, archive: string): Promise<string> {
   type Target = { upload_url: string; object_path: string };
   const target = await api.send<Target>("POST", `/v2/deployments/${id}/upload-url`);
-  const answer = await fetch(target.upload_url, {
+  const response = await fetch(target.upload_url, {
     method: "PUT",
     headers: { "Content-Type": "application/gzip", "Content-Length": String(statSync(archive).size) },
     body: Readable.toWeb(createReadStream(archive)) as never,
     duplex: "half",
   } as RequestInit);
-  if (!answer.ok)
-    throw new Error(`The upload failed with HTTP ${answer.status}: ${(await answer.text()).slice(0, 500)}`);
+  if (!response.ok)
+    throw new Error(`The upload failed with HTTP ${response.status}: ${(await response.text()).slice(0, 500)}`);
   return target.object_path;
 }

@@ -19,7 +19,7 @@ const ISSUE_FIELD = new RegExp(`(^|; )${FIELD}(?:\\.\\d+)?: `, "g");
 const REFERENCED_FIELD = new RegExp(`(later than|when|unless) ${FIELD}`, "g");
 
 /** Rewrites the trace platform's error about an export request in terms of the command's options. */
-export function inOptions(message: string): string {
+export function nameOptions(message: string): string {
   const missing = /^404 (Session|Bulk export destination) with ID (\S+) not found$/.exec(message);
   if (missing?.[1] === "Session") return `There is no project ${missing[2]}.`;
   if (missing) return `There is no destination ${missing[2]}. To list them: heddle export destinations`;

@@ -3,7 +3,7 @@ import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable } from "../core/table.ts";
 import { type ExportOnWire, TraceApi, watch } from "../core/trace-api.ts";
-import { inOptions } from "./export-words.ts";
+import { nameOptions } from "./export-words.ts";
 
 const flags = {
   url: {
@@ -95,7 +95,7 @@ export async function run(args: string[]): Promise<void> {
   } else if (action === "create") {
     const body = await buildBody(api, given);
     const made = await api.send<ExportOnWire>("POST", "/bulk-exports", body).catch((error: Error) => {
-      throw new Error(inOptions(error.message), { cause: error });
+      throw new Error(nameOptions(error.message), { cause: error });
     });
     if (!given.watch) return void print(made, made.id);
     console.error(`Created export ${made.id}`);

@@ -61,7 +61,7 @@ test(
     const url = `http://127.0.0.1:${port}`;
     const pid = () =>
       fetch(`${url}/pid`, { signal: AbortSignal.timeout(2000) }).then(
-        async (answer) => (answer.ok ? Number(await answer.text()) : 0),
+        async (response) => (response.ok ? Number(await response.text()) : 0),
         () => 0,
       );
     const another = async (before: number) => {

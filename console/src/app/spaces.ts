@@ -12,9 +12,9 @@ export interface Spaces {
 export const spacesQuery = queryOptions({
   queryKey: ["console"],
   async queryFn(): Promise<Spaces> {
-    const answer = await fetch("/console.json");
-    if (!answer.ok) throw await ApiError.from(answer);
-    return (await answer.json()) as Spaces;
+    const response = await fetch("/console.json");
+    if (!response.ok) throw await ApiError.from(response);
+    return (await response.json()) as Spaces;
   },
   staleTime: 10_000,
   refetchInterval: 15_000,

@@ -15,12 +15,12 @@ import {
 const { call, url, sql, dataDir } = await testControlPlane();
 
 const ask = async (path: string, body: unknown) => {
-  const answer = await fetch(url + path, {
+  const response = await fetch(url + path, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
 };
 const run = (name: string, input: object) => ask(`/d/${name}/runs/wait`, { assistant_id: "echo", input });
 

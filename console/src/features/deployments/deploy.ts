@@ -21,12 +21,12 @@ export async function uploadArchive(deploymentId: string, archive: Blob): Promis
   // the URL contains the control plane's own address; here it is reached through this origin
   const { pathname, search } = new URL(target.upload_url, location.origin);
   const path = pathname.slice(pathname.indexOf("/uploads/"));
-  const answer = await fetch(`/api/control${path}${search}`, {
+  const response = await fetch(`/api/control${path}${search}`, {
     method: "PUT",
     headers: { "content-type": "application/gzip" },
     body: archive,
   });
-  if (!answer.ok) throw await ApiError.from(answer);
+  if (!response.ok) throw await ApiError.from(response);
   return target.object_path;
 }
 

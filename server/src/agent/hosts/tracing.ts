@@ -12,7 +12,7 @@ export function configuredDestination({ tracingUrl, tracingKey }: AgentSettings)
  * Whether the operator or the project has disabled tracing with LangChain's variables. The operator's setting takes
  * precedence.
  */
-export function isTracingRefused(settings: AgentSettings, project: Project): boolean {
+export function isTracingDisabled(settings: AgentSettings, project: Project): boolean {
   const projectValue = agentOptions.langsmithTracing.env.map((name) => project.env[name]).find(Boolean);
   return (settings.langsmithTracing ?? projectValue)?.toLowerCase() === "false";
 }

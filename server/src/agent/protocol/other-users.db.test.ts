@@ -16,12 +16,12 @@ const open: { close(): void }[] = [];
 afterAll(() => open.forEach((socket) => socket.close()));
 
 async function ask(user: string, path: string, body: object, accept = "application/json") {
-  const answer = await fetch(url + path, {
+  const response = await fetch(url + path, {
     method: "POST",
     headers: { ...as(user), accept },
     body: JSON.stringify(body),
   });
-  return (await answer.json()) as { error: unknown; result: never; type: string };
+  return (await response.json()) as { error: unknown; result: never; type: string };
 }
 const command = (user: string, thread: string, method: string, params: object = {}) =>
   ask(user, `/threads/${thread}/commands`, { id: 1, method, params });

@@ -20,9 +20,9 @@ async function newThread(server: TestAgentServer): Promise<string> {
 }
 
 async function background(server: TestAgentServer, threadId: string, graph: string, input: object, more: object = {}) {
-  const answer = await server.call("POST", `/threads/${threadId}/runs`, { assistant_id: graph, input, ...more });
-  expect(answer.status).toBe(200);
-  return `/threads/${threadId}/runs/${answer.json.run_id}`;
+  const response = await server.call("POST", `/threads/${threadId}/runs`, { assistant_id: graph, input, ...more });
+  expect(response.status).toBe(200);
+  return `/threads/${threadId}/runs/${response.json.run_id}`;
 }
 
 const noted = (file: string): string[] => {

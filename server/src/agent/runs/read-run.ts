@@ -118,14 +118,14 @@ function frameFilter({ modes = [], namespaces }: StreamOptions): ((name: string)
     const [root, ...path] = name.split("|");
     if (ALWAYS.has(root!)) return true;
     return (
-      (modes.length === 0 || isOfMode(root!, modes)) &&
+      (modes.length === 0 || matchesMode(root!, modes)) &&
       (namespaces?.some((namespace) => isWithin(path, namespace)) ?? true)
     );
   };
 }
 
 /** Whether a frame belongs to one of the modes. The mode `messages` has several frame names. */
-const isOfMode = (root: string, modes: string[]): boolean =>
+const matchesMode = (root: string, modes: string[]): boolean =>
   modes.some((mode) =>
     mode === "messages-tuple"
       ? root === "messages"

@@ -102,8 +102,9 @@ export class WebSockets {
     const env = { incoming: request, upgrade };
     this.#opening += 1;
     const asked = (async () => fetch(new Request(url, { headers: upgradeHeaders(request, url) }), env))();
-    const answer = await asked.finally(() => (this.#opening -= 1));
-    if (!upgrade.onOpen || !answer.ok) return refuseUpgrade(socket, answer.status, await answer.text(), answer.headers);
+    const response = await asked.finally(() => (this.#opening -= 1));
+    if (!upgrade.onOpen || !response.ok)
+      return refuseUpgrade(socket, response.status, await response.text(), response.headers);
     if (socket.destroyed) return;
     const { onOpen } = upgrade;
     const server = await this.#openServer();

@@ -25,18 +25,18 @@ const GUARDED = `cd -- "$0" || exit 1; ${GUARD} eval "$HEDDLE_COMMAND" </dev/nul
  * Runs a command to completion and logs its output by line. Throws BuildError when it fails, or exceeds a limit of time
  * or output.
  */
-export async function runCommand(order: CommandParams): Promise<void> {
-  const { command, log, signal, budget } = order;
+export async function runCommand(params: CommandParams): Promise<void> {
+  const { command, log, signal, budget } = params;
   const group = {
     // entered inside the sandbox: the deployment owns the directory and may have replaced it by a link
     cwd: "/",
-    env: { ...order.environment, HEDDLE_COMMAND: command },
+    env: { ...params.environment, HEDDLE_COMMAND: command },
     signal,
-    limitMs: order.deadline - performance.now(),
-    onTimeout: () => new BuildError(`${quote(command)} was killed: the build took longer than ${order.limitText}.`),
+    limitMs: params.deadline - performance.now(),
+    onTimeout: () => new BuildError(`${quote(command)} was killed: the build took longer than ${params.limitText}.`),
   };
   try {
-    const confined = order.confine(["/bin/sh", "-c", GUARDED, order.directory]);
+    const confined = params.confine(["/bin/sh", "-c", GUARDED, params.directory]);
     const { code, signal: by } = await runProcessGroup(confined, group, (child, end) => {
       const tooMuch = () =>
         end(new BuildError(`${quote(command)} was killed: it printed more than the limit (HEDDLE_BUILD_LOG_MB).`));

@@ -45,9 +45,9 @@ export class CompositeDriver implements Driver {
     return this.#containers.knows(id) ? this.#containers : this.#processes;
   }
 
-  build(order: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
-    const isForContainers = this.#containers.sources.includes(order.source);
-    return (isForContainers ? this.#containers : this.#processes).build(order, log, signal);
+  build(params: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
+    const isForContainers = this.#containers.sources.includes(params.source);
+    return (isForContainers ? this.#containers : this.#processes).build(params, log, signal);
   }
 
   hasBuild(artifactId: string): boolean {
@@ -75,8 +75,8 @@ export class CompositeDriver implements Driver {
     return this.#containers.imageDigests(deploymentId);
   }
 
-  start(order: InstanceParams): Promise<InstanceProcess> {
-    return (this.#containers.hasBuild(order.artifactId) ? this.#containers : this.#processes).start(order);
+  start(params: InstanceParams): Promise<InstanceProcess> {
+    return (this.#containers.hasBuild(params.artifactId) ? this.#containers : this.#processes).start(params);
   }
 
   async recover(instanceId: string): Promise<InstanceProcess | null> {

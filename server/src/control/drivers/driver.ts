@@ -58,12 +58,12 @@ export interface Driver {
   /** Sources that it can deploy. */
   readonly sources: readonly Source[];
   /** Builds from scratch, whatever an earlier attempt has left. Throws BuildError, or an error that may be retried. */
-  build(order: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void>;
+  build(params: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void>;
   hasBuild(artifactId: string): boolean;
   deleteBuild(artifactId: string): Promise<void>;
   /** Ids of existing builds. */
   listBuilds(): Promise<string[]>;
-  start(order: InstanceParams): Promise<InstanceProcess>;
+  start(params: InstanceParams): Promise<InstanceProcess>;
   /** Recovers an interrupted start: returns its process, or null when there is none and never will be. */
   recover(instanceId: string): Promise<InstanceProcess | null>;
   lives(process: InstanceProcess): boolean;

@@ -21,12 +21,12 @@ const body = (name: string, config: object, ref: string, more: object = {}) => (
   ...more,
 });
 const run = async (name: string): Promise<Record<string, unknown>> => {
-  const answer = await fetch(`${url}/d/${name}/runs/wait`, {
+  const response = await fetch(`${url}/d/${name}/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ assistant_id: "echo", input: {} }),
   });
-  return (await answer.json()) as Record<string, unknown>;
+  return (await response.json()) as Record<string, unknown>;
 };
 
 test("deploys a branch with a token, then a tag, then a commit, and removes all fetched files", async () => {

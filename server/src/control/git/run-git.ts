@@ -70,14 +70,14 @@ const MESSAGES = 40;
 const KILLED = 137;
 
 /** @returns stdout. Throws GitError, BuildError when a limit was exceeded, or the signal's abort reason. */
-export async function runGit(order: GitParams): Promise<string> {
-  const { signal, seconds } = order;
-  const blocks = String(Math.ceil(order.maxFileBytes / 512));
+export async function runGit(params: GitParams): Promise<string> {
+  const { signal, seconds } = params;
+  const blocks = String(Math.ceil(params.maxFileBytes / 512));
   const messages: string[] = [];
   const collect = (line: string) => {
     messages.push(line);
     if (messages.length > MESSAGES) messages.shift();
-    order.onMessage?.(line);
+    params.onMessage?.(line);
   };
   let text = "";
   const collectText = async (output: Readable): Promise<void> => {
@@ -87,16 +87,16 @@ export async function runGit(order: GitParams): Promise<string> {
     }
   };
   const { code } = await runProcessGroup(
-    ["/bin/sh", "-c", GUARDED, "sh", blocks, order.git, ...order.args],
+    ["/bin/sh", "-c", GUARDED, "sh", blocks, params.git, ...params.args],
     {
-      cwd: order.directory,
-      env: gitEnvironment(order),
+      cwd: params.directory,
+      env: gitEnvironment(params),
       signal,
       limitMs: seconds * 1000,
       onTimeout: () => new BuildError(`The Git server took longer than ${seconds} s (HEDDLE_GIT_SECONDS).`),
     },
     (child, end) =>
-      Promise.all([readLines(child.stderr, collect), (order.onOutput ?? collectText)(child.stdout).catch(end)]),
+      Promise.all([readLines(child.stderr, collect), (params.onOutput ?? collectText)(child.stdout).catch(end)]),
   );
   if (code === 0) return text;
   throw new GitError(code ?? KILLED, messages.filter((line) => !/^(hint|warning):/.test(line)).join("\n"));

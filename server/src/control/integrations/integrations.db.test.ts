@@ -62,9 +62,9 @@ test("an integration hides its token and is listed in the shape of the contract"
   expect(made.webhook_secret.length).toBeGreaterThan(20);
   expect(made.webhook_url).toMatch(new RegExp(`/webhooks/github/${made.id}$`));
   const path = `/v2/integrations/git/${made.id}`;
-  for (const answer of [await call("GET", path), await call("GET", "/v2/integrations/git")]) {
-    expect(answer.text).not.toContain(TOKEN);
-    expect(answer.text).not.toContain(made.webhook_secret);
+  for (const response of [await call("GET", path), await call("GET", "/v2/integrations/git")]) {
+    expect(response.text).not.toContain(TOKEN);
+    expect(response.text).not.toContain(made.webhook_secret);
   }
   for (const list of ["/v1/integrations/github/install", "/api-host/v1/integrations/forge/github/install"]) {
     const { json } = await call("GET", list);

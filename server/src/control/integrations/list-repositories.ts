@@ -91,17 +91,24 @@ export async function listRepositories(
   const base = apiAddress(integration)!;
   const found: GithubRepository[] = [];
   for (let page = 1; page <= PAGES; page++) {
-    const answer = await outbound.fetch(base + host.path(page), { headers: host.headers(token) }, { totalMs: 10_000 });
-    if (answer.status === 401 || answer.status === 403) throw stateError(`${base} rejected the integration's token.`);
-    const parsed = answer.ok ? z.array(host.repository).safeParse(await answer.json().catch(() => null)) : undefined;
+    const response = await outbound.fetch(
+      base + host.path(page),
+      { headers: host.headers(token) },
+      { totalMs: 10_000 },
+    );
+    if (response.status === 401 || response.status === 403)
+      throw stateError(`${base} rejected the integration's token.`);
+    const parsed = response.ok
+      ? z.array(host.repository).safeParse(await response.json().catch(() => null))
+      : undefined;
     if (!parsed?.success) {
       throw new AppError(
         502,
-        `${base} did not answer like a host of the kind ${integration.kind} (HTTP ${answer.status}).`,
+        `${base} did not answer like a host of the kind ${integration.kind} (HTTP ${response.status}).`,
       );
     }
     found.push(...parsed.data.map((item) => ({ host_integration_id: integration.id, ...item })));
-    if (parsed.data.length === 0 || !(answer.headers.get("link") ?? "").includes('rel="next"')) break;
+    if (parsed.data.length === 0 || !(response.headers.get("link") ?? "").includes('rel="next"')) break;
   }
   return found;
 }

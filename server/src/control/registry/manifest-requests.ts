@@ -9,10 +9,10 @@ import { notAllowed, type RegistryRequest } from "./registry-request.ts";
 const TAG = /^[\w][\w.-]{0,127}$/;
 const MAX_MANIFEST = 4 * 1024 * 1024;
 
-export async function manifestRequest(registryRequest: RegistryRequest): Promise<void> {
-  const { store, method, deployment, name, response } = registryRequest;
-  const reference = decodeReference(registryRequest.reference!);
-  if (method === "PUT") return putManifest(registryRequest, reference);
+export async function manifestRequest(params: RegistryRequest): Promise<void> {
+  const { store, method, deployment, name, response } = params;
+  const reference = decodeReference(params.reference!);
+  if (method === "PUT") return putManifest(params, reference);
   if (method !== "GET" && method !== "HEAD") throw notAllowed();
   const found = await store.manifest(deployment, name, reference);
   if (!found) throw new RegistryError(404, "MANIFEST_UNKNOWN", "The registry does not have this image.");

@@ -123,18 +123,18 @@ export class PlatformKeys implements IdentitySource {
     const { url, key } = this.#o;
     const headers = { "x-api-key": key, "content-type": "application/json" };
     const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(ms)]);
-    let answer: Response;
+    let response: Response;
     let text: string;
     try {
-      answer = await fetch(`${url}/internal/auth/${path}`, { ...init, headers, signal, redirect: "error" });
-      text = await answer.text();
+      response = await fetch(`${url}/internal/auth/${path}`, { ...init, headers, signal, redirect: "error" });
+      text = await response.text();
     } catch (error) {
       throw Object.assign(unavailable("The platform that verifies keys does not answer."), { cause: error });
     }
-    if (answer.status === 401 || answer.status === 403) {
+    if (response.status === 401 || response.status === 403) {
       throw new ConfigError(`${url} rejected the key in HEDDLE_AUTH_KEY: ${text.slice(0, 200)}`);
     }
-    if (!answer.ok) throw unavailable(`The platform that verifies keys answered ${answer.status}.`);
+    if (!response.ok) throw unavailable(`The platform that verifies keys answered ${response.status}.`);
     return schema.parse(JSON.parse(text));
   }
 }

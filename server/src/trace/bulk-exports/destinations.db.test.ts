@@ -31,9 +31,9 @@ const destinationBody = (credentials: TestCredentials | null | undefined, config
 });
 
 async function create(credentials: TestCredentials | null, config: Record<string, unknown> = {}) {
-  const answer = await call("POST", DESTINATIONS, destinationBody(credentials, config));
-  expect(answer.text).toContain('"id"');
-  return answer.json as { id: string };
+  const response = await call("POST", DESTINATIONS, destinationBody(credentials, config));
+  expect(response.text).toContain('"id"');
+  return response.json as { id: string };
 }
 
 test("a destination is created after two test writes that are cleaned up, and hides its secrets", async () => {
@@ -148,9 +148,9 @@ test("the test fails when a worker cannot write, although the API can", async ()
   proxy.setRule(({ method }) =>
     method === "PUT" && ++writes > 1 ? { kind: "status", status: 403, code: "AccessDenied" } : undefined,
   );
-  const answer = await call("POST", DESTINATIONS, destinationBody(s3.createKey(), { endpoint_url: proxy.endpoint }));
-  expect(answer.status).toBe(400);
-  expect(answer.json.detail).toMatch(/^Failed to validate S3 destination: Access denied: .* \[tested in a worker\]$/);
+  const response = await call("POST", DESTINATIONS, destinationBody(s3.createKey(), { endpoint_url: proxy.endpoint }));
+  expect(response.status).toBe(400);
+  expect(response.json.detail).toMatch(/^Failed to validate S3 destination: Access denied: .* \[tested in a worker\]$/);
   expect(writes).toBe(2);
 });
 
@@ -176,8 +176,8 @@ test("a transient error of the store does not fail the test", async () => {
   proxy.setRule(({ method, number }) =>
     method === "PUT" && number % 2 === 1 && hiccups-- > 0 ? INTERNAL_ERROR : undefined,
   );
-  const answer = await call("POST", DESTINATIONS, destinationBody(s3.createKey(), { endpoint_url: proxy.endpoint }));
-  expect(answer.status).toBe(200);
+  const response = await call("POST", DESTINATIONS, destinationBody(s3.createKey(), { endpoint_url: proxy.endpoint }));
+  expect(response.status).toBe(200);
 });
 
 test("without the permission to delete, the file stays under tmp", async () => {

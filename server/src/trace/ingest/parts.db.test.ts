@@ -16,11 +16,11 @@ const { send, stored } = ingestClient(traces);
 test("accepts feedback in the same request", async () => {
   const id = uuid7();
   const feedback = { id: randomUUID(), run_id: id, trace_id: id, key: "k", score: 1, feedback_source: { type: "api" } };
-  const answer = await send([
+  const response = await send([
     { name: `post.${id}`, content: JSON.stringify(sampleRun(id)) },
     { name: `feedback.${feedback.id}`, content: JSON.stringify(feedback) },
   ]);
-  expect(answer.status).toBe(202);
+  expect(response.status).toBe(202);
   expect(await sql`select 1 from feedback where run_id = ${id}`).toHaveLength(1);
 });
 

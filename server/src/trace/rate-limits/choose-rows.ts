@@ -50,7 +50,7 @@ export function rulesFor({ rules }: ActiveTable, method: string, path: Canonical
 }
 
 /** Returns the row for the IP address if the most specific rule limits addresses; no authentication is needed then. */
-export const rowOfAddress = (matching: Rows[]): ActiveRow | undefined => matching[0]?.ip;
+export const findAddressRow = (matching: Rows[]): ActiveRow | undefined => matching[0]?.ip;
 
 /** Returns the rows that apply otherwise, by the steps at the head of `table.ts`. Empty when all are disabled. */
 export function chooseRows({ defaults }: ActiveTable, matching: Rows[], identities: RequestIdentities): ActiveRow[] {

@@ -4,7 +4,7 @@ import { noAudit } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { traceRoutes } from "../index.ts";
 import { canonicalPath } from "./canonical-path.ts";
-import { activeTable, type RequestIdentities, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
+import { activeTable, type RequestIdentities, chooseRows, findAddressRow, rulesFor } from "./choose-rows.ts";
 
 /** Routes by the rows that count a request with a key and a user. Routes that are missing here count by default. */
 const CLASSES: Record<string, string[]> = {
@@ -48,7 +48,7 @@ const table = activeTable((row) => row.us);
 function chosenRows(method: string, declared: string, bears: RequestIdentities): string {
   const path = canonicalPath(declared.replaceAll(/:\w+(\{[^}]*\})?/g, UUID));
   const matching = rulesFor(table, method, path);
-  const address = rowOfAddress(matching);
+  const address = findAddressRow(matching);
   const rows = address ? [address] : chooseRows(table, matching, bears);
   return rows.map(({ name }) => name).join(" ");
 }

@@ -40,7 +40,7 @@ function streamed(head: string, rest: AsyncGenerator<string>): Response {
   return new Response(stream, { headers: { "Content-Type": "application/json" } });
 }
 
-export async function* around(head: string, chunks: AsyncGenerator<string>, tail: string): AsyncGenerator<string> {
+export async function* surround(head: string, chunks: AsyncGenerator<string>, tail: string): AsyncGenerator<string> {
   yield head;
   yield* chunks;
   yield tail;

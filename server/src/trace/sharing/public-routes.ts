@@ -7,7 +7,7 @@ import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { feedbackOfTrace } from "../feedback/public-sql.ts";
 import { publicListQuery } from "../feedback/schema.ts";
-import { around, jsonFrom } from "../runs/json-stream.ts";
+import { surround, jsonFrom } from "../runs/json-stream.ts";
 import { serializationContext } from "../runs/serialization-context.ts";
 import { planShared } from "../runs/serialize-v1.ts";
 import { planV2 } from "../runs/serialize-v2.ts";
@@ -92,7 +92,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         const context = serializationContext(deps.settings, scope, c);
         const runs = { ...selection, ids: body.id ?? undefined };
         return jsonFrom(
-          around(
+          surround(
             '{"runs":',
             serializeRuns(deps, scope, context, runs, planShared(), false),
             ',"cursors":{"next":null,"prev":null}}',
@@ -152,7 +152,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         const { scope, selection } = selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
         const runs = serializeRuns(deps, scope, context, selection, planV2(shown(body.selects)), false);
-        return jsonFrom(around('{"items":', runs, "}"));
+        return jsonFrom(surround('{"items":', runs, "}"));
       },
     }),
     route({

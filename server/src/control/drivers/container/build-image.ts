@@ -79,18 +79,18 @@ export async function buildImage(what: BuildImageParams): Promise<Brought> {
   }
 }
 
-const imageName = (order: BuildParams): string => `${ourName(order.deploymentId)}:${order.revisionId}`;
+const imageName = (params: BuildParams): string => `${ourName(params.deploymentId)}:${params.revisionId}`;
 
 /** Generates the Dockerfile. Commands are embedded as JSON, so that none of their words becomes an instruction. */
-function dockerfile(root: string, base: string, order: BuildParams, settings: BuildImageSettings): string {
-  const configDirectory = dirname(join(root, order.configPath));
-  const { install_command: chosen, build_command: build } = order.config;
+function dockerfile(root: string, base: string, params: BuildParams, settings: BuildImageSettings): string {
+  const configDirectory = dirname(join(root, params.configPath));
+  const { install_command: chosen, build_command: build } = params.config;
   const where = existsSync(join(configDirectory, "package.json")) ? configDirectory : root;
   const install = chosen ?? installCommand(where);
   const inImage = (path: string) => join(PROJECT, relative(root, path));
   const run = (command: string, path: string) =>
     `RUN ${JSON.stringify(["/bin/sh", "-c", 'cd -- "$0" && exec /bin/sh -c "$1"', inImage(path), command])}`;
-  const server = ["heddle", "serve", "--role", "agent", "--config", join(PROJECT, order.configPath)];
+  const server = ["heddle", "serve", "--role", "agent", "--config", join(PROJECT, params.configPath)];
   return [
     `FROM ${base}`,
     ...Object.keys(buildArguments(settings)).map((name) => `ARG ${name}`),
@@ -119,7 +119,7 @@ async function run({ engine, order, settings, log, signal }: BuildImageParams, c
   let budget = settings.buildLogMb * 1024 * 1024;
   const { memoryMb, cpus } = containerLimits(order.config);
   try {
-    const answer = await engine.open("POST", "/build", {
+    const response = await engine.open("POST", "/build", {
       query: {
         t: imageName(order),
         dockerfile: "Dockerfile",
@@ -138,7 +138,7 @@ async function run({ engine, order, settings, log, signal }: BuildImageParams, c
       idleMs: 0,
     });
     let rest = "";
-    await readProgress(answer, ({ stream = "" }) => {
+    await readProgress(response, ({ stream = "" }) => {
       // chunks end at the engine's buffer boundaries
       const lines = (rest + stream).split(/\r?\n|\r/);
       rest = lines.pop()!;

@@ -77,19 +77,19 @@ export class ContainerDriver implements Driver {
     this.#engine.close();
   }
 
-  async build(order: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
+  async build(params: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
     const { settings, images, outbound, directory } = this.#options;
-    const isImage = order.source === "external_docker" || order.source === "internal_docker";
-    const what = { engine: this.#engine, order, log, signal };
+    const isImage = params.source === "external_docker" || params.source === "internal_docker";
+    const what = { engine: this.#engine, order: params, log, signal };
     const prepared = isImage
       ? await prepareImage({ ...what, settings, images, outbound })
       : await buildImage({ ...what, settings, directory });
     // an image pulled by another revision is removed with the last revision that uses it
     const owner = (await this.#records.all()).find((record) => record.id === prepared.id && record.pulled !== null);
-    await this.#records.write(order.revisionId, {
-      deploymentId: order.deploymentId,
+    await this.#records.write(params.revisionId, {
+      deploymentId: params.deploymentId,
       ...prepared,
-      name: `${ourName(order.deploymentId)}:${order.revisionId}`,
+      name: `${ourName(params.deploymentId)}:${params.revisionId}`,
       pulled: prepared.pulled ?? owner?.pulled ?? null,
     });
   }
@@ -120,37 +120,37 @@ export class ContainerDriver implements Driver {
     return records.flatMap((record) => record.digest ?? []);
   }
 
-  async start(order: InstanceParams): Promise<InstanceProcess> {
-    const record = await this.#records.read(order.artifactId);
+  async start(params: InstanceParams): Promise<InstanceProcess> {
+    const record = await this.#records.read(params.artifactId);
     if (!record) throw new Error("its image no longer exists");
     const { place, settings } = this.#options;
     this.#cpus ??= (await this.#engine.call<{ NCPU: number }>("GET", "/info")).NCPU;
-    const environment = await this.#environment(order);
+    const environment = await this.#environment(params);
     const spec = containerSpec(
-      { ...order, environment },
+      { ...params, environment },
       { image: record.name, place, cpusOfMachine: this.#cpus, settings },
     );
-    const id = await this.#create(order.id, spec);
+    const id = await this.#create(params.id, spec);
     try {
       await this.#engine.call("POST", `/containers/${id}/start`);
     } catch (error) {
       await this.#remove(id).catch(() => {});
       throw error;
     }
-    this.#states.started(id, order.id);
+    this.#states.started(id, params.id);
     return { pid: 0, started: MARK + id };
   }
 
-  async #environment(order: InstanceParams): Promise<Record<string, string>> {
+  async #environment(params: InstanceParams): Promise<Record<string, string>> {
     const { containerNetwork: network, containerHostAddress: address } = this.#options.settings;
-    const environment = { ...order.environment };
+    const environment = { ...params.environment };
     if (network !== "host") {
       // requests through the published port come from the network's gateway address, and carry the client's address
       const proxies = [environment["HEDDLE_TRUSTED_PROXIES"] ?? "", ...(await this.#gateways(network))];
       environment["HEDDLE_TRUSTED_PROXIES"] = proxies.filter((proxy) => proxy !== "").join(",");
     }
     // registry credentials are for the engine only
-    for (const { name } of order.config.resource_spec?.image_pull_secrets ?? []) delete environment[name];
+    for (const { name } of params.config.resource_spec?.image_pull_secrets ?? []) delete environment[name];
     if (network === "host") return environment;
     if (address !== undefined) return replaceLoopback(environment, address);
     const unreachable = onLoopback(environment);

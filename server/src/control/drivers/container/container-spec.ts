@@ -32,34 +32,34 @@ export function containerLimits(config: SourceConfig): { memoryMb: number; cpus:
 
 /** Builds the specification of a container, with the least privileges that an agent server needs. */
 export function containerSpec(
-  order: InstanceParams,
+  params: InstanceParams,
   what: { image: string; place: string; cpusOfMachine: number; settings: SpecSettings },
 ): object {
   const { settings } = what;
-  const { memoryMb, cpus } = containerLimits(order.config);
+  const { memoryMb, cpus } = containerLimits(params.config);
   const isHost = settings.containerNetwork === "host";
   const environment: Record<string, string> = {
-    ...order.environment,
+    ...params.environment,
     HEDDLE_DATA_DIR: "/tmp/heddle",
     HEDDLE_HOST: isHost ? "127.0.0.1" : "0.0.0.0",
     HOST: isHost ? "127.0.0.1" : "0.0.0.0",
-    PORT: String(isHost ? order.port : CONTAINER_PORT),
+    PORT: String(isHost ? params.port : CONTAINER_PORT),
   };
   const port = `${CONTAINER_PORT}/tcp`;
   return {
     Image: what.image,
     Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     Labels: {
-      ...containerLabels(order.config),
+      ...containerLabels(params.config),
       [LABELS.place]: what.place,
-      [LABELS.deployment]: order.deploymentId,
-      [LABELS.revision]: order.revisionId,
-      [LABELS.instance]: order.id,
+      [LABELS.deployment]: params.deploymentId,
+      [LABELS.revision]: params.revisionId,
+      [LABELS.instance]: params.id,
     },
     ...(!isHost && { ExposedPorts: { [port]: {} } }),
     HostConfig: {
       NetworkMode: settings.containerNetwork,
-      ...(!isHost && { PortBindings: { [port]: [{ HostIp: "127.0.0.1", HostPort: String(order.port) }] } }),
+      ...(!isHost && { PortBindings: { [port]: [{ HostIp: "127.0.0.1", HostPort: String(params.port) }] } }),
       Memory: memoryMb * MB,
       // the same value: no swap beyond it
       MemorySwap: memoryMb * MB,

@@ -134,17 +134,17 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     world ?? ({} as never);
 
   const ask = async (path: string, body: unknown) => {
-    const answer = await fetch(control.url + path, {
+    const response = await fetch(control.url + path, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
-    return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
   };
   const run = async (name: string, input: object = {}, graph = "echo") => {
-    const answer = await ask(`/d/${name}/runs/wait`, { assistant_id: graph, input });
-    expect(answer).toMatchObject({ status: 200 });
-    return answer.json;
+    const response = await ask(`/d/${name}/runs/wait`, { assistant_id: graph, input });
+    expect(response).toMatchObject({ status: 200 });
+    return response.json;
   };
   const containers = async (of: TestControlPlane = control): Promise<string[]> => {
     const filter = `label=${LABELS.place}=${of.control.deps.supervisor.place}`;
@@ -380,12 +380,12 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect((await change(`${path}/${crypto.randomUUID()}/agent:1`)).status).toBe(422);
     const { latest_revision_id: revision } = (await change(image)).json;
     await untilStatus(remote.call, id, revision, "DEPLOYED", 120_000);
-    const answer = await fetch(`${remote.url}/d/far/runs/wait`, {
+    const response = await fetch(`${remote.url}/d/far/runs/wait`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ assistant_id: "echo", input: {} }),
     });
-    expect(await answer.json()).toMatchObject({ word: "far" });
+    expect(await response.json()).toMatchObject({ word: "far" });
     expect((await logLines(remote.call, id, revision, "deploy"))[0]).toBe(`Pulling ${image}.`);
     await remote.stop();
     await gone(registry.deployment);
@@ -450,12 +450,12 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const { id, latest_revision_id: revision } = made.json;
     await untilStatus(host.call, id, revision, "DEPLOYED", 120_000);
     const ask = async () => {
-      const answer = await fetch(`${host.url}/d/lasting/runs/wait`, {
+      const response = await fetch(`${host.url}/d/lasting/runs/wait`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ assistant_id: "echo", input: {} }),
       });
-      return ((await answer.json()) as { word: string }).word;
+      return ((await response.json()) as { word: string }).word;
     };
     expect(await ask()).toBe("lasting");
     await podman.stop();
@@ -474,8 +474,8 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     await vi.waitUntil(async () => (await containers(host)).length === 2, { timeout: 60_000, interval: 100 });
     await podman.stop();
     await untilStatus(host.call, id, unseen, "UNKNOWN", 60_000);
-    const answer = await host.call("GET", `/v2/deployments/${id}/revisions/${unseen}`);
-    expect(answer.json.status_message).toContain("the state of the instances is unknown");
+    const response = await host.call("GET", `/v2/deployments/${id}/revisions/${unseen}`);
+    expect(response.json.status_message).toContain("the state of the instances is unknown");
     expect(await ask()).toBe("lasting");
     await podman.start();
     await untilStatus(host.call, id, unseen, "DEPLOYED", 120_000);

@@ -46,38 +46,38 @@ const PULL_IDLE_MS = 120_000;
  * Ensures that the engine has the image.
  * @returns its id, and whether this call pulled it. Throws BuildError when a retry would fail alike.
  */
-export async function pullImage(engine: Engine, order: PullParams): Promise<{ id: string; isNew: boolean }> {
-  const reference = parseReference(order.uri);
-  if (!reference) throw new BuildError(`"${order.uri}" is not a valid image name.`);
+export async function pullImage(engine: Engine, params: PullParams): Promise<{ id: string; isNew: boolean }> {
+  const reference = parseReference(params.uri);
+  if (!reference) throw new BuildError(`"${params.uri}" is not a valid image name.`);
   if (reference.name.includes(`${OURS}/`)) throw new BuildError(`${OURS}/ is reserved for images of deployments.`);
   const name = spell(reference);
   const before = await inspectImage(engine, name);
   // a digest always identifies the same image
-  if (before && (reference.digest !== null || !order.always)) {
-    order.write(`Using ${name}, which the engine has already.`);
+  if (before && (reference.digest !== null || !params.always)) {
+    params.write(`Using ${name}, which the engine has already.`);
     return { id: before.Id, isNew: false };
   }
   try {
-    await order.judge(reference);
+    await params.judge(reference);
   } catch (error) {
     throw error instanceof OutboundError ? new BuildError(`Could not pull ${name}: ${error.message}`) : error;
   }
-  order.write(`Pulling ${name}.`);
+  params.write(`Pulling ${name}.`);
   try {
-    const answer = await engine.open("POST", "/images/create", {
+    const response = await engine.open("POST", "/images/create", {
       query: { fromImage: reference.name, tag: reference.digest ?? reference.tag ?? "latest" },
-      headers: authHeader(reference, order.credentials),
-      signal: order.signal,
+      headers: authHeader(reference, params.credentials),
+      signal: params.signal,
       idleMs: PULL_IDLE_MS,
     });
-    await readProgress(answer, ({ status, id }) => {
+    await readProgress(response, ({ status, id }) => {
       // progress bars are for terminals
       if (status !== undefined && !/^(Downloading|Extracting|Waiting|Verifying)/.test(status)) {
-        order.write(id === undefined ? status : `${id.slice(0, 12)}: ${status}`);
+        params.write(id === undefined ? status : `${id.slice(0, 12)}: ${status}`);
       }
     });
   } catch (error) {
-    order.signal.throwIfAborted();
+    params.signal.throwIfAborted();
     if (error instanceof EngineAwayError) throw error;
     throw isFinal(error)
       ? new BuildError(`Could not pull ${name}: ${(error as Error).message}`)
@@ -107,8 +107,8 @@ function authHeader(reference: ImageReference, credentials: RegistryCredentials 
 
 /** Loads an archive in the format of `docker save`. */
 export async function loadImage(engine: Engine, archive: Readable, signal: AbortSignal): Promise<void> {
-  const answer = await engine.open("POST", "/images/load", { body: archive, signal, idleMs: PULL_IDLE_MS });
-  await readProgress(answer, () => {});
+  const response = await engine.open("POST", "/images/load", { body: archive, signal, idleMs: PULL_IDLE_MS });
+  await readProgress(response, () => {});
 }
 
 export async function tagImage(engine: Engine, image: string, repository: string, tag: string): Promise<void> {

@@ -72,15 +72,15 @@ export class ProcessDriver implements Driver {
     return join(this.#options.directory, "instances", id);
   }
 
-  async build(order: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
+  async build(params: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
     const { settings, places } = this.#options;
-    const home = this.#build(order.revisionId);
+    const home = this.#build(params.revisionId);
     const root = join(home, "src");
     const began = performance.now();
     await this.#remove(home);
     try {
       await mkdir(root, { recursive: true, mode: 0o700 });
-      const { archive } = order;
+      const { archive } = params;
       if (archive === null) throw new BuildError("The revision has no archive.");
       if (!existsSync(archive.file))
         throw new BuildError("The archive of this revision has been deleted. Upload it again.");
@@ -88,11 +88,11 @@ export class ProcessDriver implements Driver {
       const limits = { maxBytes: settings.unpackMaxMb * 1024 * 1024, maxEntries: settings.unpackMaxEntries, withLinks };
       const { entries } = await unpack(archive.file, root, limits, signal);
       log.write(`Unpacked ${entries} files.`);
-      await readProjectConfig(root, order.configPath);
-      const place = await places.prepare(order.deploymentId);
+      await readProjectConfig(root, params.configPath);
+      const place = await places.prepare(params.deploymentId);
       await mkdir(join(home, "tmp", "home"), { recursive: true, mode: 0o700 });
       await this.#handOver(place, home, ["src", "tmp"]);
-      await this.#runCommands(order, place, home, log, signal);
+      await this.#runCommands(params, place, home, log, signal);
       await this.#remove(join(home, "tmp"));
       signal.throwIfAborted();
       await writeFile(join(home, "complete"), "");
@@ -104,7 +104,7 @@ export class ProcessDriver implements Driver {
   }
 
   async #runCommands(
-    order: BuildParams,
+    params: BuildParams,
     place: DeploymentPlace,
     home: string,
     log: BuildLog,
@@ -138,15 +138,15 @@ export class ProcessDriver implements Driver {
       const command = `cp -a --reflink=auto -- ${source} ${target} && rm -rf -- ${target}/.cache`;
       return runCommand({ ...common, command, directory: root, confine: confine([from]) });
     };
-    const configDirectory = dirname(join(root, order.configPath));
-    const chosen = order.config.install_command;
+    const configDirectory = dirname(join(root, params.configPath));
+    const chosen = params.config.install_command;
     // install the packages of langgraph.json's directory, or else those of the repository root
     const where = existsSync(join(configDirectory, "package.json")) ? configDirectory : root;
     const isChosen = chosen !== undefined && chosen !== null;
     const install = chosen ?? installCommand(where, programIn(environment["PATH"] ?? ""));
-    const isReusable = !isChosen && !order.config.build_command;
+    const isReusable = !isChosen && !params.config.build_command;
     const key = install !== null && isReusable ? packagesKey(where, install, environment) : null;
-    const note = key === null ? null : { deployment: order.deploymentId, key, where: relative(root, where) };
+    const note = key === null ? null : { deployment: params.deploymentId, key, where: relative(root, where) };
     const taken =
       note &&
       (await takePackages(join(directory, "builds"), home, note, isolation.kind === "none" ? linkPackages : copy));
@@ -154,7 +154,7 @@ export class ProcessDriver implements Driver {
     else if (install !== null) await run(install, isChosen ? root : where);
     else log.write("No package.json: nothing to install.");
     if (note) await notePackages(home, note);
-    if (order.config.build_command) await run(order.config.build_command, configDirectory);
+    if (params.config.build_command) await run(params.config.build_command, configDirectory);
   }
 
   hasBuild(artifactId: string): boolean {
@@ -203,16 +203,16 @@ export class ProcessDriver implements Driver {
     return readdir(join(this.#options.directory, "builds")).catch(() => []);
   }
 
-  async start(order: InstanceParams): Promise<InstanceProcess> {
+  async start(params: InstanceParams): Promise<InstanceProcess> {
     const { launcher, isolation, places } = this.#options;
-    const directory = this.#instance(order.id);
-    const home = this.#build(order.artifactId);
-    const place = await places.prepare(order.deploymentId);
+    const directory = this.#instance(params.id);
+    const home = this.#build(params.artifactId);
+    const place = await places.prepare(params.deploymentId);
     for (const name of ["data", "tmp"]) await mkdir(join(directory, name), { recursive: true, mode: 0o700 });
     await this.#handOver(place, directory, ["data", "tmp"]);
     // for a build that predates the deployment's user
     await this.#handOver(place, home, ["src"]);
-    return spawnInstance({ ...order, directory, root: join(home, "src"), launcher, isolation, place });
+    return spawnInstance({ ...params, directory, root: join(home, "src"), launcher, isolation, place });
   }
 
   recover(instanceId: string): Promise<InstanceProcess | null> {

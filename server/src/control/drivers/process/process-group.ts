@@ -64,7 +64,7 @@ function signal(target: number, name: NodeJS.Signals): void {
 /** Kills all processes of a system user. Resolves when none is left. */
 export async function endProcessesOfUser(uid: number): Promise<void> {
   for (const deadline = performance.now() + 10_000; ; await sleep(20)) {
-    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOfUser(Number(name), uid));
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && belongsToUser(Number(name), uid));
     if (pids.length === 0) return;
     if (performance.now() > deadline)
       throw new Error(`processes of the system user ${uid} did not exit: ${pids.join(", ")}`);
@@ -72,7 +72,7 @@ export async function endProcessesOfUser(uid: number): Promise<void> {
   }
 }
 
-function isOfUser(pid: number, uid: number): boolean {
+function belongsToUser(pid: number, uid: number): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     return !/^State:\s+[ZX]/m.test(status) && new RegExp(`^Uid:\\s+${uid}\\s`, "m").test(status);

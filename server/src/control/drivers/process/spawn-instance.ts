@@ -40,20 +40,20 @@ interface SpawnParams extends InstanceParams {
   place: DeploymentPlace;
 }
 
-export async function spawnInstance(order: SpawnParams): Promise<InstanceProcess> {
-  const { directory, root, launcher, isolation, place } = order;
+export async function spawnInstance(params: SpawnParams): Promise<InstanceProcess> {
+  const { directory, root, launcher, isolation, place } = params;
   const passed = passedOn();
   const [data, temporary] = [join(directory, "data"), join(directory, "tmp")];
   const output = openSync(join(directory, "log"), "a", 0o600);
-  const server = [process.execPath, launcher, "serve", "--role", "agent", "--config", join(root, order.configPath)];
-  const options = ["--host", "127.0.0.1", "--port", String(order.port), "--data-dir", data];
+  const server = [process.execPath, launcher, "serve", "--role", "agent", "--config", join(root, params.configPath)];
+  const options = ["--host", "127.0.0.1", "--port", String(params.port), "--data-dir", data];
   const command = ["/bin/sh", "-c", ENTER, root, ...server, ...options];
   const readable = [passed["NODE_EXTRA_CA_CERTS"] ?? ""];
   const writable = [root, data];
   const confined = isolation.wrap({ place, command, writable, readable, temporary, endsWithParent: false });
   const home = isolation.temporaryPath(temporary);
   const own = isolation.kind === "none" ? passed : { ...passed, TMPDIR: home, HOME: home };
-  const variables = { ...own, ...order.environment };
+  const variables = { ...own, ...params.environment };
   const environment = openVariables(join(directory, "environment"), variables);
   const child = spawn("/bin/sh", ["-c", BECOME, directory, ...confined], {
     cwd: "/",
