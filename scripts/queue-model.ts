@@ -11,11 +11,11 @@ import { EmbeddedPostgres } from "../server/src/base/db/embedded-postgres.ts";
 import { migrate } from "../server/src/base/db/migrate.ts";
 import { checkQueue } from "../server/test/queue-model/check-queue.ts";
 
-const { values: given } = parseArgs({
+const { values: options } = parseArgs({
   options: { sequences: { type: "string", default: "10000" }, seed: { type: "string" } },
 });
-const sequences = Number(given.sequences);
-const seed = Number(given.seed ?? Date.now() % 1_000_000);
+const sequences = Number(options.sequences);
+const seed = Number(options.seed ?? Date.now() % 1_000_000);
 
 const dataDir = mkdtempSync(join(tmpdir(), "heddle-queue-model-"));
 const postgres = new EmbeddedPostgres({ dataDir, settings: { fsync: "off", synchronous_commit: "off" } });

@@ -26,8 +26,8 @@ afterAll(async () => {
 });
 
 /** Sends runs within the two days before today. */
-async function sendRuns(most: number): Promise<void> {
-  const post = Array.from({ length: most }, (_, n) => {
+async function sendRuns(max: number): Promise<void> {
+  const post = Array.from({ length: max }, (_, n) => {
     const id = crypto.randomUUID();
     const start = new Date(MIDNIGHT - 2 * DAY + n * 300_000).toISOString().replace("Z", "000Z");
     return {

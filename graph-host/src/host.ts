@@ -22,7 +22,7 @@ import { describeError, toOutcome } from "./runs/run-outcome.ts";
 import type { Savers } from "./savers.ts";
 import { RunTracing } from "./tracing/run-tracing.ts";
 import { warmUp } from "./warm-up.ts";
-import { errorName, toJson } from "./serialise.ts";
+import { errorName, toJson } from "./serialize.ts";
 
 interface HostInput {
   graphs: Map<string, LoadedGraph>;

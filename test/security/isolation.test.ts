@@ -133,8 +133,8 @@ test("accepts authorized callers, as a control for the test above", async () => 
 
 test("a refusal does not reveal whether an object exists", async () => {
   const agent = spaces.find((space) => space.name === "agent")!;
-  const made = await agent.app.request("/threads", { method: "POST", headers: { "x-api-key": a.admin } });
-  const { thread_id: id } = (await made.json()) as { thread_id: string };
+  const created = await agent.app.request("/threads", { method: "POST", headers: { "x-api-key": a.admin } });
+  const { thread_id: id } = (await created.json()) as { thread_id: string };
   const ask = async (path: string) => {
     const response = await agent.app.request(path, { headers: { "x-api-key": b.admin } });
     return `${response.status} ${await response.text()}`;

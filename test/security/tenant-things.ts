@@ -24,7 +24,7 @@ export async function fillTenant(
     if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
   }
-  const createdId = async (...given: Parameters<typeof ask>) => String((await ask(...given))["id"]);
+  const createdId = async (...args: Parameters<typeof ask>) => String((await ask(...args))["id"]);
 
   const now = new Date().toISOString();
   const run = crypto.randomUUID();

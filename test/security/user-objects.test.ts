@@ -149,8 +149,8 @@ function namesIn(schema: z.ZodType | undefined): { names: string[]; isArray: boo
 function* pathsTo(route: Route): Generator<string> {
   const params = pathParameters(route);
   const choices = params.map((name) => things[name] ?? ["x"]);
-  const most = Math.max(1, ...choices.map((all) => all.length));
-  for (let i = 0; i < most; i++) {
+  const max = Math.max(1, ...choices.map((all) => all.length));
+  for (let i = 0; i < max; i++) {
     let at = 0;
     const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, () => {
       const all = choices[at++]!;

@@ -30,16 +30,16 @@ ${describeFlags(flags)}
 
 export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
-  const given = readFlags(flags, rest, process.env);
-  const place = () => readPlace(given);
+  const options = readFlags(flags, rest, process.env);
+  const place = () => readPlace(options);
   const admin = () => import("../../../server/src/admin/audit.ts");
   if (action === "export") {
-    const { format } = given;
+    const { format } = options;
     if (format !== "ndjson" && format !== "csv")
       throw new UsageError(`--format must be ndjson or csv, not "${format}".`);
-    const [from, to] = [readTime("--from", given.from), readTime("--to", given.to)];
+    const [from, to] = [readTime("--from", options.from), readTime("--to", options.to)];
     const where = place();
-    const file = given.output === undefined ? null : createWriteStream(given.output, { flags: "wx", mode: 0o600 });
+    const file = options.output === undefined ? null : createWriteStream(options.output, { flags: "wx", mode: 0o600 });
     if (file) await once(file, "open");
     const out = file ?? process.stdout;
     await (

@@ -49,8 +49,8 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const given = readFlags(flags, args, process.env);
-  const config = resolve(given.config);
+  const options = readFlags(flags, args, process.env);
+  const config = resolve(options.config);
   if (!existsSync(config)) {
     throw new UsageError(
       `There is no ${config}. Run this in the directory of a project, or name its file with --config.`,
@@ -60,10 +60,10 @@ export async function run(args: string[]): Promise<void> {
     throw new UsageError(`${config} is not a file. Pass the path of a langgraph.json to --config, not a directory.`);
   }
   const directory = dirname(config);
-  const name = deploymentName(given.name ?? basename(directory));
-  const api = new ControlApi(given.url, given["api-key"]);
+  const name = deploymentName(options.name ?? basename(directory));
+  const api = new ControlApi(options.url, options["api-key"]);
   const say = (line: string) => process.stderr.write(`${line}\n`);
-  const environment = given.env ? projectEnvironment(config) : {};
+  const environment = options.env ? projectEnvironment(config) : {};
   const secrets = Object.entries(environment).map(([name, value]) => ({ name: name, value }));
 
   const place = mkdtempSync(join(tmpdir(), "heddle-deploy-"));
@@ -85,14 +85,14 @@ export async function run(args: string[]): Promise<void> {
       api.send<DeploymentOnWire>("PATCH", `/v2/deployments/${deployment.id}`, {
         revision_source: "internal_source",
         source_revision_config: { source_tarball_path: path, langgraph_config_path: basename(config) },
-        source_config: { install_command: given["install-command"], build_command: given["build-command"] },
+        source_config: { install_command: options["install-command"], build_command: options["build-command"] },
         secrets: accepted,
-        ...(given["clear-env"] && { clear_secrets: true }),
+        ...(options["clear-env"] && { clear_secrets: true }),
       }),
     );
     const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, say);
     const url = changed.source_config.custom_url;
-    if (given.json) {
+    if (options.json) {
       const { status, status_message: message } = revision;
       process.stdout.write(
         `${JSON.stringify({ deployment_id: deployment.id, revision_id: revision.id, status, message, url })}\n`,
@@ -101,7 +101,7 @@ export async function run(args: string[]): Promise<void> {
     if (revision.status !== "DEPLOYED") {
       throw new Error(`The revision is ${revision.status}. ${revision.status_message ?? ""}`.trim());
     }
-    if (!given.json) process.stdout.write(`${url}\n`);
+    if (!options.json) process.stdout.write(`${url}\n`);
   } finally {
     rmSync(place, { recursive: true, force: true });
   }

@@ -73,18 +73,19 @@ export async function run(args: string[]): Promise<void> {
   const takesId = ["cancel", "verify", "watch"].includes(action);
   // the word after these is an id
   const named = takesId && rest[0] && !rest[0].startsWith("-") ? ["--id", ...rest] : rest;
-  const given = readFlags(flags, named, process.env);
-  const api = new TraceApi(given.url, given["api-key"]);
+  const options = readFlags(flags, named, process.env);
+  const api = new TraceApi(options.url, options["api-key"]);
   const print = (value: unknown, text: string) =>
-    process.stdout.write(given.json ? `${JSON.stringify(value)}\n` : `${text}\n`);
+    process.stdout.write(options.json ? `${JSON.stringify(value)}\n` : `${text}\n`);
   const id = () => {
-    if (given.id === undefined) throw new UsageError(`The id of the export is missing: heddle export ${action} ID`);
-    if (!isUuid(given.id)) throw new UsageError(`"${given.id}" is not an export id. To list ids: heddle export list`);
-    return given.id;
+    if (options.id === undefined) throw new UsageError(`The id of the export is missing: heddle export ${action} ID`);
+    if (!isUuid(options.id))
+      throw new UsageError(`"${options.id}" is not an export id. To list ids: heddle export list`);
+    return options.id;
   };
   if (action === "destinations") {
     const all = await destinations(api);
-    if (given.json) return void print(all, "");
+    if (options.json) return void print(all, "");
     const rows = all.map(({ id, display_name, config }) => [
       id,
       display_name,
@@ -93,18 +94,18 @@ export async function run(args: string[]): Promise<void> {
     ]);
     process.stdout.write(formatTable(["ID", "NAME", "BUCKET", "WHERE"], rows));
   } else if (action === "create") {
-    const body = await buildBody(api, given);
-    const made = await api.send<ExportOnWire>("POST", "/bulk-exports", body).catch((error: Error) => {
+    const body = await buildBody(api, options);
+    const created = await api.send<ExportOnWire>("POST", "/bulk-exports", body).catch((error: Error) => {
       throw new Error(nameOptions(error.message), { cause: error });
     });
-    if (!given.watch) return void print(made, made.id);
-    console.error(`Created export ${made.id}`);
-    conclude(await watch(api, made.id));
+    if (!options.watch) return void print(created, created.id);
+    console.error(`Created export ${created.id}`);
+    conclude(await watch(api, created.id));
   } else if (action === "watch") {
     conclude(await watch(api, id()));
   } else if (action === "list") {
     const all = await api.send<ExportOnWire[]>("GET", "/bulk-exports?limit=1000");
-    if (given.json) return void print(all, "");
+    if (options.json) return void print(all, "");
     const rows = all.map((row) => [
       row.id,
       row.status,
@@ -124,7 +125,7 @@ export async function run(args: string[]): Promise<void> {
     const onFile = (done: number, of: number) => {
       if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of} files`);
     };
-    const found = await verify(readPlace(given), process.env, wanted, onFile);
+    const found = await verify(readPlace(options), process.env, wanted, onFile);
     if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
     const lines = found.problems.map((problem) => `WRONG  ${problem}\n`).join("");
     const counted = `${found.rows} rows in ${found.files} files, ${found.bytes} bytes; the query had ${found.query_count}`;

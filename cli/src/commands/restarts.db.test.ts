@@ -71,8 +71,8 @@ test(
     await expect.poll(() => another(0), { timeout: 30_000 }).toBe(true);
     const first = await pid();
     expect(first).not.toBe(child.pid);
-    const made = await fetch(`${url}/threads`, { method: "POST" });
-    const { thread_id } = (await made.json()) as { thread_id: string };
+    const created = await fetch(`${url}/threads`, { method: "POST" });
+    const { thread_id } = (await created.json()) as { thread_id: string };
 
     // even where it looks like an orderly exit
     await fetch(`${url}/exit`, { method: "POST" }).catch(() => {});

@@ -283,7 +283,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (head) this.#database.lastHeads.keep(head);
   }
 
-  /** Serialises several parts, which takes some turns of the event loop, and keeps the order of the puts. */
+  /** Serializes several parts, which takes some turns of the event loop, and keeps the order of the puts. */
   #inOrder<T extends unknown[]>(parts: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
     const turn = Promise.all([Promise.all<unknown>(parts as Promise<unknown>[]) as Promise<T>, this.#turn]).then(
       ([values]) => values,

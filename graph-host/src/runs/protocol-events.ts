@@ -1,6 +1,6 @@
 import * as langgraph from "@langchain/langgraph";
 import type { Graph } from "../graphs/graph.ts";
-import { toPlain } from "../serialise.ts";
+import { toPlain } from "../serialize.ts";
 import type { Emit } from "./message-events.ts";
 import { debugPayload } from "./debug-payloads.ts";
 import { asks } from "./stream-events.ts";

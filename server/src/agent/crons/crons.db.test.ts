@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 const YEARLY = { schedule: "0 0 1 1 *", assistant_id: "trail", input: { topic: "x" } };
 const waitFor = <T>(what: () => T | Promise<T>) => vi.waitFor(what, { timeout: 20_000, interval: 20 });
-const call: TestAgentServer["call"] = (...given) => server.call(...given);
+const call: TestAgentServer["call"] = (...args) => server.call(...args);
 const newThread = async () => (await call("POST", "/threads", {})).json.thread_id as string;
 async function create(body: object, thread?: string) {
   const response = await call("POST", thread ? `/threads/${thread}/runs/crons` : "/runs/crons", { ...YEARLY, ...body });

@@ -6,7 +6,7 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 
 import type { Principal } from "../../base/auth/principal.ts";
-import { type Guard, recognise, type Route } from "../../base/http/route.ts";
+import { type Guard, recognize, type Route } from "../../base/http/route.ts";
 import { toAuthUser } from "../custom-auth/access.ts";
 import type { CustomApp } from "./load-custom-app.ts";
 
@@ -50,7 +50,7 @@ const keepParsedBody: MiddlewareHandler = async (c: Context, next) => {
 /**
  * Whether a registration is an endpoint. Hono keeps middleware and endpoints in one list. Middleware is registered for
  * every method and a wildcard, and its handler can call `next`; in doubt it is an endpoint and needs authentication.
- * Apps joined by `mount()` are registered like middleware and recognised by their source text.
+ * Apps joined by `mount()` are registered like middleware and recognized by their source text.
  */
 function isEndpoint({ method, path, handler }: RouterRoute): boolean {
   if (method !== "ALL" || !path.includes("*")) return true;
@@ -63,7 +63,7 @@ const MOUNTED = /\bapplicationHandler\(/;
 
 function authenticateRoute(guard: Guard): MiddlewareHandler {
   return async (c, next) => {
-    setUserHeader(c, await recognise(guard.authenticator, c));
+    setUserHeader(c, await recognize(guard.authenticator, c));
     await next();
   };
 }

@@ -296,6 +296,6 @@ test("admits Studio's user with one of the server's keys where the operator allo
   const studio = createCaller(createAgentApp({ ...agent.deps, settings }, keyed));
   const scheme = { "x-auth-scheme": "langsmith" };
   expect((await studio("POST", "/threads/search", {}, scheme)).status).toBe(401);
-  const made = await studio("POST", "/threads", {}, { ...scheme, "x-api-key": "good" });
-  expect(made.json.metadata).toEqual({ owner: "langgraph-studio-user" });
+  const created = await studio("POST", "/threads", {}, { ...scheme, "x-api-key": "good" });
+  expect(created.json.metadata).toEqual({ owner: "langgraph-studio-user" });
 });

@@ -53,7 +53,7 @@ export function readOnce(
   return { scope: `${workspaceId}/${actor.kind}/${actor.id}`, key: given, part: 0, fingerprint };
 }
 
-/** Serialises with sorted keys, so that the order of an object's keys makes no difference. */
+/** Serializes with sorted keys, so that the order of an object's keys makes no difference. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, nested: unknown) =>
     nested !== null && typeof nested === "object" && !Array.isArray(nested)

@@ -81,12 +81,12 @@ test("a user sees no A2A tasks or MCP tools of other users", async () => {
     expect(error).toMatchObject({ code: expect.any(Number), message: expect.stringContaining("not found") });
   }
 
-  const made = await fetch(`${url}/assistants`, {
+  const created = await fetch(`${url}/assistants`, {
     method: "POST",
     headers: as("ann"),
     body: JSON.stringify({ graph_id: "agent", name: "anns" }),
   });
-  const { assistant_id } = (await made.json()) as { assistant_id: string };
+  const { assistant_id } = (await created.json()) as { assistant_id: string };
   const names = async (user: string) => {
     const { tools } = (await rpc(user, "/mcp", "tools/list")).result as { tools: { name: string }[] };
     return tools.map(({ name }) => name).toSorted();

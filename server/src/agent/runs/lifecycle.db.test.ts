@@ -124,15 +124,15 @@ test("runs beyond the number of slots wait, and all of them end", async () => {
   const runs = await Promise.all(
     Array.from({ length: 15 }, async () => background(server, await newThread(server), "good", { ms: 100 })),
   );
-  let most = 0;
+  let max = 0;
   await until(async () => {
     const [row] = await server.sql<{ running: number; done: number }[]>`
       select count(*) filter (where status = 'running')::int as running,
              count(*) filter (where status = 'success')::int as done from runs`;
-    most = Math.max(most, row!.running);
+    max = Math.max(max, row!.running);
     return row!.done === runs.length;
   });
-  expect(most).toBe(3);
+  expect(max).toBe(3);
 });
 
 test("refills a slot as soon as it is free, even when its host is never idle", async () => {

@@ -75,7 +75,7 @@ export class SemanticIndex {
   }
 }
 
-/** Normalises a vector to length 1, so that inner products are cosines. A zero vector is similar to nothing. */
+/** Normalizes a vector to length 1, so that inner products are cosines. A zero vector is similar to nothing. */
 function toUnit(vector: unknown, dims: number): number[] {
   const numbers = vector as number[];
   if (!Array.isArray(vector) && !ArrayBuffer.isView(vector)) throw new Error("a vector must be an array of numbers");

@@ -75,8 +75,8 @@ export class ConnectionGuard {
   #connected(socket: Duplex): void {
     // a connection that was upgraded and returned to the server is known already
     if (connections.has(socket)) return;
-    const most = BURST_FACTOR * this.#settings.maxUnknownConnections;
-    if (this.#unknown.size >= most && !this.#closeOldest(0)) {
+    const max = BURST_FACTOR * this.#settings.maxUnknownConnections;
+    if (this.#unknown.size >= max && !this.#closeOldest(0)) {
       socket.destroy();
       return;
     }

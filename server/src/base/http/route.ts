@@ -125,7 +125,7 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, ma
         let release: (() => void) | undefined;
         try {
           if (spec.permission !== "public") {
-            principal = await recognise(guard.authenticator, c, spec.scope !== "organization");
+            principal = await recognize(guard.authenticator, c, spec.scope !== "organization");
             if (!principal.permissions.has(spec.permission)) throw lacks(spec.permission);
             markKnown(requestSocket(c));
           }
@@ -171,7 +171,7 @@ async function askAgain(guard: Guard, c: Context, { permission, scope }: Route):
 const PRINCIPAL = "heddle.principal";
 
 /** Authenticates the caller, once per request. Throws 401 or 403. */
-export async function recognise(authenticator: Authenticator, c: Context, needsWorkspace = true): Promise<Principal> {
+export async function recognize(authenticator: Authenticator, c: Context, needsWorkspace = true): Promise<Principal> {
   const known = c.get(PRINCIPAL) as Principal | undefined;
   if (known) return known;
   const { method, raw } = c.req;
@@ -206,7 +206,7 @@ function readQuery(c: Context): Record<string, string | string[]> {
   return Object.fromEntries(Object.entries(c.req.queries()).map(([key, all]) => [key, all.length > 1 ? all : all[0]!]));
 }
 
-/** Returns JSON text unparsed, as serialised by the database or a graph host. */
+/** Returns JSON text unparsed, as serialized by the database or a graph host. */
 export function rawJson(text: string | Buffer, headers: Record<string, string> = {}, status = 200): Response {
   return new Response(text as BodyInit, { status, headers: { "Content-Type": "application/json", ...headers } });
 }

@@ -51,7 +51,7 @@ export async function findDeployment(
   return row;
 }
 
-/** Locks the deployment until the transaction ends, which serialises its writers. */
+/** Locks the deployment until the transaction ends, which serializes its writers. */
 export async function lockDeployment(
   tx: Transaction,
   tenantId: string,

@@ -240,9 +240,9 @@ test("the cloud rejects external images, and a duplicate name is a conflict", as
 });
 
 test("an internal image deployment is created without a revision, and its push token needs a driver", async () => {
-  const made = await call("POST", "/v2/deployments", { ...GOOD, name: name(), source: "internal_docker" });
-  expect([made.status, made.json.latest_revision_id]).toEqual([201, null]);
-  expect((await call("POST", `/v2/deployments/${made.json.id}/push-token`)).status).toBe(400);
+  const created = await call("POST", "/v2/deployments", { ...GOOD, name: name(), source: "internal_docker" });
+  expect([created.status, created.json.latest_revision_id]).toEqual([201, null]);
+  expect((await call("POST", `/v2/deployments/${created.json.id}/push-token`)).status).toBe(400);
   const other = await createDeployment(call, name());
   const token = await call("POST", `/v2/deployments/${other}/push-token`);
   expect(token.status).toBe(400);

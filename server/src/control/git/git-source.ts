@@ -99,13 +99,13 @@ export class GitSource {
    * @param id the revision's id; fetched only once at a time
    */
   async withArchive(
-    order: { id: string; place: GitPlace; ref: string; sha: string; log: BuildLog; signal: AbortSignal },
+    params: { id: string; place: GitPlace; ref: string; sha: string; log: BuildLog; signal: AbortSignal },
     use: (file: string) => Promise<void>,
   ): Promise<void> {
-    const { place, sha, log, signal } = order;
-    const ref = readRef(order.ref);
+    const { place, sha, log, signal } = params;
+    const ref = readRef(params.ref);
     await this.#checkVersion(signal);
-    await this.#inDirectory(order.id, async (home) => {
+    await this.#inDirectory(params.id, async (home) => {
       log.write(`Fetching ${describeRef(ref)} of ${shown(place.repoUrl)}.`);
       const access = await this.#access(place, home);
       const run = (args: string[], more: Partial<GitParams> = {}) =>
@@ -185,10 +185,10 @@ export class GitSource {
   }
 
   #git(
-    order: Access & Partial<GitParams> & Pick<GitParams, "args" | "signal" | "seconds"> & { home: string },
+    params: Access & Partial<GitParams> & Pick<GitParams, "args" | "signal" | "seconds"> & { home: string },
   ): Promise<string> {
     const { gitProgram, gitMaxMb } = this.#options.settings;
-    return runGit({ ...order, git: gitProgram, directory: order.home, maxFileBytes: gitMaxMb * MIB });
+    return runGit({ ...params, git: gitProgram, directory: params.home, maxFileBytes: gitMaxMb * MIB });
   }
 
   #explain({ repoUrl }: GitPlace): (error: unknown) => never {

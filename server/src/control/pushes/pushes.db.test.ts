@@ -23,17 +23,17 @@ interface Followed {
 async function follow({ call, sql }: typeof webhooks, name: string, config: object = {}): Promise<Followed> {
   const repository = host.create(name);
   repository.commit({ "readme.md": "0" });
-  const made = await call("POST", "/v2/integrations/git", { name, url: host.url, webhook_secret: SECRET });
-  expect(`${made.status} ${made.text}`).toMatch(/^201/);
+  const created = await call("POST", "/v2/integrations/git", { name, url: host.url, webhook_secret: SECRET });
+  expect(`${created.status} ${created.text}`).toMatch(/^201/);
   const { status, text, json } = await call("POST", "/v2/deployments", {
     name,
     source: "github",
-    source_config: { repo_url: repository.url, integration_id: made.json.id, build_on_push: true, ...config },
+    source_config: { repo_url: repository.url, integration_id: created.json.id, build_on_push: true, ...config },
     source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
     secrets: [],
   });
   expect(`${status} ${text}`).toMatch(/^201/);
-  return { call, sql, id: json.id, integration: made.json.id, repository };
+  return { call, sql, id: json.id, integration: created.json.id, repository };
 }
 
 /** Returns the commits of its revisions, oldest first. */

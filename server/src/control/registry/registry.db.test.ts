@@ -19,18 +19,18 @@ const { call, url, dataDir } = control;
 const sha256Digest = (body: string | Buffer): string => `sha256:${createHash("sha256").update(body).digest("hex")}`;
 
 async function deployment(name: string): Promise<{ id: string; token: string }> {
-  const made = await call("POST", "/v2/deployments", {
+  const created = await call("POST", "/v2/deployments", {
     name,
     source: "internal_docker",
     source_config: { deployment_type: "prod" },
     source_revision_config: {},
     secrets: [],
   });
-  expect(`${made.status} ${made.text}`).toMatch(/^201/);
-  const response = await fetch(`${url}/v2/deployments/${made.json.id}/push-token`, { method: "POST" });
+  expect(`${created.status} ${created.text}`).toMatch(/^201/);
+  const response = await fetch(`${url}/v2/deployments/${created.json.id}/push-token`, { method: "POST" });
   const { token, registry_url: registry } = (await response.json()) as { token: string; registry_url: string };
-  expect(registry).toBe(`${url}/d/${made.json.id}`);
-  return { id: made.json.id, token };
+  expect(registry).toBe(`${url}/d/${created.json.id}`);
+  return { id: created.json.id, token };
 }
 
 const mine = await deployment("mine");

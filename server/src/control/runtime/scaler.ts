@@ -67,8 +67,8 @@ export class Scaler {
     const load = await this.#load(row, now);
     if (!load) return;
     // no further scale-up while some replicas are still starting, or fail to start
-    const most = load.replicas < now ? now : maxScale(row);
-    const wish = Math.min(most, Math.max(minScale(row), wantedReplicas(load)));
+    const max = load.replicas < now ? now : maxScale(row);
+    const wish = Math.min(max, Math.max(minScale(row), wantedReplicas(load)));
     const next = this.#next(row.revision_id, now, wish);
     if (next === now || !(await setScale(sql, row.deployment_id, row.revision_id, next))) return;
     const of = { deploymentId: row.deployment_id, revisionId: row.revision_id, kind: "deploy" } as const;

@@ -73,11 +73,11 @@ export const destinationConfig = z
   })
   .meta({ id: "BulkExportDestinationS3Config" });
 
-const printable = (most: number) =>
+const printable = (max: number) =>
   z
     .string()
     .min(1)
-    .max(most)
+    .max(max)
     .regex(/^[\x21-\x7e]+$/, "must be printable characters without spaces");
 
 export const destinationCredentials = z

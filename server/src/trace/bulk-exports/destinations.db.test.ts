@@ -258,13 +258,13 @@ test("a destination is deleted with its credentials, only by its own workspace",
 test("rejects deleting a destination that exports refer to", async () => {
   const { id } = await create(s3.createKey());
   const project = await call("POST", "/api/v1/sessions", { name: "exported" });
-  const made = await call("POST", "/api/v1/bulk-exports", {
+  const created = await call("POST", "/api/v1/bulk-exports", {
     bulk_export_destination_id: id,
     session_id: project.json.id,
     start_time: "2026-01-01T00:00:00Z",
     end_time: "2026-01-02T00:00:00Z",
   });
-  expect(made.text).toContain('"bulk_export_destination_id"');
+  expect(created.text).toContain('"bulk_export_destination_id"');
   const { status, json } = await call("DELETE", `${DESTINATIONS}/${id}`);
   expect(status).toBe(409);
   expect(json.detail).toContain("in use");

@@ -11,7 +11,7 @@ import { unpack } from "../../builds/unpack.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import { BuildError } from "../../builds/build-error.ts";
 import type { BuildParams } from "../driver.ts";
-import type { Brought } from "./prepare-image.ts";
+import type { PreparedImage } from "./prepare-image.ts";
 import { containerLimits } from "./container-spec.ts";
 import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
 import { inspectImage, ourName } from "./images.ts";
@@ -28,7 +28,7 @@ export interface BuildImageSettings {
 
 interface BuildImageParams {
   engine: Engine;
-  order: BuildParams;
+  build: BuildParams;
   directory: string;
   settings: BuildImageSettings;
   log: BuildLog;
@@ -41,8 +41,8 @@ const PROJECT = "/deps/project";
  * Builds an image of a project's source: the base image, the project, its packages. The commands run in containers of
  * the engine, under the deployment's own limits. Throws BuildError, or an error that may be retried.
  */
-export async function buildImage(what: BuildImageParams): Promise<Brought> {
-  const { engine, order, directory, settings, log, signal } = what;
+export async function buildImage(params: BuildImageParams): Promise<PreparedImage> {
+  const { engine, build, directory, settings, log, signal } = params;
   const base = settings.containerBaseImage;
   if (base === undefined) {
     throw new BuildError(
@@ -50,12 +50,12 @@ export async function buildImage(what: BuildImageParams): Promise<Brought> {
         "servers.",
     );
   }
-  if (order.archive === null) throw new BuildError("The revision has no archive.");
-  if (!existsSync(order.archive.file)) {
+  if (build.archive === null) throw new BuildError("The revision has no archive.");
+  if (!existsSync(build.archive.file)) {
     throw new BuildError("The archive of this revision has been deleted. Upload it again.");
   }
   const began = performance.now();
-  const home = join(directory, "image-builds", order.revisionId);
+  const home = join(directory, "image-builds", build.revisionId);
   const root = join(home, "project");
   await rm(home, { recursive: true, force: true });
   try {
@@ -63,14 +63,14 @@ export async function buildImage(what: BuildImageParams): Promise<Brought> {
     const limits = {
       maxBytes: settings.unpackMaxMb * 1024 * 1024,
       maxEntries: settings.unpackMaxEntries,
-      withLinks: order.archive.withLinks,
+      withLinks: build.archive.withLinks,
     };
-    const { entries } = await unpack(order.archive.file, root, limits, signal);
+    const { entries } = await unpack(build.archive.file, root, limits, signal);
     log.write(`Unpacked ${entries} files.`);
-    await readProjectConfig(root, order.configPath);
-    await writeFile(join(home, "Dockerfile"), dockerfile(root, base, order, settings));
-    await run(what, create({ cwd: home, portable: true }, ["Dockerfile", "project"]) as unknown as Readable);
-    const found = await inspectImage(engine, imageName(order));
+    await readProjectConfig(root, build.configPath);
+    await writeFile(join(home, "Dockerfile"), dockerfile(root, base, build, settings));
+    await run(params, create({ cwd: home, portable: true }, ["Dockerfile", "project"]) as unknown as Readable);
+    const found = await inspectImage(engine, imageName(build));
     if (!found) throw new Error("the container engine built the image but does not list it");
     log.write(`Built in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
     return { id: found.Id, pulled: null, digest: null };
@@ -112,16 +112,16 @@ function buildArguments(settings: BuildImageSettings): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])));
 }
 
-async function run({ engine, order, settings, log, signal }: BuildImageParams, context: Readable): Promise<void> {
+async function run({ engine, build, settings, log, signal }: BuildImageParams, context: Readable): Promise<void> {
   const limitText = `${settings.buildSeconds} s`;
   const tooLong = AbortSignal.timeout(settings.buildSeconds * 1000);
   const tooMuch = new AbortController();
   let budget = settings.buildLogMb * 1024 * 1024;
-  const { memoryMb, cpus } = containerLimits(order.config);
+  const { memoryMb, cpus } = containerLimits(build.config);
   try {
     const response = await engine.open("POST", "/build", {
       query: {
-        t: imageName(order),
+        t: imageName(build),
         dockerfile: "Dockerfile",
         rm: "1",
         forcerm: "1",

@@ -80,10 +80,10 @@ export class ContainerDriver implements Driver {
   async build(params: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
     const { settings, images, outbound, directory } = this.#options;
     const isImage = params.source === "external_docker" || params.source === "internal_docker";
-    const what = { engine: this.#engine, order: params, log, signal };
+    const common = { engine: this.#engine, build: params, log, signal };
     const prepared = isImage
-      ? await prepareImage({ ...what, settings, images, outbound })
-      : await buildImage({ ...what, settings, directory });
+      ? await prepareImage({ ...common, settings, images, outbound })
+      : await buildImage({ ...common, settings, directory });
     // an image pulled by another revision is removed with the last revision that uses it
     const owner = (await this.#records.all()).find((record) => record.id === prepared.id && record.pulled !== null);
     await this.#records.write(params.revisionId, {

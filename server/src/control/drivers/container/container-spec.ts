@@ -33,9 +33,9 @@ export function containerLimits(config: SourceConfig): { memoryMb: number; cpus:
 /** Builds the specification of a container, with the least privileges that an agent server needs. */
 export function containerSpec(
   params: InstanceParams,
-  what: { image: string; place: string; cpusOfMachine: number; settings: SpecSettings },
+  options: { image: string; place: string; cpusOfMachine: number; settings: SpecSettings },
 ): object {
-  const { settings } = what;
+  const { settings } = options;
   const { memoryMb, cpus } = containerLimits(params.config);
   const isHost = settings.containerNetwork === "host";
   const environment: Record<string, string> = {
@@ -47,11 +47,11 @@ export function containerSpec(
   };
   const port = `${CONTAINER_PORT}/tcp`;
   return {
-    Image: what.image,
+    Image: options.image,
     Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     Labels: {
       ...containerLabels(params.config),
-      [LABELS.place]: what.place,
+      [LABELS.place]: options.place,
       [LABELS.deployment]: params.deploymentId,
       [LABELS.revision]: params.revisionId,
       [LABELS.instance]: params.id,
@@ -63,7 +63,7 @@ export function containerSpec(
       Memory: memoryMb * MB,
       // the same value: no swap beyond it
       MemorySwap: memoryMb * MB,
-      NanoCpus: Math.round(Math.min(cpus, what.cpusOfMachine) * 1e9),
+      NanoCpus: Math.round(Math.min(cpus, options.cpusOfMachine) * 1e9),
       PidsLimit: settings.containerPids,
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges"],

@@ -247,15 +247,15 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
   test("an image pushed with its deployment's token runs, and one from a registry with a password is pulled", async () => {
     const { call, url, dataDir } = control;
     const { host } = new URL(url);
-    const made = await call("POST", "/v2/deployments", {
+    const created = await call("POST", "/v2/deployments", {
       name: "pushed",
       source: "internal_docker",
       source_config: { deployment_type: "prod" },
       source_revision_config: {},
       secrets: [{ name: "GREETING", value: "hi" }],
     });
-    expect(`${made.status} ${made.text}`).toMatch(/^201/);
-    const id: string = made.json.id;
+    expect(`${created.status} ${created.text}`).toMatch(/^201/);
+    const id: string = created.json.id;
     const { json: given } = await ask(`/v2/deployments/${id}/push-token`, {});
     const { token, registry_url: registry } = given as { token: string; registry_url: string };
     expect(new URL(registry).host).toBe(host);
@@ -350,19 +350,19 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
       url: git.url,
       token: git.token,
     });
-    const made = await call("POST", "/v2/deployments", {
+    const created = await call("POST", "/v2/deployments", {
       name: "versioned",
       source: "github",
       source_config: { repo_url: repository.url, integration_id: integration.id },
       source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
       secrets: [],
     });
-    expect(`${made.status} ${made.text}`).toMatch(/^201/);
-    await untilStatus(call, made.json.id, made.json.latest_revision_id, "DEPLOYED", 120_000);
+    expect(`${created.status} ${created.text}`).toMatch(/^201/);
+    await untilStatus(call, created.json.id, created.json.latest_revision_id, "DEPLOYED", 120_000);
     expect(await run("versioned")).toMatchObject({ word: "versioned" });
-    const build = await logLines(call, made.json.id, made.json.latest_revision_id, "build");
+    const build = await logLines(call, created.json.id, created.json.latest_revision_id, "build");
     expect(build).toContain(`Fetched commit ${commit}.`);
-    await gone(made.json.id);
+    await gone(created.json.id);
 
     const { path, token } = registry;
     const { id } = (await remote.call("POST", "/v2/deployments", { ...NOTHING_YET, name: "far" })).json;
@@ -440,14 +440,14 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await containers()).toEqual([]);
 
     await buildImage("localhost/lasting:1", "lasting");
-    const made = await host.call("POST", "/v2/deployments", {
+    const created = await host.call("POST", "/v2/deployments", {
       name: "lasting",
       source: "external_docker",
       source_config: { resource_spec: {} },
       source_revision_config: { image_uri: "localhost/lasting:1" },
       secrets: [],
     });
-    const { id, latest_revision_id: revision } = made.json;
+    const { id, latest_revision_id: revision } = created.json;
     await untilStatus(host.call, id, revision, "DEPLOYED", 120_000);
     const ask = async () => {
       const response = await fetch(`${host.url}/d/lasting/runs/wait`, {
@@ -488,14 +488,14 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
   });
 
   test("refuses to start containers that cannot reach the database, with the reason", async () => {
-    const made = await lonely.call("POST", "/v2/deployments", {
+    const created = await lonely.call("POST", "/v2/deployments", {
       name: "lonely",
       source: "external_docker",
       source_config: { resource_spec: {} },
       source_revision_config: { image_uri: BASE },
       secrets: [],
     });
-    const { id, latest_revision_id: revision } = made.json;
+    const { id, latest_revision_id: revision } = created.json;
     await untilStatus(lonely.call, id, revision, "DEPLOY_FAILED", 60_000);
     const lines = await logLines(lonely.call, id, revision, "deploy");
     expect(lines.join("\n")).toMatch(/cannot reach .*DATABASE_URI\. Set HEDDLE_CONTAINER_HOST_ADDRESS/);

@@ -19,7 +19,7 @@ export interface PrepareImageSettings {
 
 export interface PrepareImageParams {
   engine: Engine;
-  order: BuildParams;
+  build: BuildParams;
   images: ImageSource;
   outbound: Pick<Outbound, "check" | "resolve">;
   settings: PrepareImageSettings;
@@ -27,25 +27,25 @@ export interface PrepareImageParams {
   signal: AbortSignal;
 }
 
-export type Brought = Pick<ImageRecord, "id" | "pulled" | "digest">;
+export type PreparedImage = Pick<ImageRecord, "id" | "pulled" | "digest">;
 
 /**
  * Ensures that the engine has a revision's image under our name for it. Throws BuildError, or an error that may be
  * retried.
  */
-export async function prepareImage(what: PrepareImageParams): Promise<Brought> {
-  const { order, images } = what;
-  if (order.imageUri === null) throw new BuildError("The revision names no image.");
-  if (order.source === "internal_docker" && images.kind === "embedded") return load(what, images, order.imageUri);
-  return pull(what, order.imageUri);
+export async function prepareImage(params: PrepareImageParams): Promise<PreparedImage> {
+  const { build, images } = params;
+  if (build.imageUri === null) throw new BuildError("The revision names no image.");
+  if (build.source === "internal_docker" && images.kind === "embedded") return load(params, images, build.imageUri);
+  return pull(params, build.imageUri);
 }
 
 async function load(
-  { engine, order, log, signal }: PrepareImageParams,
+  { engine, build, log, signal }: PrepareImageParams,
   images: Extract<ImageSource, { kind: "embedded" }>,
   uri: string,
-): Promise<Brought> {
-  const stored = await images.find(order.deploymentId, uri);
+): Promise<PreparedImage> {
+  const stored = await images.find(build.deploymentId, uri);
   if (!stored) throw new BuildError(`${uri} is not in this deployment's registry. Was it pushed?`);
   if (stored.isNewest) {
     // Podman reports digests from before it recompressed the image for the push
@@ -54,7 +54,7 @@ async function load(
       "WARNING",
     );
   }
-  const name = `${ourName(order.deploymentId)}:${order.revisionId}`;
+  const name = `${ourName(build.deploymentId)}:${build.revisionId}`;
   log.write(`Loading ${stored.digest}.`);
   await loadImage(engine, stored.archive(name), signal);
   const found = await inspectImage(engine, name);
@@ -62,19 +62,19 @@ async function load(
   return { id: found.Id, pulled: null, digest: stored.digest };
 }
 
-async function pull(what: PrepareImageParams, uri: string): Promise<Brought> {
-  const { engine, order, images, outbound, settings, log, signal } = what;
+async function pull(params: PrepareImageParams, uri: string): Promise<PreparedImage> {
+  const { engine, build, images, outbound, settings, log, signal } = params;
   // the operator's own registry, set by HEDDLE_REGISTRY_URL
-  const isOperators = order.source === "internal_docker" && images.kind === "remote";
+  const isOperators = build.source === "internal_docker" && images.kind === "remote";
   const { id, isNew } = await pullImage(engine, {
     uri,
     always: settings.containerPull === "always",
-    credentials: isOperators ? images.credentials : await credentialsFor(order, settings, uri),
+    credentials: isOperators ? images.credentials : await credentialsFor(build, settings, uri),
     judge: async (reference) => (isOperators ? undefined : checkRegistryAddress(outbound, reference)),
     write: (line) => log.write(line),
     signal,
   });
-  await tagImage(engine, id, ourName(order.deploymentId), order.revisionId);
+  await tagImage(engine, id, ourName(build.deploymentId), build.revisionId);
   return { id, pulled: isNew ? spell(parseReference(uri)!) : null, digest: null };
 }
 

@@ -76,13 +76,13 @@ test("does not pull from a registry whose name resolves to a private address", a
     prepareImage({
       engine,
       outbound,
-      order: { imageUri, source: "external_docker", deploymentId: "d", revisionId: "r", config: {} } as BuildParams,
+      build: { imageUri, source: "external_docker", deploymentId: "d", revisionId: "r", config: {} } as BuildParams,
       images: { kind: "remote", credentials: { username: "u", password: "p" } },
       settings: { containerPull: "always", containerRegistryConfig: undefined },
       log: { write() {} } as unknown as BuildLog,
       signal: new AbortController().signal,
     }).then(
-      () => "brought",
+      () => "prepared",
       (error: Error) => `${error.name}: ${error.message}`,
     );
   pulls.length = 0;
