@@ -200,7 +200,7 @@ async function gateway(
   return { ...times, cpu: (cpuTicks(control.pid) - cpu) / pairs };
 }
 
-/** Returns the processor time of a single process, in milliseconds. */
+/** Returns the CPU time of a single process, in milliseconds. */
 function cpuTicks(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
@@ -250,7 +250,7 @@ try {
     console.log(`  its interval: ${low.toFixed(2)} to ${high.toFixed(2)} ms, ${added.length} pairs`);
     // the percentile least affected by other work on the machine
     print(`gateway, ${what}: what it adds at p10`, percentile(through, 0.1) - percentile(direct, 0.1), "ms");
-    print(`gateway, ${what}: the control plane's processor time`, cpu, "ms");
+    print(`gateway, ${what}: the control plane's CPU time`, cpu, "ms");
     print(`gateway, ${what}: what it adds at p95`, percentile(through, 0.95) - percentile(direct, 0.95), "ms");
   }
 } finally {

@@ -59,7 +59,7 @@ interface Raw {
 const run = (name: string, ...args: string[]) =>
   promisify(execFile)(process.execPath, ["--import", "tsx", script(name), ...args]);
 
-/** Returns the processor time that a process has used, in seconds. */
+/** Returns the CPU time that a process has used, in seconds. */
 function cpuTicks(pid: number): number {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ").slice(11, 13);
   return (Number(user) + Number(system)) / 100;
@@ -113,7 +113,7 @@ function report(exports: Measured[], engines: Raw[], stored: Raw[]): void {
   const verdict = (ok: boolean) => (ok ? "PASS" : "FAIL");
   const line = (name: string, { seconds, bytes, cpu }: { seconds: number; bytes: number; cpu: number }, files = 1) =>
     console.log(
-      `${name.padEnd(16)} ${`${(RUNS / seconds).toFixed(0)} rows/s`.padEnd(14)} ${files} files, ${(bytes / 1e6).toFixed(0)} MB in ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of processor time`,
+      `${name.padEnd(16)} ${`${(RUNS / seconds).toFixed(0)} rows/s`.padEnd(14)} ${files} files, ${(bytes / 1e6).toFixed(0)} MB in ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of CPU time`,
     );
   console.log(
     `Node ${process.version}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}, store on the same machine, ${RUNS} runs\n`,
@@ -130,7 +130,7 @@ function report(exports: Measured[], engines: Raw[], stored: Raw[]): void {
   console.log(`\nexport            ${(RUNS / seconds).toFixed(0)} rows/s, the median of ${exports.length}`);
   console.log(`ratio             ${ratio.toFixed(2)}   >= ${TARGETS.ratio}   ${verdict(ratio >= TARGETS.ratio)}`);
   console.log(`  without sums    ${ofStored.toFixed(2)}   (the engine writes the columns as they are stored)`);
-  console.log(`of processor time ${processor.toFixed(2)}, the store's left out`);
+  console.log(`of CPU time ${processor.toFixed(2)}, the store's left out`);
   console.log(
     `memory over idle  ${(above / 1e6).toFixed(0)} MB   < ${TARGETS.memory / 1e6}   ${verdict(above < TARGETS.memory)}   (idle ${(exports[0]!.idle / 1e6).toFixed(0)} MB)`,
   );

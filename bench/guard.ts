@@ -70,13 +70,13 @@ async function measureCost(on: TraceUnderTest, off: TraceUnderTest, headers: Rec
   return { guarded: median(guarded), p95: percentile(guarded, 0.95), bare: median(bare) };
 }
 
-/** Returns a server's processor time so far, in seconds. */
+/** Returns a server's CPU time so far, in seconds. */
 async function processorTime(url: string): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   return Number(/^process_cpu_seconds_total (\S+)/m.exec(metrics)?.[1]);
 }
 
-/** Measures requests per second with 64 connections, and the server's processor time per request in ms. */
+/** Measures requests per second with 64 connections, and the server's CPU time per request in ms. */
 async function throughput({ url }: TraceUnderTest, headers: Record<string, string>) {
   const pool = new Pool(url, { connections: 64 });
   const ask = createRequester(pool);
@@ -176,7 +176,7 @@ try {
   line("with keys and limits: p95", `${p95.toFixed(3)} ms`);
   line("cost of keys and limits", `${(guarded - bare).toFixed(3)} ms`, "< 0.3 ms", guarded - bare < 0.3);
   line("64 clients, keys and limits on", `${perSecond.toFixed(0)} /s`, ">= 3000 /s", perSecond >= 3000);
-  line("  processor time of the server a request", `${processor.toFixed(3)} ms`);
+  line("  CPU time of the server a request", `${processor.toFixed(3)} ms`);
   const distinct = SIZES.distinct.toLocaleString("en");
   line(`growth by ${distinct} keys and ${distinct} addresses`, `${memory.toFixed(0)} MB`, "< 100 MB", memory < 100);
   if (loadBefore > 1)

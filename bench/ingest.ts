@@ -24,7 +24,7 @@ const CONNECTIONS = 8;
 const TARGETS = { perSecond: 5000, memory: 1e9, p99: 500 };
 
 interface Outcome {
-  /** Processor time in ms of the server and of this client. */
+  /** CPU time in ms of the server and of this client. */
   server: number;
   client: number;
   runs: number;
@@ -125,7 +125,7 @@ try {
         percentile(half.latencies, 0.99) < TARGETS.p99,
       ],
       [
-        "processor time a run, server / client",
+        "CPU time a run, server / client",
         `${(full.server / full.runs).toFixed(3)} / ${(full.client / full.runs).toFixed(3)} ms`,
         "",
         undefined,

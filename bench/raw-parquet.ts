@@ -1,5 +1,5 @@
 // Baseline of the engine: the runs of a chDB directory, merged, as one Parquet file on the local disk, with the
-// columns, the compression and the row groups of an export. Prints rows, seconds and seconds of processor time. Runs in
+// columns, the compression and the row groups of an export. Prints rows, seconds and seconds of CPU time. Runs in
 // a separate process, because a process can have one chDB directory. With "sums" a root's figures are those of its
 // trace, as in an export; without it they come from its own row, and the engine reads nothing twice.
 import { rmSync, statSync } from "node:fs";

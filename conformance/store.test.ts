@@ -129,7 +129,7 @@ describe.each(sdks)("the store over SDK $sdk", ({ client }) => {
 });
 
 describe("the store over HTTP", () => {
-  test("put and delete answer 204 without a body", async () => {
+  test("put and delete return 204 without a body", async () => {
     const item = { namespace: ["http", randomUUID()], key: "k" };
     expect(await request("PUT", "/store/items", { ...item, value: { a: 1 } })).toMatchObject({ status: 204, text: "" });
     expect(await request("DELETE", "/store/items", item)).toMatchObject({ status: 204, text: "" });

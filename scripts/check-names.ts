@@ -21,7 +21,7 @@ const problems: string[] = [];
 for (const file of git("ls-files", "*.md", "compose.yaml", "Dockerfile")) {
   if (file === "CHANGELOG.md") continue;
   for (const [name] of read(file).matchAll(/\bHEDDLE_[A-Z0-9_]*[A-Z0-9]\b/g)) {
-    if (!declared.has(name) && !inCode.has(name)) problems.push(`${file} names ${name}, which nobody reads.`);
+    if (!declared.has(name) && !inCode.has(name)) problems.push(`${file} names ${name}, which no code reads.`);
   }
 }
 const { peerDependencies } = JSON.parse(read("package.json")) as { peerDependencies: Record<string, string> };

@@ -85,7 +85,7 @@ export function notifyLauncher(what: LauncherMessage): void {
   if (process.env[IS_CHILD] !== undefined) process.send?.(what);
 }
 
-/** Calls `stop` when the launcher is gone without notice. */
+/** Calls `stop` when the launcher has exited without notice. */
 export function onLauncherEnd(stop: () => void): void {
   if (process.env[IS_CHILD] === undefined || !process.channel) return;
   process.once("disconnect", stop);

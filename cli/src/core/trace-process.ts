@@ -38,7 +38,7 @@ export interface TraceProcessOptions {
   dataDir: string;
   database: { uri: string; socket: string | null };
   tracingKey: string;
-  /** Called with the address at each start; null when there will be no further one. */
+  /** Called with the URL at each start; null when there will be no further one. */
   onUrl(url: string | null): void;
   /** Reports events after the first start. */
   say(message: string): void;

@@ -42,7 +42,7 @@ const deploymentServers = queryOptions({
   refetchInterval: 15_000,
 });
 
-/** Returns the agent servers that have pages: the one beside the console and all deployments with an address. */
+/** Returns the agent servers that have pages: the one beside the console and all deployments with a URL. */
 export function useAgentServers(): { servers: AgentServer[]; isPending: boolean; error: Error | null } {
   const { data: about, isPending, error } = useQuery(spacesQuery);
   const deployments = useQuery({ ...deploymentServers, enabled: about?.spaces.control === true });

@@ -97,7 +97,7 @@ export class Outbox {
       const destination = this.#destination;
       if (!batch || destination.state !== "on") break;
       const answer = await this.#post(destination, batch);
-      // it may have been evicted meanwhile
+      // it may have been evicted in the meantime
       if (this.#batches[0] !== batch) continue;
       if (answer.taken) {
         this.#remove(batch);

@@ -128,7 +128,7 @@ export class Health {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<CheckResult>((resolve) => {
       const giveUp = () => resolve({ ok: false, reason: `no answer within ${PATIENCE_MS / 1000} s` });
-      // after a stall of this process, timers fire before the answers that arrived meanwhile
+      // after a stall of this process, timers fire before the responses that arrived during it
       timer = setTimeout(() => setImmediate(giveUp), PATIENCE_MS);
     });
     return Promise.race([part.pending.answer, late]).finally(() => clearTimeout(timer));

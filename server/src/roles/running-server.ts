@@ -80,7 +80,7 @@ export async function openServer(
   return { http, log, database: database.address, bodies };
 }
 
-/** Answers requests from now on. */
+/** Starts to serve requests. */
 export function serve(
   http: HttpServer,
   fetch: Hono["fetch"],

@@ -54,7 +54,7 @@ const keepParsedBody: MiddlewareHandler = async (c: Context, next) => {
  */
 function isEndpoint({ method, path, handler }: RouterRoute): boolean {
   if (method !== "ALL" || !path.includes("*")) return true;
-  // Hono wraps the handlers of a sub-app that has an error handler of its own
+  // Hono wraps the handlers of a sub-app that has its own error handler
   const { __COMPOSED_HANDLER: own = handler } = handler as { __COMPOSED_HANDLER?: RouterRoute["handler"] };
   return own.length < 2 || MOUNTED.test(String(own));
 }
@@ -76,7 +76,7 @@ export function authenticateFirst(app: Hono, routes: Route[], guard: Guard): voi
   }
 }
 
-/** Sets `c.get("auth")`, as the reference server does. */
+/** Sets `c.get("auth")`, as LangGraph's server does. */
 export function setUserHeader(c: Context, principal: Principal): void {
   const user = toAuthUser(principal);
   c.set("auth", { user, scopes: user.permissions });

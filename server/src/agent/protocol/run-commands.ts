@@ -58,7 +58,7 @@ export async function runStart(deps: AgentDeps, caller: Caller, rawParams: unkno
   const wanted = params.multitaskStrategy ?? params.multitask_strategy;
   const runId = await start(deps, caller, {
     assistant_id: assistant,
-    // by id: another command may have answered them meanwhile
+    // by id: another command may have answered them in the meantime
     ...(asked.length > 0 ? { command: { resume: Object.fromEntries(asked.map((id) => [id, input])) } } : { input }),
     config,
     metadata,

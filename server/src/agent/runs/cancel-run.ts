@@ -36,7 +36,7 @@ export async function cancelOne(
   }
 }
 
-/** Cancels all matching runs; 404 when there are none. Runs that end meanwhile are ignored. */
+/** Cancels all matching runs; 404 when there are none. Runs that end in the meantime are ignored. */
 export async function cancelMany(
   deps: AgentDeps,
   principal: Principal | null,

@@ -1,4 +1,4 @@
-/** Runs of a whole server with real hosts and a database behind a proxy that loses answers and connections. */
+/** Runs of a whole server with real hosts and a database behind a proxy that loses responses and connections. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, expect, test } from "vitest";

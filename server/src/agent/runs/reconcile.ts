@@ -2,7 +2,7 @@
  * Reconciles the rows of runs that are running under this server with the runs that it executes. They differ where an
  * answer of the database or a notification was lost, or a local step failed:
  * - a row without a run here is handed back to the queue,
- * - a run here whose row belongs to another server, or is gone, is dropped as lost,
+ * - a run here whose row belongs to another server, or was deleted, is dropped as lost,
  * - a run here that no host executes returns to the queue,
  * - a cancellation that has not reached the run's host is passed on to it.
  *

@@ -154,7 +154,7 @@ export class RunQueue {
     const elsewhere = !claim || !this.#hosts.runnable.includes(created.graph_id);
     if (created.outcome === "created" && !created.claimed) {
       if (elsewhere && !this.#o.alone()) await notifyQueue(this.#o.sql);
-      // a slot may have become free meanwhile; and a claim of the thread's next run skips it while this one is written
+      // a slot may have become free in the meantime; and a claim of the thread's next run skips it while this one is written
       else if (run.afterSeconds <= 0) this.wake();
     }
     return created;

@@ -128,7 +128,7 @@ export class ServerLease {
     this.#o.onBeat(running, asked);
     let released = orphaned;
     for (const other of gone) if (await this.#expire(other)) released = true;
-    // heartbeats continue meanwhile
+    // heartbeats continue during this
     if (released) this.#sweeping ??= this.#sweep();
   }
 

@@ -7,7 +7,7 @@ import { selectThreadSigns, type ThreadVersion } from "./sql.ts";
 const POLL_MS = 500;
 
 interface Watched {
-  /** Undefined when the thread is gone. */
+  /** Undefined when the thread has been deleted. */
   sign: ThreadVersion | undefined;
   changed: Deferred<void>;
   readers: number;
@@ -37,7 +37,7 @@ export class ThreadWatch {
     for (const watched of all) wake(watched);
   }
 
-  /** Resolves with the thread's sign once it differs from `known`; undefined when the thread is gone. */
+  /** Resolves with the thread's sign once it differs from `known`; undefined when the thread has been deleted. */
   async next(threadId: string, known: ThreadVersion, signal: AbortSignal): Promise<ThreadVersion | undefined> {
     let watched = this.#threads.get(threadId);
     if (!watched) {

@@ -81,7 +81,7 @@ test("serves built files to every page without a key, and no others", async () =
   }
 });
 
-test("answers 404 for an unknown agent, and 500 for a component that cannot be built", async () => {
+test("returns 404 for an unknown agent, and 500 for a component that cannot be built", async () => {
   const unknown = await call("POST", "/ui/nobody", { name: "weather" });
   expect([unknown.status, unknown.text]).toEqual([404, `UI not found for agent "nobody"`]);
   expect((await call("POST", "/ui/constructor", { name: "x" })).status).toBe(404);

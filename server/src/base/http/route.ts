@@ -69,7 +69,7 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   maxBodyBytes?: number;
   /** Whether the handler streams the body to disk and limits it itself. */
   streamsBody?: true;
-  /** Answers by status; null: no body. Several when the caller chooses between content types. */
+  /** Response schemas by status; null: no body. Several when the caller chooses between content types. */
   out: Record<number, Answer | Answer[] | null>;
   /** Error statuses besides those implied by the rest of the declaration (`errorStatuses`). */
   errors?: readonly ErrorStatus[];

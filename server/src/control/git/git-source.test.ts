@@ -84,7 +84,7 @@ test("connects only to checked addresses, and uses http only within private netw
   const metadata = source({}, { "git.inside": "169.254.169.254" }).resolve(at(url), "main", never);
   await expect(metadata).rejects.toThrow(/leads to a metadata service/);
   const open = source({}, { "git.example": "192.88.99.7" }).resolve(at("http://git.example/a"), "main", never);
-  await expect(open).rejects.toThrow(/must be an https:\/\/ address|leads to/);
+  await expect(open).rejects.toThrow(/must be an https:\/\/ URL|leads to/);
 });
 
 test("a silent or endless host is abandoned in time, with no process left", async () => {

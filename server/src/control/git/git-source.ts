@@ -61,7 +61,7 @@ export class GitSource {
       .map((root) => resolve(root));
   }
 
-  /** Throws AppError (422) for an address that must not be fetched. */
+  /** Throws AppError (422) for a URL that must not be fetched. */
   check(repoUrl: string): void {
     readRepository(repoUrl, this.#options.outbound, this.#localRoots);
   }
@@ -197,7 +197,7 @@ export class GitSource {
     };
   }
 
-  /** Prepares git's access: the address, pinned to the checked IP addresses, and the credentials. */
+  /** Prepares git's access: the URL, pinned to the checked IP addresses, and the credentials. */
   async #access({ repoUrl, credentials }: GitPlace, home: string): Promise<Access> {
     const { outbound } = this.#options;
     try {
@@ -208,9 +208,7 @@ export class GitSource {
       const addresses = await outbound.resolve(host, port);
       const isPublic = addresses.some(({ address }) => addressKind(parseAddress(address)!) === "public");
       if (url.protocol === "http:" && isPublic) {
-        throw new BuildError(
-          `${shown(repoUrl)} must be an https:// address: http is only allowed in private networks.`,
-        );
+        throw new BuildError(`${shown(repoUrl)} must be an https:// URL: http is only allowed in private networks.`);
       }
       const config: Access["config"] = [];
       if (isIP(host) === 0) {
@@ -333,5 +331,5 @@ function reportProgress(log: BuildLog): (line: string) => void {
   };
 }
 
-/** Returns the address without credentials, for messages. Valid addresses have none. */
+/** Returns the URL without credentials, for messages. Valid URLs have none. */
 const shown = (repoUrl: string): string => repoUrl.replace(/\/\/[^/@]*@/, "//");

@@ -48,9 +48,9 @@ export async function createIntegration(
 }
 
 /**
- * Changes an integration; null and missing fields remain unchanged. The address of the repositories is immutable, as a
+ * Changes an integration; null and missing fields remain unchanged. The URL of the repositories is immutable, as a
  * token is meant for one host. Another host for the API requires the token again, because otherwise a user who may
- * change the address could redirect the stored token to themselves.
+ * change the URL could redirect the stored token to themselves.
  */
 export async function changeIntegration(
   deps: Deps,

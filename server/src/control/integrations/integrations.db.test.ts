@@ -108,8 +108,8 @@ test("an integration hides its token and is listed in the shape of the contract"
 test.each<[string, object, (string | number)[]]>([
   ["no name", { name: undefined }, ["body", "name"]],
   ["a made-up kind", { kind: "svn" }, ["body", "kind"]],
-  ["an address that is none", { url: "ftp://a.example" }, ["body", "url"]],
-  ["an address with a password", { url: "https://a:b@git.example" }, ["body", "url"]],
+  ["a URL that is not http", { url: "ftp://a.example" }, ["body", "url"]],
+  ["a URL with a password", { url: "https://a:b@git.example" }, ["body", "url"]],
   ["a metadata service", { api_url: "http://169.254.169.254" }, ["body", "api_url"]],
   ["a kind without a usual address", { kind: "gitea" }, ["body", "url"]],
   ["a token with a line end", { token: "a\r\nX: y" }, ["body", "token"]],

@@ -7,7 +7,7 @@ import type { GithubRepository, Kind } from "./schema.ts";
 import type { IntegrationRow } from "./sql.ts";
 
 interface Host {
-  /** Returns the address of the host's API, derived from that of its repositories. */
+  /** Returns the URL of the host's API, derived from that of its repositories. */
   api(url: string): string;
   path(page: number): string;
   headers(token: string): Record<string, string>;
@@ -72,7 +72,7 @@ const HOSTS: Partial<Record<Kind, Host>> = {
   },
 };
 
-/** Returns the API address of an integration's host; undefined for a kind without one. */
+/** Returns the API URL of an integration's host; undefined for a kind without one. */
 export const apiAddress = ({ kind, url, api_url }: Pick<IntegrationRow, "kind" | "url" | "api_url">) =>
   api_url ?? HOSTS[kind]?.api(url);
 

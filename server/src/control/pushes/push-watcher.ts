@@ -93,7 +93,7 @@ export class PushWatcher {
     const deps = this.#deps;
     const made = await deps.sql.begin(async (tx) => {
       const row = await lockDeployment(tx, watch.tenant_id, watch.deployment_id);
-      // changed meanwhile: the next poll uses the new state
+      // changed during the poll: the next poll uses the new state
       if (row?.status !== "READY" || row.git_ref !== watch.git_ref) return "later";
       const seen = await watches.selectSeenCommit(tx, row.id);
       if (seen === undefined || seen === sha) return "known";

@@ -202,7 +202,7 @@ export class Supervisor {
       revisionId: wanted.revision_id,
       replica,
       place,
-      // if another process takes the port meanwhile, the instance ends and is restarted
+      // if another process takes the port before it is used, the instance exits and is restarted
       port: await freePort(),
     };
     const row = await rows.insertInstance(sql, made);

@@ -6,7 +6,7 @@ export interface Load {
   replicas: number;
   /** Runs that could start, and executing runs, over all replicas; null when a server does not report them. */
   queue: { due: number; running: number; slots: number } | null;
-  /** Processor time of all replicas in percent of one core; null when not known yet. */
+  /** CPU time of all replicas in percent of one core; null when not known yet. */
   cpuPercent: number | null;
   /** Cores requested per replica. */
   cpu: number;
@@ -36,7 +36,7 @@ function byQueue({ replicas, queue }: Load): number {
   return Math.min(replicas, Math.ceil(running / (slots * SLOTS_TARGET)));
 }
 
-/** Computes the replicas by processor time, never adding more than the machine has cores for. */
+/** Computes the replicas by CPU time, never adding more than the machine has cores for. */
 function byProcessors({ replicas, cpuPercent, cpu, cores }: Load): number {
   if (cpuPercent === null) return replicas;
   const ratio = cpuPercent / 100 / (cpu * replicas) / CPU_TARGET;

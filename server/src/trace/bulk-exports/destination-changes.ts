@@ -52,7 +52,7 @@ export async function rotateCredentials(
   await test(deps, { tenant_id: tenantId, config: found.config, credentials });
   const item = await deps.sql.begin(async (tx) => {
     const updated = await rows.updateCredentialsKeys(tx, tenantId, id, credentialNames(credentials));
-    // skipped if the destination was deleted meanwhile
+    // skipped if the destination was deleted in the meantime
     if (updated !== undefined) await putCredentials(deps, tenantId, id, credentials, tx);
     return updated;
   });

@@ -34,6 +34,6 @@ test("workspaces take turns at exports, and the last slot is reserved for one wi
 
   const began = performance.now();
   for (let n = 0; n < 10; n++) await claim();
-  // each pass of an exporter claims, and blocks the claims of others meanwhile
+  // each pass of an exporter claims, and blocks other exporters' claims until it is done
   expect((performance.now() - began) / 10).toBeLessThan(250);
 });

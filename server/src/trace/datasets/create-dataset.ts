@@ -5,7 +5,7 @@ import { checkSchema } from "./check-examples.ts";
 import type { DatasetCreate } from "./schema.ts";
 import { insertDataset } from "./sql.ts";
 
-/** @returns the id. @throws 409 when the workspace has a dataset of that name or id, 422 for an unusable schema */
+/** @returns the id. @throws 409 when the workspace already has a dataset with that name or id, 422 for an unusable schema */
 export async function createDataset(sql: Sql | Transaction, tenantId: string, given: DatasetCreate): Promise<string> {
   checkSchema("inputs_schema_definition", given.inputs_schema_definition);
   checkSchema("outputs_schema_definition", given.outputs_schema_definition);

@@ -14,7 +14,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 /**
- * Parses a multipart/form-data body (RFC 7578, RFC 2046 §5.1). The body is in memory as a whole, because runs are
+ * Parses a multipart/form-data body (RFC 7578, RFC 2046 §5.1). The whole body is in memory, because runs are
  * stored from there, and parts are slices of it. A part that declares its length (`Content-Length`, or `; length=N`
  * beside the content type, contract §1.5) is not even scanned. @fastify/busboy's Dicer was tried: a stream per part
  * takes four times as long.

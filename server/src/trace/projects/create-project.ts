@@ -5,7 +5,7 @@ import type { CreateBody, UpdateBody } from "./schema.ts";
 import * as rows from "../project-records/sql.ts";
 
 /**
- * Creates a project, or with `upsert` updates the one of that name. Throws 404 when its reference dataset does not
+ * Creates a project, or with `upsert` updates the project with that name. Throws 404 when its reference dataset does not
  * exist, 409 when the name or the id is already used.
  */
 export async function createProject(

@@ -77,7 +77,7 @@ test("the aliases of a route count in the rows of its path", () => {
   }
 });
 
-test("without a key or a user, only health and info have rows of their own", () => {
+test("without a key or a user, only health and info have their own rows", () => {
   for (const { method, path } of routes) {
     const rows = chosenRows(method, path, { key: false, user: false });
     const own = ["health", "info"].find((name) => CLASSES[name]!.includes(`${method} ${path}`));

@@ -49,7 +49,7 @@ export class ContainerDriver implements Driver {
   readonly #records: ImageRecords;
   readonly #states: ContainerStates;
   readonly #logs = new Map<string, ContainerLog>();
-  /** Processor time of a container in ns, and the time of the reading. */
+  /** CPU time of a container in ns, and the time of the reading. */
   readonly #measured = new Map<string, { nanoseconds: number; at: number }>();
   #cpus: number | undefined;
 

@@ -41,7 +41,7 @@ function oldestChild(parent: number): number | null {
   return children.toSorted((a, b) => a.started - b.started || a.pid - b.pid)[0]?.pid ?? null;
 }
 
-/** Reads proc_pid_stat(5); `fields` start at the state. Null when the process is gone. */
+/** Reads proc_pid_stat(5); `fields` start at the state. Null when the process has exited. */
 function readStat(pid: number): { name: string; fields: string[] } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
