@@ -176,7 +176,7 @@ try {
   line("with keys and limits: p95", `${p95.toFixed(3)} ms`);
   line("cost of keys and limits", `${(guarded - bare).toFixed(3)} ms`, "< 0.3 ms", guarded - bare < 0.3);
   line("64 clients, keys and limits on", `${perSecond.toFixed(0)} /s`, ">= 3000 /s", perSecond >= 3000);
-  line("  CPU time of the server a request", `${processor.toFixed(3)} ms`);
+  line("  CPU time per request", `${processor.toFixed(3)} ms`);
   const distinct = SIZES.distinct.toLocaleString("en");
   line(`growth by ${distinct} keys and ${distinct} addresses`, `${memory.toFixed(0)} MB`, "< 100 MB", memory < 100);
   if (loadBefore > 1)

@@ -105,7 +105,7 @@ try {
     const perSecond = full.runs / full.seconds;
     const half = await load(server, server.firstKey, SECONDS / 3, TARGETS.perSecond / 2 / BATCH);
     rows.push(
-      ["runs a second", perSecond.toFixed(0), `>= ${TARGETS.perSecond}`, perSecond >= TARGETS.perSecond],
+      ["runs per second", perSecond.toFixed(0), `>= ${TARGETS.perSecond}`, perSecond >= TARGETS.perSecond],
       [
         "answer at full load, median / p99",
         `${median(full.latencies).toFixed(0)} / ${percentile(full.latencies, 0.99).toFixed(0)} ms`,
@@ -125,7 +125,7 @@ try {
         percentile(half.latencies, 0.99) < TARGETS.p99,
       ],
       [
-        "CPU time a run, server / client",
+        "CPU time per run, server / client",
         `${(full.server / full.runs).toFixed(3)} / ${(full.client / full.runs).toFixed(3)} ms`,
         "",
         undefined,
@@ -156,7 +156,7 @@ function mb(bytes: number): string {
 }
 
 console.log(
-  `Ingest: multipart requests of ${BATCH} runs, ${(size / 1000).toFixed(1)} kB a run, ${CONNECTIONS} connections, ${SECONDS} s. ` +
+  `Ingest: multipart requests of ${BATCH} runs, ${(size / 1000).toFixed(1)} kB per run, ${CONNECTIONS} connections, ${SECONDS} s. ` +
     `Node ${process.version}, ${cpus().length} cores, client on the same machine.\n`,
 );
 for (const [what, value, target, pass] of rows) {

@@ -198,7 +198,7 @@ try {
     const list = of(which, p99).map((ms) => ms.toFixed(0));
     console.log(
       `${READERS} readers while ${STALLED} others ${which === "reading" ? "read " : "stall"}: late by ${middle(which, (t) => t.median).toFixed(0)} ms, p99 ${middle(which, p99).toFixed(0)} ms (${list.join(", ")}); ` +
-        `${(middle(which, (t) => t.cost) * 1000).toFixed(0)} us of CPU time a frame, server ${middle(which, (t) => t.memory).toFixed(0)} MB`,
+        `${(middle(which, (t) => t.cost) * 1000).toFixed(0)} us of CPU time per frame, server ${middle(which, (t) => t.memory).toFixed(0)} MB`,
     );
   }
   console.log(

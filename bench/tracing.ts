@@ -36,7 +36,7 @@ for (const mode of ["without", "with", "without", "with"] as const) {
   await run(RUNS);
   const ms = (processorTime(host.child.pid!) - before) / RUNS;
   measured[mode].push(ms);
-  console.log(`${mode.padEnd(8)} ${ms.toFixed(2)} ms of CPU time a run, ${Math.round(bytes / RUNS)} bytes sent`);
+  console.log(`${mode.padEnd(8)} ${ms.toFixed(2)} ms of CPU time per run, ${Math.round(bytes / RUNS)} bytes sent`);
   await host.stop();
 }
 sink.close();

@@ -147,7 +147,7 @@ export async function closedLoop(
 export function reportSide(name: string, measured: Measured, side: 0 | 1): string {
   const cost = measured.cost[side];
   const parts = `server ${cost.server.toFixed(2)}, hosts ${cost.hosts.toFixed(2)}, Postgres ${cost.postgres.toFixed(2)}`;
-  return `${name.padEnd(18)}${median(measured.perSecond[side]).toFixed(0)} runs/s  ${total(cost).toFixed(2)} ms of CPU time a run (${parts})`;
+  return `${name.padEnd(18)}${median(measured.perSecond[side]).toFixed(0)} runs/s  ${total(cost).toFixed(2)} ms of CPU time per run (${parts})`;
 }
 
 const zero = (): Cost => ({ server: 0, hosts: 0, postgres: 0 });

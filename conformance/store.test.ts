@@ -145,7 +145,7 @@ describe("the store over HTTP", () => {
     ["a label with a period", { namespace: ["a.b"], key: "k", value: {} }, [422]],
     ["an empty label", { namespace: ["a", ""], key: "k", value: {} }, [422]],
     ["no key", { namespace: ["a"], value: {} }, [422]],
-    ["a value that is no object", { namespace: ["a"], key: "k", value: 7 }, [422]],
+    ["a value that is not an object", { namespace: ["a"], key: "k", value: 7 }, [422]],
   ])("rejects an item with %s", async (_, item, statuses) => {
     expect((await request("PUT", "/store/items", item)).status).toBeOneOf(statuses);
   });

@@ -77,7 +77,7 @@ test.skipIf(!isMounted)("a build that fills the disk fails with the reason and f
 });
 
 test.skipIf(!isMounted)(
-  "a control plane on a full disk accepts no archive and no build, and both once space is free",
+  "a control plane on a full disk accepts no archives and builds, and accepts both once space is free",
   async () => {
     const before = builds();
     const archive = createArchive(graphProject("zeros", { "zeros.txt": "0".repeat(12_000_000) }));

@@ -62,24 +62,24 @@ export async function run(args: string[]): Promise<void> {
   const directory = dirname(config);
   const name = deploymentName(options.name ?? basename(directory));
   const api = new ControlApi(options.url, options["api-key"]);
-  const say = (line: string) => process.stderr.write(`${line}\n`);
+  const print = (line: string) => process.stderr.write(`${line}\n`);
   const environment = options.env ? projectEnvironment(config) : {};
   const secrets = Object.entries(environment).map(([name, value]) => ({ name: name, value }));
 
   const place = mkdtempSync(join(tmpdir(), "heddle-deploy-"));
   try {
     const { files, links } = listProject(directory);
-    if (links.length > 0) say(`Skipped symbolic links: ${links.slice(0, 10).join(", ")}`);
+    if (links.length > 0) print(`Skipped symbolic links: ${links.slice(0, 10).join(", ")}`);
     for (const { name: dependency, spec } of packagesOutside(directory)) {
-      say(`package.json takes ${dependency} from ${spec}, which is outside the project and is not sent with it.`);
+      print(`package.json takes ${dependency} from ${spec}, which is outside the project and is not sent with it.`);
     }
     const archive = join(place, "source.tar.gz");
     await archiveProject(directory, files, archive);
-    const send = withoutReserved(secrets, say);
+    const send = withoutReserved(secrets, print);
     const known = await api.findByName(name);
-    if (!known) say(`Creating the deployment ${name}`);
+    if (!known) print(`Creating the deployment ${name}`);
     const deployment = known ?? (await send((accepted) => create(api, name, accepted)));
-    say(`Sending ${files.length} files, ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
+    print(`Sending ${files.length} files, ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
     const path = await upload(api, deployment.id, archive);
     const changed = await send((accepted) =>
       api.send<DeploymentOnWire>("PATCH", `/v2/deployments/${deployment.id}`, {
@@ -90,7 +90,7 @@ export async function run(args: string[]): Promise<void> {
         ...(options["clear-env"] && { clear_secrets: true }),
       }),
     );
-    const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, say);
+    const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, print);
     const url = changed.source_config.custom_url;
     if (options.json) {
       const { status, status_message: message } = revision;
@@ -120,7 +120,7 @@ export function deploymentName(text: string): string {
 type Secrets = { name: string; value: string }[];
 
 /** Drops names that the platform sets itself, after reporting them. */
-function withoutReserved(secrets: Secrets, say: (line: string) => void) {
+function withoutReserved(secrets: Secrets, print: (line: string) => void) {
   let accepted = secrets;
   return async <T>(attempt: (secrets: Secrets) => Promise<T>): Promise<T> => {
     try {
@@ -133,7 +133,7 @@ function withoutReserved(secrets: Secrets, say: (line: string) => void) {
           .map(({ loc }) => accepted[Number(loc[2])]?.name),
       );
       if (reserved.size === 0 || reserved.size < issues.length) throw error;
-      say(`Skipped variables that the platform sets: ${[...reserved].join(", ")}`);
+      print(`Skipped variables that the platform sets: ${[...reserved].join(", ")}`);
       accepted = accepted.filter((secret) => !reserved.has(secret.name));
       return attempt(accepted);
     }

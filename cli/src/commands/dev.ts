@@ -73,7 +73,7 @@ export async function run(args: string[]): Promise<void> {
   let trace: TraceProcess | undefined;
   let consoleServer: RunningConsole | undefined;
   let tracesUrl: string | null = null;
-  const say = (message: string) => console.error(`heddle: ${message}`);
+  const warn = (message: string) => console.error(`heddle: ${message}`);
   // Does nothing at first: the banner reports the first load.
   let announce = (_graphs: Graphs) => {};
   const starting = startAgentServer({
@@ -116,13 +116,13 @@ export async function run(args: string[]): Promise<void> {
       sendTracesTo(url === null ? { state: "off" } : { state: "on", url, key: tracingKey });
     };
     const place = { launcher: launcherPath(), host, port: options["trace-port"], dataDir, database };
-    trace = new TraceProcess({ ...place, tracingKey, onUrl, say });
+    trace = new TraceProcess({ ...place, tracingKey, onUrl, print: warn });
     traces = await trace.start(TRACE_START_TIMEOUT_MS);
   }
   if (options.console) {
     const { keysNeeded } = server;
     const at = { host, port: options["console-port"], keysNeeded };
-    consoleServer = await serveConsole(at, { agent: () => server.url, trace: () => tracesUrl }, say);
+    consoleServer = await serveConsole(at, { agent: () => server.url, trace: () => tracesUrl }, warn);
   }
   process.stdout.write(
     await banner({

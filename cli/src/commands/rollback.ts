@@ -33,8 +33,8 @@ export async function run(args: string[]): Promise<void> {
   const target = wanted ?? (await served(api, deployment));
   const path = `/v2/deployments/${deployment.id}/revisions/${target}/redeploy`;
   const changed = await api.send<DeploymentOnWire>("POST", path);
-  const say = (line: string) => process.stderr.write(`${line}\n`);
-  const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, say);
+  const print = (line: string) => process.stderr.write(`${line}\n`);
+  const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, print);
   if (revision.status !== "DEPLOYED") {
     throw new Error(`The revision is ${revision.status}. ${revision.status_message ?? ""}`.trim());
   }

@@ -53,7 +53,7 @@ export async function run(args: string[]): Promise<void> {
   let trace: TraceProcess | undefined;
   let consoleServer: RunningConsole | undefined;
   let tracesUrl: string | null = null;
-  const say = (message: string) => console.error(`heddle: ${message}`);
+  const print = (message: string) => console.error(`heddle: ${message}`);
   let resolveTraces = (_: { url: string; key: string } | null) => {};
   const traces = new Promise<{ url: string; key: string } | null>((resolve) => (resolveTraces = resolve));
   if (!options.trace) resolveTraces(null);
@@ -86,12 +86,12 @@ export async function run(args: string[]): Promise<void> {
       tracesUrl = url;
       resolveTraces(url === null ? null : { url, key });
     };
-    trace = new TraceProcess({ ...place, tracingKey: key, onUrl, say });
+    trace = new TraceProcess({ ...place, tracingKey: key, onUrl, print });
     outcome = await trace.start();
   }
   if (options.console) {
     const at = { host, port: options["console-port"], keysNeeded: server.keysNeeded };
-    consoleServer = await serveConsole(at, { control: () => server.url, trace: () => tracesUrl }, say);
+    consoleServer = await serveConsole(at, { control: () => server.url, trace: () => tracesUrl }, print);
   }
   process.stdout.write(banner(server, dataDir, outcome, consoleServer?.outcome));
 }

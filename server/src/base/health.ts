@@ -38,7 +38,7 @@ export interface HealthOptions {
 const LOOK_MS = 2000;
 /** Probes within this interval share one result. */
 const SHARED_MS = 1000;
-const PATIENCE_MS = 3000;
+const CHECK_TIMEOUT_MS = 3000;
 /** An answer overdue by this much is abandoned: its connection is dead, and a new one may work. */
 const ABANDON_MS = 10_000;
 
@@ -127,9 +127,9 @@ export class Health {
     }
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<CheckResult>((resolve) => {
-      const giveUp = () => resolve({ ok: false, reason: `no answer within ${PATIENCE_MS / 1000} s` });
+      const giveUp = () => resolve({ ok: false, reason: `no answer within ${CHECK_TIMEOUT_MS / 1000} s` });
       // after a stall of this process, timers fire before the responses that arrived during it
-      timer = setTimeout(() => setImmediate(giveUp), PATIENCE_MS);
+      timer = setTimeout(() => setImmediate(giveUp), CHECK_TIMEOUT_MS);
     });
     return Promise.race([part.pending.answer, late]).finally(() => clearTimeout(timer));
   }

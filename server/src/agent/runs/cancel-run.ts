@@ -25,8 +25,8 @@ export async function cancelOne(
   cancellation: Cancellation,
 ): Promise<void> {
   const { threadId, runId, action, wait, reason } = cancellation;
-  const asked = { thread_id: threadId, action, metadata: { run_ids: [runId], status: "pending" } };
-  await requireThread(deps, principal, "threads:update", asked, notFound("Run not found"));
+  const authValue = { thread_id: threadId, action, metadata: { run_ids: [runId], status: "pending" } };
+  await requireThread(deps, principal, "threads:update", authValue, notFound("Run not found"));
   const outcome = await deps.queue.cancel(threadId, runId, action, reason ?? "cancelled by the caller");
   if (outcome === "not_found") throw notFound("Run not found");
   if (outcome === "finished") throw conflict("Run has finished already.");

@@ -22,7 +22,7 @@ export class ThreadWatch {
   readonly #failure: RepeatedFailure;
   #threads = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
-  #looking = false;
+  #polling = false;
 
   constructor(sql: Sql, log: Log) {
     this.#sql = sql;
@@ -45,7 +45,7 @@ export class ThreadWatch {
       this.#threads.set(threadId, watched);
     }
     watched.readers += 1;
-    this.#timer ??= setInterval(() => void this.#look(), POLL_MS);
+    this.#timer ??= setInterval(() => void this.#poll(), POLL_MS);
     const leave = () => wake(watched);
     signal.addEventListener("abort", leave);
     try {
@@ -62,12 +62,12 @@ export class ThreadWatch {
 
   /** Checks at once, because a run starts here. */
   touch(threadId: string): void {
-    if (this.#threads.has(threadId)) void this.#look();
+    if (this.#threads.has(threadId)) void this.#poll();
   }
 
-  async #look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
+  async #poll(): Promise<void> {
+    if (this.#polling) return;
+    this.#polling = true;
     try {
       const ids = [...this.#threads.keys()];
       const signs = ids.length > 0 ? await selectThreadSigns(this.#sql, ids) : [];
@@ -83,7 +83,7 @@ export class ThreadWatch {
     } catch (error) {
       this.#failure.failed(error);
     } finally {
-      this.#looking = false;
+      this.#polling = false;
       if (this.#threads.size === 0) {
         clearInterval(this.#timer);
         this.#timer = undefined;

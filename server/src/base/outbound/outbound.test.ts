@@ -120,10 +120,10 @@ test("DNS rebinding: resolves a name once per connection, and blocks a later pri
 });
 
 test.each([
-  ["an address", (port: number) => `http://${INSIDE}:${port}/`],
-  ["an odd notation", (port: number) => `http://2130706433:${port}/`],
+  ["an IP address", (port: number) => `http://${INSIDE}:${port}/`],
+  ["a decimal IP address", (port: number) => `http://2130706433:${port}/`],
   ["IPv6", (port: number) => `http://[::ffff:7f00:1]:${port}/`],
-  ["a name", (port: number) => `http://evil.example:${port}/`],
+  ["a host name", (port: number) => `http://evil.example:${port}/`],
   ["metadata", () => "http://169.254.169.254/latest/meta-data/iam/"],
 ])("does not follow a redirect to a private address, written as %s", async (_, location) => {
   const { port, knocks } = await victim();

@@ -107,12 +107,12 @@ test("an integration hides its token and is listed in the shape of the contract"
 
 test.each<[string, object, (string | number)[]]>([
   ["no name", { name: undefined }, ["body", "name"]],
-  ["a made-up kind", { kind: "svn" }, ["body", "kind"]],
+  ["an unknown kind", { kind: "svn" }, ["body", "kind"]],
   ["a URL that is not http", { url: "ftp://a.example" }, ["body", "url"]],
   ["a URL with a password", { url: "https://a:b@git.example" }, ["body", "url"]],
   ["a metadata service", { api_url: "http://169.254.169.254" }, ["body", "api_url"]],
-  ["a kind without a usual address", { kind: "gitea" }, ["body", "url"]],
-  ["a token with a line end", { token: "a\r\nX: y" }, ["body", "token"]],
+  ["a kind without a default URL", { kind: "gitea" }, ["body", "url"]],
+  ["a token with a line break", { token: "a\r\nX: y" }, ["body", "token"]],
   ["a user name with a colon", { username: "a:b" }, ["body", "username"]],
   ["a short webhook secret", { webhook_secret: "short" }, ["body", "webhook_secret"]],
 ])("rejects an integration with %s", async (_, change, loc) => {

@@ -104,7 +104,7 @@ export class Scaler {
     const percents = usages.map((usage) => usage?.cpu_percent ?? null);
     return {
       replicas: ready.length,
-      queue: await askQueue(ready[0]!.row.port),
+      queue: await fetchQueue(ready[0]!.row.port),
       cpuPercent: percents.includes(null) ? null : percents.reduce<number>((sum, value) => sum + value!, 0),
       cpu: row.source_config.resource_spec?.cpu ?? 1,
       cores: availableParallelism(),
@@ -124,7 +124,7 @@ interface Metric {
 }
 
 /** Reads the queue of all replicas, which each of them reports; null when the server does not. Never throws. */
-async function askQueue(port: number): Promise<Load["queue"]> {
+async function fetchQueue(port: number): Promise<Load["queue"]> {
   const text = await new Promise<string>((resolve) => {
     const request = get({ host: "127.0.0.1", port, path: "/metrics?format=json", agent: false }, (response) => {
       let body = "";

@@ -188,7 +188,7 @@ export class Supervisor {
       deployment: { id: wanted.deployment_id, name: wanted.name, tenant_id: wanted.tenant_id },
       revisionId: wanted.revision_id,
       config: wanted.source_config,
-      git: gitOrder(wanted),
+      git: gitParams(wanted),
       secrets: await readEnvironment(secrets, { purpose: "revision-env", id: wanted.revision_id }),
       databaseUri: databases.uri(wanted.deployment_id, credentials),
       secretsKey: credentials.secretsKey,
@@ -257,7 +257,7 @@ export class Supervisor {
   }
 }
 
-const gitOrder = (row: rows.DesiredInstanceRow): EnvironmentParams["git"] =>
+const gitParams = (row: rows.DesiredInstanceRow): EnvironmentParams["git"] =>
   row.source === "github" && row.repo_ref !== null && row.repo_commit_sha !== null
     ? {
         url: row.source_config.repo_url ?? "",

@@ -119,7 +119,7 @@ export async function countAttempt(
   return row!;
 }
 
-export async function takeBackAttempt(sql: Sql, hash: string): Promise<void> {
+export async function undoAttempt(sql: Sql, hash: string): Promise<void> {
   await sql`update sign_in_attempts set attempts = greatest(attempts - 1, 0) where bucket = decode(${hash}, 'hex')`;
 }
 

@@ -29,7 +29,7 @@ const shared = {
 
 /** Fields of v2 that would reveal the trace's location. */
 const HIDDEN = new Set(["PROJECT_ID", "APP_PATH", "REFERENCE_EXAMPLE_ID", "REFERENCE_DATASET_ID", "IS_IN_DATASET"]);
-const shown = (selects: readonly string[] | undefined) => selects?.filter((name) => !HIDDEN.has(name));
+const publicSelects = (selects: readonly string[] | undefined) => selects?.filter((name) => !HIDDEN.has(name));
 
 export function publicRunRoutes(deps: TraceDeps): Route[] {
   const selectTrace = ({ tenant_id, project_id, trace_id }: Share) => ({
@@ -151,7 +151,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         const share = await openShare(deps, params.share_token);
         const { scope, selection } = selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
-        const runs = serializeRuns(deps, scope, context, selection, planV2(shown(body.selects)), false);
+        const runs = serializeRuns(deps, scope, context, selection, planV2(publicSelects(body.selects)), false);
         return jsonFrom(surround('{"items":', runs, "}"));
       },
     }),
@@ -169,7 +169,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         const { scope, selection } = selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
         const selected = { ...selection, ids: [params.run_id] };
-        return rawJson(await retrieveRunV2(deps, scope, context, selected, shown(query.selects)));
+        return rawJson(await retrieveRunV2(deps, scope, context, selected, publicSelects(query.selects)));
       },
     }),
   ];

@@ -70,7 +70,7 @@ async function pull(params: PrepareImageParams, uri: string): Promise<PreparedIm
     uri,
     always: settings.containerPull === "always",
     credentials: isOperators ? images.credentials : await credentialsFor(build, settings, uri),
-    judge: async (reference) => (isOperators ? undefined : checkRegistryAddress(outbound, reference)),
+    check: async (reference) => (isOperators ? undefined : checkRegistryAddress(outbound, reference)),
     write: (line) => log.write(line),
     signal,
   });
