@@ -85,7 +85,7 @@ async function measure(
   const idle = residentBytes(running.pid);
   let peak = idle;
   const cpuBefore = cpuTicks(running.pid);
-  const began = Date.now();
+  const startedAt = Date.now();
   const { id } = await ask<{ id: string }>(running, key, "POST", "/api/v1/bulk-exports", {
     bulk_export_destination_id: destination,
     session_id: project,
@@ -104,7 +104,7 @@ async function measure(
   const { rows_written: rows, bytes_written: bytes, files_written: files } = done.progress;
   if (done.status !== "COMPLETED" || rows !== RUNS) throw new Error(`${done.status} with ${rows} rows: ${done.error}`);
   // from the request to the end that the export itself reports, regardless of the polling
-  const seconds = (Date.parse(done.finished_at!) - began) / 1000;
+  const seconds = (Date.parse(done.finished_at!) - startedAt) / 1000;
   return { seconds, cpu, files, bytes, idle, peak };
 }
 

@@ -44,9 +44,9 @@ function createRequester(pool: Pool): Ask {
 async function timed(ask: Ask, headers: Record<string, string>, times: number): Promise<number[]> {
   const samples: number[] = [];
   for (let n = 0; n < times; n++) {
-    const began = performance.now();
+    const startedAt = performance.now();
     const status = await ask(headers);
-    samples.push(performance.now() - began);
+    samples.push(performance.now() - startedAt);
     if (status !== 200) throw new Error(`${ROUTE} answered ${status}`);
   }
   return samples;
@@ -151,14 +151,14 @@ const line = (label: string, value: string, target = "", good = true) => {
 };
 try {
   console.error("guard: cost");
-  const on = await start("on", EVERYTHING_ON);
+  const limited = await start("on", EVERYTHING_ON);
   const off = await start("off", { HEDDLE_AUTH: "off", HEDDLE_RATE_LIMITS: "off" });
-  const headers = { "x-api-key": on.firstKey, "x-forwarded-for": "203.0.113.1" };
-  const { guarded, p95, bare } = await measureCost(on, off, headers);
+  const headers = { "x-api-key": limited.firstKey, "x-forwarded-for": "203.0.113.1" };
+  const { guarded, p95, bare } = await measureCost(limited, off, headers);
   console.error("guard: throughput");
   await off.stop();
-  const { perSecond, processor } = await throughput(on, headers);
-  await on.stop();
+  const { perSecond, processor } = await throughput(limited, headers);
+  await limited.stop();
   console.error("guard: memory");
   // without authentication any text is a key, so none has to be created first
   const open = await start("open", {

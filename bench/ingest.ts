@@ -39,18 +39,18 @@ async function load(server: TraceUnderTest, key: string, seconds: number, rate?:
   const pool = new Pool(server.url, { connections: rate === undefined ? CONNECTIONS : 64 });
   const cpuBefore = { server: await processorMs(server.url), client: process.cpuUsage() };
   const outcome: Outcome = { server: 0, client: 0, runs: 0, seconds, latencies: [], peak: 0, refused: 0 };
-  const began = performance.now();
-  const deadline = began + seconds * 1000;
+  const startedAt = performance.now();
+  const deadline = startedAt + seconds * 1000;
   const send = async () => {
     const { body, type } = multipartBody("bench");
     const sent = performance.now();
     const headers = { "content-type": type, "x-api-key": key };
-    const answer = await pool.request({ method: "POST", path: "/runs/multipart", headers, body });
-    const text = await answer.body.text();
+    const response = await pool.request({ method: "POST", path: "/runs/multipart", headers, body });
+    const text = await response.body.text();
     outcome.latencies.push(performance.now() - sent);
-    if (answer.statusCode === 202) outcome.runs += BATCH;
-    else if (answer.statusCode === 429 || answer.statusCode === 503) outcome.refused++;
-    else throw new Error(`${answer.statusCode} ${text}`);
+    if (response.statusCode === 202) outcome.runs += BATCH;
+    else if (response.statusCode === 429 || response.statusCode === 503) outcome.refused++;
+    else throw new Error(`${response.statusCode} ${text}`);
   };
   let watching = true;
   const watch = (async () => {
@@ -69,7 +69,7 @@ async function load(server: TraceUnderTest, key: string, seconds: number, rate?:
     } else {
       const sent: Promise<void>[] = [];
       for (let n = 0; performance.now() < deadline; n++) {
-        const wait = began + (n * 1000) / rate - performance.now();
+        const wait = startedAt + (n * 1000) / rate - performance.now();
         if (wait > 0) await sleep(wait);
         sent.push(send());
       }
@@ -80,7 +80,7 @@ async function load(server: TraceUnderTest, key: string, seconds: number, rate?:
     await watch;
     await pool.close();
   }
-  outcome.seconds = (performance.now() - began) / 1000;
+  outcome.seconds = (performance.now() - startedAt) / 1000;
   outcome.server = (await processorMs(server.url)) - cpuBefore.server;
   const { user, system } = process.cpuUsage(cpuBefore.client);
   outcome.client = (user + system) / 1000;

@@ -39,11 +39,11 @@ const settings = `output_format_parquet_compression_method = 'zstd', output_form
   output_format_parquet_row_group_size = 8000, output_format_parquet_row_group_size_bytes = 33554432,
   max_block_size = 2000, join_algorithm = 'hash'`;
 const before = process.cpuUsage();
-const began = performance.now();
+const startedAt = performance.now();
 await session.queryAsync(
   `insert into function file('${file}', 'Parquet') settings ${settings} select ${columns} from runs final ${join}`,
 );
-const seconds = (performance.now() - began) / 1000;
+const seconds = (performance.now() - startedAt) / 1000;
 const { user, system } = process.cpuUsage(before);
 const tokens = Number((await session.queryAsync(`select sum(c15) from file('${file}')`, { format: "CSV" })).text());
 const rows = Number((await session.queryAsync(`select count() from file('${file}')`, { format: "CSV" })).text());

@@ -160,7 +160,7 @@ class Readers {
 const directory = await temporaryDirectory();
 const server = await startHeddle(directory);
 const client = new AgentClient(server.url);
-const began = performance.now();
+const startedAt = performance.now();
 let failed = false;
 try {
   for (let n = 0; n < 200; n++) await client.echo(await client.newThread());
@@ -181,7 +181,7 @@ try {
   const readers = await Readers.open(server, client, flood);
   const turns: Record<"reading" | "stalled", Turn[]> = { reading: [], stalled: [] };
   await readers.turn(false);
-  for (let n = 0; n < PAIRS && (n < 2 || performance.now() - began < LAST_BEGIN_MS); n++) {
+  for (let n = 0; n < PAIRS && (n < 2 || performance.now() - startedAt < LAST_BEGIN_MS); n++) {
     // alternate which goes first
     for (const stalled of n % 2 === 0 ? [false, true] : [true, false])
       turns[stalled ? "stalled" : "reading"].push(await readers.turn(stalled));
@@ -206,7 +206,7 @@ try {
       `A stalled reader took ${readers.taken.toFixed(1)} of ${flooded.toFixed(0)} MB.`,
   );
   console.log(
-    `${((performance.now() - began) / 1000).toFixed(0)} s, load ${loadavg()[0]!.toFixed(1)} on ${cpus().length} cores`,
+    `${((performance.now() - startedAt) / 1000).toFixed(0)} s, load ${loadavg()[0]!.toFixed(1)} on ${cpus().length} cores`,
   );
 } finally {
   await client.close();

@@ -58,7 +58,7 @@ interface Running extends Side {
 }
 
 export async function measureByTurns(sides: [Side, Side], options: TurnOptions): Promise<Measured> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const perSecond: [number[], number[]] = [[], []];
   const cost: [Cost, Cost] = [zero(), zero()];
   for (let pair = 0; pair < options.pairs; pair++) {
@@ -73,7 +73,7 @@ export async function measureByTurns(sides: [Side, Side], options: TurnOptions):
   for (const n of [0, 1] as const) cost[n] = add(zero(), cost[n], 1 / runs);
   return {
     runs,
-    seconds: (performance.now() - began) / 1000,
+    seconds: (performance.now() - startedAt) / 1000,
     perSecond,
     cost,
     ratio: median(ratios),
@@ -106,9 +106,9 @@ async function measurePair(
     for (const side of [first, second]) await timedRound(side, options.warmRuns);
     for (const side of [first, second]) side.perSecond = [];
     const before = [first, second].map((side) => side.processorTimes());
-    const began = performance.now();
+    const startedAt = performance.now();
     for (let n = 0; n < options.rounds / options.pairs; n++) {
-      if (performance.now() - began > options.limitMs / options.pairs) break;
+      if (performance.now() - startedAt > options.limitMs / options.pairs) break;
       // alternate which goes first
       for (const side of n % 2 === 0 ? [first, second] : [second, first]) await timedRound(side, options.runsPerRound);
     }

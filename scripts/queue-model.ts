@@ -29,9 +29,9 @@ try {
   const sql = connect(database, { max: 1 });
   await migrate(sql).finally(() => sql.end());
   console.log(`seed ${seed}`);
-  const began = performance.now();
+  const startedAt = performance.now();
   const found = await checkQueue(database, { sequences, seed });
-  const seconds = Math.round((performance.now() - began) / 1000);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
   console.log(`${found.sequences} sequences, ${found.commands} commands, ${seconds} s, seed ${seed}`);
   if (found.violation) console.log(`VIOLATION\n${found.violation}`);
   else console.log("no violation");

@@ -122,8 +122,8 @@ export async function run(args: string[]): Promise<void> {
   } else if (action === "verify") {
     const wanted = id();
     const { verify } = await import("../../../server/src/admin/export.ts");
-    const onFile = (done: number, of: number) => {
-      if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of} files`);
+    const onFile = (done: number, total: number) => {
+      if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${total} files`);
     };
     const found = await verify(readPlace(options), process.env, wanted, onFile);
     if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
@@ -136,8 +136,8 @@ export async function run(args: string[]): Promise<void> {
     print(found, `${lines}${counted}${found.deleted_count > 0 ? `, ${found.deleted_count} deleted since` : ""}`);
     if (found.problems.length > 0) process.exitCode = 1;
   } else {
-    const there = "destinations, create, list, watch, cancel or verify";
-    throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: ${there}.`);
+    const actions = "destinations, create, list, watch, cancel or verify";
+    throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: ${actions}.`);
   }
 
   function conclude(ended: ExportOnWire): void {
@@ -203,4 +203,4 @@ async function resolveProject(api: TraceApi, idOrName: string): Promise<string> 
   throw new Error(`There is no project "${idOrName}".`);
 }
 
-const ids = (of: { id: string }[]) => of.map(({ id }) => id).join(", ");
+const ids = (items: { id: string }[]) => items.map(({ id }) => id).join(", ");

@@ -70,12 +70,12 @@ export async function run(args: string[]): Promise<void> {
     const typed = await givenPassword(options["password-stdin"]);
     const password = !options.password ? ("none" as const) : typed === null ? ("made up" as const) : { given: typed };
     const user = { email, fullName: options.name ?? null, role, workspaceId: options.workspace, password };
-    const made = await admin.createUser(place, user);
-    print(`${email} is ${role} of ${role === "admin" ? "everything" : made.workspace}.`);
-    if (made.password !== null) print(`Password, shown only once: ${made.password}`);
+    const created = await admin.createUser(place, user);
+    print(`${email} is ${role} of ${role === "admin" ? "everything" : created.workspace}.`);
+    if (created.password !== null) print(`Password, shown only once: ${created.password}`);
   } else if (action === "password") {
-    const made = await admin.resetPassword(place, email, await givenPassword(options["password-stdin"]));
-    print(made === null ? "The password is set." : `Password, shown only once: ${made}`);
+    const generated = await admin.resetPassword(place, email, await givenPassword(options["password-stdin"]));
+    print(generated === null ? "The password is set." : `Password, shown only once: ${generated}`);
   } else {
     await admin.disableUser(place, email, action === "disable");
     print(`${email} is ${action}d.`);

@@ -96,7 +96,7 @@ export class TraceProcess {
     let told = "";
     let failures = 0;
     while (!this.#stopping.signal.aborted) {
-      const began = performance.now();
+      const startedAt = performance.now();
       const { exited, outcome } = this.#spawn();
       const result = await Promise.race([outcome, exited.then((how) => ({ problem: how, code: "" }))]);
       if ("url" in result) {
@@ -118,7 +118,7 @@ export class TraceProcess {
       if (!hasAnswered && "code" in result && /^(EADDRINUSE|EACCES|CONFIG)$/.test(result.code)) return onUrl(null);
       if (!hasAnswered && ++failures === MAX_FAILURES) return onUrl(null);
       if ("url" in result) print(`The trace platform exited (${how}); restarting it.`);
-      const isSteady = performance.now() - began > STEADY_MS;
+      const isSteady = performance.now() - startedAt > STEADY_MS;
       pause = isSteady || pause === 0 ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
       await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => {});
     }

@@ -48,7 +48,7 @@ export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace
     const id = uuid7();
     const { password: wanted } = user;
     const password = wanted === "none" ? null : wanted === "made up" ? madeUp() : wanted.given;
-    const made = await sql.begin(async (tx) => {
+    const created = await sql.begin(async (tx) => {
       if (!(await insertUser(tx, { id, email, full_name: user.fullName }))) return false;
       const { organization, workspace: inWorkspace } = ROLES[user.role];
       const member = { id: uuid7(), user_id: id, organization_id: organizationId, role_id: organization };
@@ -58,7 +58,7 @@ export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace
       if (password !== null) await setPassword({ sql: tx, passwords: new PasswordHashing() }, { id, email }, password);
       return true;
     });
-    if (!made) throw unprocessable(`The user ${email} already exists.`);
+    if (!created) throw unprocessable(`The user ${email} already exists.`);
     const target = { user_id: id, role: user.role };
     await recordCommand(sql, log, "heddle users create", target, { of: { organizationId, workspaceId }, place });
     return { workspace: workspace.display_name, password: wanted === "made up" ? password : null };

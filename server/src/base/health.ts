@@ -118,10 +118,10 @@ export class Health {
   async #answer(part: Part): Promise<CheckResult> {
     if (part.pending && this.#now() - part.pending.since > ABANDON_MS) part.pending = undefined;
     if (!part.pending) {
-      const answer = settled(part.check);
-      const pending = { since: this.#now(), answer };
+      const outcome = settled(part.check);
+      const pending = { since: this.#now(), answer: outcome };
       part.pending = pending;
-      void answer.then(() => {
+      void outcome.then(() => {
         if (part.pending === pending) part.pending = undefined;
       });
     }

@@ -52,7 +52,7 @@ export async function runProcessGroup(
   const timer = setTimeout(() => end(onTimeout()), Math.max(0, limitMs));
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code, by) => resolve({ code, signal: by }));
+    child.once("exit", (code, signal) => resolve({ code, signal: signal }));
   });
   exited.catch(() => {});
   const reading = read(child, end);

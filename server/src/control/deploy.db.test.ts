@@ -47,11 +47,11 @@ test("a project is built, serves at its address, is replaced, rolled back and de
     usage.resources.find((resource: { revision_id: string }) => resource.revision_id === second).memory_bytes,
   ).toBeGreaterThan(1e7);
 
-  const began = performance.now();
+  const startedAt = performance.now();
   const back = await call("POST", `/v2/deployments/${id}/revisions/${first}/redeploy`);
   expect(back.status).toBe(200);
   await untilStatus(call, id, back.json.latest_revision_id, "DEPLOYED");
-  console.log(`back in ${Math.round(performance.now() - began)} ms`);
+  console.log(`back in ${Math.round(performance.now() - startedAt)} ms`);
   expect((await run("story", {})).json["word"]).toBe("first");
   expect(await logLines(call, id, back.json.latest_revision_id, "build")).toEqual([]);
 

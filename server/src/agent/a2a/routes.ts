@@ -209,11 +209,11 @@ async function list(deps: AgentDeps, { id, generation, params, caller, c }: Call
 
 function readHistoryOptions(
   c: Context,
-  asked: { historyLength?: number | null | undefined; historyScope?: string | null | undefined },
+  query: { historyLength?: number | null | undefined; historyScope?: string | null | undefined },
 ): History {
-  const scope = asked.historyScope ?? c.req.header("langgraph-a2a-history-scope") ?? "context";
+  const scope = query.historyScope ?? c.req.header("langgraph-a2a-history-scope") ?? "context";
   if (scope !== "context" && scope !== "task") {
     throw new RpcError(INVALID_PARAMS, `historyScope must be context or task, not "${scope}"`);
   }
-  return { length: asked.historyLength ?? 0, scope };
+  return { length: query.historyLength ?? 0, scope };
 }

@@ -54,12 +54,12 @@ export async function runStart(deps: AgentDeps, caller: Caller, rawParams: unkno
   if (bound !== null && bound !== resolveAssistantId(deps.project, assistant)) {
     throw invalidArgument(`Thread ${caller.threadId} is bound to assistant ${bound}; cannot run ${assistant}.`);
   }
-  const asked = input === undefined || input === null ? [] : pendingInterrupts(thread);
+  const pending = input === undefined || input === null ? [] : pendingInterrupts(thread);
   const wanted = params.multitaskStrategy ?? params.multitask_strategy;
   const runId = await start(deps, caller, {
     assistant_id: assistant,
     // by id: another command may have answered them in the meantime
-    ...(asked.length > 0 ? { command: { resume: Object.fromEntries(asked.map((id) => [id, input])) } } : { input }),
+    ...(pending.length > 0 ? { command: { resume: Object.fromEntries(pending.map((id) => [id, input])) } } : { input }),
     config,
     metadata,
     ...Object.fromEntries(ORDINARY_FIELDS.map((name) => [name, params[name]])),

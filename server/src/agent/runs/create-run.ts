@@ -124,7 +124,7 @@ async function start(
   const stateless = request.threadId === null;
   const temporary = isTemporary(request);
   const strategy = body.multitask_strategy ?? deps.settings.multitaskStrategy;
-  const asked: AskedRun = {
+  const requested: AskedRun = {
     thread_id: request.threadId,
     assistant_id: assistantId,
     run_id: runId,
@@ -136,9 +136,9 @@ async function start(
     after_seconds: body.after_seconds ?? 0,
     kwargs: buildKwargs(deps, request, temporary),
   };
-  const access = await askForRun(deps, request.principal, asked);
+  const access = await askForRun(deps, request.principal, requested);
   await checkCheckpoint(deps, request, access);
-  if (stateless) deps.access.rememberRun(runId, asked.metadata);
+  if (stateless) deps.access.rememberRun(runId, requested.metadata);
   const more = {
     // for an existing thread, checked under its lock
     ...(access.length > 0 && { access }),
@@ -149,8 +149,8 @@ async function start(
     runId,
     threadId,
     assistantId,
-    kwargs: JSON.stringify({ ...asked.kwargs, ...more }),
-    metadata: JSON.stringify(asked.metadata),
+    kwargs: JSON.stringify({ ...requested.kwargs, ...more }),
+    metadata: JSON.stringify(requested.metadata),
     strategy,
     createThread: stateless || body.if_not_exists === "create",
     afterSeconds: body.after_seconds ?? 0,

@@ -170,8 +170,8 @@ export class RunQueue {
   async #seekStranded({ runId, threadId }: Pick<NewRun, "runId" | "threadId">): Promise<void> {
     const row = await selectRunState(this.#o.sql, threadId, runId);
     if (row?.status === "pending") this.wake();
-    const here = row?.status === "running" && row.server_id === this.#o.serverId;
-    if (!here || this.#active.has(runId) || this.#creating.has(runId) || this.#claiming) return;
+    const isHere = row?.status === "running" && row.server_id === this.#o.serverId;
+    if (!isHere || this.#active.has(runId) || this.#creating.has(runId) || this.#claiming) return;
     await this.#handBack(runId, row.attempt);
   }
 

@@ -123,7 +123,7 @@ export class ServerLease {
       if (!this.#stopped) await this.#register();
       return;
     }
-    const gone = this.#watch.look(others, sentAt);
+    const gone = this.#watch.observe(others, sentAt);
     this.#others = others.length - gone.length;
     this.#o.onBeat(running, sentAt);
     let released = orphaned;

@@ -42,10 +42,10 @@ export class SemanticIndex {
     });
     const all = texts.flat();
     if (all.length === 0) return items.map(() => null);
-    const made = await this.#embed(all.length, () => this.#o.embedder.documents(all));
+    const vectors = await this.#embed(all.length, () => this.#o.embedder.documents(all));
     let at = 0;
     return texts.map((own) => {
-      const embeddings = made.slice(at, (at += own.length));
+      const embeddings = vectors.slice(at, (at += own.length));
       return own.length > 0 ? { id: uuid7(), model: this.#o.model, embeddings } : null;
     });
   }

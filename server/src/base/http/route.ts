@@ -177,8 +177,15 @@ export async function recognize(authenticator: Authenticator, c: Context, needsW
   const { method, raw } = c.req;
   const ip = clientIp(c);
   const socket = requestSocket(c);
-  const asked = authenticator.authenticate({ headers: raw.headers, method, ip, socket, request: raw, needsWorkspace });
-  const principal = await asked;
+  const authentication = authenticator.authenticate({
+    headers: raw.headers,
+    method,
+    ip,
+    socket,
+    request: raw,
+    needsWorkspace,
+  });
+  const principal = await authentication;
   c.set(PRINCIPAL, principal);
   return principal;
 }

@@ -250,10 +250,10 @@ test("a slow body reaches the total limit, and a stalled one the idle limit", as
     response.on("close", () => clearInterval(drip));
   });
   const way = outbound({ "slow.example": [INTERNET] });
-  const began = Date.now();
+  const startedAt = Date.now();
   const dripped = await failure(way.fetch(`http://slow.example:${port}/drips`, {}, { totalMs: 600 }));
   expect(dripped.message).toContain("within 600 ms");
-  expect(Date.now() - began).toBeLessThan(10_000);
+  expect(Date.now() - startedAt).toBeLessThan(10_000);
   const stopped = await failure(way.fetch(`http://slow.example:${port}/stops`, {}, { bodyMs: 200 }));
   expect(stopped.message).toContain("sent nothing for 200 ms");
 });
@@ -264,9 +264,9 @@ test("a name server that never answers reaches the limit for connecting", async 
     limits: { connectMs: 300 },
   });
   cleanups.push(() => way.close());
-  const began = Date.now();
+  const startedAt = Date.now();
   expect(await failure(way.fetch("http://slow-dns.example/"))).toMatchObject({ reason: "timeout" });
-  expect(Date.now() - began).toBeLessThan(10_000);
+  expect(Date.now() - startedAt).toBeLessThan(10_000);
 });
 
 test("reports an unknown name, a closed port and a response that is not HTTP", async () => {

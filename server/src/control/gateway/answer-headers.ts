@@ -42,8 +42,8 @@ const CLEARED_BY_ORIGIN = ['"cache"', '"storage"', '"executionContexts"'];
  * Returns a deployment's response headers; repeated names remain repeated. A redirect within the agent server gets the
  * deployment's prefix.
  */
-export function headersFromDeployment(answered: IncomingMessage, way: RouteMatch): string[] {
-  const { prefix } = way;
+export function headersFromDeployment(answered: IncomingMessage, route: RouteMatch): string[] {
+  const { prefix } = route;
   const isRedirect = answered.statusCode! >= 300 && answered.statusCode! < 400;
   const headers: string[] = [];
   const types: string[] = [];
@@ -51,7 +51,7 @@ export function headersFromDeployment(answered: IncomingMessage, way: RouteMatch
     const lower = name.toLowerCase();
     if (HOP_BY_HOP.has(lower)) continue;
     if (lower === "content-type") types.push(value.trim());
-    const kept = passed(lower, value, way);
+    const kept = passed(lower, value, route);
     if (kept === undefined) continue;
     const isInside = lower === "location" && isRedirect && value.startsWith("/") && !value.startsWith("//");
     headers.push(name, isInside ? `${prefix}${value}` : kept);
@@ -64,19 +64,20 @@ export function headersFromDeployment(answered: IncomingMessage, way: RouteMatch
 }
 
 /** Returns the headers of a protocol upgrade, which no browser renders. */
-export function upgradeHeaders(raw: string[], way: RouteMatch): string[] {
+export function upgradeHeaders(raw: string[], route: RouteMatch): string[] {
   return pairs(raw).flatMap(([name, value]) => {
-    const kept = passed(name.toLowerCase(), value, way);
+    const kept = passed(name.toLowerCase(), value, route);
     return kept === undefined ? [] : [name, kept];
   });
 }
 
 /** Returns the value to forward; undefined to drop the header. */
-function passed(name: string, value: string, way: RouteMatch): string | undefined {
-  if (name === "set-cookie") return ownCookie(value, way);
+function passed(name: string, value: string, route: RouteMatch): string | undefined {
+  if (name === "set-cookie") return ownCookie(value, route);
   // a browser prompts for a password, or sends a stored one, for the whole origin
-  if (way.prefix !== "" && name === "www-authenticate" && !/^bearer\b/i.test(value)) return undefined;
-  if (way.prefix !== "") return OF_THE_WHOLE_ORIGIN.has(name) || name === "x-content-type-options" ? undefined : value;
+  if (route.prefix !== "" && name === "www-authenticate" && !/^bearer\b/i.test(value)) return undefined;
+  if (route.prefix !== "")
+    return OF_THE_WHOLE_ORIGIN.has(name) || name === "x-content-type-options" ? undefined : value;
   if (name !== "clear-site-data") return value;
   const wanted = value.split(",").map((kind) => kind.trim());
   const cleared = wanted.includes('"*"')

@@ -68,27 +68,29 @@ export class Gateway {
 
   /** @returns false when the request is not for a deployment */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
-    const way = this.#way(request);
-    if (!way) return false;
-    this.#handle(request, response, way).catch((error: unknown) => {
+    const route = this.#way(request);
+    if (!route) return false;
+    this.#handle(request, response, route).catch((error: unknown) => {
       if (!(error instanceof AppError)) this.#options.log.error({ err: error }, "a request to a deployment failed");
       answer(response, error instanceof AppError ? error : new AppError(502, "The deployment is unreachable."));
     });
     return true;
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse, way: RouteMatch): Promise<void> {
+  async #handle(request: IncomingMessage, response: ServerResponse, route: RouteMatch): Promise<void> {
     const gone = new AbortController();
     response.once("close", () => gone.abort());
-    const open = await this.#prepare(request, way);
-    await this.#attempt(way, gone.signal, (port, enter) => this.#forward(request, response, way, open(port), enter));
+    const open = await this.#prepare(request, route);
+    await this.#attempt(route, gone.signal, (port, enter) =>
+      this.#forward(request, response, route, open(port), enter),
+    );
   }
 
   /** Returns a function that opens the request to an instance. */
-  async #prepare(request: IncomingMessage, way: RouteMatch): Promise<(port: number, agent?: false) => ClientRequest> {
-    const { tenantId: workspaceId } = this.#find(way);
+  async #prepare(request: IncomingMessage, route: RouteMatch): Promise<(port: number, agent?: false) => ClientRequest> {
+    const { tenantId: workspaceId } = this.#find(route);
     // a service worker would intercept requests between the platform's origin and its pages
-    if (way.prefix !== "" && request.headers["service-worker"] !== undefined) {
+    if (route.prefix !== "" && request.headers["service-worker"] !== undefined) {
       throw new AppError(
         403,
         "Deployments that are served under a path cannot register service workers. Set HEDDLE_GATEWAY_DOMAIN.",
@@ -104,9 +106,9 @@ export class Gateway {
       );
     }
     const isFromProxy = this.#isFromProxy(request);
-    const place = { way, workspaceId, mayPass, isFromProxy };
+    const place = { way: route, workspaceId, mayPass, isFromProxy };
     const headers = await headersForDeployment(request, place);
-    const path = await pathForDeployment(way.path, place);
+    const path = await pathForDeployment(route.path, place);
     const { method } = request;
     return (port, agent) => send({ host: "127.0.0.1", port, method, path, headers, agent: agent ?? this.#agent });
   }
@@ -119,7 +121,7 @@ export class Gateway {
 
   /** Tries instances until one accepts the request; waits for one within the time that requests are held. */
   async #attempt(
-    way: RouteMatch,
+    route: RouteMatch,
     gone: AbortSignal,
     forward: (port: number, leave: () => void) => Promise<"done" | "refused">,
   ): Promise<void> {
@@ -127,7 +129,7 @@ export class Gateway {
     const deadline = performance.now() + settings.gatewayHoldSeconds * 1000;
     let refused = new Set<string>();
     while (!gone.aborted) {
-      const target = this.#find(way);
+      const target = this.#find(route);
       const instance = table.pick(target, refused);
       if (instance) {
         const leave = table.enter(instance.id);
@@ -148,7 +150,7 @@ export class Gateway {
   #forward(
     request: IncomingMessage,
     response: ServerResponse,
-    way: RouteMatch,
+    route: RouteMatch,
     upstream: ClientRequest,
     leave: () => void,
   ): Promise<"done" | "refused"> {
@@ -163,7 +165,7 @@ export class Gateway {
         else begin();
       });
       upstream.on("response", (answered) => {
-        response.writeHead(answered.statusCode!, answered.statusMessage, headersFromDeployment(answered, way));
+        response.writeHead(answered.statusCode!, answered.statusMessage, headersFromDeployment(answered, route));
         passOn(answered, response);
         answered.on("error", () => response.destroy());
         answered.on("aborted", () => response.destroy());
@@ -192,8 +194,8 @@ export class Gateway {
 
   /** Handles WebSocket and other protocol upgrades. @returns false when the request is not for a deployment */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    const way = this.#way(request);
-    if (!way) return false;
+    const route = this.#way(request);
+    if (!route) return false;
     socket.on("error", () => socket.destroy());
     const gone = new AbortController();
     this.#joined.add(socket);
@@ -203,10 +205,10 @@ export class Gateway {
     });
     const early = readEarly(socket, head);
     const run = async () => {
-      const open = await this.#prepare(request, way);
+      const open = await this.#prepare(request, route);
       const join = (port: number, leave: () => void) =>
-        this.#join(request, socket, early, way, open(port, false), leave);
-      await this.#attempt(way, gone.signal, join);
+        this.#join(request, socket, early, route, open(port, false), leave);
+      await this.#attempt(route, gone.signal, join);
     };
     run().catch((error: unknown) => {
       const { status, message } =
@@ -226,7 +228,7 @@ export class Gateway {
     request: IncomingMessage,
     socket: Duplex,
     early: () => Buffer,
-    way: RouteMatch,
+    route: RouteMatch,
     upstream: ClientRequest,
     leave: () => void,
   ): Promise<"done" | "refused"> {
@@ -237,7 +239,7 @@ export class Gateway {
       socket.once("close", () => upstream.destroy());
       upstream.on("upgrade", (answered, behind, behindHead) => {
         markKnown(socket);
-        socket.write(`HTTP/1.1 101 Switching Protocols\r\n${rawLines(upgradeHeaders(answered.rawHeaders, way))}\r\n`);
+        socket.write(`HTTP/1.1 101 Switching Protocols\r\n${rawLines(upgradeHeaders(answered.rawHeaders, route))}\r\n`);
         socket.write(behindHead);
         behind.write(early());
         behind.on("error", () => socket.destroy());
@@ -253,7 +255,7 @@ export class Gateway {
       upstream.on("response", (answered) => {
         early();
         // without an upgrade, the connection's end delimits the body, because its framing was removed here
-        const headers = [...headersFromDeployment(answered, way), "Connection", "close"];
+        const headers = [...headersFromDeployment(answered, route), "Connection", "close"];
         socket.write(`HTTP/1.1 ${answered.statusCode} ${answered.statusMessage}\r\n${rawLines(headers)}\r\n`);
         answered.pipe(socket);
         answered.once("close", () => {

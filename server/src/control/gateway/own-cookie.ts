@@ -5,17 +5,17 @@ import type { RouteMatch } from "./route-match.ts";
  * Rewrites a deployment's `Set-Cookie` so that browsers send the cookie to this deployment only: below its path, or to
  * its host. Undefined for a cookie with one of the platform's names.
  */
-export function ownCookie(text: string, way: RouteMatch): string | undefined {
+export function ownCookie(text: string, route: RouteMatch): string | undefined {
   const [pair = "", ...rest] = text.split(";").map((part) => part.trim());
   if (PLATFORM_COOKIES.has(sentName(pair))) return undefined;
   const kept: string[] = [];
   let path: string | undefined;
   for (const attribute of rest) {
     const [name, value] = [attribute.split("=", 1)[0]!.trim().toLowerCase(), attribute.replace(/^[^=]*=?/, "").trim()];
-    if (name === "path" && way.prefix !== "") path = value;
-    else if (name !== "domain" || isWithin(value, way)) kept.push(attribute);
+    if (name === "path" && route.prefix !== "") path = value;
+    else if (name !== "domain" || isWithin(value, route)) kept.push(attribute);
   }
-  return [pair, ...kept, ...pathAttribute(path, way)].join("; ");
+  return [pair, ...kept, ...pathAttribute(path, route)].join("; ");
 }
 
 /** Returns the name under which the cookie is sent. A nameless one is sent as its value, which may contain a `=`. */
@@ -24,10 +24,10 @@ function sentName(pair: string): string {
   return text.split("=", 1)[0]!.trim();
 }
 
-function isWithin(domain: string, way: RouteMatch): boolean {
-  if (way.prefix !== "") return false;
+function isWithin(domain: string, route: RouteMatch): boolean {
+  if (route.prefix !== "") return false;
   const name = domain.toLowerCase().replace(/^\./, "");
-  return name === way.shown || name.endsWith(`.${way.shown}`);
+  return name === route.shown || name.endsWith(`.${route.shown}`);
 }
 
 /**

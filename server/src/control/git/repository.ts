@@ -46,8 +46,8 @@ function readPath(text: string, roots: string[], bad: (why: string) => AppError)
 
 export const isBelow = (path: string, roots: string[]): boolean =>
   roots.some((root) => {
-    const way = relative(root, path);
-    return way === "" || (!isAbsolute(way) && way.split("/")[0] !== "..");
+    const relativePath = relative(root, path);
+    return relativePath === "" || (!isAbsolute(relativePath) && relativePath.split("/")[0] !== "..");
   });
 
 /** Strips trailing slashes and `.git` from a repository's path. */

@@ -91,7 +91,7 @@ export class PushWatcher {
   async #settle(watch: watches.WatchRow, sha: string): Promise<boolean> {
     if (sha === watch.seen_sha) return true;
     const deps = this.#deps;
-    const made = await deps.sql.begin(async (tx) => {
+    const created = await deps.sql.begin(async (tx) => {
       const row = await lockDeployment(tx, watch.tenant_id, watch.deployment_id);
       // changed during the poll: the next poll uses the new state
       if (row?.status !== "READY" || row.git_ref !== watch.git_ref) return "later";
@@ -115,7 +115,7 @@ export class PushWatcher {
       await watches.noteSeen(tx, { deploymentId: row.id, ref: row.git_ref, sha, number });
       return "made";
     });
-    if (made === "made") this.#wakeWorker();
-    return made !== "later";
+    if (created === "made") this.#wakeWorker();
+    return created !== "later";
   }
 }

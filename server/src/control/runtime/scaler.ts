@@ -71,9 +71,9 @@ export class Scaler {
     const wish = Math.min(max, Math.max(minScale(row), wantedReplicas(load)));
     const next = this.#next(row.revision_id, now, wish);
     if (next === now || !(await setScale(sql, row.deployment_id, row.revision_id, next))) return;
-    const of = { deploymentId: row.deployment_id, revisionId: row.revision_id, kind: "deploy" } as const;
+    const target = { deploymentId: row.deployment_id, revisionId: row.revision_id, kind: "deploy" } as const;
     const message = `Scaled from ${now} to ${next} replicas: ${describe(load)}.`;
-    await insertLogs(sql, of, [{ at: new Date(), level: "INFO", message }]);
+    await insertLogs(sql, target, [{ at: new Date(), level: "INFO", message }]);
     supervisor.wake();
   }
 

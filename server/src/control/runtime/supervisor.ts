@@ -196,7 +196,7 @@ export class Supervisor {
       traces: traces && { url: traces.url, key: traces.sendingKey(wanted.tenant_id) },
       platform: credentials.platformKey && { url: this.#options.internalUrl, key: credentials.platformKey.key },
     });
-    const made = {
+    const instance = {
       id: uuid7(),
       deploymentId: wanted.deployment_id,
       revisionId: wanted.revision_id,
@@ -205,12 +205,12 @@ export class Supervisor {
       // if another process takes the port before it is used, the instance exits and is restarted
       port: await freePort(),
     };
-    const row = await rows.insertInstance(sql, made);
+    const row = await rows.insertInstance(sql, instance);
     if (!row) return;
     try {
       await this.#limitConnections(wanted.deployment_id);
       const process = await driver.start({
-        ...made,
+        ...instance,
         artifactId: wanted.artifact_id,
         configPath: wanted.langgraph_config_path ?? "",
         config: wanted.source_config,
@@ -222,8 +222,8 @@ export class Supervisor {
       if (this.#watched.has(row.id)) throw error;
       log.error({ err: error, instance: row.id }, "could not start an instance");
       const message = `It could not be started: ${(error as Error).message}`;
-      const of = { deploymentId: wanted.deployment_id, revisionId: wanted.revision_id, kind: "deploy" } as const;
-      await insertLogs(sql, of, [{ at: new Date(), level: "ERROR", message: cleanLine(message) }]);
+      const target = { deploymentId: wanted.deployment_id, revisionId: wanted.revision_id, kind: "deploy" } as const;
+      await insertLogs(sql, target, [{ at: new Date(), level: "ERROR", message: cleanLine(message) }]);
       await rows.endInstance(sql, row.id, message, true);
     }
   }

@@ -48,8 +48,9 @@ type Scaled = { source_config: SourceConfig };
 
 export const minScale = ({ source_config: config }: Scaled): number =>
   Math.max(1, config.resource_spec?.min_scale ?? 1);
-export const maxScale = (of: Scaled): number => Math.max(minScale(of), of.source_config.resource_spec?.max_scale ?? 1);
+export const maxScale = (scaled: Scaled): number =>
+  Math.max(minScale(scaled), scaled.source_config.resource_spec?.max_scale ?? 1);
 
 /** Returns the current target of a revision's replicas. */
-export const replicaTarget = (of: Scaled & { scale: number | null }): number =>
-  Math.min(maxScale(of), Math.max(minScale(of), of.scale ?? 1));
+export const replicaTarget = (scaled: Scaled & { scale: number | null }): number =>
+  Math.min(maxScale(scaled), Math.max(minScale(scaled), scaled.scale ?? 1));

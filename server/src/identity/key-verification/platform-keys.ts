@@ -79,7 +79,7 @@ export class PlatformKeys implements IdentitySource {
 
   listen(
     onChange: () => void,
-    onSeen: (version: string, began: number) => void,
+    onSeen: (version: string, startedAt: number) => void,
   ): Promise<{ unlisten(): Promise<void> }> {
     const following = this.#follow(onChange, onSeen);
     return Promise.resolve({
@@ -90,7 +90,7 @@ export class PlatformKeys implements IdentitySource {
     });
   }
 
-  async #follow(onChange: () => void, onSeen: (version: string, began: number) => void): Promise<void> {
+  async #follow(onChange: () => void, onSeen: (version: string, startedAt: number) => void): Promise<void> {
     const { signal } = this.#stopped;
     const wait = Math.min(20, this.#o.maxAgeMs / 3000);
     const message = "the platform that verifies keys does not answer";
@@ -98,13 +98,13 @@ export class PlatformKeys implements IdentitySource {
     let known: string | undefined;
     while (!signal.aborted) {
       // a lower bound: the result of a poll was true when the platform responded, which is later
-      const began = performance.now();
+      const startedAt = performance.now();
       try {
         const since = known === undefined ? "" : `?version=${encodeURIComponent(known)}&wait=${wait}`;
         const { version } = await this.#ask(changesAnswer, `changes${since}`, {}, wait * 1000 + TIMEOUT_MS);
         if (known !== undefined && version !== known) onChange();
         known = version;
-        onSeen(version, began);
+        onSeen(version, startedAt);
         failure.succeeded();
       } catch (error) {
         if (signal.aborted) return;

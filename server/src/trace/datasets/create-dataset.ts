@@ -10,7 +10,7 @@ export async function createDataset(sql: Sql | Transaction, tenantId: string, gi
   checkSchema("inputs_schema_definition", given.inputs_schema_definition);
   checkSchema("outputs_schema_definition", given.outputs_schema_definition);
   const dataset_id = given.id ?? uuid7();
-  const made = await insertDataset(sql, {
+  const inserted = await insertDataset(sql, {
     dataset_id,
     tenant_id: tenantId,
     name: given.name,
@@ -21,6 +21,6 @@ export async function createDataset(sql: Sql | Transaction, tenantId: string, gi
     metadata: given.metadata ?? given.extra?.metadata ?? null,
     created_at: given.created_at ?? new Date().toISOString(),
   });
-  if (!made) throw conflict(`A dataset named "${given.name}" already exists.`);
+  if (!inserted) throw conflict(`A dataset named "${given.name}" already exists.`);
   return dataset_id;
 }

@@ -33,9 +33,9 @@ test("stores many feedback parts with one wait, and rejects invalid ones without
   };
   const good = Array.from({ length: 100 }, (_, n) => part({ comment: `nul \0 and half \ud800 ${n}` }));
   const timed = async (parts: TestPart[]) => {
-    const began = performance.now();
+    const startedAt = performance.now();
     expect((await send(parts)).status).toBe(202);
-    return performance.now() - began;
+    return performance.now() - startedAt;
   };
   const single = Math.min(
     await timed(good.splice(0, 1)),

@@ -55,8 +55,8 @@ const LF = 10;
 
 const broken = (why: string) => new AppError(400, `The multipart body is malformed: ${why}`);
 
-const startsAt = (body: Buffer, what: Buffer, at: number): boolean =>
-  at + what.length <= body.length && body.compare(what, 0, what.length, at, at + what.length) === 0;
+const startsAt = (body: Buffer, prefix: Buffer, at: number): boolean =>
+  at + prefix.length <= body.length && body.compare(prefix, 0, prefix.length, at, at + prefix.length) === 0;
 
 /**
  * Returns the offset of the first delimiter. Its leading line break may be missing: then the offset is before the body.

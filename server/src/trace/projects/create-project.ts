@@ -18,8 +18,8 @@ export async function createProject(
   if (dataset != null && !(await rows.hasDataset(sql, tenantId, dataset))) throw notFound("Dataset not found");
   const id = body.id ?? uuid7();
   const given = { ...body, id, name: body.name ?? id, experiment: experimentFields(body) };
-  const made = await rows.insertProject(sql, tenantId, given);
-  if (made) return made;
+  const created = await rows.insertProject(sql, tenantId, given);
+  if (created) return created;
   const known = await rows.findProjectByName(sql, tenantId, given.name);
   if (upsert && known) {
     // the client always sends an object, empty by default

@@ -159,9 +159,9 @@ export class RateLimits {
     }));
   }
 
-  #count(allowed: boolean, row: string, by: number): void {
+  #count(allowed: boolean, row: string, amount: number): void {
     const counts = allowed ? this.allowed : this.refused;
-    counts.set(row, (counts.get(row) ?? 0) + by);
+    counts.set(row, (counts.get(row) ?? 0) + amount);
   }
 }
 

@@ -54,7 +54,7 @@ export async function buildImage(params: BuildImageParams): Promise<PreparedImag
   if (!existsSync(build.archive.file)) {
     throw new BuildError("The archive of this revision has been deleted. Upload it again.");
   }
-  const began = performance.now();
+  const startedAt = performance.now();
   const home = join(directory, "image-builds", build.revisionId);
   const root = join(home, "project");
   await rm(home, { recursive: true, force: true });
@@ -72,7 +72,7 @@ export async function buildImage(params: BuildImageParams): Promise<PreparedImag
     await run(params, create({ cwd: home, portable: true }, ["Dockerfile", "project"]) as unknown as Readable);
     const found = await inspectImage(engine, imageName(build));
     if (!found) throw new Error("the container engine built the image but does not list it");
-    log.write(`Built in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
+    log.write(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
     return { id: found.Id, pulled: null, digest: null };
   } finally {
     await rm(home, { recursive: true, force: true });

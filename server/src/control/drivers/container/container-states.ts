@@ -68,12 +68,12 @@ export class ContainerStates {
   }
 
   async #look(): Promise<void> {
-    const began = performance.now();
-    this.#lookedAt = began;
+    const startedAt = performance.now();
+    this.#lookedAt = startedAt;
     try {
       const found = new Map((await this.list()).map((container) => [container.Id, container]));
       for (const [id, known] of this.#known) {
-        if (known.since > began) continue;
+        if (known.since > startedAt) continue;
         const now = found.get(id);
         if (now) known.isRunning = isRunning(now.State);
         else this.#known.delete(id);
@@ -81,7 +81,7 @@ export class ContainerStates {
       for (const [id, { State, Labels }] of found) {
         const instance = Labels[LABELS.instance];
         if (this.#known.has(id) || instance === undefined) continue;
-        this.#known.set(id, { instance, isRunning: isRunning(State), since: began });
+        this.#known.set(id, { instance, isRunning: isRunning(State), since: startedAt });
       }
       this.#hasSeen = true;
       this.#failure.succeeded();

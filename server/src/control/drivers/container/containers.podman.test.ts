@@ -205,10 +205,10 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await run("boxed")).toMatchObject({ word: "second" });
     await vi.waitUntil(async () => (await containers()).length === 1, { timeout: 60_000 });
 
-    const began = performance.now();
+    const startedAt = performance.now();
     const back = await call("POST", `/v2/deployments/${id}/revisions/${first}/redeploy`);
     await untilStatus(call, id, back.json.latest_revision_id, "DEPLOYED", 120_000);
-    console.log(`back in ${Math.round(performance.now() - began)} ms`);
+    console.log(`back in ${Math.round(performance.now() - startedAt)} ms`);
     expect(await run("boxed")).toMatchObject({ word: "first" });
     expect(await logLines(call, id, back.json.latest_revision_id, "build")).toEqual([]);
     const logged = await logLines(call, id, first, "deploy");

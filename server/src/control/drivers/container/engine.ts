@@ -157,7 +157,7 @@ export interface ProgressLine {
  * Reads the JSON lines that the engine sends during a long operation: progress, and possibly a final error. Only that
  * line indicates failure, because the status was sent before.
  */
-export async function readProgress(answer: AsyncIterable<Buffer>, onLine: (line: ProgressLine) => void): Promise<void> {
+export async function readProgress(body: AsyncIterable<Buffer>, onLine: (line: ProgressLine) => void): Promise<void> {
   let rest = "";
   let failure: string | undefined;
   const take = (text: string) => {
@@ -173,7 +173,7 @@ export async function readProgress(answer: AsyncIterable<Buffer>, onLine: (line:
     } else onLine(line);
   };
   const decoder = new TextDecoder();
-  for await (const chunk of answer) {
+  for await (const chunk of body) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop()!.slice(0, 1024 * 1024);
     for (const line of lines) take(line);

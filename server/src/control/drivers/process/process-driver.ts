@@ -76,7 +76,7 @@ export class ProcessDriver implements Driver {
     const { settings, places } = this.#options;
     const home = this.#build(params.revisionId);
     const root = join(home, "src");
-    const began = performance.now();
+    const startedAt = performance.now();
     await this.#remove(home);
     try {
       await mkdir(root, { recursive: true, mode: 0o700 });
@@ -96,7 +96,7 @@ export class ProcessDriver implements Driver {
       await this.#remove(join(home, "tmp"));
       signal.throwIfAborted();
       await writeFile(join(home, "complete"), "");
-      log.write(`Built in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
+      log.write(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
     } catch (error) {
       await this.#remove(home);
       throw explain(error);
