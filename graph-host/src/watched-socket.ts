@@ -5,7 +5,7 @@
  * - is destroyed when nothing comes back for `silenceMs` after a write: the other end is gone or frozen, and TCP may
  *   take a quarter of an hour to find that out,
  * - reports a loss by `close` alone once the session is established, so that all statements in flight fail,
- * - reports a loss during session start-up as an error, because postgres.js would otherwise retry at once, for ever.
+ * - reports a loss during session start-up as an error, because postgres.js would otherwise retry at once, forever.
  */
 import { Socket } from "node:net";
 

@@ -22,7 +22,7 @@ describe("law 4, cancels", () => {
     [
       "no end",
       (w) => (cancel(w, "interrupt"), Object.assign(row(w, "r2"), { ended: null, status: "running" })),
-      "no effect for ever",
+      "no effect at all",
     ],
     [
       "a natural end",

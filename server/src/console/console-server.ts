@@ -85,7 +85,7 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
 }
 
 /**
- * Serves the console's files. Any path outside of assets that is no file yields the application's page; asset names
+ * Serves the console's files. Any path outside of assets that is not a file returns the application's page; asset names
  * contain their hash.
  */
 function serveFiles(directory: string): RequestHandler {

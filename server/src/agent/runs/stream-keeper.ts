@@ -195,7 +195,7 @@ export class StreamKeeper {
     try {
       while (this.#changed.size > 0) await this.#writeSome();
     } finally {
-      // synchronously after the check for changes, or a change in between would wait for ever
+      // synchronously after the check for changes, or a change in between would wait forever
       this.#draining = undefined;
     }
   }

@@ -27,7 +27,7 @@ const DISCARD_MS = 1000;
 
 /**
  * Makes one attempt. The status is the answer, and a body is waited for no longer than a second: a receiver that
- * streams one without end has answered all the same. Redirects are not followed: Standard Webhooks treats them as
+ * streams one without end has still responded. Redirects are not followed: Standard Webhooks treats them as
  * failures, and they would send the body to an unchecked address.
  */
 export async function postWebhook(outbound: Outbound, message: Message): Promise<PostResult> {

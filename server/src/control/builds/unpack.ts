@@ -142,7 +142,7 @@ export async function unpack(
     return { entries, bytes };
   } catch (error) {
     const first = failure ?? error;
-    // the current write gets no more data, and would wait for ever
+    // the current write gets no more data, and would wait forever
     stop.abort();
     await writing.catch(() => {});
     throw explain(first);

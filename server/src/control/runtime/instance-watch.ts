@@ -37,7 +37,7 @@ export class InstanceWatch {
   #silent = 0;
   readonly #unable: RepeatedFailure;
   #nextProbe = 0;
-  #looking = false;
+  #checking = false;
   #offset: number;
   #pumping: Promise<void> = Promise.resolve();
 
@@ -50,17 +50,17 @@ export class InstanceWatch {
   }
 
   /** Called often; checks when due. */
-  look(): void {
-    if (this.#looking || this.isOver) return;
-    this.#looking = true;
-    this.#look()
+  check(): void {
+    if (this.#checking || this.isOver) return;
+    this.#checking = true;
+    this.#runCheck()
       .catch((error: unknown) =>
         this.#options.log.warn({ err: error, instance: this.row.id }, "could not check an instance"),
       )
-      .finally(() => (this.#looking = false));
+      .finally(() => (this.#checking = false));
   }
 
-  async #look(): Promise<void> {
+  async #runCheck(): Promise<void> {
     const { driver } = this.#options;
     if (!driver.lives(this.process)) {
       if (this.row.state === "draining") return;

@@ -77,7 +77,7 @@ export class Supervisor {
     await this.#options.table.refresh();
     this.#timers = [
       setInterval(() => {
-        for (const instance of this.#watched.values()) instance.look();
+        for (const instance of this.#watched.values()) instance.check();
       }, WATCH_MS).unref(),
     ];
     this.#passes.start();

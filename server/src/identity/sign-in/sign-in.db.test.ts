@@ -105,7 +105,7 @@ test("ten wrong attempts lock the account for that network, and other accounts s
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(800);
   await addPerson("ben@a.example", a);
   expect((await call("POST", "/login", { email: "ben@a.example", password: PASSWORD })).status).toBe(200);
-  // unknown accounts are counted alike, or the difference would reveal which exist
+  // unknown accounts are counted in the same way: otherwise the difference would reveal which exist
   const unknown = () => call("POST", "/login", { email: "who@a.example", password: "wrong" });
   for (let n = 0; n < 10; n++) expect((await unknown()).status).toBe(401);
   expect((await unknown()).status).toBe(429);

@@ -173,7 +173,7 @@ export class ContainerDriver implements Driver {
       const query = { name: `heddle-${instanceId}` };
       return (await this.#engine.call<{ Id: string }>("POST", "/containers/create", { query, body: spec })).Id;
     } catch (error) {
-      await this.#states.look();
+      await this.#states.refresh();
       const known = this.#states.ofInstance(instanceId);
       if (known !== undefined && error instanceof EngineError) return known;
       throw error;
@@ -181,7 +181,7 @@ export class ContainerDriver implements Driver {
   }
 
   async recover(instanceId: string): Promise<InstanceProcess | null> {
-    await this.#states.look();
+    await this.#states.refresh();
     if (this.#states.awaySince !== undefined) throw new EngineAwayError("The container engine does not answer.");
     const id = this.#states.ofInstance(instanceId);
     return id === undefined ? null : { pid: 0, started: MARK + id };
@@ -273,7 +273,7 @@ export class ContainerDriver implements Driver {
   }
 
   async listInstances(): Promise<string[]> {
-    await this.#states.look();
+    await this.#states.refresh();
     return this.#states.instances();
   }
 }

@@ -45,10 +45,10 @@ export class ContainerStates {
   }
 
   async start(): Promise<void> {
-    await this.look();
+    await this.refresh();
     this.#timer = setInterval(() => {
       const isDue = performance.now() - this.#lookedAt >= IDLE_LOOK_MS;
-      if (this.#known.size > 0 || !this.#hasSeen || isDue) void this.look();
+      if (this.#known.size > 0 || !this.#hasSeen || isDue) void this.refresh();
     }, LOOK_MS).unref();
   }
 
@@ -63,7 +63,7 @@ export class ContainerStates {
   }
 
   /** Updates the states. Never throws. */
-  look(): Promise<void> {
+  refresh(): Promise<void> {
     return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)));
   }
 
@@ -122,7 +122,7 @@ export class ContainerStates {
   /** Resolves when the container has ended, or after `ms`. Throws EngineAwayError when its state is unknown. */
   async untilEnded(container: string, ms: number): Promise<boolean> {
     for (const deadline = performance.now() + ms; ; await sleep(50)) {
-      await this.look();
+      await this.refresh();
       if (this.#awaySince !== undefined) throw new EngineAwayError("the container engine does not answer");
       if (!this.runs(container)) return true;
       if (performance.now() >= deadline) return false;

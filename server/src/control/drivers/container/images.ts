@@ -44,7 +44,7 @@ const PULL_IDLE_MS = 120_000;
 
 /**
  * Ensures that the engine has the image.
- * @returns its id, and whether this call pulled it. Throws BuildError when a retry would fail alike.
+ * @returns its id, and whether this call pulled it. Throws BuildError when a retry would fail again.
  */
 export async function pullImage(engine: Engine, params: PullParams): Promise<{ id: string; isNew: boolean }> {
   const reference = parseReference(params.uri);
