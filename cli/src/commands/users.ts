@@ -68,10 +68,12 @@ export async function run(args: string[]): Promise<void> {
     const role = admin.USER_ROLES.find((role) => role === options.role);
     if (!role) throw new UsageError(`--role must be one of ${admin.USER_ROLES.join(", ")}, not "${options.role}".`);
     const typed = await givenPassword(options["password-stdin"]);
-    const password = !options.password ? ("none" as const) : typed === null ? ("made up" as const) : { given: typed };
+    const password = !options.password ? ("none" as const) : typed === null ? ("generate" as const) : { given: typed };
     const user = { email, fullName: options.name ?? null, role, workspaceId: options.workspace, password };
     const created = await admin.createUser(place, user);
-    print(`${email} is ${role} of ${role === "admin" ? "everything" : created.workspace}.`);
+    print(
+      `${email} is ${role} of ${role === "admin" ? "the organization and all its workspaces" : created.workspace}.`,
+    );
     if (created.password !== null) print(`Password, shown only once: ${created.password}`);
   } else if (action === "password") {
     const generated = await admin.resetPassword(place, email, await givenPassword(options["password-stdin"]));
