@@ -60,9 +60,9 @@ const control = await startControl(directory);
 
 async function api<T>(method: string, path: string, body?: object): Promise<T> {
   const headers = { "content-type": "application/json" };
-  const answer = await fetch(control.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  const response = await fetch(control.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return (text === "" ? undefined : JSON.parse(text)) as T;
 }
 
@@ -91,13 +91,13 @@ async function upload(id: string, word: string): Promise<string> {
 
 /** Returns the response at the address; undefined while nothing serves. */
 async function fetchWord(name: string): Promise<string | undefined> {
-  const answer = await fetch(`${control.url}/d/${name}/runs/wait`, {
+  const response = await fetch(`${control.url}/d/${name}/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ assistant_id: "echo", input: {} }),
   });
-  const { word } = (await answer.json()) as { word?: string };
-  return answer.ok ? word : undefined;
+  const { word } = (await response.json()) as { word?: string };
+  return response.ok ? word : undefined;
 }
 
 interface Timing {
@@ -108,7 +108,13 @@ interface Timing {
 }
 
 /** Polls the address until the new revision responds. */
-async function untilServes(name: string, id: string, revision: string, word: string, began: number): Promise<Timing> {
+async function untilServes(
+  name: string,
+  id: string,
+  revision: string,
+  word: string,
+  startedAt: number,
+): Promise<Timing> {
   let answeredAt: number | undefined;
   while (answeredAt === undefined) {
     const { status, status_message: why } = await api<{ status: string; status_message: string | null }>(
@@ -122,24 +128,24 @@ async function untilServes(name: string, id: string, revision: string, word: str
   type Instance = { revision_id: string; ready_at: string };
   const { resources } = await api<{ resources: Instance[] }>("GET", `/v2/deployments/${id}/instances`);
   const ready = Date.parse(resources.find((resource) => resource.revision_id === revision)!.ready_at);
-  return { total: answeredAt - began, switched: answeredAt - ready };
+  return { total: answeredAt - startedAt, switched: answeredAt - ready };
 }
 
 async function deploy(name: string, id: string, word: string): Promise<Timing & { revision: string }> {
   const path = await upload(id, word);
-  const began = Date.now();
+  const startedAt = Date.now();
   const changed = await api<Deployment>("PATCH", `/v2/deployments/${id}`, {
     revision_source: "internal_source",
     source_revision_config: { source_tarball_path: path, langgraph_config_path: "langgraph.json" },
   });
   const revision = changed.latest_revision_id;
-  return { ...(await untilServes(name, id, revision, word, began)), revision };
+  return { ...(await untilServes(name, id, revision, word, startedAt)), revision };
 }
 
 async function rollback(name: string, id: string, revision: string, word: string): Promise<Timing> {
-  const began = Date.now();
+  const startedAt = Date.now();
   const changed = await api<Deployment>("POST", `/v2/deployments/${id}/revisions/${revision}/redeploy`);
-  return untilServes(name, id, changed.latest_revision_id, word, began);
+  return untilServes(name, id, changed.latest_revision_id, word, startedAt);
 }
 
 /** Returns the ports on which the agent servers of a data directory listen, the newest last. */
@@ -163,9 +169,9 @@ type Ask = (client: Client, prefix: string) => Promise<void>;
 
 async function take(client: Client, method: "GET" | "POST", path: string, body?: string): Promise<void> {
   const headers = { "content-type": "application/json" };
-  const answer = await client.request({ method, path, headers, ...(body !== undefined && { body }) });
-  await answer.body.dump();
-  if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode}`);
+  const response = await client.request({ method, path, headers, ...(body !== undefined && { body }) });
+  await response.body.dump();
+  if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode}`);
 }
 
 const ASKED: Record<string, Ask> = {
@@ -184,9 +190,9 @@ async function gateway(
   const before = new Client(control.url);
   const times = { direct: [] as number[], through: [] as number[] };
   const timed = async (into: number[], client: Client, prefix: string) => {
-    const began = performance.now();
+    const startedAt = performance.now();
     await ask(client, prefix);
-    into.push(performance.now() - began);
+    into.push(performance.now() - startedAt);
   };
   let cpu = 0;
   for (let n = -WARM; n < pairs; n++) {
@@ -200,18 +206,18 @@ async function gateway(
   return { ...times, cpu: (cpuTicks(control.pid) - cpu) / pairs };
 }
 
-/** Returns the processor time of a single process, in milliseconds. */
+/** Returns the CPU time of a single process, in milliseconds. */
 function cpuTicks(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 let failed = false;
-function print(what: string, value: number, unit: string, target?: number): void {
+function print(label: string, value: number, unit: string, target?: number): void {
   const isMet = target === undefined || value < target;
   failed ||= !isMet;
   const judged = target === undefined ? "" : `  (< ${target} ${unit}: ${isMet ? "PASS" : "FAIL"})`;
-  console.log(`${what.padEnd(58)} ${value.toFixed(unit === "s" ? 1 : 2)} ${unit}${judged}`);
+  console.log(`${label.padEnd(58)} ${value.toFixed(unit === "s" ? 1 : 2)} ${unit}${judged}`);
 }
 
 try {
@@ -250,7 +256,7 @@ try {
     console.log(`  its interval: ${low.toFixed(2)} to ${high.toFixed(2)} ms, ${added.length} pairs`);
     // the percentile least affected by other work on the machine
     print(`gateway, ${what}: what it adds at p10`, percentile(through, 0.1) - percentile(direct, 0.1), "ms");
-    print(`gateway, ${what}: the control plane's processor time`, cpu, "ms");
+    print(`gateway, ${what}: the control plane's CPU time`, cpu, "ms");
     print(`gateway, ${what}: what it adds at p95`, percentile(through, 0.95) - percentile(direct, 0.95), "ms");
   }
 } finally {

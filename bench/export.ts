@@ -34,9 +34,9 @@ const env = { HEDDLE_OUTBOUND_ALLOW: "127.0.0.1/32", HEDDLE_RATE_LIMITS: "off" }
 
 async function ask<T>(server: TraceUnderTest, key: string, method: string, path: string, body?: object): Promise<T> {
   const headers = { "content-type": "application/json", "x-api-key": key };
-  const answer = await fetch(server.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+  const response = await fetch(server.url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
   return JSON.parse(text) as T;
 }
 
@@ -59,7 +59,7 @@ interface Raw {
 const run = (name: string, ...args: string[]) =>
   promisify(execFile)(process.execPath, ["--import", "tsx", script(name), ...args]);
 
-/** Returns the processor time that a process has used, in seconds. */
+/** Returns the CPU time that a process has used, in seconds. */
 function cpuTicks(pid: number): number {
   const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ").slice(11, 13);
   return (Number(user) + Number(system)) / 100;
@@ -85,7 +85,7 @@ async function measure(
   const idle = residentBytes(running.pid);
   let peak = idle;
   const cpuBefore = cpuTicks(running.pid);
-  const began = Date.now();
+  const startedAt = Date.now();
   const { id } = await ask<{ id: string }>(running, key, "POST", "/api/v1/bulk-exports", {
     bulk_export_destination_id: destination,
     session_id: project,
@@ -104,7 +104,7 @@ async function measure(
   const { rows_written: rows, bytes_written: bytes, files_written: files } = done.progress;
   if (done.status !== "COMPLETED" || rows !== RUNS) throw new Error(`${done.status} with ${rows} rows: ${done.error}`);
   // from the request to the end that the export itself reports, regardless of the polling
-  const seconds = (Date.parse(done.finished_at!) - began) / 1000;
+  const seconds = (Date.parse(done.finished_at!) - startedAt) / 1000;
   return { seconds, cpu, files, bytes, idle, peak };
 }
 
@@ -113,7 +113,7 @@ function report(exports: Measured[], engines: Raw[], stored: Raw[]): void {
   const verdict = (ok: boolean) => (ok ? "PASS" : "FAIL");
   const line = (name: string, { seconds, bytes, cpu }: { seconds: number; bytes: number; cpu: number }, files = 1) =>
     console.log(
-      `${name.padEnd(16)} ${`${(RUNS / seconds).toFixed(0)} rows/s`.padEnd(14)} ${files} files, ${(bytes / 1e6).toFixed(0)} MB in ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of processor time`,
+      `${name.padEnd(16)} ${`${(RUNS / seconds).toFixed(0)} rows/s`.padEnd(14)} ${files} files, ${(bytes / 1e6).toFixed(0)} MB in ${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of CPU time`,
     );
   console.log(
     `Node ${process.version}, ${cpus().length} cores, load ${loadavg()[0]!.toFixed(1)}, store on the same machine, ${RUNS} runs\n`,
@@ -130,7 +130,7 @@ function report(exports: Measured[], engines: Raw[], stored: Raw[]): void {
   console.log(`\nexport            ${(RUNS / seconds).toFixed(0)} rows/s, the median of ${exports.length}`);
   console.log(`ratio             ${ratio.toFixed(2)}   >= ${TARGETS.ratio}   ${verdict(ratio >= TARGETS.ratio)}`);
   console.log(`  without sums    ${ofStored.toFixed(2)}   (the engine writes the columns as they are stored)`);
-  console.log(`of processor time ${processor.toFixed(2)}, the store's left out`);
+  console.log(`of CPU time ${processor.toFixed(2)}, the store's left out`);
   console.log(
     `memory over idle  ${(above / 1e6).toFixed(0)} MB   < ${TARGETS.memory / 1e6}   ${verdict(above < TARGETS.memory)}   (idle ${(exports[0]!.idle / 1e6).toFixed(0)} MB)`,
   );

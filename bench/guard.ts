@@ -44,9 +44,9 @@ function createRequester(pool: Pool): Ask {
 async function timed(ask: Ask, headers: Record<string, string>, times: number): Promise<number[]> {
   const samples: number[] = [];
   for (let n = 0; n < times; n++) {
-    const began = performance.now();
+    const startedAt = performance.now();
     const status = await ask(headers);
-    samples.push(performance.now() - began);
+    samples.push(performance.now() - startedAt);
     if (status !== 200) throw new Error(`${ROUTE} answered ${status}`);
   }
   return samples;
@@ -70,13 +70,13 @@ async function measureCost(on: TraceUnderTest, off: TraceUnderTest, headers: Rec
   return { guarded: median(guarded), p95: percentile(guarded, 0.95), bare: median(bare) };
 }
 
-/** Returns a server's processor time so far, in seconds. */
+/** Returns a server's CPU time so far, in seconds. */
 async function processorTime(url: string): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   return Number(/^process_cpu_seconds_total (\S+)/m.exec(metrics)?.[1]);
 }
 
-/** Measures requests per second with 64 connections, and the server's processor time per request in ms. */
+/** Measures requests per second with 64 connections, and the server's CPU time per request in ms. */
 async function throughput({ url }: TraceUnderTest, headers: Record<string, string>) {
   const pool = new Pool(url, { connections: 64 });
   const ask = createRequester(pool);
@@ -151,14 +151,14 @@ const line = (label: string, value: string, target = "", good = true) => {
 };
 try {
   console.error("guard: cost");
-  const on = await start("on", EVERYTHING_ON);
+  const limited = await start("on", EVERYTHING_ON);
   const off = await start("off", { HEDDLE_AUTH: "off", HEDDLE_RATE_LIMITS: "off" });
-  const headers = { "x-api-key": on.firstKey, "x-forwarded-for": "203.0.113.1" };
-  const { guarded, p95, bare } = await measureCost(on, off, headers);
+  const headers = { "x-api-key": limited.firstKey, "x-forwarded-for": "203.0.113.1" };
+  const { guarded, p95, bare } = await measureCost(limited, off, headers);
   console.error("guard: throughput");
   await off.stop();
-  const { perSecond, processor } = await throughput(on, headers);
-  await on.stop();
+  const { perSecond, processor } = await throughput(limited, headers);
+  await limited.stop();
   console.error("guard: memory");
   // without authentication any text is a key, so none has to be created first
   const open = await start("open", {
@@ -176,7 +176,7 @@ try {
   line("with keys and limits: p95", `${p95.toFixed(3)} ms`);
   line("cost of keys and limits", `${(guarded - bare).toFixed(3)} ms`, "< 0.3 ms", guarded - bare < 0.3);
   line("64 clients, keys and limits on", `${perSecond.toFixed(0)} /s`, ">= 3000 /s", perSecond >= 3000);
-  line("  processor time of the server a request", `${processor.toFixed(3)} ms`);
+  line("  CPU time per request", `${processor.toFixed(3)} ms`);
   const distinct = SIZES.distinct.toLocaleString("en");
   line(`growth by ${distinct} keys and ${distinct} addresses`, `${memory.toFixed(0)} MB`, "< 100 MB", memory < 100);
   if (loadBefore > 1)

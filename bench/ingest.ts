@@ -24,7 +24,7 @@ const CONNECTIONS = 8;
 const TARGETS = { perSecond: 5000, memory: 1e9, p99: 500 };
 
 interface Outcome {
-  /** Processor time in ms of the server and of this client. */
+  /** CPU time in ms of the server and of this client. */
   server: number;
   client: number;
   runs: number;
@@ -39,18 +39,18 @@ async function load(server: TraceUnderTest, key: string, seconds: number, rate?:
   const pool = new Pool(server.url, { connections: rate === undefined ? CONNECTIONS : 64 });
   const cpuBefore = { server: await processorMs(server.url), client: process.cpuUsage() };
   const outcome: Outcome = { server: 0, client: 0, runs: 0, seconds, latencies: [], peak: 0, refused: 0 };
-  const began = performance.now();
-  const deadline = began + seconds * 1000;
+  const startedAt = performance.now();
+  const deadline = startedAt + seconds * 1000;
   const send = async () => {
     const { body, type } = multipartBody("bench");
     const sent = performance.now();
     const headers = { "content-type": type, "x-api-key": key };
-    const answer = await pool.request({ method: "POST", path: "/runs/multipart", headers, body });
-    const text = await answer.body.text();
+    const response = await pool.request({ method: "POST", path: "/runs/multipart", headers, body });
+    const text = await response.body.text();
     outcome.latencies.push(performance.now() - sent);
-    if (answer.statusCode === 202) outcome.runs += BATCH;
-    else if (answer.statusCode === 429 || answer.statusCode === 503) outcome.refused++;
-    else throw new Error(`${answer.statusCode} ${text}`);
+    if (response.statusCode === 202) outcome.runs += BATCH;
+    else if (response.statusCode === 429 || response.statusCode === 503) outcome.refused++;
+    else throw new Error(`${response.statusCode} ${text}`);
   };
   let watching = true;
   const watch = (async () => {
@@ -69,7 +69,7 @@ async function load(server: TraceUnderTest, key: string, seconds: number, rate?:
     } else {
       const sent: Promise<void>[] = [];
       for (let n = 0; performance.now() < deadline; n++) {
-        const wait = began + (n * 1000) / rate - performance.now();
+        const wait = startedAt + (n * 1000) / rate - performance.now();
         if (wait > 0) await sleep(wait);
         sent.push(send());
       }
@@ -80,7 +80,7 @@ async function load(server: TraceUnderTest, key: string, seconds: number, rate?:
     await watch;
     await pool.close();
   }
-  outcome.seconds = (performance.now() - began) / 1000;
+  outcome.seconds = (performance.now() - startedAt) / 1000;
   outcome.server = (await processorMs(server.url)) - cpuBefore.server;
   const { user, system } = process.cpuUsage(cpuBefore.client);
   outcome.client = (user + system) / 1000;
@@ -105,7 +105,7 @@ try {
     const perSecond = full.runs / full.seconds;
     const half = await load(server, server.firstKey, SECONDS / 3, TARGETS.perSecond / 2 / BATCH);
     rows.push(
-      ["runs a second", perSecond.toFixed(0), `>= ${TARGETS.perSecond}`, perSecond >= TARGETS.perSecond],
+      ["runs per second", perSecond.toFixed(0), `>= ${TARGETS.perSecond}`, perSecond >= TARGETS.perSecond],
       [
         "answer at full load, median / p99",
         `${median(full.latencies).toFixed(0)} / ${percentile(full.latencies, 0.99).toFixed(0)} ms`,
@@ -125,7 +125,7 @@ try {
         percentile(half.latencies, 0.99) < TARGETS.p99,
       ],
       [
-        "processor time a run, server / client",
+        "CPU time per run, server / client",
         `${(full.server / full.runs).toFixed(3)} / ${(full.client / full.runs).toFixed(3)} ms`,
         "",
         undefined,
@@ -156,7 +156,7 @@ function mb(bytes: number): string {
 }
 
 console.log(
-  `Ingest: multipart requests of ${BATCH} runs, ${(size / 1000).toFixed(1)} kB a run, ${CONNECTIONS} connections, ${SECONDS} s. ` +
+  `Ingest: multipart requests of ${BATCH} runs, ${(size / 1000).toFixed(1)} kB per run, ${CONNECTIONS} connections, ${SECONDS} s. ` +
     `Node ${process.version}, ${cpus().length} cores, client on the same machine.\n`,
 );
 for (const [what, value, target, pass] of rows) {

@@ -110,19 +110,19 @@ try {
   await removeDirectory(directory);
 }
 
-async function line(what: string, work: () => Promise<Answer>, target?: number): Promise<void> {
+async function line(label: string, work: () => Promise<Answer>, target?: number): Promise<void> {
   const times: number[] = [];
   let answer: Answer = {};
   for (let i = -2; i < SAMPLES; i++) {
-    const began = performance.now();
+    const startedAt = performance.now();
     answer = await work();
-    if (i >= 0) times.push(performance.now() - began);
+    if (i >= 0) times.push(performance.now() - startedAt);
   }
   const found = answer.runs?.length ?? answer.groups?.length ?? answer.run_count ?? 1;
   const pass = target === undefined ? undefined : median(times) < target;
   if (pass === false) missed = true;
   console.log(
-    `${what.padEnd(42)} ${median(times).toFixed(1).padStart(8)} ms  p95 ${percentile(times, 0.95).toFixed(1).padStart(7)} ms  ` +
+    `${label.padEnd(42)} ${median(times).toFixed(1).padStart(8)} ms  p95 ${percentile(times, 0.95).toFixed(1).padStart(7)} ms  ` +
       `${String(found).padStart(8)}   ${target === undefined ? "" : `< ${target} ms`.padEnd(10)} ${pass === undefined ? "" : pass ? "ok" : "MISSED"}`,
   );
 }

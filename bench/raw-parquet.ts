@@ -1,5 +1,5 @@
 // Baseline of the engine: the runs of a chDB directory, merged, as one Parquet file on the local disk, with the
-// columns, the compression and the row groups of an export. Prints rows, seconds and seconds of processor time. Runs in
+// columns, the compression and the row groups of an export. Prints rows, seconds and seconds of CPU time. Runs in
 // a separate process, because a process can have one chDB directory. With "sums" a root's figures are those of its
 // trace, as in an export; without it they come from its own row, and the engine reads nothing twice.
 import { rmSync, statSync } from "node:fs";
@@ -39,11 +39,11 @@ const settings = `output_format_parquet_compression_method = 'zstd', output_form
   output_format_parquet_row_group_size = 8000, output_format_parquet_row_group_size_bytes = 33554432,
   max_block_size = 2000, join_algorithm = 'hash'`;
 const before = process.cpuUsage();
-const began = performance.now();
+const startedAt = performance.now();
 await session.queryAsync(
   `insert into function file('${file}', 'Parquet') settings ${settings} select ${columns} from runs final ${join}`,
 );
-const seconds = (performance.now() - began) / 1000;
+const seconds = (performance.now() - startedAt) / 1000;
 const { user, system } = process.cpuUsage(before);
 const tokens = Number((await session.queryAsync(`select sum(c15) from file('${file}')`, { format: "CSV" })).text());
 const rows = Number((await session.queryAsync(`select count() from file('${file}')`, { format: "CSV" })).text());

@@ -10,10 +10,10 @@ export interface Figure {
 export const FIGURES: Record<string, Figure> = {
   "wait.reused.median": { label: "wait, one thread: median", unit: "ms", better: "lower", target: 8 },
   "wait.reused.p95": { label: "wait, one thread: p95", unit: "ms", better: "lower" },
-  "wait.fresh.median": { label: "wait, new thread a run: median", unit: "ms", better: "lower", target: 8 },
-  "wait.fresh.p95": { label: "wait, new thread a run: p95", unit: "ms", better: "lower" },
+  "wait.fresh.median": { label: "wait, new thread per run: median", unit: "ms", better: "lower", target: 8 },
+  "wait.fresh.p95": { label: "wait, new thread per run: p95", unit: "ms", better: "lower" },
   throughput: { label: "16 clients, a thread each", unit: "runs/s", better: "higher", target: 200 },
-  "throughput.fresh": { label: "16 clients, new thread a run", unit: "runs/s", better: "higher" },
+  "throughput.fresh": { label: "16 clients, new thread per run", unit: "runs/s", better: "higher" },
   "frame.first.median": { label: "stream: first frame, median", unit: "ms", better: "lower", target: 10 },
   "frame.values.median": { label: "stream: first values, median", unit: "ms", better: "lower" },
   "streams.frames": { label: "50 streams: delivered", unit: "frames/s", better: "higher", target: 6000 },

@@ -5,7 +5,7 @@
  * 2. 450 readers of nine runs beside 50 more: latency of frames to the 450 (p99, from the graph's clock to the
  *    reader's) while the 50 read like the others, and while they have stalled on a run that floods them, so that
  *    their sockets are full. Alternating over the same 450 connections, as a ratio; the flood continues throughout.
- *    Server memory and processor time as well.
+ *    Server memory and CPU time as well.
  *
  * Exits with 1 when 1,000 idle streams take 100 MB or more, or when stalled readers worsen the others' p99 by more than
  * the rounds vary anyway. Takes at most two minutes.
@@ -106,7 +106,7 @@ async function lateness(response: IncomingMessage, report: (ms: number) => void)
 interface Turn {
   p99: number;
   median: number;
-  /** Server processor time per frame of the 450, in milliseconds. */
+  /** Server CPU time per frame of the 450, in milliseconds. */
   cost: number;
   memory: number;
 }
@@ -160,7 +160,7 @@ class Readers {
 const directory = await temporaryDirectory();
 const server = await startHeddle(directory);
 const client = new AgentClient(server.url);
-const began = performance.now();
+const startedAt = performance.now();
 let failed = false;
 try {
   for (let n = 0; n < 200; n++) await client.echo(await client.newThread());
@@ -181,7 +181,7 @@ try {
   const readers = await Readers.open(server, client, flood);
   const turns: Record<"reading" | "stalled", Turn[]> = { reading: [], stalled: [] };
   await readers.turn(false);
-  for (let n = 0; n < PAIRS && (n < 2 || performance.now() - began < LAST_BEGIN_MS); n++) {
+  for (let n = 0; n < PAIRS && (n < 2 || performance.now() - startedAt < LAST_BEGIN_MS); n++) {
     // alternate which goes first
     for (const stalled of n % 2 === 0 ? [false, true] : [true, false])
       turns[stalled ? "stalled" : "reading"].push(await readers.turn(stalled));
@@ -198,7 +198,7 @@ try {
     const list = of(which, p99).map((ms) => ms.toFixed(0));
     console.log(
       `${READERS} readers while ${STALLED} others ${which === "reading" ? "read " : "stall"}: late by ${middle(which, (t) => t.median).toFixed(0)} ms, p99 ${middle(which, p99).toFixed(0)} ms (${list.join(", ")}); ` +
-        `${(middle(which, (t) => t.cost) * 1000).toFixed(0)} us of processor time a frame, server ${middle(which, (t) => t.memory).toFixed(0)} MB`,
+        `${(middle(which, (t) => t.cost) * 1000).toFixed(0)} us of CPU time per frame, server ${middle(which, (t) => t.memory).toFixed(0)} MB`,
     );
   }
   console.log(
@@ -206,7 +206,7 @@ try {
       `A stalled reader took ${readers.taken.toFixed(1)} of ${flooded.toFixed(0)} MB.`,
   );
   console.log(
-    `${((performance.now() - began) / 1000).toFixed(0)} s, load ${loadavg()[0]!.toFixed(1)} on ${cpus().length} cores`,
+    `${((performance.now() - startedAt) / 1000).toFixed(0)} s, load ${loadavg()[0]!.toFixed(1)} on ${cpus().length} cores`,
   );
 } finally {
   await client.close();

@@ -72,11 +72,17 @@ class Client {
     body?: string | Buffer,
   ): Promise<Answer> {
     const headers = { ...this.#headers, ...more };
-    const answer = await this.#pool.request({ method, path, headers, ...(body && { body }), headersTimeout: 120_000 });
-    const text = await answer.body.text();
-    if (answer.statusCode === 429 || answer.statusCode === 503) this.refused++;
-    else if (answer.statusCode >= 400 && answer.statusCode !== 422)
-      throw new Error(`${method} ${path}: ${answer.statusCode} ${text}`);
+    const response = await this.#pool.request({
+      method,
+      path,
+      headers,
+      ...(body && { body }),
+      headersTimeout: 120_000,
+    });
+    const text = await response.body.text();
+    if (response.statusCode === 429 || response.statusCode === 503) this.refused++;
+    else if (response.statusCode >= 400 && response.statusCode !== 422)
+      throw new Error(`${method} ${path}: ${response.statusCode} ${text}`);
     return (text.startsWith("{") ? JSON.parse(text) : {}) as Answer;
   }
 
@@ -91,9 +97,9 @@ type Samples = Record<string, number[]>;
 async function measure(client: Client, project: string, destination: string, seconds: number): Promise<Samples> {
   const samples: Samples = {};
   const timed = async (name: string, work: () => Promise<unknown>) => {
-    const began = performance.now();
+    const startedAt = performance.now();
     await work();
-    (samples[name] ??= []).push(performance.now() - began);
+    (samples[name] ??= []).push(performance.now() - startedAt);
   };
   const session = [project];
   const filter = 'and(eq(metadata_key,"env"),eq(metadata_value,"prod"),gt(latency,9))';
@@ -153,9 +159,9 @@ try {
       "content-type": "application/json",
       ...(workspace && { "x-tenant-id": workspace }),
     };
-    const answer = await fetch(server!.url + path, { method: "POST", headers, body: JSON.stringify(body) });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`POST ${path}: ${answer.status} ${text}`);
+    const response = await fetch(server!.url + path, { method: "POST", headers, body: JSON.stringify(body) });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${text}`);
     return JSON.parse(text) as Answer;
   };
   const busy = await make("/sessions", { name: "bench" });

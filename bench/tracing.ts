@@ -1,4 +1,4 @@
-/** npm run bench -- tracing: processor time of a graph host for a trivial run, with and without its trace. */
+/** npm run bench -- tracing: CPU time of a graph host for a trivial run, with and without its trace. */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -36,7 +36,7 @@ for (const mode of ["without", "with", "without", "with"] as const) {
   await run(RUNS);
   const ms = (processorTime(host.child.pid!) - before) / RUNS;
   measured[mode].push(ms);
-  console.log(`${mode.padEnd(8)} ${ms.toFixed(2)} ms of processor time a run, ${Math.round(bytes / RUNS)} bytes sent`);
+  console.log(`${mode.padEnd(8)} ${ms.toFixed(2)} ms of CPU time per run, ${Math.round(bytes / RUNS)} bytes sent`);
   await host.stop();
 }
 sink.close();

@@ -2,7 +2,7 @@
  * Two sides measured alternately, each on its own servers, so that other load on the machine affects both alike. After
  * half of the rounds both get new servers: identical processes differ by some hundredths from start to start. Each pair
  * of rounds yields a ratio of throughputs; their median has a 95 % confidence interval. Other load hardly affects
- * processor time, so that is the second measure.
+ * CPU time, so that is the second measure.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -41,12 +41,12 @@ export interface Measured {
   seconds: number;
   /** Per side, the baseline first. */
   perSecond: [number[], number[]];
-  /** Milliseconds of processor time per run, by side. */
+  /** Milliseconds of CPU time per run, by side. */
   cost: [Cost, Cost];
   /** Throughput of the second side relative to the first: the median of the pairs of rounds, and its interval. */
   ratio: number;
   interval: [number, number];
-  /** Processor time of the second side relative to the first. */
+  /** CPU time of the second side relative to the first. */
   costRatio: number;
 }
 
@@ -58,7 +58,7 @@ interface Running extends Side {
 }
 
 export async function measureByTurns(sides: [Side, Side], options: TurnOptions): Promise<Measured> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const perSecond: [number[], number[]] = [[], []];
   const cost: [Cost, Cost] = [zero(), zero()];
   for (let pair = 0; pair < options.pairs; pair++) {
@@ -73,7 +73,7 @@ export async function measureByTurns(sides: [Side, Side], options: TurnOptions):
   for (const n of [0, 1] as const) cost[n] = add(zero(), cost[n], 1 / runs);
   return {
     runs,
-    seconds: (performance.now() - began) / 1000,
+    seconds: (performance.now() - startedAt) / 1000,
     perSecond,
     cost,
     ratio: median(ratios),
@@ -106,9 +106,9 @@ async function measurePair(
     for (const side of [first, second]) await timedRound(side, options.warmRuns);
     for (const side of [first, second]) side.perSecond = [];
     const before = [first, second].map((side) => side.processorTimes());
-    const began = performance.now();
+    const startedAt = performance.now();
     for (let n = 0; n < options.rounds / options.pairs; n++) {
-      if (performance.now() - began > options.limitMs / options.pairs) break;
+      if (performance.now() - startedAt > options.limitMs / options.pairs) break;
       // alternate which goes first
       for (const side of n % 2 === 0 ? [first, second] : [second, first]) await timedRound(side, options.runsPerRound);
     }
@@ -147,7 +147,7 @@ export async function closedLoop(
 export function reportSide(name: string, measured: Measured, side: 0 | 1): string {
   const cost = measured.cost[side];
   const parts = `server ${cost.server.toFixed(2)}, hosts ${cost.hosts.toFixed(2)}, Postgres ${cost.postgres.toFixed(2)}`;
-  return `${name.padEnd(18)}${median(measured.perSecond[side]).toFixed(0)} runs/s  ${total(cost).toFixed(2)} ms of processor time a run (${parts})`;
+  return `${name.padEnd(18)}${median(measured.perSecond[side]).toFixed(0)} runs/s  ${total(cost).toFixed(2)} ms of CPU time per run (${parts})`;
 }
 
 const zero = (): Cost => ({ server: 0, hosts: 0, postgres: 0 });

@@ -3,7 +3,7 @@
  * kinds of runs: waited for, streamed, and streamed as resumable (whose frames are kept in the database).
  *
  * Exits with 1 when the whole interval of a kind is below 0.95 of the base's throughput, or it takes more than 1 / 0.95
- * of its processor time. The base is checked out into a temporary directory with its own packages.
+ * of its CPU time. The base is checked out into a temporary directory with its own packages.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync } from "node:fs";
@@ -88,7 +88,7 @@ try {
     const passed = high >= LEAST && costRatio <= 1 / LEAST;
     console.log(
       `  throughput ${ratio.toFixed(3)} of the base (${low.toFixed(3)} to ${high.toFixed(3)}; >= ${LEAST}), ` +
-        `processor time ${costRatio.toFixed(3)} (<= ${(1 / LEAST).toFixed(3)}): ${passed ? "PASS" : "FAIL"}`,
+        `CPU time ${costRatio.toFixed(3)} (<= ${(1 / LEAST).toFixed(3)}): ${passed ? "PASS" : "FAIL"}`,
     );
     if (!passed) process.exitCode = 1;
   }

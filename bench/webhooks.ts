@@ -2,11 +2,11 @@
  * npm run bench -- webhooks [--quick]: 10,000 runs with a webhook whose receiver is down, beside as many without one.
  * Two servers, measured in alternating rounds of 100 runs, so that other load on the machine affects both alike, and
  * after half of them two new ones: identical processes differ by some hundredths from start to start. Each pair of
- * rounds yields a ratio, and their median has a 95 % confidence interval. Other load hardly affects processor time, so
+ * rounds yields a ratio, and their median has a 95 % confidence interval. Other load hardly affects CPU time, so
  * that is the second measure: over the whole time, including the sender's work between the rounds.
  *
  * Exits with 1 when the whole interval of throughput with webhooks is below 0.95 of that without, or when they take
- * more than 1 / 0.95 of the processor time. Takes less than four minutes; on a busy machine with fewer runs.
+ * more than 1 / 0.95 of the CPU time. Takes less than four minutes; on a busy machine with fewer runs.
  *
  * Two receivers: a port without a listener, and one that accepts connections and never responds.
  */
@@ -66,7 +66,7 @@ try {
   console.log(
     `throughput, ratio ${ratio.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)}; >= ${LEAST}: ${verdict(fast)}${decided})`,
   );
-  console.log(`processor time, ratio ${costRatio.toFixed(3)} (<= ${(1 / LEAST).toFixed(3)}: ${verdict(cheap)})`);
+  console.log(`CPU time, ratio ${costRatio.toFixed(3)} (<= ${(1 / LEAST).toFixed(3)}: ${verdict(cheap)})`);
   process.exitCode = fast && cheap ? 0 : 1;
 } finally {
   silent.close();

@@ -96,7 +96,7 @@ describe("crons over SDK 1.12.4", () => {
   });
 
   test(
-    "a cron of every minute starts one run a minute on its thread and calls its webhook",
+    "a cron that is due every minute starts one run per minute on its thread and calls its webhook",
     { timeout: 80_000 },
     async () => {
       const { thread_id } = await client.threads.create();

@@ -129,7 +129,7 @@ describe.each(sdks)("the store over SDK $sdk", ({ client }) => {
 });
 
 describe("the store over HTTP", () => {
-  test("put and delete answer 204 without a body", async () => {
+  test("put and delete return 204 without a body", async () => {
     const item = { namespace: ["http", randomUUID()], key: "k" };
     expect(await request("PUT", "/store/items", { ...item, value: { a: 1 } })).toMatchObject({ status: 204, text: "" });
     expect(await request("DELETE", "/store/items", item)).toMatchObject({ status: 204, text: "" });
@@ -145,7 +145,7 @@ describe("the store over HTTP", () => {
     ["a label with a period", { namespace: ["a.b"], key: "k", value: {} }, [422]],
     ["an empty label", { namespace: ["a", ""], key: "k", value: {} }, [422]],
     ["no key", { namespace: ["a"], value: {} }, [422]],
-    ["a value that is no object", { namespace: ["a"], key: "k", value: 7 }, [422]],
+    ["a value that is not an object", { namespace: ["a"], key: "k", value: 7 }, [422]],
   ])("rejects an item with %s", async (_, item, statuses) => {
     expect((await request("PUT", "/store/items", item)).status).toBeOneOf(statuses);
   });

@@ -87,9 +87,9 @@ test("slow: progress is streamed, and a cancelled run ends within its step", asy
   const input = { steps: 2, seconds: 0.1 };
   for await (const event of await slow.stream(input, { streamMode: "custom" })) progress.push(event);
   expect(progress).toHaveLength(20);
-  const began = Date.now();
+  const startedAt = Date.now();
   await expect(slow.invoke({ steps: 1, seconds: 60 }, { signal: AbortSignal.timeout(100) })).rejects.toThrow();
-  expect(Date.now() - began).toBeLessThan(5_000);
+  expect(Date.now() - startedAt).toBeLessThan(5_000);
 });
 
 test("echo: returns its input", async () => {

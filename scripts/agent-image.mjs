@@ -30,7 +30,7 @@ const SHELL = "#!/bin/sh\nexec ";
  * Returns the packages that `names` depend on, as directories below node_modules, without duplicates; nested ones are
  * included in their parents.
  */
-function packagesOf(names) {
+function listPackages(names) {
   const found = new Set();
   const visit = (name, from) => {
     if (LEFT_OUT.has(name)) return;
@@ -59,7 +59,7 @@ function packagesOf(names) {
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
 
 /** Returns the files that a program is linked to, according to the loader. */
-function librariesOf(program) {
+function listLibraries(program) {
   const text = execFileSync("ldd", [program], { encoding: "utf8" });
   return [...text.matchAll(/(\/\S+) \(0x/g)].map((match) => match[1]);
 }
@@ -99,7 +99,7 @@ function writeAgentImage(file) {
   };
   const program = (from, to) => {
     execFileSync("install", ["-D", "-m", "755", from, join(stage, to)]);
-    for (const library of librariesOf(from)) {
+    for (const library of listLibraries(from)) {
       execFileSync("install", ["-D", "-m", "755", realpathSync(library), join(stage, library)]);
     }
   };
@@ -124,7 +124,7 @@ function writeAgentImage(file) {
     put(join(root, "package.json"), "opt/heddle/package.json");
     put(join(root, "cli", "bin"), "opt/heddle/cli/bin");
     const { dependencies } = readJson(join(root, "package.json"));
-    for (const place of packagesOf([...Object.keys(dependencies), "@langchain/langgraph", "@langchain/core"])) {
+    for (const place of listPackages([...Object.keys(dependencies), "@langchain/langgraph", "@langchain/core"])) {
       put(place, join("opt/heddle", place.slice(root.length + 1)));
     }
     script("usr/bin/heddle", "node /opt/heddle/cli/bin/heddle.js");

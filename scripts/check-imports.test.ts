@@ -74,7 +74,7 @@ test("finds each violation of the import rules", async () => {
     "server/src/trace/d.ts": 'import type { C } from "./c.ts";\nexport type D = C;\n',
     "server/package.json": "{}",
     "graph-host/package.json": '{"devDependencies": {"zod": "4"}}',
-    "graph-host/src/serialise.ts": source,
+    "graph-host/src/serialize.ts": source,
   };
   const breaches: [rule: string, file: string, text: string][] = [
     ["no-cycles", "server/src/trace/a.ts", importing("./b.ts")],
@@ -92,7 +92,7 @@ test("finds each violation of the import rules", async () => {
     ["routes-are-mounted-only", "server/src/agent/threads/sibling.ts", importing("../runs/routes.ts")],
     ["agent-runs-imports-upward", "server/src/agent/runs/above.ts", importing("../threads/sql.ts")],
     ["trace-slice-without-place", "server/src/trace/unlisted/a.ts", importing("../../base/ids.ts")],
-    ["server-knows-the-protocol-only", "server/src/agent/deep.ts", importing("../../../graph-host/src/serialise.ts")],
+    ["server-knows-the-protocol-only", "server/src/agent/deep.ts", importing("../../../graph-host/src/serialize.ts")],
     ["host-knows-no-server", "graph-host/src/up.ts", importing("../../server/src/base/ids.ts")],
     ["cli-starts-main", "cli/src/deep.ts", importing("../../server/src/base/ids.ts")],
     ["cli-loads-main-late", "cli/src/early.ts", importing("../../server/src/main.ts")],

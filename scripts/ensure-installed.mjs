@@ -38,7 +38,7 @@ function readLock(path) {
   }
 }
 
-/** Serialises installs: two concurrent npm processes corrupt the tree, and concurrent `npm start`s are allowed. */
+/** Serializes installs: two concurrent npm processes corrupt the tree, and concurrent `npm start`s are allowed. */
 async function alone(work) {
   mkdirSync(join(ROOT, ".heddle"), { recursive: true, mode: 0o700 });
   const lock = join(ROOT, ".heddle", "install.lock");

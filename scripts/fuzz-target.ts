@@ -139,13 +139,13 @@ async function end(child: ChildProcess): Promise<void> {
 function asker(url: string, key: string): Ask {
   return async (method, path, body) => {
     const headers = { "x-api-key": key, "content-type": "application/json" };
-    const answer = await fetch(url + path, {
+    const response = await fetch(url + path, {
       method,
       headers,
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return (text === "" ? {} : JSON.parse(text)) as Json;
   };
 }
@@ -181,15 +181,15 @@ async function fillControl(ask: Ask): Promise<RealIds> {
     listener_id: [String(listener["id"])],
   };
   for (const name of ["fuzzed", "fuzzed-2", "fuzzed-3"]) {
-    const made = await ask("POST", "/v2/deployments", {
+    const created = await ask("POST", "/v2/deployments", {
       name,
       source: "github",
       source_config: { repo_url: "https://git.invalid/nothing.git" },
       source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
       secrets: [{ name: "A", value: "1" }],
     });
-    ids["deployment_id"]!.push(String(made["id"]));
-    ids["revision_id"]!.push(String(made["latest_revision_id"]));
+    ids["deployment_id"]!.push(String(created["id"]));
+    ids["revision_id"]!.push(String(created["latest_revision_id"]));
   }
   return ids;
 }

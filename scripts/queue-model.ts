@@ -11,11 +11,11 @@ import { EmbeddedPostgres } from "../server/src/base/db/embedded-postgres.ts";
 import { migrate } from "../server/src/base/db/migrate.ts";
 import { checkQueue } from "../server/test/queue-model/check-queue.ts";
 
-const { values: given } = parseArgs({
+const { values: options } = parseArgs({
   options: { sequences: { type: "string", default: "10000" }, seed: { type: "string" } },
 });
-const sequences = Number(given.sequences);
-const seed = Number(given.seed ?? Date.now() % 1_000_000);
+const sequences = Number(options.sequences);
+const seed = Number(options.seed ?? Date.now() % 1_000_000);
 
 const dataDir = mkdtempSync(join(tmpdir(), "heddle-queue-model-"));
 const postgres = new EmbeddedPostgres({ dataDir, settings: { fsync: "off", synchronous_commit: "off" } });
@@ -29,9 +29,9 @@ try {
   const sql = connect(database, { max: 1 });
   await migrate(sql).finally(() => sql.end());
   console.log(`seed ${seed}`);
-  const began = performance.now();
+  const startedAt = performance.now();
   const found = await checkQueue(database, { sequences, seed });
-  const seconds = Math.round((performance.now() - began) / 1000);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
   console.log(`${found.sequences} sequences, ${found.commands} commands, ${seconds} s, seed ${seed}`);
   if (found.violation) console.log(`VIOLATION\n${found.violation}`);
   else console.log("no violation");

@@ -3,7 +3,7 @@ import { inject } from "vitest";
 
 export const url = inject("tracesUrl");
 
-/** Creates an unmodified official client. It never retries, so that 5xx answers are visible. */
+/** Creates an unmodified official client. It never retries, so that 5xx responses are visible. */
 export const connect = (config: ClientConfig = {}): Client =>
   new Client({ apiUrl: url, apiKey: "none", callerOptions: { maxRetries: 0 }, ...config });
 

@@ -57,12 +57,12 @@ describe.skipIf(!world)("an image", () => {
   const { platform, browser } = world ?? ({} as never);
 
   const readWord = async () => {
-    const answer = await fetch(`${platform.controlUrl}/d/shop-agent/runs/wait`, {
+    const response = await fetch(`${platform.controlUrl}/d/shop-agent/runs/wait`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ assistant_id: "echo", input: { text: "x" } }),
     });
-    const { word, env } = (await answer.json()) as Record<string, unknown>;
+    const { word, env } = (await response.json()) as Record<string, unknown>;
     return [word, env];
   };
 

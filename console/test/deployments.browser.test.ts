@@ -61,17 +61,17 @@ afterAll(async () => {
 }, 60_000);
 
 async function runEcho(slug = "shop-agent"): Promise<Record<string, unknown>> {
-  const answer = await fetch(`${platform.controlUrl}/d/${slug}/runs/wait`, {
+  const response = await fetch(`${platform.controlUrl}/d/${slug}/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ assistant_id: "echo", input: { text: "x" } }),
   });
-  return (await answer.json()) as Record<string, unknown>;
+  return (await response.json()) as Record<string, unknown>;
 }
 
 async function deployments(): Promise<{ id: string; secrets: object[] }[]> {
-  const answer = await fetch(`${platform.controlUrl}/v2/deployments?limit=100`);
-  return ((await answer.json()) as { resources: { id: string; secrets: object[] }[] }).resources;
+  const response = await fetch(`${platform.controlUrl}/v2/deployments?limit=100`);
+  return ((await response.json()) as { resources: { id: string; secrets: object[] }[] }).resources;
 }
 
 /** Deletes all deployments, so that a second try begins like the first. */

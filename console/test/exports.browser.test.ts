@@ -26,8 +26,8 @@ afterAll(async () => {
 });
 
 /** Sends runs within the two days before today. */
-async function sendRuns(most: number): Promise<void> {
-  const post = Array.from({ length: most }, (_, n) => {
+async function sendRuns(max: number): Promise<void> {
+  const post = Array.from({ length: max }, (_, n) => {
     const id = crypto.randomUUID();
     const start = new Date(MIDNIGHT - 2 * DAY + n * 300_000).toISOString().replace("Z", "000Z");
     return {
@@ -43,12 +43,12 @@ async function sendRuns(most: number): Promise<void> {
       dotted_order: `${start.replace(/[-:.Z]/g, "")}Z${id}`,
     };
   });
-  const answer = await fetch(`${platform.traceUrl}/api/v1/runs/batch`, {
+  const response = await fetch(`${platform.traceUrl}/api/v1/runs/batch`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ post }),
   });
-  expect(answer.status).toBe(202);
+  expect(response.status).toBe(202);
 }
 
 async function fillDestination(page: Page, secret: string, key: string): Promise<void> {
@@ -98,8 +98,8 @@ test("creates a destination after a test, tests it again and replaces its creden
 test("previews an export, creates it and shows its progress to the end", async () => {
   const post = async (path: string, body: object) => {
     const headers = { "content-type": "application/json" };
-    const answer = await fetch(platform.traceUrl + path, { method: "POST", headers, body: JSON.stringify(body) });
-    return (await answer.json()) as { id: string };
+    const response = await fetch(platform.traceUrl + path, { method: "POST", headers, body: JSON.stringify(body) });
+    return (await response.json()) as { id: string };
   };
   const { id: dataset } = await post("/api/v1/datasets", { name: "of an experiment that sorts first" });
   await post("/api/v1/sessions", { name: "!an experiment", reference_dataset_id: dataset });
@@ -151,12 +151,12 @@ test("shows the next windows of a schedule, and stops the schedule", async () =>
 
 test("shows why a queued run waits, and cancels it", async () => {
   const ask = async (path: string, body: object) => {
-    const answer = await fetch(platform.agentUrl + path, {
+    const response = await fetch(platform.agentUrl + path, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
-    return (await answer.json()) as { thread_id: string; run_id: string };
+    return (await response.json()) as { thread_id: string; run_id: string };
   };
   const cancel = ({ thread_id: id, run_id: run }: { thread_id: string; run_id: string }) =>
     fetch(`${platform.agentUrl}/threads/${id}/runs/${run}/cancel`, { method: "POST" });

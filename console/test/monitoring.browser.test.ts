@@ -13,13 +13,13 @@ const NOW = Date.now();
 const HOUR = 3_600_000;
 
 async function trace(path: string, body?: object): Promise<unknown> {
-  const answer = await fetch(`${platform.traceUrl}/api/v1${path}`, {
+  const response = await fetch(`${platform.traceUrl}/api/v1${path}`, {
     method: body ? "POST" : "GET",
     headers: { "content-type": "application/json" },
     ...(body && { body: JSON.stringify(body) }),
   });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  return await answer.json();
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return await response.json();
 }
 
 /** Builds a run as clients send it, `hours` ago. */

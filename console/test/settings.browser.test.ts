@@ -32,9 +32,9 @@ async function signIn(page: Page, email = EMAIL): Promise<void> {
 test("a signed-out visitor is sent to the sign-in page and back, also in the middle of work", async () => {
   const { page, context, errors } = await openPage(browser);
   const requests: string[] = [];
-  page.on("response", (answer) => {
-    const { pathname } = new URL(answer.url());
-    if (pathname.startsWith("/api/")) requests.push(`${answer.status()} ${pathname.slice("/api/".length)}`);
+  page.on("response", (response) => {
+    const { pathname } = new URL(response.url());
+    if (pathname.startsWith("/api/")) requests.push(`${response.status()} ${pathname.slice("/api/".length)}`);
   });
   await page.goto(`${platform.url}/settings?tab=roles`);
   await page.waitForURL(/\/sign-in\?next=/);

@@ -7,7 +7,7 @@ export type SharedPlatform = Omit<Platform, "restart" | "stop">;
 
 /** Returns a platform that several test files use at the same time. */
 export async function sharedPlatform(name: SharedPlatformName): Promise<SharedPlatform> {
-  const answer = await fetch(`${inject("sharedPlatforms")}/${name}`);
-  if (!answer.ok) throw new Error(await answer.text());
-  return (await answer.json()) as SharedPlatform;
+  const response = await fetch(`${inject("sharedPlatforms")}/${name}`);
+  if (!response.ok) throw new Error(await response.text());
+  return (await response.json()) as SharedPlatform;
 }

@@ -76,7 +76,7 @@ test("the overview shows the latest threads and failures", async () => {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
-    }).then((answer) => answer.json())) as { thread_id: string };
+    }).then((response) => response.json())) as { thread_id: string };
   for (const graph of ["agent", "agent", "approval", "failing"]) {
     const { thread_id: thread } = await post("/threads", {});
     const input = { messages: [{ role: "user", content: "Is there bread?" }], topic: "bread" };

@@ -185,12 +185,12 @@ test("shows feedback on a thread's runs", async () => {
   const id = await createConversation("hello");
   const [run] = await client.runs.list(id);
   const feedback = { run_id: run!.run_id, key: "helpful", score: 1, comment: "well said" };
-  const answer = await fetch(`${platform.traceUrl}/api/v1/feedback`, {
+  const response = await fetch(`${platform.traceUrl}/api/v1/feedback`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(feedback),
   });
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   const { page, context, errors } = await openPage(browser);
   await page.goto(at(`threads/${id}?tab=feedback`));
   await page.getByRole("row").filter({ hasText: "helpful" }).getByText("well said").waitFor();

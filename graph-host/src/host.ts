@@ -22,7 +22,7 @@ import { describeError, toOutcome } from "./runs/run-outcome.ts";
 import type { Savers } from "./savers.ts";
 import { RunTracing } from "./tracing/run-tracing.ts";
 import { warmUp } from "./warm-up.ts";
-import { errorName, toJson } from "./serialise.ts";
+import { errorName, toJson } from "./serialize.ts";
 
 interface HostInput {
   graphs: Map<string, LoadedGraph>;
@@ -161,12 +161,12 @@ export class Host {
 
   async #answer<M extends keyof HostCalls>(id: number, method: M, params: HostCalls[M]["params"]): Promise<void> {
     try {
-      const answer = await new Promise<unknown>((resolve, reject) => {
+      const reply = await new Promise<unknown>((resolve, reject) => {
         void currentWork.run({ fail: reject, clock: new CheckpointClock(processClock) }, () =>
           answerCall(this.#deps!, method, params).then(resolve, reject),
         );
       });
-      this.connection.send({ t: "result", id }, toJson(answer));
+      this.connection.send({ t: "result", id }, toJson(reply));
     } catch (error) {
       this.connection.send({ t: "result", id, error: wireError(error) });
     }

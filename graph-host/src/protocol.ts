@@ -8,7 +8,7 @@
  *     frame  := u32 header_length (LE) | u32 body_length (LE) | header (JSON, UTF-8) | body (bytes)
  *
  * The header identifies the frame (`t`); the body carries what the server stores or forwards without parsing it: JSON
- * text, already serialised by the side that has the objects.
+ * text, already serialized by the side that has the objects.
  *
  * Life cycle of a host: it loads the project's graphs, sends `ready`, answers `ping` with `pong`, executes each
  * `run.start`, answers each `call` with one `result`, and on `drain` finishes its runs and exits with 0. When the

@@ -1,6 +1,6 @@
 import { BaseStore, type Item, type Operation, type OperationResults } from "@langchain/langgraph-checkpoint";
 import type { StoreOperation } from "./protocol.ts";
-import { toJson } from "./serialise.ts";
+import { toJson } from "./serialize.ts";
 
 type WireItem = Omit<Item, "createdAt" | "updatedAt"> & { created_at: string; updated_at: string; score?: number };
 

@@ -5,7 +5,7 @@
  * - is destroyed when nothing comes back for `silenceMs` after a write: the other end is gone or frozen, and TCP may
  *   take a quarter of an hour to find that out,
  * - reports a loss by `close` alone once the session is established, so that all statements in flight fail,
- * - reports a loss during session start-up as an error, because postgres.js would otherwise retry at once, for ever.
+ * - reports a loss during session start-up as an error, because postgres.js would otherwise retry at once, forever.
  */
 import { Socket } from "node:net";
 
@@ -47,19 +47,19 @@ class WatchedSocket extends Socket {
   open({ path, host, port }: SocketAddress): this {
     if (path) this.connect(path);
     else this.connect(port, host);
-    const write = this.write.bind(this) as (...given: unknown[]) => boolean;
-    this.write = (...given: unknown[]) => {
+    const write = this.write.bind(this) as (...args: unknown[]) => boolean;
+    this.write = (...args: unknown[]) => {
       if (this.#silenceMs > 0) {
         this.#readAtWrite = this.bytesRead;
         this.#silentSince = performance.now();
         this.#timer ??= this.#watch(this.#silenceMs);
       }
-      return write(...given);
+      return write(...args);
     };
     return this;
   }
 
-  override emit(event: string | symbol, ...given: unknown[]): boolean {
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
     if (event === "error") {
       if (this.#established) return true;
       this.#failed = true;
@@ -68,7 +68,7 @@ class WatchedSocket extends Socket {
       super.emit("error", lost("ECONNRESET", "The connection was closed before its session was established"));
       return super.emit("close", true);
     }
-    return super.emit(event, ...given);
+    return super.emit(event, ...args);
   }
 
   #watch(ms: number): NodeJS.Timeout {

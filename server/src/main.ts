@@ -8,7 +8,7 @@ import { Started } from "./base/started.ts";
 import { startConsoleServer } from "./console/console-server.ts";
 import { consoleOptions } from "./console/settings.ts";
 import type { SpaceUrls } from "./console/space-proxy.ts";
-import { judgeExposure } from "./identity/exposure.ts";
+import { resolveExposure } from "./identity/exposure.ts";
 import { identityOptions } from "./identity/settings.ts";
 import { type AgentServerSettings, openAgentServer, type RunningAgentServer } from "./roles/agent-role.ts";
 import { type ControlServerSettings, openControlServer, type RunningControlServer } from "./roles/control-role.ts";
@@ -47,7 +47,7 @@ export function startControlServer(settings: ControlServerSettings): Promise<Run
 /** Starts the console. Resolves when requests are answered. It has no database and no callers' identities. */
 export async function startConsole(settings: ConsoleServerSettings): Promise<{ url: string; close(): Promise<void> }> {
   const options = readOptions({ ...consoleOptions, ...identityOptions }, process.env);
-  const keysNeeded = settings.keysNeeded ?? judgeExposure(options, settings.host).keysNeeded;
+  const keysNeeded = settings.keysNeeded ?? resolveExposure(options, settings.host).keysNeeded;
   const { besideDeployments, logLevel } = options;
   const log = createLog(logLevel);
   return await startConsoleServer({ ...settings, keysNeeded, besideDeployments, settings: options, log });

@@ -67,16 +67,16 @@ export async function createDeployment(
   name: string,
   secrets: { name: string; value: string }[] = [],
 ): Promise<string> {
-  const made = await call("POST", "/v2/deployments", {
+  const created = await call("POST", "/v2/deployments", {
     name,
     source: "internal_source",
     source_config: { deployment_type: "dev" },
     source_revision_config: {},
     secrets,
   });
-  expect(`${made.status} ${made.text}`).toMatch(/^201/);
-  expect(made.json.latest_revision_id).toBeNull();
-  return made.json.id;
+  expect(`${created.status} ${created.text}`).toMatch(/^201/);
+  expect(created.json.latest_revision_id).toBeNull();
+  return created.json.id;
 }
 
 export async function upload(call: Call, id: string, archive: Buffer): Promise<string> {

@@ -63,9 +63,9 @@ export async function testExports(env: Record<string, string> = {}, db?: TestDat
   }
 
   async function finished(body: object) {
-    const made = await create(body);
-    expect(made).toMatchObject({ status: 200 });
-    const json = await ended(made.json.id);
+    const created = await create(body);
+    expect(created).toMatchObject({ status: 200 });
+    const json = await ended(created.json.id);
     expect(json).toMatchObject({ status: "COMPLETED", error: null });
     return json;
   }

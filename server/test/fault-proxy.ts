@@ -8,7 +8,7 @@ export interface FaultProxy {
   count(): number;
   /** Resets all connections. */
   cut(): void;
-  /** Forwards requests and withholds their answers, until `cut`. */
+  /** Forwards requests and withholds their responses, until `cut`. */
   holdAnswers(): void;
   /** Drops all traffic on existing connections; new ones are served. */
   blackHole(): void;
@@ -20,7 +20,7 @@ export interface FaultProxy {
   close(): Promise<void>;
 }
 
-/** TCP proxy in front of a database that can lose answers, connections or all traffic. */
+/** TCP proxy in front of a database that can lose responses, connections or all traffic. */
 export async function faultProxy(uri: string): Promise<FaultProxy> {
   const target = new URL(uri);
   const [host, port] = [target.hostname, Number(target.port)];

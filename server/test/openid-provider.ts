@@ -64,13 +64,13 @@ export async function testProvider(client: { id: string; secret: string; redirec
     let next = new URL(url);
     for (let hop = 0; hop < 10 && next.origin === issuer; hop++) {
       const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
-      const answer = await fetch(next, { redirect: "manual", headers: { cookie } });
-      for (const line of answer.headers.getSetCookie()) {
+      const response = await fetch(next, { redirect: "manual", headers: { cookie } });
+      for (const line of response.headers.getSetCookie()) {
         const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
         cookies.set(name!, value!);
       }
-      const location = answer.headers.get("location");
-      if (!location) throw new Error(`the provider answers ${answer.status}: ${await answer.text()}`);
+      const location = response.headers.get("location");
+      if (!location) throw new Error(`the provider answers ${response.status}: ${await response.text()}`);
       next = new URL(location, next);
     }
     return next;

@@ -115,11 +115,11 @@ export async function importImage(podman: TestPodman, archive: string, name: str
   const [repo, tag] = name.split(/:(?=[^/]*$)/) as [string, string];
   const query = new URLSearchParams({ fromSrc: "-", repo, tag });
   for (const change of changes) query.append("changes", change);
-  const answer = await podman.engine.open("POST", `/images/create?${query.toString()}`, {
+  const response = await podman.engine.open("POST", `/images/create?${query.toString()}`, {
     body: createReadStream(archive),
     idleMs: 120_000,
   });
-  await readProgress(answer, () => {});
+  await readProgress(response, () => {});
   await podman.run("tag", `${repo}:latest`, name).catch(() => {});
 }
 

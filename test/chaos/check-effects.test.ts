@@ -22,7 +22,7 @@ describe("law 4, cancels", () => {
     [
       "no end",
       (w) => (cancel(w, "interrupt"), Object.assign(row(w, "r2"), { ended: null, status: "running" })),
-      "no effect for ever",
+      "no effect at all",
     ],
     [
       "a natural end",
@@ -69,7 +69,7 @@ describe("law 4, cancels", () => {
 describe("law 5, deliveries", () => {
   test.each<[string, Break, string]>([
     [
-      "a deleted thread that answers",
+      "a deleted thread that still exists",
       (w) => addOperation(w, { name: "thread.delete" }),
       "the deleted thread answers 200",
     ],
@@ -78,14 +78,14 @@ describe("law 5, deliveries", () => {
       (w) => (addOperation(w, { name: "thread.delete" }), (w.threads[0]!.answer = 404)),
       "has 9 rows",
     ],
-    ["a thread that is gone", (w) => (w.threads[0]!.answer = 404), "was not deleted and answers 404"],
-    ["a webhook that never came", (w) => (w.hooks = []), "the webhook of run r2 was not delivered"],
-    ["a webhook that was always refused", (w) => (w.hooks[0]!.answered = 500), "was not delivered (1 attempts)"],
-    ["a webhook of another id", (w) => w.hooks.push({ ...w.hooks[0]!, id: "other" }), "came under the id other"],
-    ["two runs of a key", (w) => (row(w, "r2").key = "key-r1"), "the key key-r1 made 2 runs"],
-    ["two answers of a key", (w) => (w.operations[1]!.key = "key-r1"), "was answered with 2 runs"],
+    ["a thread that no longer exists", (w) => (w.threads[0]!.answer = 404), "was not deleted and answers 404"],
+    ["a webhook that was never delivered", (w) => (w.hooks = []), "the webhook of run r2 was not delivered"],
+    ["a webhook that was always rejected", (w) => (w.hooks[0]!.answered = 500), "was not delivered (1 attempts)"],
+    ["a webhook with another id", (w) => w.hooks.push({ ...w.hooks[0]!, id: "other" }), "came under the id other"],
+    ["two runs for one idempotency key", (w) => (row(w, "r2").key = "key-r1"), "the key key-r1 made 2 runs"],
+    ["two responses for one idempotency key", (w) => (w.operations[1]!.key = "key-r1"), "was answered with 2 runs"],
     [
-      "an occurrence twice",
+      "a repeated occurrence",
       (w) => {
         addOperation(w, { name: "cron.create", cron: "c", ended: w.end });
         for (const run of ["x", "y"])

@@ -153,7 +153,7 @@ describe("the fault proxy", () => {
   test("delays chunks and keeps their order", async () => {
     const { proxy, client } = await echo();
     const heal = proxy.delay(60);
-    const began = performance.now();
+    const startedAt = performance.now();
     let got = "";
     client.on("data", (chunk) => (got += String(chunk)));
     client.write("a");
@@ -162,7 +162,7 @@ describe("the fault proxy", () => {
     heal();
     client.write("c");
     await expect.poll(() => got).toBe("ABC");
-    expect(performance.now() - began).toBeGreaterThan(59);
+    expect(performance.now() - startedAt).toBeGreaterThan(59);
   });
 
   test("does not affect connections that the fault does not match", async () => {

@@ -20,7 +20,7 @@ describe("law 1, state", () => {
     ["a lost run", (w) => setState(w, ["one/1", "one/2"]), "run r2 is a success of 2 steps, the state holds 0"],
     ["a lost step", (w) => setState(w, ["one/1", "one/2", "two/1"]), "the state holds 1 of them"],
     [
-      "a step twice",
+      "a repeated step",
       (w) => setState(w, ["one/1", "one/2", "one/2", "two/1", "two/2"]),
       'the state holds ["one/1","one/2","one/2"]',
     ],
@@ -31,7 +31,7 @@ describe("law 1, state", () => {
       "run r1 (seq 1) comes after r2",
     ],
     [
-      "a run of no row",
+      "a run without a row",
       (w) => setState(w, ["ghost/1", "one/1", "one/2", "two/1", "two/2"]),
       "ghost/1 of a run that there is not",
     ],
@@ -40,9 +40,13 @@ describe("law 1, state", () => {
       (w) => Object.assign(line(w, "r2", 1), { seen: 0, last: null }),
       "run r2 began from 0 entries",
     ],
-    ["a history of another head", (w) => (w.threads[0]!.history = ["c21"]), "/history begins with c21"],
-    ["a saver of another head", (w) => (w.threads[0]!.saverHead = "c12"), "the official saver is at c12"],
-    ["a saver of other values", (w) => (w.threads[0]!.saverDone = []), "the official saver reads []"],
+    ["a history with a different head", (w) => (w.threads[0]!.history = ["c21"]), "/history begins with c21"],
+    [
+      "a checkpoint saver with a different head",
+      (w) => (w.threads[0]!.saverHead = "c12"),
+      "the official saver is at c12",
+    ],
+    ["a checkpoint saver with different values", (w) => (w.threads[0]!.saverDone = []), "the official saver reads []"],
     ["stale values of the thread", (w) => (w.threads[0]!.valuesDone = ["one/1"]), "the thread's values are"],
     ["a checkpoint below its parent", (w) => (w.checkpoints[2]!.id = "c00"), "checkpoint c00 has the parent c12"],
     [
@@ -75,16 +79,20 @@ describe("law 2, endings", () => {
       (w) => Object.assign(row(w, "r2"), { status: "running", ended: null }),
       "run r2 is still running",
     ],
-    ["a final run without a time", (w) => (row(w, "r2").ended = null), "run r2 is success and has no end"],
-    ["a run that is gone", (w) => (w.runs = [row(w, "r1")]), "run r2 was acknowledged and is gone"],
+    ["a final run without an end time", (w) => (row(w, "r2").ended = null), "run r2 is success and has no end"],
     [
-      "an error that no graph made",
+      "an acknowledged run that no longer exists",
+      (w) => (w.runs = [row(w, "r1")]),
+      "run r2 was acknowledged and is gone",
+    ],
+    [
+      "an error that no graph raised",
       (w) => Object.assign(row(w, "r1"), { status: "error", error: "no" }),
       "did not cause: no",
     ],
     ["two ends", (w) => w.hooks.push({ ...w.hooks[0]!, status: "error" }), "run r2 ended twice"],
     [
-      "a step again after a later one",
+      "a step repeated after a later one",
       (w) => w.ledger.push({ ...line(w, "r1", 1), t: 1500, attempt: 2 }),
       "step 1 started again (attempt 2)",
     ],
@@ -94,7 +102,7 @@ describe("law 2, endings", () => {
       "step 2 started 300 ms after the run's end",
     ],
     [
-      "a run ahead of an older one",
+      "a run that overtook an older one",
       (w) => (row(w, "r1").ended = 2500),
       "run r2 began before the older run r1 had ended",
     ],
@@ -118,12 +126,16 @@ describe("law 3, streams", () => {
   test.each<[string, Break, string]>([
     ["readers that differ", (w) => (reader(w, "b").frames![2]!.data = "{}"), "reader b has 2 custom {}"],
     [
-      "a frame that is not kept",
+      "a frame that is not stored",
       (w) => reader(w, "a").frames!.push({ id: "6", event: "x", data: "1" }),
       "6 x 1, which is not kept",
     ],
     ["a gap", (w) => reader(w, "a").frames!.splice(2, 1), "reader a got frame 3 where 2 was to come"],
-    ["a gap in what is kept", (w) => w.streams[0]!.frames.splice(2, 1), "the kept stream holds frame 3 at place 2"],
+    [
+      "a gap in the stored frames",
+      (w) => w.streams[0]!.frames.splice(2, 1),
+      "the kept stream holds frame 3 at place 2",
+    ],
     [
       "half a stream as whole",
       (w) => reader(w, "a").frames!.splice(3),
@@ -131,7 +143,7 @@ describe("law 3, streams", () => {
     ],
     ["a stream without its last state", (w) => reader(w, "a").frames!.splice(5), "as whole without the final state"],
     [
-      "a whole stream of another attempt",
+      "a complete stream of another attempt",
       (w) => {
         row(w, "r1").attempt = 2;
         for (const step of [1, 2]) Object.assign(line(w, "r1", step, "end"), { attempt: 2, execution: `22.${step}` });

@@ -63,7 +63,7 @@ export class FaultProxy {
   }
 
   /**
-   * Forwards the next `count` requests, drops their answers and resets their connections: a commit without an answer.
+   * Forwards the next `count` requests, drops their responses and resets their connections: a commit without a response.
    */
   loseAnswers(count: number, matches: LinkFilter = ALL): () => void {
     return this.#arm({ matches, kind: "lose-answer", left: count, ms: 0 });

@@ -140,9 +140,9 @@ export class FleetServer {
   /** Requests a path directly, not through a proxy; status 0 when there is no answer within `ms`. */
   async probe(path: string, ms = 5000): Promise<Pick<HealthSample, "status" | "detail">> {
     try {
-      const answer = await fetch(this.url + path, { signal: AbortSignal.timeout(ms) });
-      const text = await answer.text();
-      return { status: answer.status, ...(answer.status !== 200 && { detail: text.slice(0, 300) }) };
+      const response = await fetch(this.url + path, { signal: AbortSignal.timeout(ms) });
+      const text = await response.text();
+      return { status: response.status, ...(response.status !== 200 && { detail: text.slice(0, 300) }) };
     } catch (error) {
       return { status: 0, detail: (error as Error).message };
     }
@@ -180,10 +180,10 @@ export class FleetServer {
 
   async #isReady(): Promise<boolean> {
     try {
-      const answer = await fetch(`${this.url}/ready`, { signal: AbortSignal.timeout(3000) });
-      await answer.text();
-      this.#hasServed ||= answer.ok;
-      return answer.ok;
+      const response = await fetch(`${this.url}/ready`, { signal: AbortSignal.timeout(3000) });
+      await response.text();
+      this.#hasServed ||= response.ok;
+      return response.ok;
     } catch {
       return false;
     }

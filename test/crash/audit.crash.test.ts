@@ -58,8 +58,8 @@ test("a change of a server killed around it keeps its audit line or its announce
       select target->>'assistant_id' as id, status from audit_log where operation = 'POST /assistants'`;
     const changing = changeUntilGone();
     if (!point) {
-      const most = (await selectLines()).length + 50;
-      await vi.waitUntil(async () => (await selectLines()).length > most, { timeout: 30_000 });
+      const max = (await selectLines()).length + 50;
+      await vi.waitUntil(async () => (await selectLines()).length > max, { timeout: 30_000 });
       await server.kill();
     }
     const changed = await changing;

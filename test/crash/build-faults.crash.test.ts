@@ -44,12 +44,12 @@ afterAll(async () => {
 }, 60_000);
 
 const word = async (): Promise<unknown> => {
-  const answer = await fetch(`${control.url}/d/faults/runs/wait`, {
+  const response = await fetch(`${control.url}/d/faults/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ assistant_id: "echo", input: {} }),
   });
-  return ((await answer.json()) as { word?: unknown }).word;
+  return ((await response.json()) as { word?: unknown }).word;
 };
 const untilWord = (wanted: string) =>
   vi.waitUntil(async () => (await word()) === wanted, { timeout: 30_000, interval: 100 });
@@ -77,7 +77,7 @@ test.skipIf(!isMounted)("a build that fills the disk fails with the reason and f
 });
 
 test.skipIf(!isMounted)(
-  "a control plane on a full disk accepts no archive and no build, and both once space is free",
+  "a control plane on a full disk accepts no archives and builds, and accepts both once space is free",
   async () => {
     const before = builds();
     const archive = createArchive(graphProject("zeros", { "zeros.txt": "0".repeat(12_000_000) }));

@@ -57,7 +57,7 @@ export class ControlProcess {
     this.#exited = new Promise((done) => child.once("exit", (code, signal) => done(signal ?? code)));
     for (const deadline = Date.now() + 60_000; ; await sleep(50)) {
       const ok = await fetch(`${this.url}/ok`).then(
-        (answer) => answer.ok,
+        (response) => response.ok,
         () => false,
       );
       if (ok) return;
@@ -83,15 +83,15 @@ export class ControlProcess {
 
   readonly call: Call = async (method, path, body, headers = {}) => {
     const isText = typeof body === "string" || body instanceof Uint8Array;
-    const answer = await fetch(this.url + path, {
+    const response = await fetch(this.url + path, {
       method,
       headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
       ...(body !== undefined && { body: (isText ? body : JSON.stringify(body)) as string }),
     });
-    const text = await answer.text();
+    const text = await response.text();
     return {
-      status: answer.status,
-      headers: answer.headers,
+      status: response.status,
+      headers: response.headers,
       text,
       json: text.startsWith("{") ? JSON.parse(text) : undefined,
     };

@@ -31,8 +31,8 @@ const servers = () => findProcesses(directory, "--role\0agent");
 const word = async () => {
   const body = JSON.stringify({ assistant_id: "echo", input: {} });
   const headers = { "content-type": "application/json" };
-  const answer = await fetch(`${control.url}/d/killed/runs/wait`, { method: "POST", headers, body });
-  return ((await answer.json()) as { word: string }).word;
+  const response = await fetch(`${control.url}/d/killed/runs/wait`, { method: "POST", headers, body });
+  return ((await response.json()) as { word: string }).word;
 };
 
 let id = "";

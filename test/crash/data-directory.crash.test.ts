@@ -103,10 +103,10 @@ test.runIf(hasNamespaces)(
     expect(await first.outcome()).toBe("open");
     const second = new Container("postgres", { waitMs: 60_000 });
     await expect.poll(() => second.lines, { timeout: 20_000 }).toHaveLength(1);
-    const began = performance.now();
+    const startedAt = performance.now();
     first.signal("SIGTERM");
     expect(await second.outcome()).toBe("open");
-    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(performance.now() - startedAt).toBeLessThan(15_000);
   },
 );
 

@@ -77,7 +77,7 @@ test.skipIf(!canMount)(
     for (let i = 0; i < 12; i++) answers.push(await create(0.5));
     const refused = answers.filter(({ status }) => status !== 200);
     expect(refused.length).toBeGreaterThan(0);
-    for (const answer of refused) expect(answer.status).toBe(503);
+    for (const response of refused) expect(response.status).toBe(503);
     expect(refused.map(({ text }) => text)).toContain("The database's disk is full.");
     await expect.poll(() => ready(server.url)).toMatch(/^503 .*disk full/);
     expect((await ask(`${server.url}/ok`)).status).toBe(200);

@@ -5,7 +5,7 @@
 export class Ledger {
   readonly threads = new Map<string, AcknowledgedThread>();
   readonly runs = new Map<string, AcknowledgedRun>();
-  /** Answers that no fault excuses. */
+  /** Responses that no fault excuses. */
   readonly wrong: string[] = [];
   /** Requests that failed while a process was dead, by status or error code. */
   readonly failedRequests = new Map<string, number>();

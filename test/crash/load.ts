@@ -40,7 +40,7 @@ export class Load {
       try {
         await scenario(this);
       } catch (error) {
-        // wrong answers are in the ledger; an unavailable server gets a moment
+        // wrong responses are in the ledger; an unavailable server gets a moment
         if (!(error instanceof Unavailable)) this.ledger.countFailure((error as Error).message.slice(0, 80));
         await sleep(250);
       }

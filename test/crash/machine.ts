@@ -11,9 +11,9 @@ const REFERENCE_MS = 700;
 export async function machineFactor(): Promise<number> {
   const times: number[] = [];
   for (let i = 0; i < 3; i++) {
-    const began = performance.now();
+    const startedAt = performance.now();
     await promisify(execFile)(process.execPath, ["--input-type=module", "-e", 'await import("@langchain/langgraph")']);
-    times.push(performance.now() - began);
+    times.push(performance.now() - startedAt);
   }
   return Math.max(1, times.toSorted((a, b) => a - b)[1]! / REFERENCE_MS);
 }

@@ -20,7 +20,7 @@ test("events that a client received keep their numbers after a kill, and the run
   await server.start();
   const thread = randomUUID();
   const reader = await EventReader.open(server.url, thread, { channels: CHANNELS });
-  const answer = await fetch(`${server.url}/threads/${thread}/commands`, {
+  const response = await fetch(`${server.url}/threads/${thread}/commands`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({
@@ -29,7 +29,7 @@ test("events that a client received keep their numbers after a kill, and the run
       params: { assistant_id: "steps", input: { steps: 12, pause: 150 } },
     }),
   });
-  expect(await answer.json()).toMatchObject({ type: "success" });
+  expect(await response.json()).toMatchObject({ type: "success" });
   await vi.waitUntil(() => reader.events.length > 12, { timeout: 20_000, interval: 5 });
   await server.kill();
   await new Promise((resolve) => setTimeout(resolve, 100));

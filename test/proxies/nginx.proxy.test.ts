@@ -179,9 +179,9 @@ test("a trace of 8 MB is accepted and found", async () => {
 test("addresses are the proxy's, and the client's is recorded, whatever the client claims", async () => {
   const forged = { ...withKey(), "x-forwarded-for": "6.6.6.6" };
   const integration = JSON.stringify({ name: "through the proxy" });
-  const made = await call("control", "POST", "/v2/integrations/git", integration, forged);
-  expect(made.status).toBe(201);
-  expect((JSON.parse(made.text) as { webhook_url: string }).webhook_url).toMatch(/^https:\/\/agents\.example\//);
+  const created = await call("control", "POST", "/v2/integrations/git", integration, forged);
+  expect(created.status).toBe(201);
+  expect((JSON.parse(created.text) as { webhook_url: string }).webhook_url).toMatch(/^https:\/\/agents\.example\//);
   const query = "/api/v1/audit-logs?start_time=2020-01-01T00:00:00Z&end_time=2100-01-01T00:00:00Z&limit=100";
   const logs = await call("trace", "GET", query, undefined, withKey());
   expect(logs.status).toBe(200);

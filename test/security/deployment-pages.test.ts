@@ -190,16 +190,16 @@ test(
       { authorization: `Bearer ${token}` },
       { "x-api-key": token },
     ]) {
-      const answer = await fetch(`${control.url}/v2/deployments`, { headers: new Headers(Object.entries(headers)) });
-      expect(answer.status).toBe(401);
+      const response = await fetch(`${control.url}/v2/deployments`, { headers: new Headers(Object.entries(headers)) });
+      expect(response.status).toBe(401);
     }
   },
   SLOW,
 );
 
 test("programs can still read a deployment's data", async () => {
-  const answer = await fetch(`${control.url}/d/evil/data`, { headers: { "x-api-key": b.admin } });
-  expect([answer.status, await answer.json()]).toEqual([200, { data: true }]);
-  expect(answer.headers.get("content-security-policy")).toBeNull();
+  const response = await fetch(`${control.url}/d/evil/data`, { headers: { "x-api-key": b.admin } });
+  expect([response.status, await response.json()]).toEqual([200, { data: true }]);
+  expect(response.headers.get("content-security-policy")).toBeNull();
   expect(seen.at(-1)?.headers["x-api-key"]).toBe(b.admin);
 });

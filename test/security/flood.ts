@@ -33,7 +33,7 @@ export function residentMib(pid: number): number {
 export class Flood {
   readonly port: number;
   readonly sockets = new Set<Socket>();
-  /** Status lines of the answers read. */
+  /** Status lines of the responses read. */
   readonly answers: string[] = [];
   /** Number of connections that the server has closed. */
   closed = 0;
@@ -42,7 +42,7 @@ export class Flood {
     this.port = port;
   }
 
-  /** Opens a connection and sends `text`. `reads`: false leaves the answers unread in the socket. */
+  /** Opens a connection and sends `text`. `reads`: false leaves the responses unread in the socket. */
   open(text: string | Buffer, reads = true): Socket {
     const socket = connect(this.port, "127.0.0.1").setMaxListeners(0);
     this.sockets.add(socket);

@@ -1,6 +1,6 @@
 /**
  * Floods by callers without a key, from loopback, against `heddle dev` and `heddle up` with keys required: no way of
- * sending, or of leaving answers unread, makes a server process grow by 100 MiB.
+ * sending, or of leaving responses unread, makes a server process grow by 100 MiB.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
@@ -190,12 +190,12 @@ const ATTACKS: Record<string, Attack> = {
   },
 };
 
-/** Attacks whose answers are read. */
+/** Attacks whose responses are read. */
 const READ = new Set(["large bodies", "half-sent bodies", "attempts to sign in", "wrong keys", "upgrades"]);
 
 for (const [name, attack] of Object.entries(ATTACKS)) {
   test(`${name} take less than ${MOST_MIB} MiB of any server, which stays responsive`, { timeout: SLOW }, async () => {
-    // one after another, so that the attacker gets enough processor time
+    // one after another, so that the attacker gets enough CPU time
     for (const [space, port] of Object.entries(ports)) {
       const flood = new Flood(port);
       const growth = await growthDuring(warm[space]!, () => attack(flood, POSTS[space]!));

@@ -164,8 +164,8 @@ const DEPLOYMENT = JSON.stringify({
 
 const count = async (url: string, path: string, body?: object): Promise<number> => {
   const headers = { "content-type": "application/json" };
-  const answer = await fetch(url + path, body ? { method: "POST", headers, body: JSON.stringify(body) } : {});
-  const found = (await answer.json()) as unknown[] | { resources: unknown[] };
+  const response = await fetch(url + path, body ? { method: "POST", headers, body: JSON.stringify(body) } : {});
+  const found = (await response.json()) as unknown[] | { resources: unknown[] };
   return (Array.isArray(found) ? found : found.resources).length;
 };
 

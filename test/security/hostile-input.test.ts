@@ -107,12 +107,16 @@ for (const space of all) {
         count += 1;
         const key = { "x-api-key": a.org, "x-tenant-id": a.workspaceId };
         const headers = { ...key, "content-type": "application/json", "x-hostile": "\u00e9\u00ff", prefer: "\u00ff" };
-        const answer = await app.request(path, { method: route.method, headers, ...(body !== undefined && { body }) });
-        if (answer.status < 300) accepted += 1;
-        if (answer.status !== 401 && answer.status !== 403) known += 1;
-        const text = answer.status >= 500 ? await answer.text() : await answer.body?.cancel();
-        if (answer.status >= 500) {
-          wrong.push(`${route.method} ${path.slice(0, 200)} ${body?.slice(0, 200)}: ${answer.status} ${text}`);
+        const response = await app.request(path, {
+          method: route.method,
+          headers,
+          ...(body !== undefined && { body }),
+        });
+        if (response.status < 300) accepted += 1;
+        if (response.status !== 401 && response.status !== 403) known += 1;
+        const text = response.status >= 500 ? await response.text() : await response.body?.cancel();
+        if (response.status >= 500) {
+          wrong.push(`${route.method} ${path.slice(0, 200)} ${body?.slice(0, 200)}: ${response.status} ${text}`);
         }
       }
     }

@@ -101,11 +101,11 @@ test("rejects unauthorized callers on every route, without changes", { timeout: 
           const status = expected(space, route);
           if (status === null) continue;
           asked += 1;
-          const answer = await send(space.app, route, path, headers);
-          const body = await answer.text();
-          if (answer.status !== status) {
+          const response = await send(space.app, route, path, headers);
+          const body = await response.text();
+          if (response.status !== status) {
             wrong.push(
-              `${space.name} ${route.method} ${path} as ${who}: ${answer.status} instead of ${status}: ${body}`,
+              `${space.name} ${route.method} ${path} as ${who}: ${response.status} instead of ${status}: ${body}`,
             );
           }
         }
@@ -122,9 +122,10 @@ test("accepts authorized callers, as a control for the test above", async () => 
   const wrong: string[] = [];
   for (const space of spaces) {
     for (const route of space.routes.filter((route) => route.permission !== "public" && route.method === "GET")) {
-      const answer = await send(space.app, route, route.path, { "x-api-key": a.org, "x-tenant-id": a.workspaceId });
-      await answer.body?.cancel();
-      if (answer.status === 401 || answer.status === 403) wrong.push(`${space.name} ${route.path}: ${answer.status}`);
+      const response = await send(space.app, route, route.path, { "x-api-key": a.org, "x-tenant-id": a.workspaceId });
+      await response.body?.cancel();
+      if (response.status === 401 || response.status === 403)
+        wrong.push(`${space.name} ${route.path}: ${response.status}`);
     }
   }
   expect(wrong).toEqual([]);
@@ -132,11 +133,11 @@ test("accepts authorized callers, as a control for the test above", async () => 
 
 test("a refusal does not reveal whether an object exists", async () => {
   const agent = spaces.find((space) => space.name === "agent")!;
-  const made = await agent.app.request("/threads", { method: "POST", headers: { "x-api-key": a.admin } });
-  const { thread_id: id } = (await made.json()) as { thread_id: string };
+  const created = await agent.app.request("/threads", { method: "POST", headers: { "x-api-key": a.admin } });
+  const { thread_id: id } = (await created.json()) as { thread_id: string };
   const ask = async (path: string) => {
-    const answer = await agent.app.request(path, { headers: { "x-api-key": b.admin } });
-    return `${answer.status} ${await answer.text()}`;
+    const response = await agent.app.request(path, { headers: { "x-api-key": b.admin } });
+    return `${response.status} ${await response.text()}`;
   };
   expect(await ask(`/threads/${id}`)).toBe(await ask("/threads/00000000-0000-7000-8000-0000000000ff"));
 });

@@ -113,16 +113,16 @@ afterAll(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }
 const call: Call = async (method, path, body, headers = {}) => {
   const url = path.startsWith("http") ? path : at.control + path;
   const isBytes = body instanceof Uint8Array;
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method,
     headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
     ...(body !== undefined && { body: (isBytes ? body : JSON.stringify(body)) as string }),
   });
   // a slow answer begins with line feeds
-  const text = (await answer.text()).trim();
+  const text = (await response.text()).trim();
   return {
-    status: answer.status,
-    headers: answer.headers,
+    status: response.status,
+    headers: response.headers,
     text,
     json: /^[[{]/.test(text) ? JSON.parse(text) : undefined,
   };
@@ -156,7 +156,7 @@ async function targets(): Promise<Record<string, Wanted>> {
   return {
     "list deployments": { url: `${at.control}/v2/deployments`, method: "GET" },
     "delete a missing deployment": { url: `${at.control}/v2/deployments/${crypto.randomUUID()}`, method: "DELETE" },
-    "list deployments with a key that is none": { url: `${at.control}/v2/deployments?api_key=x`, method: "GET" },
+    "list deployments with a malformed key": { url: `${at.control}/v2/deployments?api_key=x`, method: "GET" },
     "read projects": { url: `${at.trace}/api/v1/sessions`, method: "GET" },
     "read the workspace": { url: `${at.trace}/api/v1/workspaces`, method: "GET" },
     "use the console": { url: `${at.console}/api/control/v2/deployments`, method: "GET" },
@@ -228,7 +228,7 @@ for (const mode of ["bubblewrap", "user"] as const) {
       const refused = {
         "list deployments": 401,
         "delete a missing deployment": 401,
-        "list deployments with a key that is none": 401,
+        "list deployments with a malformed key": 401,
         "read projects": 401,
         "read the workspace": 401,
         "use the console": 403,

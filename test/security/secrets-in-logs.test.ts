@@ -91,10 +91,10 @@ async function ask(
   const { json, ...rest } = init;
   const headers = { ...(json !== undefined && { "content-type": "application/json" }), ...(init.headers as object) };
   const body = json === undefined ? init.body : JSON.stringify(json);
-  const answer = await fetch(url, { redirect: "manual", ...rest, headers, ...(body != null && { body }) });
-  const text = await answer.text();
-  if (answer.status >= 400) refused.push(text);
-  return { status: answer.status, text };
+  const response = await fetch(url, { redirect: "manual", ...rest, headers, ...(body != null && { body }) });
+  const text = await response.text();
+  if (response.status >= 400) refused.push(text);
+  return { status: response.status, text };
 }
 
 test("no secret is in the logs or in an error response", { timeout: 60_000 }, async () => {

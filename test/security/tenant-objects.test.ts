@@ -91,17 +91,17 @@ test("B can neither see nor change A's objects, whatever ids B has", { timeout: 
   for (const route of routes) {
     for (const { path, body } of requestsTo(route)) {
       asked += 1;
-      const answer = await apps.get(route)!.request(path, {
+      const response = await apps.get(route)!.request(path, {
         method: route.method,
         headers: asB,
         ...(body !== undefined && { body }),
       });
-      const text = await answer.text();
-      const what = `${route.method} ${path} ${body ?? ""}: ${answer.status} ${text.slice(0, 300)}`;
+      const text = await response.text();
+      const what = `${route.method} ${path} ${body ?? ""}: ${response.status} ${text.slice(0, 300)}`;
       if (text.includes(MARK)) wrong.push(`shows what is A's: ${what}`);
       const named = pathParameters(route).some((name) => things[name] !== undefined);
-      if (route.method === "GET" && named && answer.ok) wrong.push(`is answered: ${what}`);
-      if (answer.status >= 500) wrong.push(`breaks: ${what}`);
+      if (route.method === "GET" && named && response.ok) wrong.push(`is answered: ${what}`);
+      if (response.status >= 500) wrong.push(`breaks: ${what}`);
     }
   }
   expect(wrong).toEqual([]);
@@ -115,9 +115,9 @@ test("A can see them all, as a control for the test above", async () => {
   let seen = 0;
   for (const route of routes.filter((route) => route.method === "GET" && pathParameters(route).length > 0)) {
     const [{ path }] = [...requestsTo(route)] as [{ path: string }];
-    const answer = await apps.get(route)!.request(path, { headers: asA });
-    await answer.body?.cancel();
-    if (answer.ok) seen += 1;
+    const response = await apps.get(route)!.request(path, { headers: asA });
+    await response.body?.cancel();
+    if (response.ok) seen += 1;
   }
   expect(seen).toBeGreaterThan(5);
 });

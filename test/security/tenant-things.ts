@@ -15,16 +15,16 @@ export async function fillTenant(
   workspaceId: string,
 ): Promise<Record<string, string[]>> {
   async function ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
-    const answer = await app.request(path, {
+    const response = await app.request(path, {
       method,
       headers: { ...headers, "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
     return (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
   }
-  const createdId = async (...given: Parameters<typeof ask>) => String((await ask(...given))["id"]);
+  const createdId = async (...args: Parameters<typeof ask>) => String((await ask(...args))["id"]);
 
   const now = new Date().toISOString();
   const run = crypto.randomUUID();

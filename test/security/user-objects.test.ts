@@ -38,8 +38,8 @@ async function ask(user: string, method: string, path: string, body?: string, li
     signal: gone.signal,
     ...(body && { body }),
   });
-  const answer = await app.fetch(request);
-  const reader = answer.body?.getReader();
+  const response = await app.fetch(request);
+  const reader = response.body?.getReader();
   let text = "";
   // some streams never end
   const timer = setTimeout(() => void reader?.cancel().catch(() => {}), limitMs);
@@ -47,7 +47,7 @@ async function ask(user: string, method: string, path: string, body?: string, li
     text += Buffer.from(part.value as Uint8Array).toString();
   }
   clearTimeout(timer);
-  return { status: answer.status, text };
+  return { status: response.status, text };
 }
 
 async function made(path: string, body: object, method = "POST"): Promise<Record<string, string>> {
@@ -149,8 +149,8 @@ function namesIn(schema: z.ZodType | undefined): { names: string[]; isArray: boo
 function* pathsTo(route: Route): Generator<string> {
   const params = pathParameters(route);
   const choices = params.map((name) => things[name] ?? ["x"]);
-  const most = Math.max(1, ...choices.map((all) => all.length));
-  for (let i = 0; i < most; i++) {
+  const max = Math.max(1, ...choices.map((all) => all.length));
+  for (let i = 0; i < max; i++) {
     let at = 0;
     const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, () => {
       const all = choices[at++]!;

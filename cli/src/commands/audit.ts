@@ -30,16 +30,16 @@ ${describeFlags(flags)}
 
 export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
-  const given = readFlags(flags, rest, process.env);
-  const place = () => readPlace(given);
+  const options = readFlags(flags, rest, process.env);
+  const place = () => readPlace(options);
   const admin = () => import("../../../server/src/admin/audit.ts");
   if (action === "export") {
-    const { format } = given;
+    const { format } = options;
     if (format !== "ndjson" && format !== "csv")
       throw new UsageError(`--format must be ndjson or csv, not "${format}".`);
-    const [from, to] = [readTime("--from", given.from), readTime("--to", given.to)];
+    const [from, to] = [readTime("--from", options.from), readTime("--to", options.to)];
     const where = place();
-    const file = given.output === undefined ? null : createWriteStream(given.output, { flags: "wx", mode: 0o600 });
+    const file = options.output === undefined ? null : createWriteStream(options.output, { flags: "wx", mode: 0o600 });
     if (file) await once(file, "open");
     const out = file ?? process.stdout;
     await (
@@ -50,15 +50,15 @@ export async function run(args: string[]): Promise<void> {
     if (file) await finished(file.end());
   } else if (action === "verify") {
     const found = await (await admin()).verifyAudit(place(), process.env);
-    const say = (line: string) => process.stdout.write(`${line}\n`);
-    say(
+    const print = (line: string) => process.stdout.write(`${line}\n`);
+    print(
       `${found.lines} ${found.lines === 1 ? "line" : "lines"}, ${found.sound} sound, ${found.unsealed} without a seal`,
     );
     for (const [key, count] of Object.entries(found.unknownKeys))
-      say(`${count} sealed with ${key}, which is not available`);
-    for (const id of found.altered) say(`ALTERED  ${id}`);
+      print(`${count} sealed with ${key}, which is not available`);
+    for (const id of found.altered) print(`ALTERED  ${id}`);
     for (const { writer, after, missing } of found.gaps)
-      say(`MISSING  ${missing} after line ${after} of writer ${writer}`);
+      print(`MISSING  ${missing} after line ${after} of writer ${writer}`);
     if (found.altered.length + found.gaps.length > 0) process.exitCode = 1;
   } else {
     throw new UsageError(`heddle audit needs an action: export or verify, not "${action}".`);

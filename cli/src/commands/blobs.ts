@@ -27,21 +27,21 @@ ${describeFlags(flags)}
 
 export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
-  const given = readFlags(flags, rest, process.env);
+  const options = readFlags(flags, rest, process.env);
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const admin = () => import("../../../server/src/admin/blobs.ts");
   if (action === "status") {
-    const { shown, inUse, isAlive } = await (await admin()).blobsStatus(readPlace(given));
+    const { shown, inUse, isAlive } = await (await admin()).blobsStatus(readPlace(options));
     const notes = [inUse ? "in use" : "empty", isAlive ? "a trace process is running" : "no trace process is running"];
     print(shown === null ? "No location is recorded yet." : `${shown} (${notes.join(", ")})`);
   } else if (action === "move") {
     const { copied, there, bytes, from, to } = await (
       await admin()
-    ).moveToBucket(readPlace(given), process.env, (moved) => console.error(`${moved.copied + moved.there} files`));
+    ).moveToBucket(readPlace(options), process.env, (moved) => console.error(`${moved.copied + moved.there} files`));
     print(`${copied} files copied (${bytes} bytes), ${there} already there. Attachments are now stored in ${to}.`);
     print(`Start trace processes with HEDDLE_BLOB_BUCKET; ${from} is no longer needed.`);
   } else if (action === "adopt") {
-    const { before, now } = await (await admin()).adoptPlace(readPlace(given), process.env);
+    const { before, now } = await (await admin()).adoptPlace(readPlace(options), process.env);
     print(`Attachments are now stored in ${now}${before === null ? "" : ` (previously in ${before})`}.`);
   } else {
     throw new UsageError(`heddle blobs needs an action: status, move or adopt, not "${action}".`);

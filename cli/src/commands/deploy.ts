@@ -49,8 +49,8 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const given = readFlags(flags, args, process.env);
-  const config = resolve(given.config);
+  const options = readFlags(flags, args, process.env);
+  const config = resolve(options.config);
   if (!existsSync(config)) {
     throw new UsageError(
       `There is no ${config}. Run this in the directory of a project, or name its file with --config.`,
@@ -60,39 +60,39 @@ export async function run(args: string[]): Promise<void> {
     throw new UsageError(`${config} is not a file. Pass the path of a langgraph.json to --config, not a directory.`);
   }
   const directory = dirname(config);
-  const name = deploymentName(given.name ?? basename(directory));
-  const api = new ControlApi(given.url, given["api-key"]);
-  const say = (line: string) => process.stderr.write(`${line}\n`);
-  const environment = given.env ? projectEnvironment(config) : {};
+  const name = deploymentName(options.name ?? basename(directory));
+  const api = new ControlApi(options.url, options["api-key"]);
+  const print = (line: string) => process.stderr.write(`${line}\n`);
+  const environment = options.env ? projectEnvironment(config) : {};
   const secrets = Object.entries(environment).map(([name, value]) => ({ name: name, value }));
 
   const place = mkdtempSync(join(tmpdir(), "heddle-deploy-"));
   try {
     const { files, links } = listProject(directory);
-    if (links.length > 0) say(`Skipped symbolic links: ${links.slice(0, 10).join(", ")}`);
+    if (links.length > 0) print(`Skipped symbolic links: ${links.slice(0, 10).join(", ")}`);
     for (const { name: dependency, spec } of packagesOutside(directory)) {
-      say(`package.json takes ${dependency} from ${spec}, which is outside the project and is not sent with it.`);
+      print(`package.json takes ${dependency} from ${spec}, which is outside the project and is not sent with it.`);
     }
     const archive = join(place, "source.tar.gz");
     await archiveProject(directory, files, archive);
-    const send = withoutReserved(secrets, say);
+    const send = withoutReserved(secrets, print);
     const known = await api.findByName(name);
-    if (!known) say(`Creating the deployment ${name}`);
+    if (!known) print(`Creating the deployment ${name}`);
     const deployment = known ?? (await send((accepted) => create(api, name, accepted)));
-    say(`Sending ${files.length} files, ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
+    print(`Sending ${files.length} files, ${(statSync(archive).size / 1e6).toFixed(1)} MB`);
     const path = await upload(api, deployment.id, archive);
     const changed = await send((accepted) =>
       api.send<DeploymentOnWire>("PATCH", `/v2/deployments/${deployment.id}`, {
         revision_source: "internal_source",
         source_revision_config: { source_tarball_path: path, langgraph_config_path: basename(config) },
-        source_config: { install_command: given["install-command"], build_command: given["build-command"] },
+        source_config: { install_command: options["install-command"], build_command: options["build-command"] },
         secrets: accepted,
-        ...(given["clear-env"] && { clear_secrets: true }),
+        ...(options["clear-env"] && { clear_secrets: true }),
       }),
     );
-    const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, say);
+    const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, print);
     const url = changed.source_config.custom_url;
-    if (given.json) {
+    if (options.json) {
       const { status, status_message: message } = revision;
       process.stdout.write(
         `${JSON.stringify({ deployment_id: deployment.id, revision_id: revision.id, status, message, url })}\n`,
@@ -101,7 +101,7 @@ export async function run(args: string[]): Promise<void> {
     if (revision.status !== "DEPLOYED") {
       throw new Error(`The revision is ${revision.status}. ${revision.status_message ?? ""}`.trim());
     }
-    if (!given.json) process.stdout.write(`${url}\n`);
+    if (!options.json) process.stdout.write(`${url}\n`);
   } finally {
     rmSync(place, { recursive: true, force: true });
   }
@@ -120,7 +120,7 @@ export function deploymentName(text: string): string {
 type Secrets = { name: string; value: string }[];
 
 /** Drops names that the platform sets itself, after reporting them. */
-function withoutReserved(secrets: Secrets, say: (line: string) => void) {
+function withoutReserved(secrets: Secrets, print: (line: string) => void) {
   let accepted = secrets;
   return async <T>(attempt: (secrets: Secrets) => Promise<T>): Promise<T> => {
     try {
@@ -133,7 +133,7 @@ function withoutReserved(secrets: Secrets, say: (line: string) => void) {
           .map(({ loc }) => accepted[Number(loc[2])]?.name),
       );
       if (reserved.size === 0 || reserved.size < issues.length) throw error;
-      say(`Skipped variables that the platform sets: ${[...reserved].join(", ")}`);
+      print(`Skipped variables that the platform sets: ${[...reserved].join(", ")}`);
       accepted = accepted.filter((secret) => !reserved.has(secret.name));
       return attempt(accepted);
     }
@@ -152,13 +152,13 @@ const create = (api: ControlApi, name: string, secrets: Secrets): Promise<Deploy
 async function upload(api: ControlApi, id: string, archive: string): Promise<string> {
   type Target = { upload_url: string; object_path: string };
   const target = await api.send<Target>("POST", `/v2/deployments/${id}/upload-url`);
-  const answer = await fetch(target.upload_url, {
+  const response = await fetch(target.upload_url, {
     method: "PUT",
     headers: { "Content-Type": "application/gzip", "Content-Length": String(statSync(archive).size) },
     body: Readable.toWeb(createReadStream(archive)) as never,
     duplex: "half",
   } as RequestInit);
-  if (!answer.ok)
-    throw new Error(`The upload failed with HTTP ${answer.status}: ${(await answer.text()).slice(0, 500)}`);
+  if (!response.ok)
+    throw new Error(`The upload failed with HTTP ${response.status}: ${(await response.text()).slice(0, 500)}`);
   return target.object_path;
 }

@@ -35,9 +35,9 @@ interface InstanceOnWire {
 export async function run(args: string[]): Promise<void> {
   const { words, rest } = takeWords(args, 2);
   const [action = "list", name] = words;
-  const given = readFlags(flags, rest, process.env);
-  const api = new ControlApi(given.url, given["api-key"]);
-  if (action === "list") return list(api, given.json);
+  const options = readFlags(flags, rest, process.env);
+  const api = new ControlApi(options.url, options["api-key"]);
+  if (action === "list") return list(api, options.json);
   if (action !== "show" && action !== "delete") throw new UsageError(`There is no action "${action}".\n\n${help()}`);
   if (name === undefined)
     throw new UsageError(`The name of the deployment is missing: heddle deployments ${action} NAME`);
@@ -51,7 +51,7 @@ export async function run(args: string[]): Promise<void> {
     "GET",
     `/v2/deployments/${deployment.id}/instances`,
   );
-  if (given.json) return void process.stdout.write(`${JSON.stringify({ ...deployment, instances: resources })}\n`);
+  if (options.json) return void process.stdout.write(`${JSON.stringify({ ...deployment, instances: resources })}\n`);
   process.stdout.write(
     `${deployment.name}  ${deployment.status}\n${deployment.source_config.custom_url ?? ""}\n` +
       `serves ${deployment.active_revision_id ?? "nothing yet"}\n\n`,

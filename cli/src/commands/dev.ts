@@ -63,29 +63,29 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const given = readFlags(flags, args, process.env);
-  const config = resolve(given.config);
+  const options = readFlags(flags, args, process.env);
+  const config = resolve(options.config);
   if (!existsSync(config)) throw new UsageError(missingConfig(config));
   if (needsRestarts(config)) return runWithRestarts("dev", args);
-  const dataDir = resolve(given["data-dir"] ?? join(dirname(config), ".heddle"));
+  const dataDir = resolve(options["data-dir"] ?? join(dirname(config), ".heddle"));
 
   const { startAgentServer } = await import("../../../server/src/main.ts");
   let trace: TraceProcess | undefined;
   let consoleServer: RunningConsole | undefined;
   let tracesUrl: string | null = null;
-  const say = (message: string) => console.error(`heddle: ${message}`);
+  const warn = (message: string) => console.error(`heddle: ${message}`);
   // Does nothing at first: the banner reports the first load.
   let announce = (_graphs: Graphs) => {};
   const starting = startAgentServer({
     config,
-    host: given.host,
-    port: given.port,
+    host: options.host,
+    port: options.port,
     dataDir,
-    database: given["postgres-uri"],
-    reload: given.reload,
-    jobs: given["n-jobs-per-worker"],
-    traces: { state: given.trace ? "waiting" : "off" },
-    // after the runs, whose traces it receives, and before the database that it shares
+    database: options["postgres-uri"],
+    reload: options.reload,
+    jobs: options["n-jobs-per-worker"],
+    traces: { state: options.trace ? "waiting" : "off" },
+    // stopped after the runs, whose traces it receives, and before the database, which it shares
     stopOthers: async () => trace?.stop(),
     onGraphs: (graphs) => announce(graphs),
   });
@@ -95,10 +95,10 @@ export async function run(args: string[]): Promise<void> {
     await consoleServer?.close();
     await close();
   });
-  const { host, port } = given;
+  const { host, port } = options;
   const server = await starting.catch((error: unknown) => {
     const names = { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" };
-    throw explainStart(error, { host, port, ...names, databaseUri: given["postgres-uri"] });
+    throw explainStart(error, { host, port, ...names, databaseUri: options["postgres-uri"] });
   });
   notifyLauncher("ready");
   for (const warning of server.warnings) console.error(`heddle: ${warning}`);
@@ -106,23 +106,23 @@ export async function run(args: string[]): Promise<void> {
   const graphs = await server.graphs;
   clearTimeout(slow);
 
-  // after the agent server, which needs this machine's resources first
+  // started after the agent server, which needs the machine's resources first
   let traces: TraceOutcome | undefined;
-  if (given.trace) {
+  if (options.trace) {
     const { database, sendTracesTo } = server;
     const tracingKey = randomBytes(32).toString("base64url");
     const onUrl = (url: string | null) => {
       tracesUrl = url;
       sendTracesTo(url === null ? { state: "off" } : { state: "on", url, key: tracingKey });
     };
-    const place = { launcher: launcherPath(), host, port: given["trace-port"], dataDir, database };
-    trace = new TraceProcess({ ...place, tracingKey, onUrl, say });
-    traces = await trace.start(PATIENCE_MS);
+    const place = { launcher: launcherPath(), host, port: options["trace-port"], dataDir, database };
+    trace = new TraceProcess({ ...place, tracingKey, onUrl, print: warn });
+    traces = await trace.start(TRACE_START_TIMEOUT_MS);
   }
-  if (given.console) {
+  if (options.console) {
     const { keysNeeded } = server;
-    const at = { host, port: given["console-port"], keysNeeded };
-    consoleServer = await serveConsole(at, { agent: () => server.url, trace: () => tracesUrl }, say);
+    const at = { host, port: options["console-port"], keysNeeded };
+    consoleServer = await serveConsole(at, { agent: () => server.url, trace: () => tracesUrl }, warn);
   }
   process.stdout.write(
     await banner({
@@ -130,7 +130,7 @@ export async function run(args: string[]): Promise<void> {
       version: readVersion(),
       config,
       dataDir,
-      database: given["postgres-uri"] ? "DATABASE_URI" : "embedded Postgres in the data directory",
+      database: options["postgres-uri"] ? "DATABASE_URI" : "embedded Postgres in the data directory",
       graphs,
       traces,
       console: consoleServer?.outcome,
@@ -143,8 +143,8 @@ export async function run(args: string[]): Promise<void> {
   announce = (reloaded) => process.stdout.write(`Graphs reloaded.\n${describeGraphs(reloaded)}\n`);
 }
 
-/** Time for which the banner waits for the trace platform. */
-const PATIENCE_MS = 20_000;
+/** Maximum time that the banner waits for the trace platform. */
+const TRACE_START_TIMEOUT_MS = 20_000;
 
 function missingConfig(config: string): string {
   return `There is no ${config}.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { inOptions } from "./export-words.ts";
+import { nameOptions } from "./export-words.ts";
 
 test.each([
   [
@@ -25,5 +25,5 @@ test.each([
   ],
   ["403 You may not.", "403 You may not."],
 ])("rewrites %j as %j", (received, expected) => {
-  expect(inOptions(received)).toBe(expected);
+  expect(nameOptions(received)).toBe(expected);
 });

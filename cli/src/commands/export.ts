@@ -3,7 +3,7 @@ import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable } from "../core/table.ts";
 import { type ExportOnWire, TraceApi, watch } from "../core/trace-api.ts";
-import { inOptions } from "./export-words.ts";
+import { nameOptions } from "./export-words.ts";
 
 const flags = {
   url: {
@@ -73,18 +73,19 @@ export async function run(args: string[]): Promise<void> {
   const takesId = ["cancel", "verify", "watch"].includes(action);
   // the word after these is an id
   const named = takesId && rest[0] && !rest[0].startsWith("-") ? ["--id", ...rest] : rest;
-  const given = readFlags(flags, named, process.env);
-  const api = new TraceApi(given.url, given["api-key"]);
+  const options = readFlags(flags, named, process.env);
+  const api = new TraceApi(options.url, options["api-key"]);
   const print = (value: unknown, text: string) =>
-    process.stdout.write(given.json ? `${JSON.stringify(value)}\n` : `${text}\n`);
+    process.stdout.write(options.json ? `${JSON.stringify(value)}\n` : `${text}\n`);
   const id = () => {
-    if (given.id === undefined) throw new UsageError(`The id of the export is missing: heddle export ${action} ID`);
-    if (!isUuid(given.id)) throw new UsageError(`"${given.id}" is not an export id. To list ids: heddle export list`);
-    return given.id;
+    if (options.id === undefined) throw new UsageError(`The id of the export is missing: heddle export ${action} ID`);
+    if (!isUuid(options.id))
+      throw new UsageError(`"${options.id}" is not an export id. To list ids: heddle export list`);
+    return options.id;
   };
   if (action === "destinations") {
     const all = await destinations(api);
-    if (given.json) return void print(all, "");
+    if (options.json) return void print(all, "");
     const rows = all.map(({ id, display_name, config }) => [
       id,
       display_name,
@@ -93,18 +94,18 @@ export async function run(args: string[]): Promise<void> {
     ]);
     process.stdout.write(formatTable(["ID", "NAME", "BUCKET", "WHERE"], rows));
   } else if (action === "create") {
-    const body = await buildBody(api, given);
-    const made = await api.send<ExportOnWire>("POST", "/bulk-exports", body).catch((error: Error) => {
-      throw new Error(inOptions(error.message), { cause: error });
+    const body = await buildBody(api, options);
+    const created = await api.send<ExportOnWire>("POST", "/bulk-exports", body).catch((error: Error) => {
+      throw new Error(nameOptions(error.message), { cause: error });
     });
-    if (!given.watch) return void print(made, made.id);
-    console.error(`Created export ${made.id}`);
-    conclude(await watch(api, made.id));
+    if (!options.watch) return void print(created, created.id);
+    console.error(`Created export ${created.id}`);
+    conclude(await watch(api, created.id));
   } else if (action === "watch") {
     conclude(await watch(api, id()));
   } else if (action === "list") {
     const all = await api.send<ExportOnWire[]>("GET", "/bulk-exports?limit=1000");
-    if (given.json) return void print(all, "");
+    if (options.json) return void print(all, "");
     const rows = all.map((row) => [
       row.id,
       row.status,
@@ -121,10 +122,10 @@ export async function run(args: string[]): Promise<void> {
   } else if (action === "verify") {
     const wanted = id();
     const { verify } = await import("../../../server/src/admin/export.ts");
-    const onFile = (done: number, of: number) => {
-      if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${of} files`);
+    const onFile = (done: number, total: number) => {
+      if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${total} files`);
     };
-    const found = await verify(readPlace(given), process.env, wanted, onFile);
+    const found = await verify(readPlace(options), process.env, wanted, onFile);
     if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
     const lines = found.problems.map((problem) => `WRONG  ${problem}\n`).join("");
     const counted = `${found.rows} rows in ${found.files} files, ${found.bytes} bytes; the query had ${found.query_count}`;
@@ -135,8 +136,8 @@ export async function run(args: string[]): Promise<void> {
     print(found, `${lines}${counted}${found.deleted_count > 0 ? `, ${found.deleted_count} deleted since` : ""}`);
     if (found.problems.length > 0) process.exitCode = 1;
   } else {
-    const there = "destinations, create, list, watch, cancel or verify";
-    throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: ${there}.`);
+    const actions = "destinations, create, list, watch, cancel or verify";
+    throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: ${actions}.`);
   }
 
   function conclude(ended: ExportOnWire): void {
@@ -202,4 +203,4 @@ async function resolveProject(api: TraceApi, idOrName: string): Promise<string> 
   throw new Error(`There is no project "${idOrName}".`);
 }
 
-const ids = (of: { id: string }[]) => of.map(({ id }) => id).join(", ");
+const ids = (items: { id: string }[]) => items.map(({ id }) => id).join(", ");

@@ -50,29 +50,31 @@ export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
   // the word after revoke is an id
   const named = action === "revoke" && rest[0] && !rest[0].startsWith("-") ? ["--id", ...rest] : rest;
-  const given = readFlags(flags, named, process.env);
+  const options = readFlags(flags, named, process.env);
   const admin = () => import("../../../server/src/admin/keys.ts");
   const print = (text: string) => process.stdout.write(text);
   if (action === "create") {
-    const role = readRole(given.role);
+    const role = readRole(options.role);
     const wish = {
-      description: given.description,
+      description: options.description,
       role,
-      readOnly: given["read-only"],
-      expiresAt: readExpiry(given["expires-in"]),
-      workspaceId: given.workspace,
-      ofOrganization: given.organization,
+      readOnly: options["read-only"],
+      expiresAt: readExpiry(options["expires-in"]),
+      workspaceId: options.workspace,
+      ofOrganization: options.organization,
     };
-    const place = readPlace(given);
+    const place = readPlace(options);
     const { id, key, workspace } = await (await admin()).createKeyFor(place, wish);
-    if (given.json) return void print(`${JSON.stringify({ id, key, workspace_id: workspace.id })}\n`);
+    if (options.json) return void print(`${JSON.stringify({ id, key, workspace_id: workspace.id })}\n`);
     print(`${key}\n`);
-    const reach = given.organization ? "all workspaces" : `the workspace "${workspace.display_name}" (${workspace.id})`;
+    const reach = options.organization
+      ? "all workspaces"
+      : `the workspace "${workspace.display_name}" (${workspace.id})`;
     console.error(`Key to ${reach}. It is shown only once. Its id is ${id}.`);
   } else if (action === "list") {
-    const place = readPlace(given);
-    const keys = await (await admin()).listKeys(place, { withRevoked: given.all });
-    if (given.json) return void print(`${JSON.stringify(keys)}\n`);
+    const place = readPlace(options);
+    const keys = await (await admin()).listKeys(place, { withRevoked: options.all });
+    if (options.json) return void print(`${JSON.stringify(keys)}\n`);
     const head = ["ID", "KEY", "FOR", "WORKSPACES", "LAST USED", "EXPIRES", "DESCRIPTION"];
     const rows = keys.map((key) => [
       key.id,
@@ -85,10 +87,10 @@ export async function run(args: string[]): Promise<void> {
     ]);
     print(formatTable(head, rows));
   } else if (action === "revoke") {
-    if (given.id === undefined)
+    if (options.id === undefined)
       throw new UsageError("The id of the key is missing: heddle keys revoke ID. To list ids: heddle keys list");
-    const place = readPlace(given);
-    const gone = await (await admin()).revoke(place, given.id);
+    const place = readPlace(options);
+    const gone = await (await admin()).revoke(place, options.id);
     if (!gone) throw new Error("The key does not exist or is already revoked.");
     print(`Revoked ${gone.id} (${gone.description}).\n`);
   } else {

@@ -48,22 +48,23 @@ export async function run(args: string[]): Promise<void> {
     args.map((arg) => (arg === "-f" ? "--follow" : arg)),
     1,
   );
-  const given = readFlags(flags, rest, process.env);
-  const api = new ControlApi(given.url, given["api-key"]);
+  const options = readFlags(flags, rest, process.env);
+  const api = new ControlApi(options.url, options["api-key"]);
   if (words[0] === undefined) throw new UsageError("The name of the deployment is missing: heddle logs NAME");
-  if (given.type !== "deploy" && given.type !== "build") throw new UsageError('--type must be "deploy" or "build".');
-  const wanted = revisionId("--revision", given.revision);
+  if (options.type !== "deploy" && options.type !== "build")
+    throw new UsageError('--type must be "deploy" or "build".');
+  const wanted = revisionId("--revision", options.revision);
   const deployment = await api.find(words[0]);
-  const revision = wanted ?? (given.type === "build" ? deployment.latest_revision_id : undefined);
+  const revision = wanted ?? (options.type === "build" ? deployment.latest_revision_id : undefined);
   if (revision === null) throw new Error(`${deployment.name} has no revision yet.`);
   const where = revision === undefined ? "" : `/revisions/${revision}`;
-  const path = `/v1/projects/${deployment.id}${where}/${given.type}_logs`;
-  const filter = { ...(given.level && { level: given.level }), ...(given.query && { query: given.query }) };
+  const path = `/v1/projects/${deployment.id}${where}/${options.type}_logs`;
+  const filter = { ...(options.level && { level: options.level }), ...(options.query && { query: options.query }) };
   type Page = { logs: LogEntryOnWire[] };
-  const { logs } = await api.send<Page>("POST", path, { order: "desc", limit: given.limit, ...filter });
+  const { logs } = await api.send<Page>("POST", path, { order: "desc", limit: options.limit, ...filter });
   let position = logs[0]?.id ?? "0";
   for (const entry of logs.reverse()) print(entry);
-  while (given.follow) {
+  while (options.follow) {
     await sleep(FOLLOW_MS);
     try {
       const { lines, next } = await readLogs(api, path, position, filter);

@@ -61,7 +61,7 @@ test(
     const url = `http://127.0.0.1:${port}`;
     const pid = () =>
       fetch(`${url}/pid`, { signal: AbortSignal.timeout(2000) }).then(
-        async (answer) => (answer.ok ? Number(await answer.text()) : 0),
+        async (response) => (response.ok ? Number(await response.text()) : 0),
         () => 0,
       );
     const another = async (before: number) => {
@@ -71,8 +71,8 @@ test(
     await expect.poll(() => another(0), { timeout: 30_000 }).toBe(true);
     const first = await pid();
     expect(first).not.toBe(child.pid);
-    const made = await fetch(`${url}/threads`, { method: "POST" });
-    const { thread_id } = (await made.json()) as { thread_id: string };
+    const created = await fetch(`${url}/threads`, { method: "POST" });
+    const { thread_id } = (await created.json()) as { thread_id: string };
 
     // even where it looks like an orderly exit
     await fetch(`${url}/exit`, { method: "POST" }).catch(() => {});

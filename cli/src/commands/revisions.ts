@@ -28,13 +28,13 @@ ${describeFlags(flags)}
 
 export async function run(args: string[]): Promise<void> {
   const { words, rest } = takeWords(args, 1);
-  const given = readFlags(flags, rest, process.env);
-  const api = new ControlApi(given.url, given["api-key"]);
+  const options = readFlags(flags, rest, process.env);
+  const api = new ControlApi(options.url, options["api-key"]);
   if (words[0] === undefined) throw new UsageError("The name of the deployment is missing: heddle revisions NAME");
   const { id, active_revision_id: active } = await api.find(words[0]);
-  const path = `/v2/deployments/${id}/revisions?limit=${given.limit}`;
+  const path = `/v2/deployments/${id}/revisions?limit=${options.limit}`;
   const { resources } = await api.send<{ resources: RevisionOnWire[] }>("GET", path);
-  if (given.json) return void process.stdout.write(`${JSON.stringify(resources)}\n`);
+  if (options.json) return void process.stdout.write(`${JSON.stringify(resources)}\n`);
   const rows = resources.map((resource) => [
     resource.id,
     resource.id === active ? "serves" : resource.status === "DEPLOYED" ? "replaced" : resource.status,

@@ -25,16 +25,16 @@ ${describeFlags(flags)}
 
 export async function run(args: string[]): Promise<void> {
   const { words, rest } = takeWords(args, 1);
-  const given = readFlags(flags, rest, process.env);
-  const api = new ControlApi(given.url, given["api-key"]);
+  const options = readFlags(flags, rest, process.env);
+  const api = new ControlApi(options.url, options["api-key"]);
   if (words[0] === undefined) throw new UsageError("The name of the deployment is missing: heddle rollback NAME");
-  const wanted = revisionId("--to", given.to);
+  const wanted = revisionId("--to", options.to);
   const deployment = await api.find(words[0]);
   const target = wanted ?? (await served(api, deployment));
   const path = `/v2/deployments/${deployment.id}/revisions/${target}/redeploy`;
   const changed = await api.send<DeploymentOnWire>("POST", path);
-  const say = (line: string) => process.stderr.write(`${line}\n`);
-  const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, say);
+  const print = (line: string) => process.stderr.write(`${line}\n`);
+  const revision = await followRevision(api, deployment.id, changed.latest_revision_id!, print);
   if (revision.status !== "DEPLOYED") {
     throw new Error(`The revision is ${revision.status}. ${revision.status_message ?? ""}`.trim());
   }

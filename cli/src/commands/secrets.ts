@@ -30,8 +30,8 @@ ${describeFlags(flags)}
 
 export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
-  const given = readFlags(flags, rest, process.env);
-  const place = () => readPlace(given);
+  const options = readFlags(flags, rest, process.env);
+  const place = () => readPlace(options);
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const admin = () => import("../../../server/src/admin/secrets.ts");
   if (action === "generate") print((await admin()).generateSecretsKey());
@@ -53,9 +53,11 @@ export async function run(args: string[]): Promise<void> {
     for (const { purpose, id } of done.damaged) console.error(`cannot be decrypted and was skipped: ${purpose} ${id}`);
     if (done.damaged.length > 0) process.exitCode = 1;
   } else if (action === "retire") {
-    if (given.key === undefined) throw new UsageError("heddle secrets retire needs --key ID.");
-    const { removed, source } = await (await admin()).retireKey(place(), process.env, given.key);
-    print(removed ? `Removed ${given.key} from ${source}.` : `No secret uses ${given.key}. Remove it from ${source}.`);
+    if (options.key === undefined) throw new UsageError("heddle secrets retire needs --key ID.");
+    const { removed, source } = await (await admin()).retireKey(place(), process.env, options.key);
+    print(
+      removed ? `Removed ${options.key} from ${source}.` : `No secret uses ${options.key}. Remove it from ${source}.`,
+    );
   } else {
     throw new UsageError(`heddle secrets needs an action: status, rotate, retire or generate, not "${action}".`);
   }

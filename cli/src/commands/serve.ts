@@ -109,19 +109,19 @@ interface Running {
 }
 
 export async function run(args: string[]): Promise<void> {
-  const given = readFlags(serveFlags, args, process.env);
-  const roles = readRoles(given.role);
-  const config = resolve(given.config);
+  const options = readFlags(serveFlags, args, process.env);
+  const roles = readRoles(options.role);
+  const config = resolve(options.config);
   const executing = roles.find((role) => role === "agent" || role === "worker");
   if (executing && !existsSync(config)) {
     throw new UsageError(`There is no ${config}. The role ${executing} needs a project; name its file with --config.`);
   }
   if (executing && needsRestarts(config)) return runWithRestarts("serve", args);
   const home = executing ? dirname(config) : process.cwd();
-  const dataDir = resolve(given["data-dir"] ?? join(home, ".heddle"));
+  const dataDir = resolve(options["data-dir"] ?? join(home, ".heddle"));
   const tracingKey = randomBytes(32).toString("base64url");
-  const place = { given, dataDir, database: given["postgres-uri"], tracingKey };
-  if (given.supervised) return runSupervised(place);
+  const place = { given: options, dataDir, database: options["postgres-uri"], tracingKey };
+  if (options.supervised) return runSupervised(place);
 
   const starting = startRoles(roles, place);
   onStopSignal(async () => stopAll(await starting));

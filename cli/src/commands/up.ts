@@ -46,18 +46,18 @@ ${describeFlags(flags)}
 export async function run(args: string[]): Promise<void> {
   // also of the console in this process and of the trace platform, which inherits the environment
   process.env["HEDDLE_BESIDE_DEPLOYMENTS"] ??= "true";
-  const given = readFlags(flags, args, process.env);
-  const dataDir = resolve(given["data-dir"]);
+  const options = readFlags(flags, args, process.env);
+  const dataDir = resolve(options["data-dir"]);
   const key = tracingKey(dataDir);
   const { startControlServer } = await import("../../../server/src/main.ts");
   let trace: TraceProcess | undefined;
   let consoleServer: RunningConsole | undefined;
   let tracesUrl: string | null = null;
-  const say = (message: string) => console.error(`heddle: ${message}`);
+  const print = (message: string) => console.error(`heddle: ${message}`);
   let resolveTraces = (_: { url: string; key: string } | null) => {};
   const traces = new Promise<{ url: string; key: string } | null>((resolve) => (resolveTraces = resolve));
-  if (!given.trace) resolveTraces(null);
-  const { host, "control-port": port, "postgres-uri": databaseUri } = given;
+  if (!options.trace) resolveTraces(null);
+  const { host, "control-port": port, "postgres-uri": databaseUri } = options;
   const starting = startControlServer({
     host,
     port,
@@ -80,18 +80,18 @@ export async function run(args: string[]): Promise<void> {
     throw explainStart(error, { host, port, ...names, databaseUri });
   });
   let outcome: TraceOutcome | undefined;
-  if (given.trace) {
-    const place = { launcher: launcherPath(), host, port: given["trace-port"], dataDir, database: server.database };
+  if (options.trace) {
+    const place = { launcher: launcherPath(), host, port: options["trace-port"], dataDir, database: server.database };
     const onUrl = (url: string | null) => {
       tracesUrl = url;
       resolveTraces(url === null ? null : { url, key });
     };
-    trace = new TraceProcess({ ...place, tracingKey: key, onUrl, say });
+    trace = new TraceProcess({ ...place, tracingKey: key, onUrl, print });
     outcome = await trace.start();
   }
-  if (given.console) {
-    const at = { host, port: given["console-port"], keysNeeded: server.keysNeeded };
-    consoleServer = await serveConsole(at, { control: () => server.url, trace: () => tracesUrl }, say);
+  if (options.console) {
+    const at = { host, port: options["console-port"], keysNeeded: server.keysNeeded };
+    consoleServer = await serveConsole(at, { control: () => server.url, trace: () => tracesUrl }, print);
   }
   process.stdout.write(banner(server, dataDir, outcome, consoleServer?.outcome));
 }

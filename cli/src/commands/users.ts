@@ -46,13 +46,13 @@ ${describeFlags(flags)}
 
 export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
-  const given = readFlags(flags, rest, process.env);
+  const options = readFlags(flags, rest, process.env);
   if (!["create", "list", "password", "disable", "enable"].includes(action)) {
     throw new UsageError(`heddle users needs an action: create, list, password, disable or enable, not "${action}".`);
   }
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const admin = await import("../../../server/src/admin/users.ts");
-  const place = readPlace(given);
+  const place = readPlace(options);
   if (action === "list") {
     const rows = (await admin.listUsers(place)).map((user) => [
       user.email,
@@ -62,20 +62,22 @@ export async function run(args: string[]): Promise<void> {
     process.stdout.write(formatTable(["EMAIL", "NAME", "ROLES"], rows));
     return;
   }
-  const { email } = given;
+  const { email } = options;
   if (email === undefined) throw new UsageError(`heddle users ${action} needs --email.`);
   if (action === "create") {
-    const role = admin.USER_ROLES.find((role) => role === given.role);
-    if (!role) throw new UsageError(`--role must be one of ${admin.USER_ROLES.join(", ")}, not "${given.role}".`);
-    const typed = await givenPassword(given["password-stdin"]);
-    const password = !given.password ? ("none" as const) : typed === null ? ("made up" as const) : { given: typed };
-    const user = { email, fullName: given.name ?? null, role, workspaceId: given.workspace, password };
-    const made = await admin.createUser(place, user);
-    print(`${email} is ${role} of ${role === "admin" ? "everything" : made.workspace}.`);
-    if (made.password !== null) print(`Password, shown only once: ${made.password}`);
+    const role = admin.USER_ROLES.find((role) => role === options.role);
+    if (!role) throw new UsageError(`--role must be one of ${admin.USER_ROLES.join(", ")}, not "${options.role}".`);
+    const typed = await givenPassword(options["password-stdin"]);
+    const password = !options.password ? ("none" as const) : typed === null ? ("generate" as const) : { given: typed };
+    const user = { email, fullName: options.name ?? null, role, workspaceId: options.workspace, password };
+    const created = await admin.createUser(place, user);
+    print(
+      `${email} is ${role} of ${role === "admin" ? "the organization and all its workspaces" : created.workspace}.`,
+    );
+    if (created.password !== null) print(`Password, shown only once: ${created.password}`);
   } else if (action === "password") {
-    const made = await admin.resetPassword(place, email, await givenPassword(given["password-stdin"]));
-    print(made === null ? "The password is set." : `Password, shown only once: ${made}`);
+    const generated = await admin.resetPassword(place, email, await givenPassword(options["password-stdin"]));
+    print(generated === null ? "The password is set." : `Password, shown only once: ${generated}`);
   } else {
     await admin.disableUser(place, email, action === "disable");
     print(`${email} is ${action}d.`);

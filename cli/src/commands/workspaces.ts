@@ -39,33 +39,33 @@ ${describeFlags(flags)}
 
 export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
-  const given = readFlags(flags, rest, process.env);
+  const options = readFlags(flags, rest, process.env);
   const admin = () => import("../../../server/src/admin/workspaces.ts");
-  const plan = readPlan(given.plan);
+  const plan = readPlan(options.plan);
   const show = (all: Workspace[]) =>
-    process.stdout.write(given.json ? `${JSON.stringify(all)}\n` : formatTable(HEAD, all.map(toRow)));
+    process.stdout.write(options.json ? `${JSON.stringify(all)}\n` : formatTable(HEAD, all.map(toRow)));
   if (action === "list") {
-    const place = readPlace(given);
+    const place = readPlace(options);
     show(await (await admin()).listWorkspaces(place));
   } else if (action === "create") {
-    const { name } = given;
+    const { name } = options;
     if (name === undefined) throw new UsageError('A workspace needs a name: --name "Team A".');
-    const place = readPlace(given);
+    const place = readPlace(options);
     show([await (await admin()).createWorkspace(place, { name, plan: plan ?? "enterprise" })]);
   } else if (action === "update") {
-    const { id, name } = given;
+    const { id, name } = options;
     if (id === undefined || !isUuid(id))
       throw new UsageError("--id ID is missing. To list ids: heddle workspaces list");
     if (name === undefined && plan === null) throw new UsageError("Nothing to change: pass --name or --plan.");
-    const place = readPlace(given);
+    const place = readPlace(options);
     const changed = await (await admin()).changeWorkspace(place, id, { name: name ?? null, plan });
     if (!changed) throw new Error(`There is no workspace ${id}.`);
     show([changed]);
   } else if (action === "hand-over") {
-    const { id } = given;
+    const { id } = options;
     if (id === undefined || !isUuid(id))
       throw new UsageError("--id ID is missing: the workspace that gets the database.");
-    await (await admin()).handOverDatabase(readPlace(given), id.toLowerCase());
+    await (await admin()).handOverDatabase(readPlace(options), id.toLowerCase());
     process.stdout.write(`The database now belongs to workspace ${id.toLowerCase()}.\n`);
   } else {
     throw new UsageError(

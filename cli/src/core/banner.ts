@@ -14,16 +14,16 @@ export interface BannerInput {
   keysNeeded: boolean;
   /** Access policy with its reason, as text. */
   access: string;
-  /** Whether the project's own auth decides who gets in, instead of keys. */
+  /** Whether the project's own auth replaces API keys. */
   hasOwnAuth: boolean;
-  /** Key created by this start, and shown only by it. */
+  /** Key created by this start, which is shown only once. */
   firstKey: string | null;
 }
 
 export type Graphs = Record<string, { ok: boolean; error?: string }>;
 
 /**
- * Returns the text that greets the operator of a started server: addresses, graphs, a sample request, how to stop it.
+ * Returns the startup banner of a server: URLs, graphs, a sample request, and how to stop it.
  */
 export async function banner(input: BannerInput): Promise<string> {
   const { url, graphs } = input;
@@ -46,7 +46,7 @@ export async function banner(input: BannerInput): Promise<string> {
   ];
   const first = serving.includes("agent") ? "agent" : serving[0];
   if (first !== undefined) {
-    const body = JSON.stringify({ assistant_id: first, input: await inputFor(url, first, input.firstKey) });
+    const body = JSON.stringify({ assistant_id: first, input: await sampleInputFor(url, first, input.firstKey) });
     lines.push(
       "",
       input.hasOwnAuth
@@ -89,7 +89,7 @@ function describeKey({ firstKey, keysNeeded, hasOwnAuth }: BannerInput): string[
   return ["", `  Key       ${firstKey}`, `            Shown only once. ${need}`];
 }
 
-async function inputFor(url: string, graph: string, key: string | null): Promise<Record<string, unknown>> {
+async function sampleInputFor(url: string, graph: string, key: string | null): Promise<Record<string, unknown>> {
   if (graph === "agent") return { messages: [{ role: "user", content: "What is the weather in Berlin?" }] };
   const headers: Record<string, string> = key === null ? {} : { "x-api-key": key };
   try {

@@ -14,7 +14,7 @@ export interface RunningConsole {
 export async function serveConsole(
   place: { host: string; port: number; keysNeeded?: boolean },
   spaces: Urls,
-  say: (message: string) => void,
+  print: (message: string) => void,
 ): Promise<RunningConsole> {
   const { startConsole } = await import("../../../server/src/main.ts");
   const none = () => null;
@@ -25,7 +25,7 @@ export async function serveConsole(
       files: files.directory,
       spaces: { agent: spaces.agent ?? none, trace: spaces.trace ?? none, control: spaces.control ?? none },
     });
-    void files.problem.then((problem) => problem !== null && say(problem));
+    void files.problem.then((problem) => problem !== null && print(problem));
     return { outcome: { url: server.url }, close: () => server.close() };
   } catch (error) {
     const names = { portFlag: "--console-port", portVariable: "HEDDLE_CONSOLE_PORT" };

@@ -69,9 +69,9 @@ export class ControlApi {
   }
 
   async send<T>(method: string, path: string, body?: object): Promise<T> {
-    let answer: Response;
+    let response: Response;
     try {
-      answer = await fetch(this.url + path, {
+      response = await fetch(this.url + path, {
         method,
         headers: {
           ...(body && { "Content-Type": "application/json" }),
@@ -83,8 +83,8 @@ export class ControlApi {
       const message = `There is no control plane at ${this.url}. Start one with heddle up, or name it with --url.`;
       throw new UnreachableError(`${message} (${whyNot(error)})`, { cause: error });
     }
-    const text = await answer.text();
-    if (!answer.ok) throw toControlError(answer.status, text);
+    const text = await response.text();
+    if (!response.ok) throw toControlError(response.status, text);
     return (text === "" ? undefined : JSON.parse(text)) as T;
   }
 

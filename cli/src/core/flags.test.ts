@@ -8,7 +8,7 @@ const declared = {
   reload: { type: "switch", env: ["RELOAD"], default: true, description: "No reload." },
 } as const satisfies Record<string, FlagSpec>;
 
-test("a flag overrides its variables, the first variable the second, and each of them the default", () => {
+test("a flag takes precedence over its variables, the first variable over the second, and any of them over the default", () => {
   const env = { HEDDLE_AGENT_PORT: "3", PORT: "4" };
   expect(readFlags(declared, ["--port", "2"], env).port).toBe(2);
   expect(readFlags(declared, [], env).port).toBe(3);

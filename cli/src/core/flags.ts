@@ -94,8 +94,8 @@ function convert(spec: FlagSpec, source: string, value: string): string | number
 export function describeFlags(declared: Record<string, FlagSpec>): string {
   const visible = Object.entries(declared).filter(([, { internal }]) => !internal);
   const rows = visible.map(([name, spec]) => {
-    const on = spec.type === "switch" && spec.default === true;
-    const usage = `--${on ? "no-" : ""}${name}${spec.placeholder ? ` ${spec.placeholder}` : ""}`;
+    const isOnByDefault = spec.type === "switch" && spec.default === true;
+    const usage = `--${isOnByDefault ? "no-" : ""}${name}${spec.placeholder ? ` ${spec.placeholder}` : ""}`;
     const fallback = spec.defaultNote ?? (spec.type === "switch" ? undefined : spec.default);
     const notes = [
       ...(fallback === undefined ? [] : [`default ${fallback}`]),

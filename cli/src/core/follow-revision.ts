@@ -33,17 +33,17 @@ export async function followRevision(
   api: ControlApi,
   deployment: string,
   revision: string,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<RevisionOnWire> {
   const path = `/v1/projects/${deployment}/revisions/${revision}`;
   let [status, position] = ["", null as string | null];
   for (;;) {
     const current = await api.read<RevisionOnWire>("GET", `/v2/deployments/${deployment}/revisions/${revision}`);
-    if (current.status !== status) say(current.status);
+    if (current.status !== status) print(current.status);
     status = current.status;
     const { lines, next } = await readLogs(api, `${path}/build_logs`, position);
     position = next;
-    for (const { message } of lines) say(`  ${message}`);
+    for (const { message } of lines) print(`  ${message}`);
     if (
       !OVER.test(status) ||
       (status === "INTERRUPTED" && /goes on|another one continues/.test(current.status_message ?? ""))
@@ -53,7 +53,7 @@ export async function followRevision(
     }
     if (status === "DEPLOY_FAILED") {
       const page = await api.read<Page>("POST", `${path}/deploy_logs`, { order: "desc", limit: 40 });
-      for (const { message } of page.logs.reverse()) say(`  ${message}`);
+      for (const { message } of page.logs.reverse()) print(`  ${message}`);
     }
     return current;
   }

@@ -1,6 +1,6 @@
 import { UsageError } from "./flags.ts";
 
-/** Returns a server's address without the trailing slash. */
+/** Returns a server's URL without the trailing slash. */
 export function parseBaseUrl(url: string): string {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     throw new UsageError(`--url must begin with http:// or https://, not "${url}".`);

@@ -40,9 +40,9 @@ export function needsRestarts(config: string): boolean {
 /** Runs the command as a child until it exits on request; never resolves, because this process exits with it. */
 export async function runWithRestarts(command: string, args: string[]): Promise<void> {
   let child: ChildProcess | undefined;
-  let asked = false;
+  let isStopping = false;
   const stop = () => {
-    asked = true;
+    isStopping = true;
     child?.kill("SIGTERM");
     if (!child) process.exit(0);
   };
@@ -51,7 +51,7 @@ export async function runWithRestarts(command: string, args: string[]): Promise<
 
   let hasServed = false;
   for (let pause = FIRST_PAUSE_MS; ;) {
-    const began = performance.now();
+    const startedAt = performance.now();
     const received = new Set<LauncherMessage>();
     child = start(command, args);
     child.on("message", (message: LauncherMessage) => received.add(message));
@@ -59,8 +59,8 @@ export async function runWithRestarts(command: string, args: string[]): Promise<
     child = undefined;
     hasServed ||= received.has("ready");
     // a stop was requested, here or elsewhere; or it never started serving, and reported why
-    if (asked || received.has("stopping") || !hasServed) process.exit(code ?? 1);
-    if (performance.now() - began > STEADY_MS) pause = FIRST_PAUSE_MS;
+    if (isStopping || received.has("stopping") || !hasServed) process.exit(code ?? 1);
+    if (performance.now() - startedAt > STEADY_MS) pause = FIRST_PAUSE_MS;
     console.error(`heddle: The server exited (${signal ?? `exit code ${code}`}); restarting it.`);
     await sleep(pause);
     pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
@@ -81,11 +81,11 @@ function ended(child: ChildProcess): Promise<{ code: number | null; signal: stri
 }
 
 /** Notifies the launcher from the child; no effect elsewhere. */
-export function notifyLauncher(what: LauncherMessage): void {
-  if (process.env[IS_CHILD] !== undefined) process.send?.(what);
+export function notifyLauncher(message: LauncherMessage): void {
+  if (process.env[IS_CHILD] !== undefined) process.send?.(message);
 }
 
-/** Calls `stop` when the launcher is gone without notice. */
+/** Calls `stop` when the launcher has exited without notice. */
 export function onLauncherEnd(stop: () => void): void {
   if (process.env[IS_CHILD] === undefined || !process.channel) return;
   process.once("disconnect", stop);

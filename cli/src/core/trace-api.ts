@@ -35,9 +35,9 @@ export class TraceApi {
   }
 
   async send<T>(method: string, path: string, body?: object): Promise<T> {
-    let answer: Response;
+    let response: Response;
     try {
-      answer = await fetch(this.#base + path, {
+      response = await fetch(this.#base + path, {
         method,
         headers: { "Content-Type": "application/json", ...(this.#key !== undefined && { "x-api-key": this.#key }) },
         ...(body && { body: JSON.stringify(body) }),
@@ -46,14 +46,14 @@ export class TraceApi {
       const message = `There is no trace platform at ${this.#base}. Name it with --url. (${whyNot(error)})`;
       throw new AwayError(message, { cause: error });
     }
-    const text = await answer.text();
+    const text = await response.text();
     const parsed = parse(text);
     const detail = parsed === undefined ? text.slice(0, 500) : String((parsed as { detail?: unknown } | null)?.detail);
-    if (answer.status >= 500) throw new AwayError(`${answer.status} ${detail}`);
+    if (response.status >= 500) throw new AwayError(`${response.status} ${detail}`);
     if (parsed === undefined)
       throw new Error(`The server at ${this.#base} is not a trace platform. Name the trace platform with --url.`);
-    if (answer.status === 401) throw new Error(`401 ${detail} Pass a key with --api-key or HEDDLE_API_KEY.`);
-    if (!answer.ok) throw new Error(`${answer.status} ${detail}`);
+    if (response.status === 401) throw new Error(`401 ${detail} Pass a key with --api-key or HEDDLE_API_KEY.`);
+    if (!response.ok) throw new Error(`${response.status} ${detail}`);
     return parsed as T;
   }
 }

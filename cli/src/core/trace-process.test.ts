@@ -52,7 +52,7 @@ function platform(...starts: string[]) {
     database: { uri: "", socket: null },
     tracingKey: "",
     onUrl: () => {},
-    say: (message) => printed.push(message),
+    print: (message) => printed.push(message),
   });
   running.push(trace);
   const pids = () => readFileSync(join(dataDir, "pids"), "utf8").trim().split("\n").map(Number);

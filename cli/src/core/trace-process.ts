@@ -38,10 +38,10 @@ export interface TraceProcessOptions {
   dataDir: string;
   database: { uri: string; socket: string | null };
   tracingKey: string;
-  /** Called with the address at each start; null when there will be no further one. */
+  /** Called with the URL at each start; null when there will be no further one. */
   onUrl(url: string | null): void;
   /** Reports events after the first start. */
-  say(message: string): void;
+  print(message: string): void;
 }
 
 export class TraceProcess {
@@ -89,27 +89,27 @@ export class TraceProcess {
 
   /** `onOutcome` returns whether a caller was waiting for the outcome, which then is not reported otherwise. */
   async #supervise(onOutcome: (outcome: TraceOutcome) => boolean): Promise<void> {
-    const { say, onUrl } = this.#options;
+    const { print, onUrl } = this.#options;
     let pause = 0;
     let hasAnswered = false;
     /** Last known reason why it does not answer. */
     let told = "";
     let failures = 0;
     while (!this.#stopping.signal.aborted) {
-      const began = performance.now();
+      const startedAt = performance.now();
       const { exited, outcome } = this.#spawn();
       const result = await Promise.race([outcome, exited.then((how) => ({ problem: how, code: "" }))]);
       if ("url" in result) {
         // keep a port that was chosen as any free one
         this.#port = Number(new URL(result.url).port);
         onUrl(result.url);
-        if (!onOutcome(result)) say(`The trace platform is up${hasAnswered ? " again" : ""} at ${result.url}.`);
+        if (!onOutcome(result)) print(`The trace platform is up${hasAnswered ? " again" : ""} at ${result.url}.`);
         hasAnswered = true;
         told = "";
       } else {
         const { problem } = result;
         const isKnown = onOutcome({ problem }) || told === problem || this.#stopping.signal.aborted;
-        if (!isKnown) say(`The trace platform failed to start: ${problem}`);
+        if (!isKnown) print(`The trace platform failed to start: ${problem}`);
         told = problem;
       }
       const how = await exited;
@@ -117,8 +117,8 @@ export class TraceProcess {
       // a port in use and the operator's settings will not change by the next try
       if (!hasAnswered && "code" in result && /^(EADDRINUSE|EACCES|CONFIG)$/.test(result.code)) return onUrl(null);
       if (!hasAnswered && ++failures === MAX_FAILURES) return onUrl(null);
-      if ("url" in result) say(`The trace platform exited (${how}); restarting it.`);
-      const isSteady = performance.now() - began > STEADY_MS;
+      if ("url" in result) print(`The trace platform exited (${how}); restarting it.`);
+      const isSteady = performance.now() - startedAt > STEADY_MS;
       pause = isSteady || pause === 0 ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
       await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => {});
     }

@@ -26,11 +26,11 @@ export function storeCsrfToken(token: string | null): void {
   else localStorage.setItem(CSRF_TOKEN, token);
 }
 
-/** Marks that this tab leaves for an identity provider, which will redirect back to an address with a CSRF token. */
+/** Marks that this tab leaves for an identity provider, which will redirect back to a URL with a CSRF token. */
 export const redirectToProvider = (): void => sessionStorage.setItem(REDIRECTED_TO_PROVIDER, "1");
 
 /**
- * Takes the CSRF token from the address that an identity provider redirects to. A link from elsewhere may contain one
+ * Takes the CSRF token from the URL that an identity provider redirects to. A link from elsewhere may contain one
  * too; it must not replace the token of a session.
  */
 export function takeCsrfToken(): void {

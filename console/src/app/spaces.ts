@@ -12,9 +12,9 @@ export interface Spaces {
 export const spacesQuery = queryOptions({
   queryKey: ["console"],
   async queryFn(): Promise<Spaces> {
-    const answer = await fetch("/console.json");
-    if (!answer.ok) throw await ApiError.from(answer);
-    return (await answer.json()) as Spaces;
+    const response = await fetch("/console.json");
+    if (!response.ok) throw await ApiError.from(response);
+    return (await response.json()) as Spaces;
   },
   staleTime: 10_000,
   refetchInterval: 15_000,
@@ -42,7 +42,7 @@ const deploymentServers = queryOptions({
   refetchInterval: 15_000,
 });
 
-/** Returns the agent servers that have pages: the one beside the console and all deployments with an address. */
+/** Returns the agent servers that have pages: the one beside the console and all deployments with a URL. */
 export function useAgentServers(): { servers: AgentServer[]; isPending: boolean; error: Error | null } {
   const { data: about, isPending, error } = useQuery(spacesQuery);
   const deployments = useQuery({ ...deploymentServers, enabled: about?.spaces.control === true });

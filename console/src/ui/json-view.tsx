@@ -76,7 +76,7 @@ export function JsonView({ value, label, maxHeight = "28rem" }: JsonViewProps) {
         <Tool label="Collapse all" onClick={() => setOpen(new Set([""]))} icon={<IconFold size={14} />} />
         <Tool
           label={clipboard.copied ? "Copied" : `Copy ${label}`}
-          // a large value is serialised only when it is copied
+          // a large value is serialized only when it is copied
           onClick={() => clipboard.copy(JSON.stringify(value, null, 2))}
           icon={clipboard.copied ? <IconCheck size={14} /> : <IconCopy size={14} />}
         />

@@ -1,4 +1,4 @@
-/** Offers content as a download of that name. */
+/** Downloads content as a file with this name. */
 export function saveFile(content: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);

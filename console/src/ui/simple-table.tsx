@@ -24,7 +24,7 @@ interface SimpleTableProps<T> {
   isLoadingMore?: boolean;
 }
 
-/** Table for up to some hundred rows. ARIA roles keep rows and cells recognisable when they are shown as cards. */
+/** Table for up to some hundred rows. ARIA roles keep rows and cells recognizable when they are shown as cards. */
 export function SimpleTable<T>({ label, columns, rows, rowKey, minWidth = 700, ...more }: SimpleTableProps<T>) {
   return (
     <>

@@ -1,4 +1,4 @@
-/** Time range of a page; in addresses `last=24h`, or `from=…&to=…`. */
+/** Time range of a page; in URLs `last=24h`, or `from=…&to=…`. */
 export const PRESETS = {
   "15m": { label: "Last 15 minutes", seconds: 900 },
   "1h": { label: "Last hour", seconds: 3600 },

@@ -5,7 +5,7 @@ import type { HostCalls, RunKwargs } from "../protocol.ts";
 import { toCommand } from "../runs/run-input.ts";
 import { publicConfigurable } from "../runs/run-options.ts";
 import { runResult } from "../runs/run-result.ts";
-import { errorName } from "../serialise.ts";
+import { errorName } from "../serialize.ts";
 import { CallError } from "./call-error.ts";
 import { checkpointConfig } from "./read-state.ts";
 import { toCheckpoint } from "./thread-state.ts";

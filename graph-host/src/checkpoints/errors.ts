@@ -57,7 +57,7 @@ const LOST = new Set([
 ]);
 
 /**
- * Transient SQLSTATEs: connection (08), insufficient resources (53), shutdown and start-up (57P), serialisation and
+ * Transient SQLSTATEs: connection (08), insufficient resources (53), shutdown and start-up (57P), serialization and
  * deadlock (40), a standby that does not accept writes yet (25006), and a system I/O error (58).
  */
 const PASSING = /^(08...|53...|57P..|40...|25006|58...)$/;

@@ -125,7 +125,7 @@ export class GroupCommit {
     const { statement } = builder;
     const parameters = builder.parameters();
     let retried = false;
-    const began = performance.now();
+    const startedAt = performance.now();
     for (let pause = 20; ; pause = Math.min(pause * 2, 500)) {
       try {
         faultPoint("before-checkpoint");
@@ -145,7 +145,7 @@ export class GroupCommit {
         this.#awaySince ??= performance.now();
         const away = performance.now() - this.#awaySince;
         // a long-known outage may be over: the first error may belong to the old connection
-        const tried = performance.now() - began;
+        const tried = performance.now() - startedAt;
         if (away >= this.#awayMs && tried >= Math.min(this.#awayMs, OWN_TRY_MS))
           throw new DatabaseAwayError(away, error);
         await sleep(pause);

@@ -239,10 +239,10 @@ export class HeddleSaver extends BaseCheckpointSaver {
     const finished = this.#database.write({ fence, blobs: [], writes: [], finish: { threadId, state, notify } }, false);
     finished.catch(noop);
     await this.flush();
-    const answer = (await finished) ?? { outcome: "lost", waiting: false };
+    const result = (await finished) ?? { outcome: "lost", waiting: false };
     const head = this.#heads.get(threadId, "");
-    if (head && answer.outcome !== "lost") this.#database.lastHeads.keep(head);
-    return answer;
+    if (head && result.outcome !== "lost") this.#database.lastHeads.keep(head);
+    return result;
   }
 
   async #read(query: CheckpointQuery): Promise<StoredCheckpoint[]> {
@@ -283,7 +283,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (head) this.#database.lastHeads.keep(head);
   }
 
-  /** Serialises several parts, which takes some turns of the event loop, and keeps the order of the puts. */
+  /** Serializes several parts, which takes some turns of the event loop, and keeps the order of the puts. */
   #inOrder<T extends unknown[]>(parts: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
     const turn = Promise.all([Promise.all<unknown>(parts as Promise<unknown>[]) as Promise<T>, this.#turn]).then(
       ([values]) => values,
@@ -348,8 +348,8 @@ const EMPTY: [string, null] = ["empty", null];
 
 function noop(): void {}
 
-function address(config: RunnableConfig, what: string): { threadId: string; ns: string } {
+function address(config: RunnableConfig, operation: string): { threadId: string; ns: string } {
   const { thread_id: threadId, checkpoint_ns: ns = "" } = config.configurable ?? {};
-  if (threadId === undefined) throw new Error(`Cannot ${what}: the config has no "thread_id"`);
+  if (threadId === undefined) throw new Error(`Cannot ${operation}: the config has no "thread_id"`);
   return { threadId, ns };
 }

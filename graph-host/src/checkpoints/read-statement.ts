@@ -1,6 +1,6 @@
 import type postgres from "postgres";
 
-/** Serialised value as stored: text where the type is JSON, bytes otherwise. */
+/** Serialized value as stored: text where the type is JSON, bytes otherwise. */
 export interface StoredValue {
   type: string;
   data: string | Uint8Array;
@@ -12,7 +12,7 @@ export interface StoredWrite extends StoredValue {
   channel: string;
 }
 
-/** A checkpoint with everything that belongs to it, still serialised. */
+/** A checkpoint with everything that belongs to it, still serialized. */
 export interface StoredCheckpoint {
   threadId: string;
   ns: string;

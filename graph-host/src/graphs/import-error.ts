@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { relative } from "node:path";
-import { errorName } from "../serialise.ts";
+import { errorName } from "../serialize.ts";
 
 /** Explains to its author why a module could not be imported: cause, place, and remedy. */
 export function describeImportError(error: unknown, projectDir: string): string {

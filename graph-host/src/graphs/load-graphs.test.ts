@@ -79,7 +79,7 @@ test.each(["withSaver", "withoutSaver"])(
   },
 );
 
-test("explains why a graph does not load", () => {
+test("explains why a graph failed to load", () => {
   expect(graphError("text")).toContain("./graphs.ts:text is a string, not a LangGraph graph");
   expect(graphError("misspelt")).toMatch(/no export "compield"\. It exports: .*compiled.*uncompiled/);
   expect(graphError("nowhere")).toMatch(/there is no file .*nowhere\.ts/);

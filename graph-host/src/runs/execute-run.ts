@@ -5,7 +5,7 @@ import type { FactoryRuntime } from "../graphs/load-graphs.ts";
 import { omit } from "../omit.ts";
 import type { LostTrace, RunEnd, RunKwargs, RunResult, RunStart } from "../protocol.ts";
 import type { Saver, Savers } from "../savers.ts";
-import { toJson } from "../serialise.ts";
+import { toJson } from "../serialize.ts";
 import type { RunTracing } from "../tracing/run-tracing.ts";
 import type { ActiveRun, Stop } from "./active-run.ts";
 import { answerToolCalls } from "./answer-tool-calls.ts";

@@ -1,6 +1,6 @@
 import * as langgraph from "@langchain/langgraph";
 import type { Graph } from "../graphs/graph.ts";
-import { toPlain } from "../serialise.ts";
+import { toPlain } from "../serialize.ts";
 import type { Emit } from "./message-events.ts";
 import { debugPayload } from "./debug-payloads.ts";
 import { asks } from "./stream-events.ts";
@@ -35,8 +35,9 @@ export async function streamProtocol(run: ProtocolRun): Promise<void> {
   const send = protocolEmitter(run.emit);
   send("lifecycle", { namespace: [], data: { event: "running", graph_name: run.graphId } });
   const events = await protocolEvents(run.graph, run.input, run.options, run);
-  const asked = new Set<string>();
-  for await (const event of events) for (const [channel, params] of translate(event, asked)) send(channel, params);
+  const seenInterrupts = new Set<string>();
+  for await (const event of events)
+    for (const [channel, params] of translate(event, seenInterrupts)) send(channel, params);
 }
 
 /** Emits the interrupts of a state where an earlier attempt has already stopped. */
@@ -78,7 +79,7 @@ async function protocolEvents(
   return createGraphRunStream(source, graph.streamTransformers ?? []) as AsyncIterable<ProtocolEvent>;
 }
 
-function* translate({ method, params }: ProtocolEvent, asked: Set<string>): Generator<[string, Params]> {
+function* translate({ method, params }: ProtocolEvent, seenInterrupts: Set<string>): Generator<[string, Params]> {
   const { namespace, data } = params;
   switch (method) {
     case "lifecycle":
@@ -87,14 +88,14 @@ function* translate({ method, params }: ProtocolEvent, asked: Set<string>): Gene
       return;
     case "values": {
       const state = toPlain(data);
-      yield* questions(namespace, isFields(state) ? state["__interrupt__"] : undefined, asked);
+      yield* questions(namespace, isFields(state) ? state["__interrupt__"] : undefined, seenInterrupts);
       const values = protocolState(state);
       if (!isFields(values) || Object.keys(values).length > 0) yield [method, { ...params, data: values }];
       return;
     }
     case "updates": {
       const { node, values } = data as { node?: string; values: unknown };
-      if (node === "__interrupt__") yield* questions(namespace, toPlain(values), asked);
+      if (node === "__interrupt__") yield* questions(namespace, toPlain(values), seenInterrupts);
       else yield [method, { ...params, data: protocolState(toPlain(values)) }];
       return;
     }
@@ -117,11 +118,15 @@ function* translate({ method, params }: ProtocolEvent, asked: Set<string>): Gene
   }
 }
 
-function* questions(namespace: string[], interrupts: unknown, asked: Set<string>): Generator<[string, Params]> {
+function* questions(
+  namespace: string[],
+  interrupts: unknown,
+  seenInterrupts: Set<string>,
+): Generator<[string, Params]> {
   if (!interrupts || typeof interrupts !== "object") return;
   for (const interrupt of Object.values(interrupts)) {
-    if (!isFields(interrupt) || typeof interrupt["id"] !== "string" || asked.has(interrupt["id"])) continue;
-    asked.add(interrupt["id"]);
+    if (!isFields(interrupt) || typeof interrupt["id"] !== "string" || seenInterrupts.has(interrupt["id"])) continue;
+    seenInterrupts.add(interrupt["id"]);
     yield ["input", { namespace, data: { interrupt_id: interrupt["id"], payload: interrupt["value"] } }];
   }
 }

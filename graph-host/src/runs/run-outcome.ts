@@ -1,6 +1,6 @@
 import { DatabaseAwayError, FencedError } from "../checkpoints/errors.ts";
 import type { RunEnd } from "../protocol.ts";
-import { errorName, toJson } from "../serialise.ts";
+import { errorName, toJson } from "../serialize.ts";
 import type { Stop } from "./active-run.ts";
 
 /** Returns the end of a run whose graph threw `thrown`. */

@@ -82,7 +82,7 @@ test("drops, counts and reports permanently rejected batches, and sends the rest
   expect(await box.flush(2000)).toBe(true);
   expect(received).toHaveLength(4);
   await expect.poll(() => logged).toHaveLength(2);
-  expect(logged[0]).toMatch(/^A batch of traces could not be stored: .* answers 422: why/);
+  expect(logged[0]).toMatch(/^A batch of traces could not be stored: .* responded with 422: why/);
   expect(logged[1]).toMatch(/^2 batches of traces/);
 });
 
@@ -106,7 +106,7 @@ test("reports a platform that rejects everything for long once", async () => {
   box.direct({ state: "on", url, key: "wrong" });
   add("1");
   expect(await box.flush(10_000)).toBe(true);
-  expect(logged).toEqual([expect.stringMatching(/^Traces are queued: .* answers 401/)]);
+  expect(logged).toEqual([expect.stringMatching(/^Traces are queued: .* responded with 401/)]);
 });
 
 test("discards all batches and accepts none when switched off", async () => {

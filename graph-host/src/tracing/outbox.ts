@@ -96,23 +96,23 @@ export class Outbox {
       const batch = this.#batches[0];
       const destination = this.#destination;
       if (!batch || destination.state !== "on") break;
-      const answer = await this.#post(destination, batch);
-      // it may have been evicted meanwhile
+      const result = await this.#post(destination, batch);
+      // it may have been evicted in the meantime
       if (this.#batches[0] !== batch) continue;
-      if (answer.taken) {
+      if (result.taken) {
         this.#remove(batch);
         this.#lastProblem = "";
         pause = this.#options.firstPauseMs;
         reportAt = performance.now() + this.#options.patienceMs;
-      } else if (answer.final) {
-        this.#lose(batch, answer.problem);
+      } else if (result.final) {
+        this.#lose(batch, result.problem);
       } else {
-        this.#lastProblem = answer.problem;
+        this.#lastProblem = result.problem;
         if (performance.now() > reportAt) {
-          this.#options.say(`Traces are queued: ${answer.problem}. Runs are not affected.`);
+          this.#options.say(`Traces are queued: ${result.problem}. Runs are not affected.`);
           reportAt = Number.POSITIVE_INFINITY;
         }
-        await this.#sleep(answer.retryAfterMs ?? pause * (0.75 + Math.random() / 2));
+        await this.#sleep(result.retryAfterMs ?? pause * (0.75 + Math.random() / 2));
         pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
       }
     }
@@ -201,7 +201,7 @@ type Answer = { taken: true } | { taken: false; final: boolean; problem: string;
 
 function judge(url: string, status: number, retryAfter: string | undefined, text: string): Answer {
   if (status >= 200 && status < 300) return { taken: true };
-  const problem = `${url} answers ${status}: ${text.slice(0, 300).trim()}`;
+  const problem = `${url} responded with ${status}: ${text.slice(0, 300).trim()}`;
   // a key may be pending or a platform starting: such rejections are not about this batch
   if (status < 500 && !TRY_AGAIN.has(status)) return { taken: false, final: true, problem };
   const seconds = Number(retryAfter);

@@ -3,9 +3,9 @@ import { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 type RunTree = NonNullable<ReturnType<LangChainTracer["getRunTreeWithTracingConfig"]>>;
 
 /**
- * LangChain's tracer with one change: the original creates a new RunTree each time that it posts, updates or passes on
- * a run, by some thirty `Object.defineProperty`, only to set five fields. Setting them on the existing tree makes a
- * trivial run's trace a third cheaper (measured: 1.4 instead of 2.0 ms of processor time).
+ * LangChain's tracer with one change: whenever it posts, updates or forwards a run, the original creates a new RunTree
+ * with about thirty calls of `Object.defineProperty`, only to set five fields. Setting them on the existing tree reduces
+ * the CPU time of tracing a trivial run by a third (measured: 1.4 ms instead of 2.0 ms).
  */
 export class RunTracer extends LangChainTracer {
   override getRunTreeWithTracingConfig(id: string): RunTree | undefined {
@@ -21,7 +21,7 @@ export class RunTracer extends LangChainTracer {
     }) as RunTree;
   }
 
-  /** Returns this class; the library's creates an instance of its own. */
+  /** Returns an instance of this class instead of the library's. */
   override copyWithTracingConfig(config: Parameters<LangChainTracer["copyWithTracingConfig"]>[0]): LangChainTracer {
     return Object.setPrototypeOf(super.copyWithTracingConfig(config), RunTracer.prototype) as RunTracer;
   }

@@ -15,7 +15,7 @@ const INFO = {
   batch_ingest_config: { use_multipart_endpoint: false, size_limit: 200, size_limit_bytes: 20 * 1024 * 1024 },
 };
 
-/** Limit on runs waiting for serialisation. Beyond it the client drops runs itself. */
+/** Limit on runs waiting for serialization. Beyond it the client drops runs itself. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
 type Run = Parameters<Client["createRun"]>[0];

@@ -16,7 +16,7 @@ export function verify(
   place: DataPlace,
   env: Environment,
   id: string,
-  onFile: (done: number, of: number) => void,
+  onFile: (done: number, total: number) => void,
 ): Promise<Verification> {
   return withDatabase(place, async ({ sql, log }) => {
     const found = isUuid(id) ? await findExportPlace(sql, id) : undefined;

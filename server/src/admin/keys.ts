@@ -34,7 +34,7 @@ export interface NewKey extends CreatedKey {
 export function createKeyFor(place: DataPlace, wish: KeyParams): Promise<NewKey> {
   return withDatabase(place, async ({ sql, log }) => {
     const workspace = await findWorkspace(sql, wish.workspaceId);
-    const made = await createKey(sql, {
+    const created = await createKey(sql, {
       organizationId: workspace.organization_id,
       kind: "service",
       userId: null,
@@ -46,9 +46,15 @@ export function createKeyFor(place: DataPlace, wish: KeyParams): Promise<NewKey>
       roleId: BUILT_IN_ROLES[KEY_ROLES[wish.role]],
       organizationRoleId: wish.ofOrganization ? toOrganizationRole(wish.role) : null,
     });
-    const of = { organizationId: workspace.organization_id, workspaceId: workspace.id };
-    await recordCommand(sql, log, "heddle keys create", { id: made.id, description: wish.description }, { of, place });
-    return { ...made, workspace };
+    const scope = { organizationId: workspace.organization_id, workspaceId: workspace.id };
+    await recordCommand(
+      sql,
+      log,
+      "heddle keys create",
+      { id: created.id, description: wish.description },
+      { of: scope, place },
+    );
+    return { ...created, workspace };
   });
 }
 
@@ -61,13 +67,19 @@ export const listKeys = (place: DataPlace, options: { withRevoked: boolean }): P
 /** Revokes a key by id or by its text. @returns undefined when it does not exist or was revoked before */
 export function revoke(place: DataPlace, idOrKey: string): Promise<{ id: string; description: string } | undefined> {
   return withDatabase(place, async ({ sql, log }) => {
-    const by = isUuid(idOrKey)
+    const selector = isUuid(idOrKey)
       ? { id: idOrKey.toLowerCase(), keyHash: null }
       : { id: null, keyHash: looksLikeKey(idOrKey) ? hashKey(idOrKey) : "" };
-    const gone = await revokeAnyKey(sql, by);
+    const gone = await revokeAnyKey(sql, selector);
     if (!gone) return undefined;
-    const of = { organizationId: gone.organization_id, workspaceId: "" };
-    await recordCommand(sql, log, "heddle keys revoke", { id: gone.id, description: gone.description }, { of, place });
+    const scope = { organizationId: gone.organization_id, workspaceId: "" };
+    await recordCommand(
+      sql,
+      log,
+      "heddle keys revoke",
+      { id: gone.id, description: gone.description },
+      { of: scope, place },
+    );
     return gone;
   });
 }

@@ -36,7 +36,7 @@ export interface NewUser {
   /** The default workspace when undefined. */
   workspaceId: string | undefined;
   /** `none`: the user signs in at the identity provider only. */
-  password: { given: string } | "made up" | "none";
+  password: { given: string } | "generate" | "none";
 }
 
 /** @returns the generated password, if any; it is not stored and cannot be shown again */
@@ -46,29 +46,35 @@ export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace
     const workspace = await findWorkspace(sql, user.workspaceId);
     const { id: workspaceId, organization_id: organizationId } = workspace;
     const id = uuid7();
-    const { password: wanted } = user;
-    const password = wanted === "none" ? null : wanted === "made up" ? madeUp() : wanted.given;
-    const made = await sql.begin(async (tx) => {
+    const { password: choice } = user;
+    const password = choice === "none" ? null : choice === "generate" ? generatePassword() : choice.given;
+    const created = await sql.begin(async (tx) => {
       if (!(await insertUser(tx, { id, email, full_name: user.fullName }))) return false;
       const { organization, workspace: inWorkspace } = ROLES[user.role];
       const member = { id: uuid7(), user_id: id, organization_id: organizationId, role_id: organization };
       await insertOrganizationMember(tx, member);
-      const place_ = { id: uuid7(), user_id: id, workspace_id: workspaceId, role_id: inWorkspace, read_only: false };
-      await insertWorkspaceMember(tx, place_);
+      const workspaceMember = {
+        id: uuid7(),
+        user_id: id,
+        workspace_id: workspaceId,
+        role_id: inWorkspace,
+        read_only: false,
+      };
+      await insertWorkspaceMember(tx, workspaceMember);
       if (password !== null) await setPassword({ sql: tx, passwords: new PasswordHashing() }, { id, email }, password);
       return true;
     });
-    if (!made) throw unprocessable(`The user ${email} already exists.`);
+    if (!created) throw unprocessable(`The user ${email} already exists.`);
     const target = { user_id: id, role: user.role };
     await recordCommand(sql, log, "heddle users create", target, { of: { organizationId, workspaceId }, place });
-    return { workspace: workspace.display_name, password: wanted === "made up" ? password : null };
+    return { workspace: workspace.display_name, password: choice === "generate" ? password : null };
   });
 }
 
 /** Resets a password and ends the user's sessions. A null `password` generates and returns a new one. */
 export function resetPassword(place: DataPlace, email: string, password: string | null): Promise<string | null> {
   return withUser(place, email, "heddle users password", async (sql, user) => {
-    const next = password ?? madeUp();
+    const next = password ?? generatePassword();
     await sql.begin((tx) => setPassword({ sql: tx, passwords: new PasswordHashing() }, user, next));
     return password === null ? next : null;
   });
@@ -147,4 +153,4 @@ function checkedEmail(text: string): string {
 }
 
 /** Returns 120 random bits. */
-const madeUp = (): string => randomBytes(15).toString("base64url");
+const generatePassword = (): string => randomBytes(15).toString("base64url");

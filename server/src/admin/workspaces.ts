@@ -21,7 +21,7 @@ export const listWorkspaces = (place: DataPlace): Promise<WorkspaceRow[]> =>
 export function createWorkspace(place: DataPlace, wish: { name: string; plan: Plan }): Promise<WorkspaceRow> {
   return withDatabase(place, async ({ sql, log }) => {
     const { workspace: first } = await ensureWorkspace(sql, undefined, { withKey: false });
-    const made = await insertWorkspace(sql, {
+    const created = await insertWorkspace(sql, {
       id: uuid7(),
       organization_id: first.organization_id,
       display_name: wish.name,
@@ -29,9 +29,15 @@ export function createWorkspace(place: DataPlace, wish: { name: string; plan: Pl
       plan: wish.plan,
       is_default: false,
     });
-    const of = { organizationId: first.organization_id, workspaceId: made!.id };
-    await recordCommand(sql, log, "heddle workspaces create", { id: made!.id, plan: wish.plan }, { of, place });
-    return made!;
+    const scope = { organizationId: first.organization_id, workspaceId: created!.id };
+    await recordCommand(
+      sql,
+      log,
+      "heddle workspaces create",
+      { id: created!.id, plan: wish.plan },
+      { of: scope, place },
+    );
+    return created!;
   });
 }
 
@@ -44,8 +50,8 @@ export function changeWorkspace(
   return withDatabase(place, async ({ sql, log }) => {
     const changed = await updateWorkspace(sql, id, { display_name: changes.name, plan: changes.plan });
     if (!changed) return undefined;
-    const of = { organizationId: changed.organization_id, workspaceId: changed.id };
-    await recordCommand(sql, log, "heddle workspaces update", { id, plan: changed.plan }, { of, place });
+    const scope = { organizationId: changed.organization_id, workspaceId: changed.id };
+    await recordCommand(sql, log, "heddle workspaces update", { id, plan: changed.plan }, { of: scope, place });
     return changed;
   });
 }
@@ -71,8 +77,8 @@ export function handOverDatabase(place: DataPlace, id: string): Promise<void> {
       );
     }
     await replaceOwner(sql, id);
-    const of = { organizationId: known?.organization_id ?? "", workspaceId: id };
+    const scope = { organizationId: known?.organization_id ?? "", workspaceId: id };
     const target = { id, ...(before && { before: before.workspace_id }) };
-    await recordCommand(sql, log, "heddle workspaces hand-over", target, { of, place });
+    await recordCommand(sql, log, "heddle workspaces hand-over", target, { of: scope, place });
   });
 }

@@ -15,7 +15,7 @@ import type { AgentDeps } from "./deps.ts";
 import { provideInProcessClient } from "./custom-app/in-process-client.ts";
 import { loadProjectCode } from "./custom-app/load-project-code.ts";
 import { mountPrefix } from "./custom-app/mount-prefix.ts";
-import { configuredDestination, isTracingRefused } from "./hosts/tracing.ts";
+import { configuredDestination, isTracingDisabled } from "./hosts/tracing.ts";
 import type { Project } from "./project/read-project.ts";
 import { watchProject } from "./hosts/watch-project.ts";
 import { primeQueue } from "./runs/prime-queue.ts";
@@ -68,7 +68,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     let priming = Promise.resolve();
     started.add(() => priming);
     let destination: TraceDestination = configuredDestination(settings) ?? options.traces ?? { state: "off" };
-    const traces = (): TraceDestination => (isTracingRefused(settings, deps.project) ? { state: "off" } : destination);
+    const traces = (): TraceDestination => (isTracingDisabled(settings, deps.project) ? { state: "off" } : destination);
     const parts = await buildParts({ ...options, stores, serverId: uuid7(), store, traces }, started);
     const deps: AgentDeps = parts.deps;
     const { hosts, queue, webhooks, crons, health } = deps;

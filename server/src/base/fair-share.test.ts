@@ -113,9 +113,9 @@ test("background work waits for preferred statements for a tenth of a second", a
   await share.run("light", () => Promise.resolve());
   await new Promise((resolve) => setTimeout(resolve, 50));
   const timed = async (isOver = () => false) => {
-    const began = performance.now();
+    const startedAt = performance.now();
     await share.yieldToOthers(isOver);
-    return performance.now() - began;
+    return performance.now() - startedAt;
   };
   expect(await timed()).toBeLessThan(20);
   const end = deferred<void>();

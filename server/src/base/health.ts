@@ -38,7 +38,7 @@ export interface HealthOptions {
 const LOOK_MS = 2000;
 /** Probes within this interval share one result. */
 const SHARED_MS = 1000;
-const PATIENCE_MS = 3000;
+const CHECK_TIMEOUT_MS = 3000;
 /** An answer overdue by this much is abandoned: its connection is dead, and a new one may work. */
 const ABANDON_MS = 10_000;
 
@@ -118,18 +118,18 @@ export class Health {
   async #answer(part: Part): Promise<CheckResult> {
     if (part.pending && this.#now() - part.pending.since > ABANDON_MS) part.pending = undefined;
     if (!part.pending) {
-      const answer = settled(part.check);
-      const pending = { since: this.#now(), answer };
+      const outcome = settled(part.check);
+      const pending = { since: this.#now(), answer: outcome };
       part.pending = pending;
-      void answer.then(() => {
+      void outcome.then(() => {
         if (part.pending === pending) part.pending = undefined;
       });
     }
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<CheckResult>((resolve) => {
-      const giveUp = () => resolve({ ok: false, reason: `no answer within ${PATIENCE_MS / 1000} s` });
-      // after a stall of this process, timers fire before the answers that arrived meanwhile
-      timer = setTimeout(() => setImmediate(giveUp), PATIENCE_MS);
+      const giveUp = () => resolve({ ok: false, reason: `no answer within ${CHECK_TIMEOUT_MS / 1000} s` });
+      // after a stall of this process, timers fire before the responses that arrived during it
+      timer = setTimeout(() => setImmediate(giveUp), CHECK_TIMEOUT_MS);
     });
     return Promise.race([part.pending.answer, late]).finally(() => clearTimeout(timer));
   }

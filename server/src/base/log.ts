@@ -12,7 +12,7 @@ const MOST_WAITING = 8 * 1024 * 1024;
 
 /**
  * Opens stderr, which may be a file on a full disk. A failed write is retried with the next line; it is neither an
- * uncaught exception nor, at exit, retried for ever.
+ * uncaught exception nor, at exit, retried forever.
  */
 function standardError(): DestinationStream {
   const stream = pino.destination({ fd: 2, sync: false, maxLength: MOST_WAITING });

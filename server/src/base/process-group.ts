@@ -23,7 +23,7 @@ export interface ProcessGroupOptions {
 export const GUARD = "exec 3<&0; { cat <&3; kill -9 0; } >/dev/null 2>&1 & exec 3<&-;";
 
 /**
- * Runs a shell command that contains `GUARD` in a process group of its own, which is killed when the command has
+ * Runs a shell command that contains `GUARD` in its own process group, which is killed when the command has
  * exited, at the time limit and on abort. `read` consumes the output; it may end the command with an error.
  * @returns how the command exited. Throws the first error that ended it
  */
@@ -52,7 +52,7 @@ export async function runProcessGroup(
   const timer = setTimeout(() => end(onTimeout()), Math.max(0, limitMs));
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve, reject) => {
     child.once("error", reject);
-    child.once("exit", (code, by) => resolve({ code, signal: by }));
+    child.once("exit", (code, signal) => resolve({ code, signal: signal }));
   });
   exited.catch(() => {});
   const reading = read(child, end);

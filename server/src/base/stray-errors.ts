@@ -7,9 +7,11 @@ interface StrayLog {
 }
 
 /**
- * Keeps the process alive when an unhandled error indicates a full disk or a similar shortage: that write is lost, and
- * everything else is sound. Any other unhandled error is a bug that leaves the process in an unknown state: it exits
- * with status 1, as Node.js does. @returns a function that removes the handler
+ * Keeps the process alive when an unhandled error indicates a full disk or a similar shortage: one write is lost, but
+ * the process is in a known state. Any other unhandled error is a bug that leaves it in an unknown state: it exits with
+ * status 1, as Node.js does.
+ *
+ * @returns a function that removes the handler
  */
 export function surviveShortages(log: StrayLog): () => void {
   const onStrayError = (error: unknown) => {
@@ -20,12 +22,12 @@ export function surviveShortages(log: StrayLog): () => void {
       );
       return;
     }
-    // a listener other than those of servers decides for itself
+    // a listener that is not from a server takes precedence
     if (process.listeners("uncaughtException").some(({ name }) => name !== onStrayError.name)) return;
     process.stderr.write(`${inspect(error)}\n`);
     process.exit(1);
   };
-  // unhandled rejections arrive here too
+  // also called for unhandled rejections
   process.on("uncaughtException", onStrayError);
   return () => void process.off("uncaughtException", onStrayError);
 }

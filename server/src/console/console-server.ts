@@ -85,7 +85,7 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
 }
 
 /**
- * Serves the console's files. Any path outside of assets that is no file yields the application's page; asset names
+ * Serves the console's files. Any path outside of assets that is not a file returns the application's page; asset names
  * contain their hash.
  */
 function serveFiles(directory: string): RequestHandler {
@@ -99,9 +99,9 @@ function serveFiles(directory: string): RequestHandler {
 
 /** Lists the available spaces, for the application's first request. */
 function describe(response: ServerResponse, spaces: SpaceUrls): true {
-  const there = Object.fromEntries(SPACES.map((space) => [space, spaces[space]() !== null]));
+  const available = Object.fromEntries(SPACES.map((space) => [space, spaces[space]() !== null]));
   response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
-  response.end(JSON.stringify({ version: readVersion(), spaces: there }));
+  response.end(JSON.stringify({ version: readVersion(), spaces: available }));
   return true;
 }
 

@@ -126,8 +126,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const uploads = await openUploadSigner(secrets);
     const pushTokens = await openPushTokens(secrets);
     const health = controlHealth({ sql, log, settings, driver, supervisor, worker, dataDir });
-    const made = { metrics: createMetrics(), health, internalUrl, uploads, pushTokens, worker, pushes };
-    const deps: ControlDeps = { ...work, ...made };
+    const parts = { metrics: createMetrics(), health, internalUrl, uploads, pushTokens, worker, pushes };
+    const deps: ControlDeps = { ...work, ...parts };
     started.add(() => supervisor.stop());
     await supervisor.start();
     started.add(() => worker.stop());

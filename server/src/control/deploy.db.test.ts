@@ -15,12 +15,12 @@ import {
 const { call, url, sql, dataDir } = await testControlPlane();
 
 const ask = async (path: string, body: unknown) => {
-  const answer = await fetch(url + path, {
+  const response = await fetch(url + path, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify(body),
   });
-  return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+  return { status: response.status, json: (await response.json()) as Record<string, unknown> };
 };
 const run = (name: string, input: object) => ask(`/d/${name}/runs/wait`, { assistant_id: "echo", input });
 
@@ -47,11 +47,11 @@ test("a project is built, serves at its address, is replaced, rolled back and de
     usage.resources.find((resource: { revision_id: string }) => resource.revision_id === second).memory_bytes,
   ).toBeGreaterThan(1e7);
 
-  const began = performance.now();
+  const startedAt = performance.now();
   const back = await call("POST", `/v2/deployments/${id}/revisions/${first}/redeploy`);
   expect(back.status).toBe(200);
   await untilStatus(call, id, back.json.latest_revision_id, "DEPLOYED");
-  console.log(`back in ${Math.round(performance.now() - began)} ms`);
+  console.log(`back in ${Math.round(performance.now() - startedAt)} ms`);
   expect((await run("story", {})).json["word"]).toBe("first");
   expect(await logLines(call, id, back.json.latest_revision_id, "build")).toEqual([]);
 

@@ -22,8 +22,8 @@ test("the platform runs no program of a deployment's PATH, and passes its values
   await untilStatus(call, id, first, "DEPLOYED");
   const body = JSON.stringify({ assistant_id: "echo", input: {} });
   const headers = { "content-type": "application/json" };
-  const answer = await fetch(`${url}/d/planted/runs/wait`, { method: "POST", headers, body });
-  expect(((await answer.json()) as { env: string }).env).toBe(greeting);
+  const response = await fetch(`${url}/d/planted/runs/wait`, { method: "POST", headers, body });
+  expect(((await response.json()) as { env: string }).env).toBe(greeting);
 
   const bin = join(dataDir, "control", "builds", first, "src", "bin");
   const secrets = [{ name: "PATH", value: `${bin}:/usr/bin:/bin` }];

@@ -17,6 +17,6 @@ const NOT_BUILT: [path: RegExp, detail: string][] = [
 
 /** Returns the explanation for a path; undefined when there is none. */
 export function explainMissing(path: string): string | undefined {
-  const asked = path.replace(/^\/api-host(?=\/)/, "");
-  return NOT_BUILT.find(([pattern]) => pattern.test(asked))?.[1];
+  const requestedPath = path.replace(/^\/api-host(?=\/)/, "");
+  return NOT_BUILT.find(([pattern]) => pattern.test(requestedPath))?.[1];
 }

@@ -27,12 +27,12 @@ const deploy = (word: string, more: Record<string, string> = {}, scale = 2) =>
     source_config: { resource_spec: { min_scale: scale, max_scale: scale } },
   });
 const ask = async () => {
-  const answer = await fetch(`${url}/d/replicated/runs/wait`, {
+  const response = await fetch(`${url}/d/replicated/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ assistant_id: "who", input: {} }),
   });
-  return { status: answer.status, ...((await answer.json()) as { word?: string; server?: number }) };
+  return { status: response.status, ...((await response.json()) as { word?: string; server?: number }) };
 };
 const alive = (revision: string) => sql<{ id: string; pid: number; state: string; replica: number }[]>`
   select id, pid, state, replica from instances where revision_id = ${revision} and state <> 'ended' order by replica`;

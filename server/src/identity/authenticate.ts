@@ -67,13 +67,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     const workspaceId = named ?? onlyWorkspace;
     const key = workspaceId === null ? hash : `${hash} ${workspaceId}`;
     const known = cache.get(key);
-    if (known !== undefined) return judge(known, credentials, named);
-    const look = () =>
+    if (known !== undefined) return checkVerdict(known, credentials, named);
+    const lookUp = () =>
       isKey ? keys.call({ key_hash: hash, workspace_id: workspaceId }) : findPerson(sql, sessions, hash, workspaceId);
-    return cache.load(key, look).then((verdict) => judge(verdict, credentials, named));
+    return cache.load(key, lookUp).then((verdict) => checkVerdict(verdict, credentials, named));
   }
 
-  function judge(
+  function checkVerdict(
     verdict: Verdict,
     credentials: Credentials,
     named: string | undefined,

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 
 import { ConfigError, readOptions } from "../base/config/options.ts";
-import { judgeExposure } from "./exposure.ts";
+import { resolveExposure } from "./exposure.ts";
 import { identityOptions } from "./settings.ts";
 
 const judge = (env: Record<string, string>, host = "127.0.0.1") =>
-  judgeExposure(readOptions(identityOptions, env), host);
+  resolveExposure(readOptions(identityOptions, env), host);
 
 test("requires no key on loopback without signs of public exposure", () => {
   for (const [host, env] of [

@@ -56,7 +56,7 @@ export interface Exposure {
 }
 
 /** Decides whether keys are needed. Throws for a server that would be open to other machines. */
-export function judgeExposure(settings: ExposureSettings, host: string): Exposure {
+export function resolveExposure(settings: ExposureSettings, host: string): Exposure {
   const { auth } = settings;
   const sign = signOfOthers(settings, host);
   if (auth === "required") return { keysNeeded: true, explanation: "Requests require a key (HEDDLE_AUTH=required)." };

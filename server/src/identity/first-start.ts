@@ -32,8 +32,8 @@ export async function ensureWorkspace(
   if (known) return { workspace: known, key: null };
   return sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${LOCK})`;
-    const made = await selectDefaultWorkspace(tx);
-    return made ? { workspace: made, key: null } : makeFirst(tx, workspaceId, withKey);
+    const existing = await selectDefaultWorkspace(tx);
+    return existing ? { workspace: existing, key: null } : makeFirst(tx, workspaceId, withKey);
   });
 }
 

@@ -77,8 +77,8 @@ function deafServer(): { server: Authenticator; statements: () => number; sql: S
  */
 async function lastOther(server: Authenticator, key: string, status: number): Promise<number> {
   let last = 0;
-  for (const began = performance.now(); last < 5000;) {
-    const asked = performance.now() - began;
+  for (const startedAt = performance.now(); last < 5000;) {
+    const asked = performance.now() - startedAt;
     if ((await statusFor(server, key)) === status) return last;
     last = asked;
     await new Promise((done) => setTimeout(done, 5));
@@ -132,9 +132,9 @@ test("a cached key needs no statement, and unknown keys are batched and cached",
   const { key } = await createTestKey("often");
   await statusFor(server, key);
   let before = statements();
-  const began = performance.now();
+  const startedAt = performance.now();
   for (let n = 0; n < 2000; n++) await statusFor(server, key);
-  const elapsed = performance.now() - began;
+  const elapsed = performance.now() - startedAt;
   // the version is refreshed at intervals
   expect(statements() - before).toBeLessThanOrEqual(1 + elapsed / 350);
 
@@ -191,9 +191,9 @@ test("a check of a known key takes less than half as long as the shortest query"
       [check, checks],
       [query, queries],
     ] as const) {
-      const began = performance.now();
+      const startedAt = performance.now();
       await act();
-      times.push(performance.now() - began);
+      times.push(performance.now() - startedAt);
     }
   }
   const median = (times: number[]) => times.toSorted((a, b) => a - b)[1000]!;

@@ -36,7 +36,7 @@ export interface IdentitySource {
   /** `onSeen` receives the version and the time when reading it began. */
   listen(
     onChange: () => void,
-    onSeen: (version: string, began: number) => void,
+    onSeen: (version: string, startedAt: number) => void,
   ): Promise<{ unlisten(): Promise<void> }>;
 }
 
@@ -83,7 +83,7 @@ export class IdentityCache {
       this.forget();
       this.#onChange();
     };
-    this.#listening = await this.#source.listen(forget, (version, began) => this.#see(version, began));
+    this.#listening = await this.#source.listen(forget, (version, startedAt) => this.#see(version, startedAt));
   }
 
   async stop(): Promise<void> {
@@ -125,11 +125,11 @@ export class IdentityCache {
       if (known !== undefined) return known;
     }
     const era = this.#era;
-    const began = performance.now();
+    const startedAt = performance.now();
     const { verdict, version } = await look();
     // after a concurrent change the result answers this request but is not cached
     if (era === this.#era) {
-      this.#see(version, began);
+      this.#see(version, startedAt);
       if (typeof verdict === "string") this.#refused.set(key, verdict);
       else this.#known.set(key, verdict);
     }
@@ -148,9 +148,9 @@ export class IdentityCache {
   }
 
   async #askVersion(): Promise<void> {
-    const began = performance.now();
+    const startedAt = performance.now();
     try {
-      this.#see(await this.#source.version(), began);
+      this.#see(await this.#source.version(), startedAt);
       this.#failure.succeeded();
     } catch (error) {
       this.#failure.failed(error);
@@ -159,14 +159,14 @@ export class IdentityCache {
   }
 
   /** Any difference counts, even a lower number: a backup may have been restored. */
-  #see(version: string, began: number): void {
+  #see(version: string, startedAt: number): void {
     if (version === this.#version) {
-      this.#confirmedAt = Math.max(this.#confirmedAt, began);
+      this.#confirmedAt = Math.max(this.#confirmedAt, startedAt);
       return;
     }
     this.forget();
     this.#version = version;
-    this.#confirmedAt = began;
+    this.#confirmedAt = startedAt;
   }
 }
 

@@ -18,7 +18,7 @@ import { ensureWorkspace, servedWorkspace } from "./first-start.ts";
 import { databaseSource, IdentityCache } from "./identity-cache.ts";
 import { PlatformKeys } from "./key-verification/platform-keys.ts";
 import type { SessionSource } from "./session-source.ts";
-import { type Exposure, judgeExposure } from "./exposure.ts";
+import { type Exposure, resolveExposure } from "./exposure.ts";
 import type { IdentitySettings } from "./settings.ts";
 import { createSessionSource } from "./sign-in/session-source.ts";
 import { withTracingKey } from "./tracing-key.ts";
@@ -64,7 +64,7 @@ async function findPlace(sql: Sql, workspaceId: string) {
 export async function openIdentity(options: IdentityOptions): Promise<Identity> {
   const { sql, log, settings } = options;
   if (settings.authUrl !== undefined && options.ofOneWorkspace) return openRemoteIdentity(options, settings.authUrl);
-  const exposure = judgeExposure(settings, options.host);
+  const exposure = resolveExposure(settings, options.host);
   const { keysNeeded } = exposure;
   const first = await ensureWorkspace(sql, settings.workspaceId);
   const workspace = await servedWorkspace(sql, settings.workspaceId, first);

@@ -1,4 +1,4 @@
-/** Recognises the platform's credentials in requests that are forwarded to tenants' code. */
+/** Recognizes the platform's credentials in requests that are forwarded to tenants' code. */
 import type { Authenticator } from "../base/auth/principal.ts";
 import { AppError } from "../base/errors.ts";
 import { looksLikeKey } from "./api-keys/key-text.ts";

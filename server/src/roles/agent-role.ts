@@ -9,7 +9,7 @@ import { openSecrets } from "../base/secrets/secrets.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
 import type { Started } from "../base/started.ts";
 import { deriveSealKey } from "../identity/audit/seal.ts";
-import { isLoopback, judgeExposure } from "../identity/exposure.ts";
+import { isLoopback, resolveExposure } from "../identity/exposure.ts";
 import { claimForWorkspace, openIdentity } from "../identity/identity.ts";
 import { identityOptions } from "../identity/settings.ts";
 import { agentPages } from "../pages.ts";
@@ -75,7 +75,7 @@ export async function openAgentServer(
     reload: options.reload,
     // for a deployment only its address counts: the gateway in front of it is its trusted proxy
     openLoopback:
-      !judgeExposure(options, host).keysNeeded ||
+      !resolveExposure(options, host).keysNeeded ||
       (options.authUrl !== undefined && isLoopback(host) && options.auth !== "required"),
     traces: settings.traces,
     claim: async () => (workspaceId = await claimForWorkspace(database, { settings: options, log })),

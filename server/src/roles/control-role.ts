@@ -10,7 +10,7 @@ import { Gateway } from "../control/gateway/gateway.ts";
 import { openRegistry } from "../control/registry/open-registry.ts";
 import { controlOptions } from "../control/settings.ts";
 import { deriveSealKey } from "../identity/audit/seal.ts";
-import { judgeExposure } from "../identity/exposure.ts";
+import { resolveExposure } from "../identity/exposure.ts";
 import { openIdentity } from "../identity/identity.ts";
 import { createCredentialRule } from "../identity/platform-credentials.ts";
 import { identityOptions } from "../identity/settings.ts";
@@ -55,7 +55,7 @@ export async function openControlServer(
     database,
     dataDir,
     internalUrl: http.url,
-    keysNeeded: judgeExposure(options, host).keysNeeded,
+    keysNeeded: resolveExposure(options, host).keysNeeded,
     launcher,
     traces,
   });

@@ -9,7 +9,7 @@ import { type HttpServer, listenHttp, type ListenSettings, type RequestIntercept
 import { createLog, type Log } from "../base/log.ts";
 import type { Started } from "../base/started.ts";
 import { surviveShortages } from "../base/stray-errors.ts";
-import { type Exposure, type ExposureSettings, isLoopback, judgeExposure } from "../identity/exposure.ts";
+import { type Exposure, type ExposureSettings, isLoopback, resolveExposure } from "../identity/exposure.ts";
 import type { Identity } from "../identity/identity.ts";
 import type { Reach } from "../pages.ts";
 
@@ -65,7 +65,7 @@ export async function openServer(
   started: Started,
 ): Promise<OpenedServer> {
   const bodies = (processBodies ??= new BodyGate(options));
-  judgeExposure(options, settings.host);
+  resolveExposure(options, settings.host);
   const log = createLog(options.logLevel);
   const forget = surviveShortages(log);
   started.add(async () => forget());
@@ -80,7 +80,7 @@ export async function openServer(
   return { http, log, database: database.address, bodies };
 }
 
-/** Answers requests from now on. */
+/** Starts to serve requests. */
 export function serve(
   http: HttpServer,
   fetch: Hono["fetch"],

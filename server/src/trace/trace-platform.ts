@@ -16,7 +16,7 @@ import { createMetrics } from "../base/metrics.ts";
 import { createOutbound } from "../base/outbound/outbound.ts";
 import { readPolicy } from "../base/outbound/policy.ts";
 import { openSecrets, type Secrets, type SecretsOptions } from "../base/secrets/secrets.ts";
-import { isLoopback, judgeExposure } from "../identity/exposure.ts";
+import { isLoopback, resolveExposure } from "../identity/exposure.ts";
 import type { IdentitySettings } from "../identity/settings.ts";
 import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
@@ -88,7 +88,7 @@ export async function startTracePlatform({
   const isDevelopment = isLoopback(host) && settings.trustedProxies.length === 0;
   const rateLimits = await RateLimits.start({ settings, log, isDevelopment });
   measureRateLimits(rateLimits, metrics.registry);
-  const outbound = createOutbound(readPolicy(settings.outboundAllow, !judgeExposure(settings, host).keysNeeded));
+  const outbound = createOutbound(readPolicy(settings.outboundAllow, !resolveExposure(settings, host).keysNeeded));
   const signIn = startSignIn({ sql, log, settings, outbound });
   const projects = new ProjectDirectory(sql);
   const { registry } = metrics;

@@ -120,6 +120,6 @@ export function difference(here: Rows, there: Rows): string {
   return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
 }
 
-/** Serialises regardless of the order of fields. */
+/** Serializes regardless of the order of fields. */
 const text = (row: unknown): string =>
   typeof row !== "object" ? String(row) : JSON.stringify(Object.entries(row!).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -36,7 +36,7 @@ export function checkCancels(world: World): Verdict {
         run,
         thread,
         t: from,
-        text: `${what} of run ${run} had no effect for ${Number.isFinite(ms) ? `${ms.toFixed(0)} ms` : "ever"} without a fault`,
+        text: `${what} of run ${run} had no effect ${Number.isFinite(ms) ? `for ${ms.toFixed(0)} ms` : "at all"} without a fault`,
       });
   };
 

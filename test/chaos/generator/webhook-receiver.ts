@@ -10,7 +10,7 @@ export interface WebhookReceiver {
   close(): Promise<void>;
 }
 
-/** Records all webhooks it receives; refuses some and answers others too late, so that they are retried. */
+/** Records all webhooks it receives; rejects some and responds to others too late, so that they are retried. */
 export async function startWebhookReceiver(history: History, random: () => number): Promise<WebhookReceiver> {
   const server = createServer(async (request, response) => {
     const { run_id, status } = JSON.parse(await text(request)) as { run_id: string; status: string };

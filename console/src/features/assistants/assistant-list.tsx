@@ -22,14 +22,14 @@ export function AssistantList() {
   const filter = route.useSearch();
   const navigate = useNavigate();
   const list = useInfiniteQuery(assistantsQuery(server, filter));
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const rows = list.data?.pages.flat() ?? [];
   const isFiltered = filter.name !== undefined || filter.graph !== undefined;
   return (
     <Page
       title="Assistants"
       actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setMaking(true)}>
+        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
           New assistant
         </Button>
       }
@@ -56,10 +56,10 @@ export function AssistantList() {
           isLoadingMore={list.isFetchingNextPage}
         />
       )}
-      {isMaking && (
+      {isCreating && (
         <AssistantForm
           server={server}
-          onClose={() => setMaking(false)}
+          onClose={() => setCreating(false)}
           onSaved={({ assistant_id: assistantId }) =>
             void navigate({ to: "/a/$server/assistants/$assistantId", params: { server, assistantId } })
           }

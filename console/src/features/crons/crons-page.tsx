@@ -23,16 +23,16 @@ export function CronsPage() {
   const { enabled, cron } = route.useSearch();
   const navigate = route.useNavigate();
   const list = useInfiniteQuery(cronsQuery(server, enabled));
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const rows = list.data?.pages.flat() ?? [];
   const show = (id: string | undefined) => void navigate({ search: (before) => ({ ...before, cron: id }) });
-  const make = (
-    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setMaking(true)}>
+  const createButton = (
+    <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
       New cron
     </Button>
   );
   return (
-    <Page title="Crons" actions={make}>
+    <Page title="Crons" actions={createButton}>
       <SegmentedControl
         size="xs"
         mb="sm"
@@ -65,12 +65,12 @@ export function CronsPage() {
         />
       )}
       {cron !== undefined && <CronDetails server={server} id={cron} onClose={() => show(undefined)} />}
-      {isMaking && (
+      {isCreating && (
         <CronForm
           server={server}
-          onClose={() => setMaking(false)}
+          onClose={() => setCreating(false)}
           onSaved={(saved) => {
-            setMaking(false);
+            setCreating(false);
             show(saved.cron_id);
           }}
         />

@@ -39,7 +39,7 @@ export interface CronRun {
 
 /**
  * Query for a cron's runs. Runs carry their cron's id, as do the threads that were created for them. Runs of a cron
- * that keeps none are gone.
+ * that keeps none have been deleted.
  */
 export const cronRunsQuery = (server: string, { cron_id: id, thread_id: threadId }: Cron) =>
   queryOptions({

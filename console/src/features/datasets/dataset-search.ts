@@ -9,7 +9,7 @@ const SORTS: DatasetSort[] = [
   "modified_at",
 ];
 
-/** Defaults, which the address omits. */
+/** Defaults, which the URL omits. */
 export const DATASET_SEARCH: DatasetSearch = { text: "", sort: "modified_at", desc: true };
 
 export function readDatasetSearch({ text, sort, desc }: Record<string, unknown>): Partial<DatasetSearch> {
@@ -55,7 +55,7 @@ export function readOneDatasetSearch(
   };
 }
 
-/** Returns text; numbers in the address are parsed, so they are converted back. */
+/** Returns text; numbers in the URL are parsed, so they are converted back. */
 const toText = (value: unknown): string => (typeof value === "string" || typeof value === "number" ? `${value}` : "");
 
 /** Returns at most as many ids as the server compares at once. */

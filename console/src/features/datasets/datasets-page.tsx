@@ -137,7 +137,7 @@ function NewDataset({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [name, setName] = useState("");
   const [description, setDescription] = useState("");
-  const make = useMutation({
+  const create = useMutation({
     mutationFn: () =>
       data(traceApi.POST("/api/v1/datasets", { body: { name: name.trim(), description: description.trim() || null } })),
     onSuccess: async ({ id }) => {
@@ -149,7 +149,7 @@ function NewDataset({ onClose }: { onClose: () => void }) {
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        make.mutate();
+        create.mutate();
       }}
     >
       <Stack gap="sm">
@@ -167,16 +167,16 @@ function NewDataset({ onClose }: { onClose: () => void }) {
           value={description}
           onChange={({ currentTarget: { value } }) => setDescription(value)}
         />
-        {make.error && (
+        {create.error && (
           <Alert color="red" role="alert">
-            {make.error.message}
+            {create.error.message}
           </Alert>
         )}
         <Group justify="flex-end" gap="xs">
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button type="submit" disabled={name.trim() === ""} loading={make.isPending}>
+          <Button type="submit" disabled={name.trim() === ""} loading={create.isPending}>
             Create
           </Button>
         </Group>

@@ -18,15 +18,15 @@ export interface Upload {
 export async function uploadArchive(deploymentId: string, archive: Blob): Promise<string> {
   const params = { path: { deployment_id: deploymentId } };
   const target = await data(controlApi.POST("/v2/deployments/{deployment_id}/upload-url", { params }));
-  // the URL contains the control plane's own address; here it is reached through this origin
+  // the URL contains the control plane's own origin; here it is reached through this origin
   const { pathname, search } = new URL(target.upload_url, location.origin);
   const path = pathname.slice(pathname.indexOf("/uploads/"));
-  const answer = await fetch(`/api/control${path}${search}`, {
+  const response = await fetch(`/api/control${path}${search}`, {
     method: "PUT",
     headers: { "content-type": "application/gzip" },
     body: archive,
   });
-  if (!answer.ok) throw await ApiError.from(answer);
+  if (!response.ok) throw await ApiError.from(response);
   return target.object_path;
 }
 

@@ -6,10 +6,10 @@ const BAR = 4;
 const GAP = 1;
 const HEIGHT = 20;
 
-/** Bar per hour; its lower, red part counts failures. It fits into a line of text. */
+/** Sparkline with one bar per hour, whose red part counts failures. */
 export function HoursChart({ hours }: { hours: Hour[] | undefined }) {
-  const most = Math.max(1, ...(hours ?? []).map(({ traces }) => traces));
-  const barHeight = (traces: number) => (traces === 0 ? 0 : Math.max(1.5, (traces / most) * HEIGHT));
+  const max = Math.max(1, ...(hours ?? []).map(({ traces }) => traces));
+  const barHeight = (traces: number) => (traces === 0 ? 0 : Math.max(1.5, (traces / max) * HEIGHT));
   const width = 24 * (BAR + GAP) - GAP;
   return (
     <svg
@@ -22,11 +22,11 @@ export function HoursChart({ hours }: { hours: Hour[] | undefined }) {
       <line x1={0} x2={width} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} className={styles["ground"]} />
       {hours?.map(({ traces, failed }, index) => {
         const x = index * (BAR + GAP);
-        const [all, bad] = [barHeight(traces), barHeight(failed)];
+        const [height, failedHeight] = [barHeight(traces), barHeight(failed)];
         return (
           <g key={x}>
-            <rect x={x} y={HEIGHT - all} width={BAR} height={all} className={styles["bar"]} />
-            <rect x={x} y={HEIGHT - bad} width={BAR} height={bad} className={styles["failed"]} />
+            <rect x={x} y={HEIGHT - height} width={BAR} height={height} className={styles["bar"]} />
+            <rect x={x} y={HEIGHT - failedHeight} width={BAR} height={failedHeight} className={styles["failed"]} />
           </g>
         );
       })}

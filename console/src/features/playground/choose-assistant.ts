@@ -2,7 +2,7 @@ import type { Assistant } from "@langchain/langgraph-sdk";
 
 import type { Thread } from "../threads/queries.ts";
 
-/** Returns the assistant in the address, else the one of the thread's last run, else the first. */
+/** Returns the assistant in the URL, else the one of the thread's last run, else the first. */
 export function chooseAssistant(
   assistants: readonly Assistant[],
   named: string | undefined,

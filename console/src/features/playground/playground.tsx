@@ -20,7 +20,7 @@ import type { Place } from "./workbench.tsx";
 
 const route = getRouteApi("/_shell/a/$server/playground");
 
-/** Playground for an assistant and a thread; its whole state is in the address. */
+/** Playground for an assistant and a thread; its whole state is in the URL. */
 export function Playground() {
   const { server } = route.useParams();
   const search = route.useSearch();

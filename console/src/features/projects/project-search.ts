@@ -2,7 +2,7 @@ import type { ProjectSearch, ProjectSort } from "./queries.ts";
 
 const SORTS: ProjectSort[] = ["name", "last_run_start_time", "latency_p50", "latency_p99", "error_rate", "runs_count"];
 
-/** Defaults, which the address omits. */
+/** Defaults, which the URL omits. */
 export const PROJECT_SEARCH: ProjectSearch = { text: "", sort: "last_run_start_time", desc: true, experiments: false };
 
 /** Reads the list's search parameters; invalid values are ignored. */

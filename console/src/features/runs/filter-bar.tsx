@@ -78,7 +78,7 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
   );
 }
 
-/** Copies a link. The address contains all filters, so it shows the same to every reader with access to the project. */
+/** Copies a link. The URL contains all filters, so it shows the same to every reader with access to the project. */
 function CopyLink() {
   const { copied, copy } = useCopy();
   const Icon = copied ? IconCheck : IconLink;
@@ -100,7 +100,7 @@ function TextSearch({ value, onChange }: { value: string; onChange: (text: strin
   const [text, setText] = useState(value);
   const reported = useRef(value);
   useEffect(() => {
-    // the address was changed elsewhere
+    // the URL was changed elsewhere
     if (value !== reported.current) setText(value);
     reported.current = value;
   }, [value]);

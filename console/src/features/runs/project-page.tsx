@@ -24,7 +24,7 @@ const NAMES: [Tab, string][] = [
   ["threads", "Threads"],
 ];
 
-/** The runs of a project; the address contains the search. */
+/** The runs of a project; the URL contains the search. */
 export function ProjectPage() {
   const { projectId } = useParams({ from: "/_shell/projects/$projectId/" });
   const search: RunSearch = { ...RUN_SEARCH, ...useSearch({ from: "/_shell/projects/$projectId/" }) };

@@ -21,7 +21,7 @@ export interface RunSearch {
   live: boolean;
 }
 
-/** Defaults, which the address omits. */
+/** Defaults, which the URL omits. */
 export const RUN_SEARCH: RunSearch = {
   tab: "traces",
   filter: "",

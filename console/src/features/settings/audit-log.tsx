@@ -24,11 +24,11 @@ const SPANS = [
   { value: "365", label: "Last year" },
 ];
 
-/** Log of changes with the user who made each. */
+/** Log of changes, with the actor of each. */
 export function AuditLog() {
   const { days = 7, operation, actor, target } = route.useSearch();
   const navigate = route.useNavigate();
-  // the window is fixed while the log is read, so that pages fit together
+  // fix the time range while paging, so that the pages are consistent
   const filter = useMemo((): AuditFilter => {
     const to = Date.now();
     const span = { from: new Date(to - days * DAY_MS).toISOString(), to: new Date(to + 60_000).toISOString() };
@@ -54,9 +54,19 @@ export function AuditLog() {
           onChange={(value) => set({ days: Number(value) })}
           w={150}
         />
-        <FilterText label="Action" hint="create_api_key" value={operation} onSet={(text) => set({ operation: text })} />
-        <FilterText label="Actor" hint="Key or user ID" value={actor} onSet={(text) => set({ actor: text })} />
-        <FilterText label="Resource" hint="Resource ID" value={target} onSet={(text) => set({ target: text })} />
+        <FilterField
+          label="Action"
+          placeholder="create_api_key"
+          value={operation}
+          onSet={(text) => set({ operation: text })}
+        />
+        <FilterField label="Actor" placeholder="Key or user ID" value={actor} onSet={(text) => set({ actor: text })} />
+        <FilterField
+          label="Resource"
+          placeholder="Resource ID"
+          value={target}
+          onSet={(text) => set({ target: text })}
+        />
         <ExportButtons filter={filter} />
       </Group>
       {log.error && <Problem error={log.error} onRetry={log.refetch} />}
@@ -81,15 +91,15 @@ export function AuditLog() {
   );
 }
 
-interface FilterTextProps {
+interface FilterFieldProps {
   label: string;
-  hint: string;
+  placeholder: string;
   value: string | undefined;
   onSet: (text: string | undefined) => void;
 }
 
 /** Filter field, applied on Enter or blur. */
-function FilterText({ label, hint, value, onSet }: FilterTextProps) {
+function FilterField({ label, placeholder, value, onSet }: FilterFieldProps) {
   const [text, setText] = useState(value ?? "");
   const apply = () => {
     const next = text.trim() === "" ? undefined : text.trim();
@@ -98,7 +108,7 @@ function FilterText({ label, hint, value, onSet }: FilterTextProps) {
   return (
     <TextInput
       label={label}
-      placeholder={hint}
+      placeholder={placeholder}
       size="xs"
       value={text}
       onChange={(event) => setText(event.currentTarget.value)}

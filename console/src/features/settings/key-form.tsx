@@ -28,7 +28,7 @@ export function KeyForm({ kind, onClose, onCreated }: KeyFormProps) {
   const [days, setDays] = useState("90");
   const [isReadOnly, setOnlyReads] = useState(false);
   const [role, setRole] = useState<string | null>(null);
-  const make = async () => {
+  const create = async () => {
     const body = {
       description: description.trim(),
       read_only: isReadOnly,
@@ -46,7 +46,7 @@ export function KeyForm({ kind, onClose, onCreated }: KeyFormProps) {
       title={kind === "service" ? "New service key" : "New personal key"}
       action="Create key"
       isReady={description.trim() !== ""}
-      onSubmit={make}
+      onSubmit={create}
       onClose={onClose}
     >
       <TextInput

@@ -69,7 +69,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
       ? here && found?.filter(({ id }) => here.every((workspaceKey) => workspaceKey.id !== id))
       : found;
   const { confirm, dialog } = useConfirm();
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<string | null>(null);
   const refresh = () => queryClient.invalidateQueries({ queryKey: ["identity"] });
   const revoke = ({ id, description, short_key: short }: ApiKey) =>
@@ -103,7 +103,7 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
           </Text>
         </div>
         {kind !== "organization" && (
-          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setMaking(true)}>
+          <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
             New key
           </Button>
         )}
@@ -182,12 +182,12 @@ function KeyList({ kind, title, about, isReadOnly = false }: KeyListProps) {
           ]}
         />
       )}
-      {isMaking && kind !== "organization" && (
+      {isCreating && kind !== "organization" && (
         <KeyForm
           kind={kind}
-          onClose={() => setMaking(false)}
+          onClose={() => setCreating(false)}
           onCreated={async (key) => {
-            setMaking(false);
+            setCreating(false);
             setCreated(key);
             await refresh();
           }}

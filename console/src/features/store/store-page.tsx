@@ -24,14 +24,14 @@ export function StorePage() {
   const { server } = route.useParams();
   const { ns = [], in: within, key, query, filter } = route.useSearch();
   const navigate = route.useNavigate();
-  const [isMaking, setMaking] = useState(false);
+  const [isCreating, setCreating] = useState(false);
   const open = (item: { namespace: string[]; key: string } | null) =>
     void navigate({ search: (before) => ({ ...before, in: item?.namespace, key: item?.key }) });
   return (
     <Page
       title="Store"
       actions={
-        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setMaking(true)}>
+        <Button size="xs" leftSection={<IconPlus size={14} aria-hidden />} onClick={() => setCreating(true)}>
           New item
         </Button>
       }
@@ -53,13 +53,13 @@ export function StorePage() {
       {within !== undefined && key !== undefined && (
         <ItemDetails server={server} namespace={within} itemKey={key} onClose={() => open(null)} />
       )}
-      {isMaking && (
+      {isCreating && (
         <ItemForm
           server={server}
           namespace={ns}
-          onClose={() => setMaking(false)}
+          onClose={() => setCreating(false)}
           onSaved={(saved) => {
-            setMaking(false);
+            setCreating(false);
             open(saved);
           }}
         />

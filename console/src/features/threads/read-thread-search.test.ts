@@ -7,7 +7,7 @@ test("drops invalid search parameters", () => {
   expect(readThreadListSearch({ status: "nonsense", page: -1 })).toEqual({});
 });
 
-test("an address with a checkpoint opens the history tab", () => {
+test("a URL with a checkpoint opens the history tab", () => {
   expect(readThreadSearch({ checkpoint: "c" })).toEqual({ tab: "history", checkpoint: "c" });
   expect(readThreadSearch({ tab: "runs" })).toEqual({ tab: "runs" });
 });

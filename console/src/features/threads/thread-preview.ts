@@ -3,7 +3,7 @@ import type { ThreadLine } from "./queries.ts";
 
 const MAX_LENGTH = 200;
 
-/** Summarises a thread in a line: its error, its pending question, or its last message. */
+/** Summarizes a thread in a line: its error, its pending question, or its last message. */
 export function previewThread({ extracted, error, interrupts }: ThreadLine): string {
   const failure = readFailure(error);
   if (failure) return failure.message.slice(0, MAX_LENGTH);

@@ -22,7 +22,7 @@ test("polls an unknown run until it exists, and stops at any other error", async
   expect(await request([unknown])).toEqual({ found: 404, asks: 121 });
 });
 
-test("the address decides whether to wait for a run", () => {
+test("the URL decides whether to wait for a run", () => {
   expect(readTraceSearch({ poll: true })).toEqual({ view: "run", poll: true });
   expect(readTraceSearch({ poll: "no", view: "raw" })).toEqual({ view: "raw" });
 });

@@ -18,7 +18,7 @@ import { runPlaceKey, runQuery, traceQuery } from "./queries.ts";
 import classes from "./trace-page.module.css";
 import { TraceTreeView } from "./trace-tree-view.tsx";
 
-/** A run within its trace. The address names the run, and the run names its trace. */
+/** A run within its trace. The URL names the run, and the run names its trace. */
 export function TracePage() {
   const { projectId, runId } = useParams({ from: "/_shell/projects/$projectId/r/$runId" });
   const { view = "run", poll } = useSearch({ from: "/_shell/projects/$projectId/r/$runId" });

@@ -1,7 +1,7 @@
 export const VIEWS = ["run", "feedback", "metadata", "raw"] as const;
 export type View = (typeof VIEWS)[number];
 
-/** Defaults, which the address omits. */
+/** Defaults, which the URL omits. */
 export const TRACE_SEARCH: { view: View } = { view: "run" };
 
 export interface TraceSearch {

@@ -176,7 +176,7 @@ export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo 
 }
 
 /**
- * Shows the selection at once and updates the address afterwards: addresses change later than keys are pressed, and a
+ * Shows the selection at once and updates the URL afterwards: URLs change later than keys are pressed, and a
  * late update must not revert the selection.
  */
 function useQuickSelection(routeId: string, navigateTo: (id: string) => void): [string, (id: string) => void] {
@@ -194,7 +194,7 @@ function useQuickSelection(routeId: string, navigateTo: (id: string) => void): [
   const select = useCallback((id: string) => {
     pending.current.inFlight.add(id);
     pending.current.last = id;
-    // keys pressed meanwhile start from here
+    // keys pressed before then start from here
     flushSync(() => setSelected(id));
     pending.current.tell(id);
   }, []);

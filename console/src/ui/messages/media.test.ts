@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { readMedia } from "./media.ts";
 
-test("finds the address of pictures of OpenAI, Anthropic and LangChain's standard blocks", () => {
+test("finds the URL of images in OpenAI's, Anthropic's and LangChain's standard blocks", () => {
   const url = "data:image/png;base64,AA==";
   expect(readMedia({ type: "image_url", image_url: { url } })?.url).toBe(url);
   const source = { type: "base64", media_type: "image/jpeg", data: "AA==" };

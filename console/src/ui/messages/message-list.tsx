@@ -4,7 +4,7 @@ import { type ReactNode, useMemo } from "react";
 import type { Message } from "./message.ts";
 import { MessageView } from "./message-view.tsx";
 
-/** Conversation. A tool's result is shown with its call, and separately only where the call is missing. */
+/** Conversation. A tool's result is shown with its call, or separately if the call is missing. */
 export function MessageList({
   messages,
   renderActions,
@@ -12,7 +12,7 @@ export function MessageList({
   messages: Message[];
   renderActions?: (message: Message, index: number) => ReactNode;
 }) {
-  const results = useMemo(() => answersByCall(messages), [messages]);
+  const results = useMemo(() => resultsByCall(messages), [messages]);
   return (
     <Stack gap="xs">
       {messages.map((message, index) =>
@@ -29,8 +29,8 @@ export function MessageList({
   );
 }
 
-function answersByCall(messages: Message[]): Map<string, Message> {
+function resultsByCall(messages: Message[]): Map<string, Message> {
   const calls = new Set(messages.flatMap(({ toolCalls }) => toolCalls.map(({ id }) => id)));
-  const answers = messages.filter(({ toolCallId }) => toolCallId !== undefined && calls.has(toolCallId));
-  return new Map(answers.map((message) => [message.toolCallId!, message]));
+  const results = messages.filter(({ toolCallId }) => toolCallId !== undefined && calls.has(toolCallId));
+  return new Map(results.map((message) => [message.toolCallId!, message]));
 }

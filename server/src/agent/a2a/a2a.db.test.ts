@@ -36,9 +36,9 @@ test("both protocol versions return the same results, each in its own format", a
 });
 
 test("a stream has one event per response, with the request's id", async () => {
-  const answer = await post("trail", "message/stream", data({ topic: "a" }), { Accept: "text/event-stream" });
-  expect(answer.headers.get("content-type")).toBe("text/event-stream");
-  const events = answer.text
+  const response = await post("trail", "message/stream", data({ topic: "a" }), { Accept: "text/event-stream" });
+  expect(response.headers.get("content-type")).toBe("text/event-stream");
+  const events = response.text
     .split("\n\n")
     .filter((frame) => frame.startsWith("data: "))
     .map((frame) => JSON.parse(frame.slice("data: ".length)));

@@ -167,41 +167,41 @@ async function sendAndStream(deps: AgentDeps, { id, generation, params, caller, 
 }
 
 async function get(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
-  const asked = rpcParams(taskParams, params);
-  const task = serializeTask(await findTask(deps, caller, asked.id), readHistoryOptions(c, asked));
+  const query = rpcParams(taskParams, params);
+  const task = serializeTask(await findTask(deps, caller, query.id), readHistoryOptions(c, query));
   return rawJson(rpcResult(id, serializeTaskResult(generation, task)));
 }
 
 async function cancel(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
-  const asked = rpcParams(taskParams, params);
+  const query = rpcParams(taskParams, params);
   if (!caller.principal.permissions.has("runs:create")) {
     throw forbidden("Forbidden: the permission runs:create is required.");
   }
-  const row = await findTask(deps, caller, asked.id);
+  const row = await findTask(deps, caller, query.id);
   const state = taskState(row);
   if (state === "input-required") await callOff(deps.sql, row.run_id);
   else if (state === "submitted" || state === "working") {
     const ended = acceptedStream(deps, { runId: row.run_id, threadId: row.thread_id }).done.promise;
     const outcome = await deps.queue.cancel(row.thread_id, row.run_id, "interrupt", "cancelled over A2A");
     if (outcome === "signalled") await ended;
-  } else throw notCancelable(asked.id, state);
-  const task = serializeTask(await findTask(deps, caller, asked.id), readHistoryOptions(c, asked));
+  } else throw notCancelable(query.id, state);
+  const task = serializeTask(await findTask(deps, caller, query.id), readHistoryOptions(c, query));
   return rawJson(rpcResult(id, serializeTaskResult(generation, task)));
 }
 
 async function list(deps: AgentDeps, { id, generation, params, caller, c }: Call): Promise<Response> {
-  const asked = rpcParams(listParams, params);
-  const offset = asked.pageToken ? Number(asked.pageToken) : 0;
+  const query = rpcParams(listParams, params);
+  const offset = query.pageToken ? Number(query.pageToken) : 0;
   if (!Number.isSafeInteger(offset) || offset < 0) throw new RpcError(INVALID_PARAMS, "pageToken is invalid");
   const sees = await deps.access.ask(caller.principal, "threads:search", { metadata: {} });
-  const pageSize = asked.pageSize ?? PAGE;
-  const contextId = asked.contextId || undefined;
-  const search = { assistantId: caller.assistantId, contextId, status: asked.status, sees };
+  const pageSize = query.pageSize ?? PAGE;
+  const contextId = query.contextId || undefined;
+  const search = { assistantId: caller.assistantId, contextId, status: query.status, sees };
   const page = { limit: pageSize, offset };
   const [rows, totalSize] = await Promise.all([selectTasks(deps.sql, search, page), countTasks(deps.sql, search)]);
-  const history = readHistoryOptions(c, asked);
+  const history = readHistoryOptions(c, query);
   const tasks = rows.map((row) =>
-    serializeTaskResult(generation, serializeTask(row, history, asked.includeArtifacts ?? false)),
+    serializeTaskResult(generation, serializeTask(row, history, query.includeArtifacts ?? false)),
   );
   const nextPageToken = offset + rows.length < totalSize && rows.length > 0 ? String(offset + rows.length) : "";
   return rawJson(rpcResult(id, { tasks, nextPageToken, pageSize, totalSize }));
@@ -209,11 +209,11 @@ async function list(deps: AgentDeps, { id, generation, params, caller, c }: Call
 
 function readHistoryOptions(
   c: Context,
-  asked: { historyLength?: number | null | undefined; historyScope?: string | null | undefined },
+  query: { historyLength?: number | null | undefined; historyScope?: string | null | undefined },
 ): History {
-  const scope = asked.historyScope ?? c.req.header("langgraph-a2a-history-scope") ?? "context";
+  const scope = query.historyScope ?? c.req.header("langgraph-a2a-history-scope") ?? "context";
   if (scope !== "context" && scope !== "task") {
     throw new RpcError(INVALID_PARAMS, `historyScope must be context or task, not "${scope}"`);
   }
-  return { length: asked.historyLength ?? 0, scope };
+  return { length: query.historyLength ?? 0, scope };
 }

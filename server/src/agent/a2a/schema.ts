@@ -28,12 +28,12 @@ const part = z
     filename: text.optional(),
     mediaType: text.optional(),
   })
-  .transform((given, context): Part => {
-    if (given.text !== undefined) return { kind: "text", text: given.text };
-    if (given.data !== undefined) return { kind: "data", data: given.data };
-    if (given.file !== undefined) return { kind: "file", file: given.file as { uri?: string; bytes?: string } };
-    if (given.url !== undefined || given.raw !== undefined) {
-      const { url: uri, raw: bytes, filename: name, mediaType: mimeType } = given;
+  .transform((value, context): Part => {
+    if (value.text !== undefined) return { kind: "text", text: value.text };
+    if (value.data !== undefined) return { kind: "data", data: value.data };
+    if (value.file !== undefined) return { kind: "file", file: value.file as { uri?: string; bytes?: string } };
+    if (value.url !== undefined || value.raw !== undefined) {
+      const { url: uri, raw: bytes, filename: name, mediaType: mimeType } = value;
       return {
         kind: "file",
         file: {
@@ -85,10 +85,10 @@ export const listParams = z
     status: z
       .string()
       .nullish()
-      .transform((given, context) => {
-        if (!given || given === "TASK_STATE_UNSPECIFIED") return undefined;
-        const state = stateFrom(given);
-        if (state === undefined) context.addIssue({ code: "custom", message: `is not a task state: "${given}"` });
+      .transform((value, context) => {
+        if (!value || value === "TASK_STATE_UNSPECIFIED") return undefined;
+        const state = stateFrom(value);
+        if (state === undefined) context.addIssue({ code: "custom", message: `is not a task state: "${value}"` });
         return state;
       }),
     pageSize: z.int().min(1).max(100).nullish(),

@@ -134,8 +134,8 @@ function toContentBlock(part: Part): object {
 }
 
 async function takesMessages(deps: AgentDeps, graphId: string): Promise<boolean> {
-  const answer = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
-  const { input_schema } = JSON.parse(answer.toString()) as { input_schema?: { properties?: object } | null };
+  const result = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
+  const { input_schema } = JSON.parse(result.toString()) as { input_schema?: { properties?: object } | null };
   // a graph without an input schema may accept messages
   return !input_schema?.properties || "messages" in input_schema.properties;
 }

@@ -110,7 +110,7 @@ test("concurrent patches get one version each", async () => {
   const patches = Array.from({ length: 20 }, (_, i) =>
     call("PATCH", `/assistants/${assistant_id}`, { metadata: { [`k${i}`]: i } }),
   );
-  const versions = (await Promise.all(patches)).map((answer) => answer.json.version as number);
+  const versions = (await Promise.all(patches)).map((response) => response.json.version as number);
   expect(versions.sort((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_, i) => i + 2));
   const { json } = await call("GET", `/assistants/${assistant_id}`);
   expect(Object.keys(json.metadata)).toHaveLength(20);

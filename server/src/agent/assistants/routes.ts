@@ -59,8 +59,8 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
           context,
           metadata,
         };
-        const made = await rows.insertAssistant(sql, assistantParams);
-        if (made !== undefined) return rawJson(made);
+        const created = await rows.insertAssistant(sql, assistantParams);
+        if (created !== undefined) return rawJson(created);
         if (body.if_exists !== "do_nothing") throw conflict("Assistant already exists");
         const existing = await rows.findAssistant(sql, id, principal.sees);
         if (existing === undefined) throw conflict("Assistant already exists");

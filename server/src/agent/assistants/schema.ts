@@ -45,7 +45,7 @@ const assistantConfig = z
   })
   .meta({ id: "Config" });
 
-const metadata = jsonObject.nullish().transform((given) => given ?? {});
+const metadata = jsonObject.nullish().transform((value) => value ?? {});
 
 export const createBody = z
   .object({

@@ -42,7 +42,7 @@ export async function createCron(
   const cronId = uuid7();
   const payload: Record<string, unknown> = { ...pickPayload(body), config: cronConfig(deps, body.config, caller) };
   // handlers may change what is stored (contract §16.3)
-  const asked = {
+  const authValue = {
     cron_id: cronId,
     thread_id: threadId,
     assistant_id: assistantId,
@@ -53,27 +53,32 @@ export async function createCron(
     metadata: body.metadata ?? {},
     payload,
   };
-  await access.ask(caller.principal, "crons:create", asked);
+  await access.ask(caller.principal, "crons:create", authValue);
   if (threadId !== null) {
-    const run = { thread_id: threadId, assistant_id: assistantId, metadata: asked.metadata, kwargs: asked.payload };
+    const run = {
+      thread_id: threadId,
+      assistant_id: assistantId,
+      metadata: authValue.metadata,
+      kwargs: authValue.payload,
+    };
     const sees = await access.ask(caller.principal, "threads:create_run", run);
     const there = sees.length > 0 ? isThreadPermitted(sql, threadId, sees) : threadExists(sql, threadId);
     if (!(await there)) throw unknownThread(threadId);
   }
-  const { timezone, enabled } = asked;
-  const schedule = readSchedule(asked.schedule, timezone);
-  const endTime = asked.end_time ? parseEndTime(asked.end_time) : null;
+  const { timezone, enabled } = authValue;
+  const schedule = readSchedule(authValue.schedule, timezone);
+  const endTime = authValue.end_time ? parseEndTime(authValue.end_time) : null;
   const wire = await insertCron(sql, {
     cronId,
     assistantId,
     threadId,
-    schedule: asked.schedule.trim(),
+    schedule: authValue.schedule.trim(),
     timezone,
     endTime,
     enabled,
     onRunCompleted: body.on_run_completed ?? "delete",
-    payload: asked.payload,
-    metadata: asked.metadata,
+    payload: authValue.payload,
+    metadata: authValue.metadata,
     userId: access.isOn ? toAuthUser(caller.principal).identity : caller.principal.actor.userId,
     next: enabled ? nextDate(schedule, await databaseNow(sql), endTime) : null,
   });

@@ -132,7 +132,7 @@ export class CronScheduler {
   }
 
   /**
-   * Plans an occurrence. A cron that cannot be run any more must not stay due for ever: its time zone was removed from
+   * Plans an occurrence. A cron that cannot be run any more must not stay due forever: its time zone was removed from
    * the tables, or its body is of another version.
    */
   #plan(cron: DueCron) {

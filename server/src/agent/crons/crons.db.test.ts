@@ -11,12 +11,12 @@ beforeAll(async () => {
 
 const YEARLY = { schedule: "0 0 1 1 *", assistant_id: "trail", input: { topic: "x" } };
 const waitFor = <T>(what: () => T | Promise<T>) => vi.waitFor(what, { timeout: 20_000, interval: 20 });
-const call: TestAgentServer["call"] = (...given) => server.call(...given);
+const call: TestAgentServer["call"] = (...args) => server.call(...args);
 const newThread = async () => (await call("POST", "/threads", {})).json.thread_id as string;
 async function create(body: object, thread?: string) {
-  const answer = await call("POST", thread ? `/threads/${thread}/runs/crons` : "/runs/crons", { ...YEARLY, ...body });
-  expect(answer).toMatchObject({ status: 200 });
-  return answer.json;
+  const response = await call("POST", thread ? `/threads/${thread}/runs/crons` : "/runs/crons", { ...YEARLY, ...body });
+  expect(response).toMatchObject({ status: 200 });
+  return response.json;
 }
 /** Moves the cron's due date into the past. */
 async function makeDue(id: string, ago = "1 second"): Promise<void> {
@@ -154,8 +154,8 @@ test.each([
 
 test("rejects unknown assistants", async () => {
   for (const assistant_id of ["nobody", "00000000-0000-7000-8000-000000000000"]) {
-    const answer = await call("POST", "/runs/crons", { ...YEARLY, assistant_id });
-    expect([answer.status, answer.text]).toEqual([404, expect.stringContaining("No assistant found")]);
+    const response = await call("POST", "/runs/crons", { ...YEARLY, assistant_id });
+    expect([response.status, response.text]).toEqual([404, expect.stringContaining("No assistant found")]);
   }
 });
 
@@ -201,15 +201,15 @@ test("keep preserves the thread, a disabled cron starts nothing, and a thread's 
 });
 
 test("headers and configuration of the cron's creator reach its runs", async () => {
-  const answer = await call(
+  const response = await call(
     "POST",
     "/runs/crons",
     { ...YEARLY, on_run_completed: "keep", config: { configurable: { model: "m" } } },
     { "x-mine": "yes" },
   );
-  await makeDue(answer.json.cron_id as string);
+  await makeDue(response.json.cron_id as string);
   const [run] = await waitFor(async () => {
-    const runs = await selectCronRuns(answer.json.cron_id as string);
+    const runs = await selectCronRuns(response.json.cron_id as string);
     expect(runs).toHaveLength(1);
     return runs;
   });

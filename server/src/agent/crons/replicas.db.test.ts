@@ -1,4 +1,4 @@
-/** Several schedulers on one database: each occurrence is decided once. */
+/** Several schedulers on one database: each occurrence is claimed once. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -37,7 +37,7 @@ test("each of thirty crons due at once starts one run across three servers", asy
   const rows = await db.sql<{ cron: string; at: string; n: number }[]>`
     select metadata ->> 'cron_id' as cron, metadata ->> 'cron_scheduled_for' as at, count(*)::int as n
     from runs group by 1, 2`;
-  // a minute may begin meanwhile: one more occurrence, but never one twice
+  // a new minute may add an occurrence during the test, but none may run twice
   expect(rows.every((row) => row.n === 1)).toBe(true);
   expect(new Set(rows.map((row) => row.cron)).size).toBe(30);
   await db.sql`delete from crons`;

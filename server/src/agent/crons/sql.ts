@@ -43,7 +43,7 @@ export interface NewCron {
 
 const at = (time: Date | null) => time?.toISOString() ?? null;
 
-/** @returns its JSON; undefined when the assistant or the thread has been deleted meanwhile */
+/** @returns its JSON; undefined when the assistant or the thread no longer exists */
 export async function insertCron(sql: Sql, cron: NewCron): Promise<string | undefined> {
   const [row] = await sql<{ wire: string }[]>`
     insert into crons as c (cron_id, assistant_id, thread_id, schedule, timezone, end_time, enabled, on_run_completed,

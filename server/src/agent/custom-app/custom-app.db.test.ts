@@ -107,8 +107,8 @@ test("mount_prefix moves all routes, and keeps /ok at the root too", async () =>
   expect((await below("GET", "/team/agents/custom/me")).json).toEqual({ user: null });
   expect((await below("POST", "/team/agents/threads", {})).status).toBe(200);
   for (const outside of ["/threads/search", "/info", "/team/agentsx/info", "/team", "/"]) {
-    const answer = await below(outside === "/threads/search" ? "POST" : "GET", outside);
-    expect([outside, answer.status, answer.headers.get("x-from-middleware")]).toEqual([outside, 404, null]);
+    const response = await below(outside === "/threads/search" ? "POST" : "GET", outside);
+    expect([outside, response.status, response.headers.get("x-from-middleware")]).toEqual([outside, 404, null]);
   }
   const { servers } = (await below("GET", "/team/agents/openapi.json")).json;
   expect(servers).toEqual([{ url: "/team/agents" }]);
@@ -139,8 +139,8 @@ test.each([
   const body = method === "POST" ? {} : undefined;
   expect((await withHttp({})(method, path, body)).text).not.toBe("404 Not Found");
   const without = withHttp({ [flag]: true });
-  const answer = await without(method, path, body);
-  expect([answer.status, answer.text]).toEqual([404, "404 Not Found"]);
+  const response = await without(method, path, body);
+  expect([response.status, response.text]).toEqual([404, "404 Not Found"]);
   expect((await without("GET", "/ok")).status).toBe(200);
   const { json } = await without("GET", "/openapi.json");
   expect(Object.keys((json?.paths ?? {}) as object)).not.toContain(path);

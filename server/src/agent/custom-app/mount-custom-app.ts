@@ -6,7 +6,7 @@
 import type { Context, Hono, MiddlewareHandler } from "hono";
 
 import type { Principal } from "../../base/auth/principal.ts";
-import { type Guard, recognise, type Route } from "../../base/http/route.ts";
+import { type Guard, recognize, type Route } from "../../base/http/route.ts";
 import { toAuthUser } from "../custom-auth/access.ts";
 import type { CustomApp } from "./load-custom-app.ts";
 
@@ -50,11 +50,11 @@ const keepParsedBody: MiddlewareHandler = async (c: Context, next) => {
 /**
  * Whether a registration is an endpoint. Hono keeps middleware and endpoints in one list. Middleware is registered for
  * every method and a wildcard, and its handler can call `next`; in doubt it is an endpoint and needs authentication.
- * Apps joined by `mount()` are registered like middleware and recognised by their source text.
+ * Apps joined by `mount()` are registered like middleware and recognized by their source text.
  */
 function isEndpoint({ method, path, handler }: RouterRoute): boolean {
   if (method !== "ALL" || !path.includes("*")) return true;
-  // Hono wraps the handlers of a sub-app that has an error handler of its own
+  // Hono wraps the handlers of a sub-app that has its own error handler
   const { __COMPOSED_HANDLER: own = handler } = handler as { __COMPOSED_HANDLER?: RouterRoute["handler"] };
   return own.length < 2 || MOUNTED.test(String(own));
 }
@@ -63,7 +63,7 @@ const MOUNTED = /\bapplicationHandler\(/;
 
 function authenticateRoute(guard: Guard): MiddlewareHandler {
   return async (c, next) => {
-    setUserHeader(c, await recognise(guard.authenticator, c));
+    setUserHeader(c, await recognize(guard.authenticator, c));
     await next();
   };
 }
@@ -76,7 +76,7 @@ export function authenticateFirst(app: Hono, routes: Route[], guard: Guard): voi
   }
 }
 
-/** Sets `c.get("auth")`, as the reference server does. */
+/** Sets `c.get("auth")`, as LangGraph's server does. */
 export function setUserHeader(c: Context, principal: Principal): void {
   const user = toAuthUser(principal);
   c.set("auth", { user, scopes: user.permissions });

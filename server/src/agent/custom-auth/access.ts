@@ -68,7 +68,7 @@ export function toAuthUser({ user, actor }: Principal): AuthUser {
 }
 
 /**
- * Converts an `HTTPException` of the project's copy of the SDK, or of Hono, recognised by its status. Anything else is
+ * Converts an `HTTPException` of the project's copy of the SDK, or of Hono, recognized by its status. Anything else is
  * a bug in the project's code.
  */
 export function asAppError(thrown: unknown): unknown {

@@ -1,5 +1,5 @@
 /**
- * The export named by `auth.path` of langgraph.json: an `Auth` of `@langchain/langgraph-sdk/auth`, recognised by its
+ * The export named by `auth.path` of langgraph.json: an `Auth` of `@langchain/langgraph-sdk/auth`, recognized by its
  * shape, because the project has its own copy of that package (contract agent-server §16.1).
  */
 import { ConfigError } from "../../base/config/options.ts";

@@ -38,8 +38,8 @@ test("authenticate accepts or rejects requests, with its own status, message and
 });
 
 test("rejects a request with Studio's header alone", async () => {
-  const answer = await call("POST", "/threads/search", {}, { "x-auth-scheme": "langsmith" });
-  expect(answer.status).toBe(401);
+  const response = await call("POST", "/threads/search", {}, { "x-auth-scheme": "langsmith" });
+  expect(response.status).toBe(401);
 });
 
 test("only the owner sees, counts, changes and deletes a thread", async () => {
@@ -83,8 +83,8 @@ test("rejects creating, joining, listing and cancelling runs on another user's t
   expect(run.metadata.owner).toBe("anna");
   for (const if_not_exists of ["reject", "create"]) {
     for (const how of ["", "/stream", "/wait"]) {
-      const answer = await ben("POST", `${runs}${how}`, { ...HELLO, if_not_exists, multitask_strategy: "rollback" });
-      expect([answer.status, answer.text]).toEqual([404, `Thread with ID ${thread.thread_id} not found`]);
+      const response = await ben("POST", `${runs}${how}`, { ...HELLO, if_not_exists, multitask_strategy: "rollback" });
+      expect([response.status, response.text]).toEqual([404, `Thread with ID ${thread.thread_id} not found`]);
     }
   }
   expect((await ben("GET", runs)).status).toBe(404);
@@ -108,8 +108,8 @@ test("rejects creating, joining, listing and cancelling runs on another user's t
 test("an unknown checkpoint on another user's thread reveals nothing about the thread", async () => {
   const { json: thread } = await anna("POST", "/threads", {});
   const run = { ...HELLO, checkpoint_id: crypto.randomUUID() };
-  const answer = await ben("POST", `/threads/${thread.thread_id}/runs/wait`, run);
-  expect(answer.text).toBe(`Thread with ID ${thread.thread_id} not found`);
+  const response = await ben("POST", `/threads/${thread.thread_id}/runs/wait`, run);
+  expect(response.text).toBe(`Thread with ID ${thread.thread_id} not found`);
 });
 
 test("only the user who started a stateless run can read its result", async () => {
@@ -296,6 +296,6 @@ test("admits Studio's user with one of the server's keys where the operator allo
   const studio = createCaller(createAgentApp({ ...agent.deps, settings }, keyed));
   const scheme = { "x-auth-scheme": "langsmith" };
   expect((await studio("POST", "/threads/search", {}, scheme)).status).toBe(401);
-  const made = await studio("POST", "/threads", {}, { ...scheme, "x-api-key": "good" });
-  expect(made.json.metadata).toEqual({ owner: "langgraph-studio-user" });
+  const created = await studio("POST", "/threads", {}, { ...scheme, "x-api-key": "good" });
+  expect(created.json.metadata).toEqual({ owner: "langgraph-studio-user" });
 });

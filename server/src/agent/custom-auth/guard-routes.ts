@@ -34,18 +34,18 @@ export function guardRoutes(deps: Deps, routes: GuardedRoute[]): GuardedRoute[] 
   return routes.map((route) => {
     if (route.permission === "public") return route;
     const { auth } = route;
-    const answer = route.handler as unknown as (input: Input) => Response | Promise<Response>;
+    const handle = route.handler as unknown as (input: Input) => Response | Promise<Response>;
     const handler = async (input: Input): Promise<Response> => {
-      if (!deps.access.isOn || auth === "handler") return answer(input);
+      if (!deps.access.isOn || auth === "handler") return handle(input);
       if (!auth)
         throw forbidden("Forbidden: this route is not available to users of the project's own authentication.");
-      let asked = input;
+      let guarded = input;
       for (const rule of [auth].flat()) {
-        const next = await applyRule(deps, route, rule, asked);
+        const next = await applyRule(deps, route, rule, guarded);
         if (next instanceof Response) return next;
-        asked = next;
+        guarded = next;
       }
-      return answer(asked);
+      return handle(guarded);
     };
     return { ...route, handler: handler as unknown as Route["handler"] };
   });
@@ -70,8 +70,8 @@ async function applyRule(deps: Deps, route: Route, rule: AuthRule, input: Input)
     throw hiddenError(rule, input);
   }
   const changed = Object.fromEntries(pairs(rule).map(([shown, field]) => [field, value[shown]]));
-  const asked = { ...input, principal: { ...input.principal, sees } };
-  return rule.fields ? { ...asked, [from]: { ...given, ...recheck(route, changed) } } : asked;
+  const guarded = { ...input, principal: { ...input.principal, sees } };
+  return rule.fields ? { ...guarded, [from]: { ...given, ...recheck(route, changed) } } : guarded;
 }
 
 const pairs = ({ fields = [] }: AuthRule) =>

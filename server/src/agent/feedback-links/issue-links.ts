@@ -18,7 +18,7 @@ const LIMIT_MS = 10_000;
 const START_MS = 20_000;
 
 /** Response that LangSmith's API gives as well, so the platform may be LangSmith itself. */
-const answer = z.array(z.object({ feedback_key: z.string().nullish(), url: z.url() }).loose());
+const linksSchema = z.array(z.object({ feedback_key: z.string().nullish(), url: z.url() }).loose());
 
 /**
  * @param destination the current destination of run traces
@@ -58,7 +58,7 @@ export async function issueFeedbackLinks(
     });
   }
   if (!response.ok) throw refusal(response.status, text);
-  const tokens = answer.safeParse(parse(text));
+  const tokens = linksSchema.safeParse(parse(text));
   if (!tokens.success || tokens.data.length !== keys.length) {
     throw new AppError(502, "feedback_keys: the trace platform returned an invalid response.");
   }

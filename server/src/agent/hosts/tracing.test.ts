@@ -6,7 +6,7 @@ import { langgraphJson } from "../project/schema.ts";
 import { agentOptions } from "../settings.ts";
 import { readWebhookRules } from "../project/webhook-config.ts";
 import { hostEnvironment } from "./host-environment.ts";
-import { configuredDestination, isTracingRefused } from "./tracing.ts";
+import { configuredDestination, isTracingDisabled } from "./tracing.ts";
 
 const project = (env: Record<string, string> = {}): Project => ({
   dir: "/p",
@@ -20,14 +20,14 @@ const project = (env: Record<string, string> = {}): Project => ({
 const settings = (env: Record<string, string> = {}) => readOptions(agentOptions, env);
 
 test("LangChain's switch disables tracing, in the server's environment or else in the project's", () => {
-  expect(isTracingRefused(settings(), project())).toBe(false);
-  expect(isTracingRefused(settings(), project({ LANGSMITH_TRACING: "false" }))).toBe(true);
-  expect(isTracingRefused(settings(), project({ LANGCHAIN_TRACING_V2: "False" }))).toBe(true);
-  expect(isTracingRefused(settings({ LANGSMITH_TRACING: "false" }), project())).toBe(true);
-  expect(isTracingRefused(settings({ LANGSMITH_TRACING: "true" }), project({ LANGSMITH_TRACING: "false" }))).toBe(
+  expect(isTracingDisabled(settings(), project())).toBe(false);
+  expect(isTracingDisabled(settings(), project({ LANGSMITH_TRACING: "false" }))).toBe(true);
+  expect(isTracingDisabled(settings(), project({ LANGCHAIN_TRACING_V2: "False" }))).toBe(true);
+  expect(isTracingDisabled(settings({ LANGSMITH_TRACING: "false" }), project())).toBe(true);
+  expect(isTracingDisabled(settings({ LANGSMITH_TRACING: "true" }), project({ LANGSMITH_TRACING: "false" }))).toBe(
     false,
   );
-  expect(isTracingRefused(settings(), project({ LANGSMITH_TRACING: "true" }))).toBe(false);
+  expect(isTracingDisabled(settings(), project({ LANGSMITH_TRACING: "true" }))).toBe(false);
 });
 
 test("uses the operator's platform, and hides its key from the graphs' environment", () => {

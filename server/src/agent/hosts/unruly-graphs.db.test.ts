@@ -30,10 +30,10 @@ beforeAll(async () => {
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 async function good(ms = 0): Promise<number> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const { status, json } = await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms } });
   expect({ status, done: json.done }).toEqual({ status: 200, done: ["only"] });
-  return performance.now() - began;
+  return performance.now() - startedAt;
 }
 
 async function newThread(): Promise<string> {
@@ -56,9 +56,9 @@ async function harm(how: string, ms = 0): Promise<Harmed> {
   });
   const others: number[] = [];
   for (;;) {
-    const began = performance.now();
+    const startedAt = performance.now();
     expect((await server.call("GET", "/ok")).status).toBe(200);
-    others.push(performance.now() - began, await good());
+    others.push(performance.now() - startedAt, await good());
     const now = (await server.call("GET", `/threads/${threadId}/runs/${run.run_id}`)).json;
     if (now.status !== "pending" && now.status !== "running") {
       return { run: now, thread: (await server.call("GET", `/threads/${threadId}`)).json, others };

@@ -61,7 +61,7 @@ export async function selectExpiredThreads(sql: Sql, limit: number): Promise<str
 
 /**
  * Deletes or prunes one expired thread.
- * @returns false when it was skipped: it is locked, has a run, or has changed meanwhile
+ * @returns false when it was skipped: it is locked, has a run, or has changed since it was selected
  */
 export async function expireThread(sql: Sql, threadId: string): Promise<boolean> {
   const [row] = await sql<{ done: boolean }[]>`select expire_thread(${threadId}) as done`;

@@ -30,7 +30,7 @@ export interface IdempotentRequest extends KeyPart {
 
 /**
  * Reads the request's key.
- * @param what the operation: different operations never share a run, even with equal bodies
+ * @param operation the operation: different operations never share a run, even with equal bodies
  * @param body the parsed request body
  * @returns undefined when the request has no key
  * @throws 422 for an invalid key
@@ -38,7 +38,7 @@ export interface IdempotentRequest extends KeyPart {
 export function readOnce(
   headers: Headers,
   principal: Principal,
-  what: string,
+  operation: string,
   body: unknown,
 ): IdempotentRequest | undefined {
   const given = headers.get("idempotency-key");
@@ -48,12 +48,12 @@ export function readOnce(
   }
   const { actor, workspaceId } = principal;
   const fingerprint = createHash("sha256")
-    .update(`${what}\n${canonical(body)}`)
+    .update(`${operation}\n${canonical(body)}`)
     .digest("base64url");
   return { scope: `${workspaceId}/${actor.kind}/${actor.id}`, key: given, part: 0, fingerprint };
 }
 
-/** Serialises with sorted keys, so that the order of an object's keys makes no difference. */
+/** Serializes with sorted keys, so that the order of an object's keys makes no difference. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_, nested: unknown) =>
     nested !== null && typeof nested === "object" && !Array.isArray(nested)

@@ -47,8 +47,8 @@ async function find(
  */
 async function inputSchema(deps: AgentDeps, graphId: string): Promise<object> {
   try {
-    const answer = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
-    const { input_schema } = JSON.parse(answer.toString()) as { input_schema?: { type?: unknown } | null };
+    const result = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
+    const { input_schema } = JSON.parse(result.toString()) as { input_schema?: { type?: unknown } | null };
     return input_schema?.type === "object" ? input_schema : { type: "object" };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
@@ -84,9 +84,9 @@ export async function callTool(
   };
 }
 
-function toolResult(answer: string): object {
-  const values = JSON.parse(answer) as { __error__?: { error: string; message: string } } | null;
+function toolResult(output: string): object {
+  const values = JSON.parse(output) as { __error__?: { error: string; message: string } } | null;
   const failed = values?.__error__;
-  const text = failed ? `${failed.error}: ${failed.message}` : answer;
+  const text = failed ? `${failed.error}: ${failed.message}` : output;
   return { content: [{ type: "text", text }], isError: failed !== undefined };
 }

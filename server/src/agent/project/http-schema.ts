@@ -29,7 +29,7 @@ const cors = z
     max_age: z.int().min(0).optional(),
   })
   .loose()
-  .refine((given) => !given.allow_credentials || given.allow_origin_regex !== undefined || !openToAll(given), {
+  .refine((value) => !value.allow_credentials || value.allow_origin_regex !== undefined || !openToAll(value), {
     message: 'cannot be true when every origin is allowed; list the origins in "allow_origins"',
     path: ["allow_credentials"],
   });

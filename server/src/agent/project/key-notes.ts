@@ -25,7 +25,7 @@ const ABOUT_IMAGES = [
 const ABOUT_PYTHON = ["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"];
 
 /** Dotted paths of the present keys, with `key=value` for rejected values. */
-function given(config: object): Set<string> {
+function presentKeys(config: object): Set<string> {
   const paths = new Set<string>();
   for (const [key, value] of Object.entries(config)) {
     if (value === undefined || value === null) continue;
@@ -41,17 +41,17 @@ function given(config: object): Set<string> {
 
 /** @returns reasons why the project cannot be served, one sentence per key */
 export function refusedKeys(config: ProjectConfig): string[] {
-  const there = given(config);
+  const present = presentKeys(config);
   return Object.entries(REFUSED)
-    .filter(([key]) => there.has(key))
+    .filter(([key]) => present.has(key))
     .map(([key, why]) => `${key.replace("=", ": ")} is not supported: ${why}`);
 }
 
 /** @returns warnings about keys without effect */
 export function keyWarnings(config: ProjectConfig, file: string): string[] {
-  const there = given(config);
+  const present = presentKeys(config);
   const named = (keys: string[], why: string) =>
-    keys.filter((key) => there.has(key)).map((key) => `"${key}" in ${file} has no effect: ${why}.`);
+    keys.filter((key) => present.has(key)).map((key) => `"${key}" in ${file} has no effect: ${why}.`);
   return [
     ...named(ABOUT_IMAGES, "it configures container images, and Heddle builds none from it"),
     ...named(ABOUT_PYTHON, "it configures Python graphs, which Heddle does not serve yet"),

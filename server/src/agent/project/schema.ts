@@ -81,7 +81,7 @@ const authFields = z
   .loose();
 // elsewhere an unknown key is a warning; here it would leave the server without authentication
 const auth = authFields.refine(
-  (given) => given.path !== undefined || Object.keys(given).every((key) => key in authFields.shape),
+  (value) => value.path !== undefined || Object.keys(value).every((key) => key in authFields.shape),
   { path: ["path"], error: "is required: without a file, auth cannot authenticate callers" },
 );
 
@@ -138,7 +138,7 @@ export const langgraphJson = z
       .nullish(),
   })
   .loose()
-  .refine((given) => given.api_version === undefined || given._INTERNAL_docker_tag === undefined, {
+  .refine((value) => value.api_version === undefined || value._INTERNAL_docker_tag === undefined, {
     message: 'cannot be combined with "_INTERNAL_docker_tag"',
     path: ["api_version"],
   });

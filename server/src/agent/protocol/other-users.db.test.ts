@@ -16,12 +16,12 @@ const open: { close(): void }[] = [];
 afterAll(() => open.forEach((socket) => socket.close()));
 
 async function ask(user: string, path: string, body: object, accept = "application/json") {
-  const answer = await fetch(url + path, {
+  const response = await fetch(url + path, {
     method: "POST",
     headers: { ...as(user), accept },
     body: JSON.stringify(body),
   });
-  return (await answer.json()) as { error: unknown; result: never; type: string };
+  return (await response.json()) as { error: unknown; result: never; type: string };
 }
 const command = (user: string, thread: string, method: string, params: object = {}) =>
   ask(user, `/threads/${thread}/commands`, { id: 1, method, params });
@@ -29,7 +29,7 @@ const input = { messages: [{ role: "user", content: "mine" }] };
 const isEnd = ({ method, params }: { method: string; params: { data: { event: string } } }) =>
   method === "lifecycle" && params.data.event === "completed";
 
-test("hides a user's thread from others, over any transport and by any command", async () => {
+test("hides a user's thread from other users on every transport and for every command", async () => {
   const thread = uuid7();
   const started = await command("ann", thread, "run.start", { assistant_id: "agent", input });
   expect(started.type).toBe("success");
@@ -65,7 +65,7 @@ test("a stream opened at an id that another user then creates receives no events
   expect([stream.events, socket.events, socket.closed?.code]).toEqual([[], [], 1008]);
 });
 
-test("tasks and tools belong to each user", async () => {
+test("a user sees no A2A tasks or MCP tools of other users", async () => {
   const rpc = (user: string, path: string, method: string, params: object = {}) =>
     ask(user, path, { jsonrpc: "2.0", id: 1, method, params }, "application/json, text/event-stream");
   const message = { role: "user", messageId: "1", parts: [{ kind: "text", text: "hi" }] };
@@ -81,12 +81,12 @@ test("tasks and tools belong to each user", async () => {
     expect(error).toMatchObject({ code: expect.any(Number), message: expect.stringContaining("not found") });
   }
 
-  const made = await fetch(`${url}/assistants`, {
+  const created = await fetch(`${url}/assistants`, {
     method: "POST",
     headers: as("ann"),
     body: JSON.stringify({ graph_id: "agent", name: "anns" }),
   });
-  const { assistant_id } = (await made.json()) as { assistant_id: string };
+  const { assistant_id } = (await created.json()) as { assistant_id: string };
   const names = async (user: string) => {
     const { tools } = (await rpc(user, "/mcp", "tools/list")).result as { tools: { name: string }[] };
     return tools.map(({ name }) => name).toSorted();

@@ -26,13 +26,13 @@ import {
 } from "./sql.ts";
 import { ThreadFeed } from "./thread-feed.ts";
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 /** Polling interval while there are no readers. */
-const IDLE_LOOK_MS = 15_000;
+const IDLE_POLL_MS = 15_000;
 const SWEEP_MS = 10_000;
 const BATCH_BYTES = 256 * 1024;
 const BATCH_EVENTS = 2000;
-const PATIENCE_MS = 60_000;
+const RETRY_TIMEOUT_MS = 60_000;
 const LOST = "The server that executed the run was lost before it stored all events.";
 const NOT_STORED = "Its events could not be stored.";
 
@@ -68,20 +68,20 @@ export interface ProtocolLogOptions {
 export class ProtocolLog {
   readonly #o: ProtocolLogOptions;
   readonly #commits: GroupCommit<EventBatch, number | null>;
-  readonly #lookFailure: RepeatedFailure;
+  readonly #pollFailure: RepeatedFailure;
   readonly #readFailure: RepeatedFailure;
   #writers = new Map<string, Writer>();
   #feeds = new Map<string, ThreadFeed>();
   #ending = new Set<Promise<void>>();
   #timer: NodeJS.Timeout;
-  #looking = false;
-  #lookedAt = -Infinity;
+  #polling = false;
+  #polledAt = -Infinity;
   #sweptAt = -Infinity;
   #stopped = false;
 
   constructor(options: ProtocolLogOptions) {
     this.#o = options;
-    this.#lookFailure = new RepeatedFailure({ log: options.log, message: "could not query protocol events" });
+    this.#pollFailure = new RepeatedFailure({ log: options.log, message: "could not query protocol events" });
     this.#readFailure = new RepeatedFailure({ log: options.log, message: "could not read protocol events" });
     this.#commits = sortedGroupCommit(
       ({ threadId }) => threadId,
@@ -219,16 +219,16 @@ export class ProtocolLog {
   async #end(runId: string, writer: Writer | undefined, incomplete: string | undefined): Promise<void> {
     while (writer?.writing) await writer.writing;
     if (this.#writers.get(runId) === writer) this.#writers.delete(runId);
-    const threadId = await whileAway(() => endRun(this.#o.sql, runId, !this.#o.alone(), incomplete), PATIENCE_MS);
+    const threadId = await whileAway(() => endRun(this.#o.sql, runId, !this.#o.alone(), incomplete), RETRY_TIMEOUT_MS);
     if (threadId !== null) this.onNotice(threadId);
   }
 
   /** Polls as the safety net: events without a notice, ends that were not written, events past their time to live. */
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const now = performance.now();
-    if (this.#looking || now - this.#lookedAt < (this.#feeds.size > 0 ? 0 : IDLE_LOOK_MS)) return;
-    this.#looking = true;
-    this.#lookedAt = now;
+    if (this.#polling || now - this.#polledAt < (this.#feeds.size > 0 ? 0 : IDLE_POLL_MS)) return;
+    this.#polling = true;
+    this.#polledAt = now;
     try {
       for (const { run_id: runId, may_lack: mayLack } of await selectEndedRuns(this.#o.sql)) {
         if (this.#writers.has(runId)) continue;
@@ -240,11 +240,11 @@ export class ProtocolLog {
         this.#sweptAt = now;
         await deleteOldEvents(this.#o.sql, this.#o.ttlSecs);
       }
-      this.#lookFailure.succeeded();
+      this.#pollFailure.succeeded();
     } catch (error) {
-      if (!this.#stopped) this.#lookFailure.failed(error);
+      if (!this.#stopped) this.#pollFailure.failed(error);
     } finally {
-      this.#looking = false;
+      this.#polling = false;
     }
   }
 

@@ -114,11 +114,11 @@ export class ProtocolSocket {
   async #handle(text: string): Promise<void> {
     let id: number | null = null;
     try {
-      const asked = parseCommand(text);
-      ({ id } = asked);
-      if (asked.method === "subscription.subscribe") await this.#subscribe(asked);
-      else if (asked.method === "subscription.unsubscribe") await this.#unsubscribe(asked);
-      else await this.#send(JSON.stringify(await handleCommand(this.#deps, this.#caller, asked)));
+      const command = parseCommand(text);
+      ({ id } = command);
+      if (command.method === "subscription.subscribe") await this.#subscribe(command);
+      else if (command.method === "subscription.unsubscribe") await this.#unsubscribe(command);
+      else await this.#send(JSON.stringify(await handleCommand(this.#deps, this.#caller, command)));
     } catch (error) {
       await this.#send(JSON.stringify(this.#describe(id, error)));
     }

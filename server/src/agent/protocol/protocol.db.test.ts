@@ -340,7 +340,7 @@ test("deletes old events, and continues their numbering", async () => {
   expect(late.events[0].seq).toBe(last + 1);
 });
 
-test("a command repeated with its Idempotency-Key starts nothing more", async () => {
+test("a command repeated with its Idempotency-Key starts no second run", async () => {
   const thread = uuid7();
   const reader = await read(thread);
   const send = async (key: string, method: string, params: object) => {

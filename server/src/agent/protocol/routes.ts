@@ -13,7 +13,7 @@ import { ProtocolSocket } from "./protocol-socket.ts";
 
 /** Streaming protocol v2, contract agent-server §19. */
 export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
-  /** Answers 404 for another user's thread. A thread that does not exist yet can be waited for. */
+  /** Responds with 404 for another user's thread. A thread that does not exist yet can be waited for. */
   async function authorizeCaller(threadId: string, principal: Principal, headers: Headers): Promise<Caller> {
     const caller = await Caller.of(deps, threadId, principal, headers);
     if (!(await caller.maySee())) throw notFound(`Thread with ID ${threadId} not found`);

@@ -43,8 +43,8 @@ async function startedBefore(deps: AgentDeps, { once, threadId }: Caller): Promi
 }
 
 /** Contract agent-server §19.4: input for a thread with pending interrupts is taken as their answer. */
-export async function runStart(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
-  const params = parseParams(runStartParams, given);
+export async function runStart(deps: AgentDeps, caller: Caller, rawParams: unknown): Promise<Params> {
+  const params = parseParams(runStartParams, rawParams);
   const { assistant_id: assistant, input, config, metadata } = params;
   if (!assistant) throw invalidArgument("run.start requires an assistant_id.");
   const before = await startedBefore(deps, caller);
@@ -54,12 +54,12 @@ export async function runStart(deps: AgentDeps, caller: Caller, given: unknown):
   if (bound !== null && bound !== resolveAssistantId(deps.project, assistant)) {
     throw invalidArgument(`Thread ${caller.threadId} is bound to assistant ${bound}; cannot run ${assistant}.`);
   }
-  const asked = input === undefined || input === null ? [] : pendingInterrupts(thread);
+  const pending = input === undefined || input === null ? [] : pendingInterrupts(thread);
   const wanted = params.multitaskStrategy ?? params.multitask_strategy;
   const runId = await start(deps, caller, {
     assistant_id: assistant,
-    // by id: another command may have answered them meanwhile
-    ...(asked.length > 0 ? { command: { resume: Object.fromEntries(asked.map((id) => [id, input])) } } : { input }),
+    // by id: another command may have answered them in the meantime
+    ...(pending.length > 0 ? { command: { resume: Object.fromEntries(pending.map((id) => [id, input])) } } : { input }),
     config,
     metadata,
     ...Object.fromEntries(ORDINARY_FIELDS.map((name) => [name, params[name]])),
@@ -68,8 +68,8 @@ export async function runStart(deps: AgentDeps, caller: Caller, given: unknown):
   return { run_id: runId };
 }
 
-export async function inputRespond(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
-  const { responses, interrupt_id, response, update, goto, config, metadata } = parseParams(respondParams, given);
+export async function inputRespond(deps: AgentDeps, caller: Caller, rawParams: unknown): Promise<Params> {
+  const { responses, interrupt_id, response, update, goto, config, metadata } = parseParams(respondParams, rawParams);
   const answers = responses ?? [{ interrupt_id, response }];
   if (answers.length === 0) throw invalidArgument("input.respond requires at least one response.");
   if (answers.some((answer) => !answer.interrupt_id)) {
@@ -93,8 +93,8 @@ export async function inputRespond(deps: AgentDeps, caller: Caller, given: unkno
  * Enqueues a message for a graph that works on messages. LangGraph takes no input while it runs, so the message becomes
  * the input of the thread's next run.
  */
-export async function inputInject(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
-  const { namespace, message } = parseParams(injectParams, given);
+export async function inputInject(deps: AgentDeps, caller: Caller, rawParams: unknown): Promise<Params> {
+  const { namespace, message } = parseParams(injectParams, rawParams);
   if (namespace && namespace.length > 0) {
     throw new ProtocolError("not_supported", "input.inject accepts messages for the root graph only.");
   }
@@ -107,8 +107,8 @@ export async function inputInject(deps: AgentDeps, caller: Caller, given: unknow
   return {};
 }
 
-export async function stateFork(deps: AgentDeps, caller: Caller, given: unknown): Promise<Params> {
-  const { checkpoint_id, input, config } = parseParams(forkParams, given);
+export async function stateFork(deps: AgentDeps, caller: Caller, rawParams: unknown): Promise<Params> {
+  const { checkpoint_id, input, config } = parseParams(forkParams, rawParams);
   const before = await startedBefore(deps, caller);
   if (before !== undefined) return { run_id: before, thread_id: caller.threadId };
   const { assistant } = await boundThread(deps, caller);

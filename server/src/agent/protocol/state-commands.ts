@@ -18,9 +18,9 @@ interface State {
 
 const LIST_LIMIT = 10;
 
-export async function stateGet(deps: AgentDeps, caller: Caller, given: unknown): Promise<Record<string, unknown>> {
+export async function stateGet(deps: AgentDeps, caller: Caller, rawParams: unknown): Promise<Record<string, unknown>> {
   caller.demand("threads:read");
-  const { namespace, keys } = parseParams(stateParams, given);
+  const { namespace, keys } = parseParams(stateParams, rawParams);
   const checkpoint = checkpointFor(namespace);
   const text = await orNone(caller, readState(deps, caller.threadId, { ...checkpoint, subgraphs: false }));
   const { values, checkpoint: at } = JSON.parse(text) as State;
@@ -35,10 +35,10 @@ export async function stateGet(deps: AgentDeps, caller: Caller, given: unknown):
 export async function stateListCheckpoints(
   deps: AgentDeps,
   caller: Caller,
-  given: unknown,
+  rawParams: unknown,
 ): Promise<Record<string, unknown>> {
   caller.demand("threads:read");
-  const { namespace, limit, before } = parseParams(listCheckpointsParams, given);
+  const { namespace, limit, before } = parseParams(listCheckpointsParams, rawParams);
   const text = await orNone(
     caller,
     readHistory(deps, caller.threadId, {
@@ -91,8 +91,12 @@ const STATUSES: Record<string, string> = {
 };
 
 /** Tree of the named run or of the thread's newest run, built from its events for as long as they are kept. */
-export async function agentGetTree(deps: AgentDeps, caller: Caller, given: unknown): Promise<Record<string, unknown>> {
-  const { run_id } = parseParams(treeParams, given);
+export async function agentGetTree(
+  deps: AgentDeps,
+  caller: Caller,
+  rawParams: unknown,
+): Promise<Record<string, unknown>> {
+  const { run_id } = parseParams(treeParams, rawParams);
   const run = await selectProtocolRun(deps.sql, caller.threadId, run_id ?? undefined);
   if (!run) throw new ProtocolError("no_such_run", "No active run is bound to this thread.");
   const root: Node = { namespace: [], status: STATUSES[run.status] ?? "running", graph_name: run.graph_id };

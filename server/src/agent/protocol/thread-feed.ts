@@ -1,12 +1,12 @@
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import type { ProtocolEvent } from "./sql.ts";
 
-/** Characters of the newest events that are kept in memory per thread with readers. */
+/** Maximum characters of recent events kept in memory for each thread with readers. */
 const RECENT_CHARACTERS = 256 * 1024;
 
 /**
  * State shared by a thread's readers on this server: the number of its newest event, and the newest events themselves,
- * so that readers that keep up cost no query. Readers that fall behind read from the database.
+ * so that readers that keep up cause no queries. Readers that fall behind read from the database.
  */
 export class ThreadFeed {
   readonly threadId: string;
@@ -51,7 +51,7 @@ export class ThreadFeed {
     this.#wake();
   }
 
-  /** Reads some events after number `after`, in order; empty when there are none yet. */
+  /** Reads some of the events after number `after`, in order; empty if there are none yet. */
   async read(after: number): Promise<ProtocolEvent[]> {
     if (after >= this.last) return [];
     const first = this.#recent[0]?.seq ?? Infinity;
@@ -64,7 +64,7 @@ export class ThreadFeed {
     while (this.last <= after && !this.closed) await this.#more.promise;
   }
 
-  /** Ends all readers: the server stops, or the thread is gone. */
+  /** Ends all readers, because the server is stopping or the thread was deleted. */
   close(): void {
     this.closed = true;
     this.#wake();

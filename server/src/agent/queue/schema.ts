@@ -2,8 +2,7 @@ import { z } from "zod";
 
 import { queryLimit, uuid } from "../../base/http/fields.ts";
 
-/** Reasons why a run waits. Heddle's own extension; peers do not report them. */
-
+/** Reasons why a run is pending. A Heddle extension: the contract has no equivalent. */
 export const REASONS = [
   "starts_later",
   "thread_busy",
@@ -25,8 +24,8 @@ const waitingRun = z
     created_at: time,
     available_at: time.describe("Earliest start"),
     attempt: z.int().describe("Attempts so far"),
-    reason: z.enum(REASONS).describe("Why it does not run: the first reason of the list that applies"),
-    waits_for: uuid.nullable().describe("The run that occupies its thread, or precedes it"),
+    reason: z.enum(REASONS).describe("Why the run has not started: the first of these reasons that applies"),
+    waits_for: uuid.nullable().describe("The run that occupies the thread, or is ahead of this one in its queue"),
   })
   .meta({ id: "WaitingRun" });
 
@@ -51,7 +50,7 @@ const server = z
     started_at: time,
     heartbeat_at: time,
     is_alive: z.boolean().describe("Whether its lease is valid"),
-    is_this: z.boolean().describe("Whether this server answered the request"),
+    is_this: z.boolean().describe("Whether this server sent the response"),
     graphs: z.array(z.string()).nullable(),
     running: z.int(),
   })
@@ -60,9 +59,9 @@ const server = z
 export const queue = z
   .object({
     at: time,
-    slots: z.int().describe("Maximum number of concurrent runs of the answering server"),
+    slots: z.int().describe("Maximum number of concurrent runs on the server that sent the response"),
     counts: z.object({ pending: z.int(), running: z.int() }),
-    oldest_pending_at: time.nullable().describe("Creation time of the oldest run that could start"),
+    oldest_pending_at: time.nullable().describe("Creation time of the oldest run that is ready to start"),
     servers: z.array(server),
     waiting: z.array(waitingRun).describe("In claim order"),
     running: z.array(runningRun).describe("Longest running first"),

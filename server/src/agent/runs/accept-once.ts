@@ -13,8 +13,8 @@ export async function acceptOnce(
   run: NewRun,
   create: () => Promise<CreatedRun>,
 ): Promise<CreatedRun> {
-  const began = performance.now();
-  const mayBeGone = (): boolean => run.temporary && (!run.claim || performance.now() - began > leaseMs / 2);
+  const startedAt = performance.now();
+  const mayBeGone = (): boolean => run.temporary && (!run.claim || performance.now() - startedAt > leaseMs / 2);
   let lost: unknown;
   const created = await whileAway(() =>
     create().catch((error: unknown) => {

@@ -25,8 +25,8 @@ export async function cancelOne(
   cancellation: Cancellation,
 ): Promise<void> {
   const { threadId, runId, action, wait, reason } = cancellation;
-  const asked = { thread_id: threadId, action, metadata: { run_ids: [runId], status: "pending" } };
-  await requireThread(deps, principal, "threads:update", asked, notFound("Run not found"));
+  const authValue = { thread_id: threadId, action, metadata: { run_ids: [runId], status: "pending" } };
+  await requireThread(deps, principal, "threads:update", authValue, notFound("Run not found"));
   const outcome = await deps.queue.cancel(threadId, runId, action, reason ?? "cancelled by the caller");
   if (outcome === "not_found") throw notFound("Run not found");
   if (outcome === "finished") throw conflict("Run has finished already.");
@@ -36,21 +36,22 @@ export async function cancelOne(
   }
 }
 
-/** Cancels all matching runs; 404 when there are none. Runs that end meanwhile are ignored. */
+/** Cancels all matching runs; 404 when there are none. Runs that end in the meantime are ignored. */
 export async function cancelMany(
   deps: AgentDeps,
   principal: Principal | null,
-  which: z.output<typeof cancelManyBody>,
+  selection: z.output<typeof cancelManyBody>,
   action: "interrupt" | "rollback",
 ): Promise<void> {
-  const ofThread = "thread_id" in which ? { thread_id: which.thread_id } : {};
-  const metadata = "status" in which ? { status: which.status } : { run_ids: which.run_ids, status: "pending" };
+  const ofThread = "thread_id" in selection ? { thread_id: selection.thread_id } : {};
+  const metadata =
+    "status" in selection ? { status: selection.status } : { run_ids: selection.run_ids, status: "pending" };
   const sees = await deps.access.ask(principal, "threads:update", { ...ofThread, action, metadata });
   const runs = await selectCancellable(
     deps.sql,
-    "status" in which
-      ? { statuses: which.status === "all" ? ["pending", "running"] : [which.status] }
-      : { threadId: which.thread_id, runIds: which.run_ids, statuses: ["pending", "running"] },
+    "status" in selection
+      ? { statuses: selection.status === "all" ? ["pending", "running"] : [selection.status] }
+      : { threadId: selection.thread_id, runIds: selection.run_ids, statuses: ["pending", "running"] },
     sees,
   );
   if (runs.length === 0) throw notFound("No runs found to cancel");

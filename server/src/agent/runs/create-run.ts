@@ -181,7 +181,7 @@ function linksFor(deps: AgentDeps, runId: string, { feedback_keys, after_seconds
   return issueFeedbackLinks(platform, runId, [...new Set(feedback_keys)], minutes);
 }
 
-/** Answers 404 for a missing checkpoint: a run from one would start without state. */
+/** Throws 404 for a missing checkpoint: a run from it would start without state. */
 async function checkCheckpoint(
   deps: AgentDeps,
   { threadId, body }: RunRequest,

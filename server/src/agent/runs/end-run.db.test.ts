@@ -158,7 +158,7 @@ test("the result of a temporary run that another server executed comes from its 
   executed.delete(run.runId);
   follower.follow(run.runId);
   await write(run, "success");
-  // the announcement of a reader may arrive after the run is gone
+  // the announcement of a reader may arrive after the run has been deleted
   await announceWant(sql, run.runId, run.threadId);
   await sleep(1000);
   expect(streams.get(run.runId)?.outcome).toBeUndefined();

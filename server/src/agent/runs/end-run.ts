@@ -162,7 +162,7 @@ export class RunEndings {
   }
 
   /**
-   * Outcome of a run whose row is gone: it was rolled back, unless its thread is gone too, because a temporary thread
+   * Outcome of a run whose row was deleted: it was rolled back, unless its thread was deleted too, because a temporary thread
    * is deleted with its run, whatever the outcome.
    */
   async #resolveDeleted(

@@ -20,9 +20,9 @@ async function newThread(server: TestAgentServer): Promise<string> {
 }
 
 async function background(server: TestAgentServer, threadId: string, graph: string, input: object, more: object = {}) {
-  const answer = await server.call("POST", `/threads/${threadId}/runs`, { assistant_id: graph, input, ...more });
-  expect(answer.status).toBe(200);
-  return `/threads/${threadId}/runs/${answer.json.run_id}`;
+  const response = await server.call("POST", `/threads/${threadId}/runs`, { assistant_id: graph, input, ...more });
+  expect(response.status).toBe(200);
+  return `/threads/${threadId}/runs/${response.json.run_id}`;
 }
 
 const noted = (file: string): string[] => {
@@ -69,10 +69,10 @@ test("either of two servers on one database can wait for, follow and cancel a ru
   expect((await other.call("GET", `${run}/join`)).json.done).toEqual(["a", "b", "c"]);
   const cut = await background(server, await newThread(server), "patient", { file: join(dir, "cut"), ms: 600_000 });
   await until(async () => (await other.call("GET", cut)).json.status === "running");
-  const began = Date.now();
+  const startedAt = Date.now();
   expect((await other.call("POST", `${cut}/cancel?wait=1`)).status).toBe(204);
   // not only at the end of its step
-  expect(Date.now() - began).toBeLessThan(30_000);
+  expect(Date.now() - startedAt).toBeLessThan(30_000);
   expect((await server.call("GET", cut)).json.status).toBe("interrupted");
 });
 
@@ -110,13 +110,13 @@ test("after_seconds delays a run, accurate to a second", async () => {
   const started = Date.now();
   const plain = await background(server, await newThread(server), "good", { ms: 0 });
   await server.call("GET", `${plain}/join`);
-  const began = Date.now();
+  const startedAt = Date.now();
   const run = await background(server, await newThread(server), "good", { ms: 0 }, { after_seconds: 1 });
   expect((await server.call("GET", run)).json.status).toBe("pending");
   expect((await server.call("GET", `${run}/join`)).json.done).toEqual(["only"]);
-  expect(Date.now() - began).toBeGreaterThanOrEqual(1000);
+  expect(Date.now() - startedAt).toBeGreaterThanOrEqual(1000);
   // one poll a second, plus the time that a run takes on this machine
-  expect(Date.now() - began).toBeLessThan(1000 + 3000 + 20 * (began - started));
+  expect(Date.now() - startedAt).toBeLessThan(1000 + 3000 + 20 * (startedAt - started));
 });
 
 test("runs beyond the number of slots wait, and all of them end", async () => {
@@ -124,27 +124,27 @@ test("runs beyond the number of slots wait, and all of them end", async () => {
   const runs = await Promise.all(
     Array.from({ length: 15 }, async () => background(server, await newThread(server), "good", { ms: 100 })),
   );
-  let most = 0;
+  let max = 0;
   await until(async () => {
     const [row] = await server.sql<{ running: number; done: number }[]>`
       select count(*) filter (where status = 'running')::int as running,
              count(*) filter (where status = 'success')::int as done from runs`;
-    most = Math.max(most, row!.running);
+    max = Math.max(max, row!.running);
     return row!.done === runs.length;
   });
-  expect(most).toBe(3);
+  expect(max).toBe(3);
 });
 
 test("refills a slot as soon as it is free, even when its host is never idle", async () => {
   const server = await testAgentServer({ N_JOBS_PER_WORKER: "2" }, PROJECT);
   await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });
   const takes = async (): Promise<number> => {
-    const began = Date.now();
+    const startedAt = Date.now();
     const runs = await Promise.all(
       Array.from({ length: 24 }, async () => background(server, await newThread(server), "good", { ms: 30 })),
     );
     for (const run of runs) expect((await server.call("GET", `${run}/join`)).json.done).toEqual(["only"]);
-    return Date.now() - began;
+    return Date.now() - startedAt;
   };
   const twoSlots = await takes();
   const long = await background(server, await newThread(server), "good", { ms: 300_000 });
@@ -169,11 +169,11 @@ test("a server without pending runs does not look for work after every run", asy
   await until(async () => (await looks()) > 0);
   const before = await looks();
   expect(before).toBeGreaterThan(0);
-  const began = Date.now();
+  const startedAt = Date.now();
   const thread = await newThread(server);
   for (let n = 0; n < 40; n++) {
     await server.call("POST", `/threads/${thread}/runs/wait`, { assistant_id: "good", input: { ms: 0 } });
   }
-  const polls = (Date.now() - began) / 1000 + 1.2;
+  const polls = (Date.now() - startedAt) / 1000 + 1.2;
   expect((await looks()) - before).toBeLessThan(polls + 10);
 });

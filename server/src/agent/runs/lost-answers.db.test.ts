@@ -1,4 +1,4 @@
-/** Runs of a whole server with real hosts and a database behind a proxy that loses answers and connections. */
+/** Runs of a whole server with real hosts and a database behind a proxy that loses responses and connections. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, expect, test } from "vitest";
@@ -119,10 +119,10 @@ test("cancelling a run that waits for a host ends it at once", async () => {
   await sql`update runs set failures = 2 where run_id in ${sql(both.map(({ runId }) => runId))}`;
   const [first, second] = both;
   await expect.poll(() => runStatus(second.runId), { interval: 10 }).toBe("running");
-  const began = performance.now();
+  const startedAt = performance.now();
   await call("POST", `/threads/${second.threadId}/runs/${second.runId}/cancel?wait=true`, {});
   expect(await runStatus(second.runId)).toBe("interrupted");
-  expect(performance.now() - began).toBeLessThan(2500);
+  expect(performance.now() - startedAt).toBeLessThan(2500);
   await call("POST", `/threads/${first.threadId}/runs/${first.runId}/cancel?wait=true`, {});
 });
 
@@ -131,11 +131,11 @@ test("a run survives all connections going silent at once, and its timeout survi
   const { runId } = await background(2000);
   await expect.poll(() => runStatus(runId)).toBe("running");
   await expect.poll(() => runStatus(endless.runId)).toBe("running");
-  const began = performance.now();
+  const startedAt = performance.now();
   proxy.blackHole();
   await expect.poll(() => runStatus(runId), { timeout: 14_000 }).toBe("success");
   expect(await row(runId)).toMatchObject({ attempt: 1, failures: 0 });
-  await sleep(Math.max(13_500 - (performance.now() - began), 0));
+  await sleep(Math.max(13_500 - (performance.now() - startedAt), 0));
   proxy.down();
   await sleep(3000);
   proxy.up();

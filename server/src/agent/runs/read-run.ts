@@ -13,19 +13,19 @@ import { type RunState, selectRunState } from "./sql.ts";
 import { findMark } from "../streams/stream-marks.ts";
 import { type KeptStream, selectKeptStream } from "../streams/sql.ts";
 
-/** Longest wait for the arrival of frames that a reader has already seen. */
-const ARRIVAL_MS = 1500;
+/** Maximum wait for frames that a reader has already seen to arrive here. */
+const ARRIVAL_TIMEOUT_MS = 1500;
 
 const isFinal = (state: RunState): boolean => state.status !== "pending" && state.status !== "running";
 
-/** The stream of a run that this server has just accepted. */
+/** Returns the stream of a run that this server has just accepted. */
 export function acceptedStream(deps: AgentDeps, { runId, threadId }: { runId: string; threadId: string }): RunStream {
   if (deps.queue.has(runId)) return deps.streams.open(runId);
-  // if it has ended meanwhile, its stream is still here
+  // if the run has already ended, its stream is still in memory
   return deps.streams.get(runId)?.outcome ? deps.streams.open(runId) : deps.follower.follow(runId, threadId);
 }
 
-/** Answers with the result of a run when it ends (contract §7.5). */
+/** Responds with the result of a run when it ends (contract §7.5). */
 export async function waitResponse(stream: RunStream, options: SlowJsonOptions = {}): Promise<Response> {
   if (stream.outcome) return rawJson(stream.outcome.answer, options.headers);
   return slowJson(
@@ -89,7 +89,8 @@ export function streamResponse(stream: RunStream, options: StreamOptions, kept?:
 }
 
 /**
- * Number of the first frame to send. `-1`: all; `n`: those after n; not a frame number: new frames only. Absent: all.
+ * Returns the number of the first frame to send. Last-Event-ID `-1` or none: all frames; `n`: those after n; not a frame
+ * number: only new frames.
  */
 function firstFrame({ lastEventId, checkpointId }: StreamOptions, stream: RunStream, kept?: KeptStream): number {
   if (lastEventId === undefined || lastEventId === "-1") {
@@ -108,7 +109,7 @@ const frameNumber = (id: string | undefined): number | undefined =>
 const ALWAYS = new Set(["metadata", "error", "feedback", "incomplete", "end"]);
 
 /**
- * Predicate over frame names; undefined: all frames. A name is `mode|segment|segment`, without segments for the root
+ * Returns a predicate over frame names, or undefined for all frames. A name is `mode|segment|segment`, without segments for the root
  * graph.
  */
 function frameFilter({ modes = [], namespaces }: StreamOptions): ((name: string) => boolean) | undefined {
@@ -117,14 +118,14 @@ function frameFilter({ modes = [], namespaces }: StreamOptions): ((name: string)
     const [root, ...path] = name.split("|");
     if (ALWAYS.has(root!)) return true;
     return (
-      (modes.length === 0 || isOfMode(root!, modes)) &&
+      (modes.length === 0 || matchesMode(root!, modes)) &&
       (namespaces?.some((namespace) => isWithin(path, namespace)) ?? true)
     );
   };
 }
 
-/** `messages` has several names. */
-const isOfMode = (root: string, modes: string[]): boolean =>
+/** Whether a frame belongs to one of the modes. The mode `messages` has several frame names. */
+const matchesMode = (root: string, modes: string[]): boolean =>
   modes.some((mode) =>
     mode === "messages-tuple"
       ? root === "messages"
@@ -145,9 +146,9 @@ function isWithin(path: string[], namespace: string): boolean {
 }
 
 /**
- * Serves `join stream`: every frame from the beginning, for late readers too, on whichever server the run is executed,
- * and also after the process that executed it has ended, if its frames are kept. A run that ended so long ago that its
- * frames are deleted yields its error frame, or nothing.
+ * Serves `join stream`: every frame from the beginning, for late readers too, whichever server executes the run,
+ * and also after that server has stopped, if the frames are stored. A run whose frames have been deleted since it ended
+ * yields its error frame, or nothing.
  */
 export async function joinStream(
   deps: ReaderDeps,
@@ -160,7 +161,7 @@ export async function joinStream(
   const seen = frameNumber(options.lastEventId);
   if (local && (local.outcome || deps.queue.has(runId)) && (state || threadId === null)) {
     if (seen === undefined || seen < local.log.count) return streamResponse(local, options);
-    // executed on another server: frames may be stored but not shown here yet, or kept by a server that is gone
+    // executed on another server: frames may be stored but not have arrived here, or be those of a server that has stopped
     return streamResponse(local, options, await selectKeptStream(deps.sql, runId));
   }
   const kept = await selectKeptStream(deps.sql, runId);
@@ -168,16 +169,16 @@ export async function joinStream(
   if (!state && !(kept && threadId === null)) throw notFound("Run not found");
   if (state && isFinal(state) && !kept?.frames && deps.follower.alone) return endedResponse(state, options);
   const stream = deps.follower.follow(runId, state?.thread_id);
-  // the number of frames beyond the kept ones is known only when they arrive
+  // the number of frames beyond the stored ones is known only when they arrive
   if (seen !== undefined && seen >= (kept?.frames ?? 0)) {
-    await Promise.race([stream.log.waitFor(seen), sleep(ARRIVAL_MS, undefined, { ref: false })]);
+    await Promise.race([stream.log.waitFor(seen), sleep(ARRIVAL_TIMEOUT_MS, undefined, { ref: false })]);
     if (state && isFinal(state) && stream.outcome && stream.log.count === 0) return endedResponse(state, options);
   }
   return streamResponse(stream, options, kept);
 }
 
 /**
- * Stream of an ended run whose frames are no longer available. A reader that has seen some of them gets a notice
+ * Returns the stream of an ended run whose frames are no longer stored. A reader that has seen some of them is notified
  * that the others are lost.
  */
 function endedResponse(state: RunState, { lastEventId, headers }: StreamOptions): Response {

@@ -2,7 +2,7 @@
  * Reconciles the rows of runs that are running under this server with the runs that it executes. They differ where an
  * answer of the database or a notification was lost, or a local step failed:
  * - a row without a run here is handed back to the queue,
- * - a run here whose row belongs to another server, or is gone, is dropped as lost,
+ * - a run here whose row belongs to another server, or was deleted, is dropped as lost,
  * - a run here that no host executes returns to the queue,
  * - a cancellation that has not reached the run's host is passed on to it.
  *
@@ -45,11 +45,11 @@ export class Reconciler {
     this.#o = options;
   }
 
-  /** @param asked when the rows were queried, by `performance.now()` */
-  compare(rows: RunningRow[], asked: number): void {
+  /** @param queriedAt when the rows were queried, by `performance.now()` */
+  compare(rows: RunningRow[], queriedAt: number): void {
     const mine = new Map(rows.map((row) => [row.run_id, row]));
     this.#compareRows(rows);
-    this.#compareRuns(mine, asked);
+    this.#compareRuns(mine, queriedAt);
   }
 
   #compareRows(rows: RunningRow[]): void {
@@ -78,10 +78,10 @@ export class Reconciler {
       .finally(() => this.#busy.delete(key));
   }
 
-  #compareRuns(mine: ReadonlyMap<string, RunningRow>, asked: number): void {
+  #compareRuns(mine: ReadonlyMap<string, RunningRow>, queriedAt: number): void {
     const suspects = new Set<ActiveRun>();
     for (const run of this.#o.active.values()) {
-      if (run.phase === "ending" || run.claimedAt > asked) continue;
+      if (run.phase === "ending" || run.claimedAt > queriedAt) continue;
       const idle = run.phase === "executing" && !this.#o.isExecuted(run);
       const foreign = mine.get(run.runId)?.attempt !== run.attempt;
       if (!idle && !foreign) continue;

@@ -43,7 +43,7 @@ const CREATE_ERRORS = [404, 409, 502, 503] as const;
 const READ_ERRORS = [...CREATE_ERRORS, 410] as const;
 
 /**
- * Reads the result of a replayed request, or answers 410. Stateless runs are deleted when they end; their results are
+ * Reads the result of a replayed request, or responds with 410. Stateless runs are deleted when they end; their results are
  * kept for a few minutes.
  */
 async function readAgain(response: Promise<Response>): Promise<Response> {

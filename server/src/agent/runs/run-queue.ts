@@ -129,7 +129,7 @@ export class RunQueue {
     const underWay = (this.#creating.get(run.runId) ?? 0) + 1;
     this.#creating.set(run.runId, underWay);
     const { sql, settings } = this.#o;
-    const asked = performance.now();
+    const claimedAt = performance.now();
     const created = await acceptOnce({ sql, leaseMs: settings.leaseMs }, row, async () => {
       const grouped = await this.#creates.call(row);
       if (grouped.outcome !== "locked") return grouped;
@@ -152,14 +152,14 @@ export class RunQueue {
         cancel_action: null,
         head: created.head,
       };
-      this.#begin(claimed, asked);
+      this.#begin(claimed, claimedAt);
     } else if (run.afterSeconds > 0) this.#setDue(run.afterSeconds * 1000);
     for (const runId of created.cancelled) this.#afterCancel(runId, false);
     // other servers may have a free slot, or the graph
     const elsewhere = !claim || !this.#hosts.runnable.includes(created.graph_id);
     if (created.outcome === "created" && !created.claimed) {
       if (elsewhere && !this.#o.alone()) await notifyQueue(this.#o.sql);
-      // a slot may have become free meanwhile; and a claim of the thread's next run skips it while this one is written
+      // a slot may have become free in the meantime; and a claim of the thread's next run skips it while this one is written
       else if (run.afterSeconds <= 0) this.wake();
     }
     return created;
@@ -175,17 +175,17 @@ export class RunQueue {
   async #recoverLostClaim({ runId, threadId }: Pick<NewRun, "runId" | "threadId">): Promise<void> {
     const row = await selectRunState(this.#o.sql, threadId, runId);
     if (row?.status === "pending") this.wake();
-    const here = row?.status === "running" && row.server_id === this.#o.serverId;
-    if (!here || this.#active.has(runId) || this.#creating.has(runId) || this.#claiming) return;
+    const isHere = row?.status === "running" && row.server_id === this.#o.serverId;
+    if (!isHere || this.#active.has(runId) || this.#creating.has(runId) || this.#claiming) return;
     await this.#handBack(runId, row.attempt);
   }
 
   /** Reconciles the rows that are running under this server with the runs that it executes. */
-  onBeat(rows: RunningRow[], asked: number): void {
+  onBeat(rows: RunningRow[], sentAt: number): void {
     const wasLeased = performance.now() < this.#leasedUntil;
-    this.#leasedUntil = asked + this.#o.settings.leaseMs;
+    this.#leasedUntil = sentAt + this.#o.settings.leaseMs;
     if (this.#stopping) return;
-    this.#reconciler.compare(rows, asked);
+    this.#reconciler.compare(rows, sentAt);
     if (this.#confirm(rows) || !wasLeased) this.#dispatchWaiting();
   }
 
@@ -320,15 +320,15 @@ export class RunQueue {
 
   /** Cancels all runs of the thread. Resolves when none is pending or running. */
   async stopThread(threadId: string): Promise<void> {
-    const asked = new Set<string>();
+    const cancelled = new Set<string>();
     for (let pause = 20; ; pause = Math.min(pause * 1.5, 250)) {
       const rows = await selectCancellable(this.#o.sql, { threadId, statuses: ["pending", "running"] });
       if (rows.length === 0) return;
       // youngest first, so that none of them starts because its predecessor ended
       for (const { run_id: runId } of rows.reverse()) {
-        if (asked.has(runId)) continue;
+        if (cancelled.has(runId)) continue;
         await this.cancel(threadId, runId, "interrupt", "the thread is being deleted");
-        asked.add(runId);
+        cancelled.add(runId);
       }
       await new Promise((resolve) => setTimeout(resolve, pause));
     }
@@ -393,11 +393,11 @@ export class RunQueue {
         this.#behind = free <= 0 || !this.#hosts.hasCapacity;
         if (this.#stopping || this.#behind) return;
         const limit = Math.min(free, 32);
-        const asked = performance.now();
+        const claimedAt = performance.now();
         const rows = await claimRuns(this.#o.leaseSql, this.#o.serverId, limit);
         if (rows.length > 0) this.#o.fault("after-claim");
         const kept = await takeOver(this.#o, rows);
-        for (const row of rows) this.#begin(row, asked, kept ? kept.get(row.run_id) : "unknown");
+        for (const row of rows) this.#begin(row, claimedAt, kept ? kept.get(row.run_id) : "unknown");
         if (rows.length < limit) break;
       }
       const due = await selectNextDue(this.#o.sql);
@@ -416,11 +416,11 @@ export class RunQueue {
   }
 
   /**
-   * @param asked when the claim was sent: other servers own the run if the lease was lost since
+   * @param claimedAt when the claim was sent: other servers own the run if the lease was lost since
    * @param kept its stream in the database; undefined when there is no kept stream
    */
-  #begin(row: ClaimedRun & Partial<Pick<CreatedRun, "head">>, asked: number, kept?: KeptLength | "unknown"): void {
-    if (asked < this.#lostAt) return;
+  #begin(row: ClaimedRun & Partial<Pick<CreatedRun, "head">>, claimedAt: number, kept?: KeptLength | "unknown"): void {
+    if (claimedAt < this.#lostAt) return;
     const { runTimeoutSecs } = this.#o.settings;
     const isKept = kept !== undefined || isResumable(row.kwargs);
     const run: ActiveRun = {
@@ -475,7 +475,7 @@ export class RunQueue {
     const execution = { threadId: row.thread_id, attempt: row.attempt };
     stream.execution = execution;
     if (stored !== undefined) this.#o.keeper.keep(stream, { ...execution, stored, held: true });
-    const refused = askedQuestions(row.kwargs)?.refused;
+    const refused = parseQuestions(row.kwargs)?.refused;
     if (row.cancel_action || run.cancelled) this.#endings.track(this.#endings.finish(run, CANCELLED, undefined));
     else if (refused !== undefined) {
       const error = { error: "UnknownInterruptError", message: refused };
@@ -506,7 +506,7 @@ export class RunQueue {
   }
 
   #announce(run: ActiveRun): void {
-    const discarded = askedQuestions(run.kwargs)?.discarded;
+    const discarded = parseQuestions(run.kwargs)?.discarded;
     const attempt = { run_id: run.runId, attempt: run.attempt, ...(discarded && { discarded_interrupts: discarded }) };
     this.#o.streams.open(run.runId).append("metadata", JSON.stringify(attempt));
   }
@@ -559,7 +559,7 @@ const isResumable = (kwargs: string): boolean =>
  * Result of questions.sql for a run that answers or discards interrupts. The text is parsed only when it contains the
  * key.
  */
-function askedQuestions(kwargs: string): RunKwargs["questions"] {
+function parseQuestions(kwargs: string): RunKwargs["questions"] {
   return kwargs.includes('"questions": {') ? (JSON.parse(kwargs) as RunKwargs).questions : undefined;
 }
 

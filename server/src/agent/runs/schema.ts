@@ -131,13 +131,13 @@ export const joinQuery = z.object({ cancel_on_disconnect: queryFlag });
 const namespaces = z
   .union([z.string(), z.array(z.string())])
   .optional()
-  .transform((given, context) => {
-    if (given === undefined) return undefined;
+  .transform((value, context) => {
+    if (value === undefined) return undefined;
     const parsed = z
       .array(z.string().max(4096))
       .min(1)
       .max(100)
-      .safeParse(typeof given === "string" && given.startsWith("[") ? parseList(given) : [given].flat());
+      .safeParse(typeof value === "string" && value.startsWith("[") ? parseList(value) : [value].flat());
     if (parsed.success) return parsed.data;
     context.addIssue({ code: "custom", message: "must be a namespace or a JSON array of namespaces" });
     return z.NEVER;
@@ -159,8 +159,8 @@ export const joinStreamQuery = z.object({
   stream_mode: z
     .union([z.string(), z.array(z.string())])
     .optional()
-    .transform((given, context) => {
-      const text = given === undefined ? [] : typeof given === "string" ? parseList(given) : given;
+    .transform((value, context) => {
+      const text = value === undefined ? [] : typeof value === "string" ? parseList(value) : value;
       const parsed = z.array(streamMode).safeParse(text);
       if (parsed.success) return parsed.data;
       context.addIssue({ code: "custom", message: `must be stream modes: ${STREAM_MODES.join(", ")}` });
@@ -201,9 +201,9 @@ export const listQuery = z.object({
   select: z
     .union([z.string(), z.array(z.string())])
     .optional()
-    .transform((given, context) => {
-      if (typeof given !== "string" || !given.startsWith("[")) return given === undefined ? given : [given].flat();
-      const parsed = z.array(z.string()).safeParse(parseList(given));
+    .transform((value, context) => {
+      if (typeof value !== "string" || !value.startsWith("[")) return value === undefined ? value : [value].flat();
+      const parsed = z.array(z.string()).safeParse(parseList(value));
       if (parsed.success) return parsed.data;
       context.addIssue({ code: "custom", message: "must be a JSON array of names" });
       return z.NEVER;

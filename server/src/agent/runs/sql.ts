@@ -39,7 +39,7 @@ export interface CreatedRun {
   /** JSON text, merged with assistant and thread; for claimed runs only. */
   kwargs: string;
   fresh_thread: boolean;
-  /** The thread's newest checkpoint, where the run starts at once and nothing else was written meanwhile. */
+  /** The thread's newest checkpoint, if the run starts at once and nothing else has been written since. */
   head: string | null;
   /** Runs cancelled by the multitask strategy, including the running one. */
   cancelled: string[];

@@ -9,7 +9,7 @@ import type { StreamKeeper } from "../streams/stream-keeper.ts";
 import { type KeptLength, takeOverStreams } from "../streams/sql.ts";
 
 /** No limit while the database is away: none of these runs may start before its kept stream is known. */
-const PATIENCE_MS = Number.POSITIVE_INFINITY;
+const RETRY_TIMEOUT_MS = Number.POSITIVE_INFINITY;
 const TRIES = 5;
 
 /**
@@ -25,7 +25,7 @@ export async function takeOver(
   const runs = begun.map((row) => ({ runId: row.run_id, attempt: row.attempt }));
   for (let tried = 1; ; tried++) {
     try {
-      const streams = await whileAway(() => takeOverStreams(sql, runs), PATIENCE_MS);
+      const streams = await whileAway(() => takeOverStreams(sql, runs), RETRY_TIMEOUT_MS);
       return new Map(streams.map((stream) => [stream.run_id, stream]));
     } catch (error) {
       if (tried === TRIES) {

@@ -19,8 +19,8 @@ async function newThread({ call } = server): Promise<string> {
 }
 
 async function say(threadId: string, body: object, { call } = server) {
-  const answer = await call("POST", `/threads/${threadId}/runs/wait`, { assistant_id: "chat", ...body });
-  return answer.json as { messages?: Message[]; __error__?: { message: string }; __interrupt__?: unknown[] };
+  const response = await call("POST", `/threads/${threadId}/runs/wait`, { assistant_id: "chat", ...body });
+  return response.json as { messages?: Message[]; __error__?: { message: string }; __interrupt__?: unknown[] };
 }
 
 /** Starts a run and cancels it once its tools are called; `done`: number of tools that have finished by then. */

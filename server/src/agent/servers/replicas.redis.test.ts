@@ -78,13 +78,13 @@ async function start(role: "agent" | "worker", jobs: number): Promise<Server> {
 
 async function call(server: Server, method: string, path: string, body?: unknown) {
   const headers = { "Content-Type": "application/json" };
-  const answer = await fetch(server.url + path, {
+  const response = await fetch(server.url + path, {
     method,
     headers,
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const text = await answer.text();
-  return { status: answer.status, json: text === "" ? null : JSON.parse(text) };
+  const text = await response.text();
+  return { status: response.status, json: text === "" ? null : JSON.parse(text) };
 }
 
 interface Frame {

@@ -1,4 +1,4 @@
-/** Decisions of servers about each other and about themselves: leases without clocks. Real rows, no hosts. */
+/** Lease expiry, which compares heartbeats but no clocks. Real rows, no graph hosts. */
 import { randomUUID } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { hostname, tmpdir } from "node:os";
@@ -25,11 +25,11 @@ afterEach(async () => {
   await sql`delete from servers`;
 });
 
-async function lease(on: Sql, leaseMs: number) {
+async function lease(pool: Sql, leaseMs: number) {
   const seen = { lost: 0, released: 0, serverId: randomUUID() };
-  const made = new ServerLease({
-    sql: on,
-    leaseSql: on,
+  const serverLease = new ServerLease({
+    sql: pool,
+    leaseSql: pool,
     log: createLog("silent"),
     serverId: seen.serverId,
     leaseMs,
@@ -41,19 +41,19 @@ async function lease(on: Sql, leaseMs: number) {
     onBeat: () => {},
     onLostTrace: () => {},
   });
-  started.push(made);
-  await made.start();
+  started.push(serverLease);
+  await serverLease.start();
   return seen;
 }
 
-const serverIds = async (on = sql) =>
-  (await on<{ server_id: string }[]>`select server_id from servers`).map((row) => row.server_id);
+const serverIds = async () =>
+  (await sql<{ server_id: string }[]>`select server_id from servers`).map((row) => row.server_id);
 
 const insertServer = async (server: { id: string; host?: string; process?: string; beat?: string }) =>
   sql`insert into servers (server_id, host_name, process, heartbeat_at)
     values (${server.id}, ${server.host ?? "elsewhere"}, ${server.process ?? "null"}, now() + ${server.beat ?? "0"}::interval)`;
 
-test("a server whose heartbeat stops for a lease is removed, and its runs return to the queue", async () => {
+test("removes a server that sends no heartbeat for a lease period, and returns its runs to the queue", async () => {
   const other = randomUUID();
   await insertServer({ id: other });
   const run = await create(await newThread(), { claim: true, serverId: other });
@@ -65,7 +65,7 @@ test("a server whose heartbeat stops for a lease is removed, and its runs return
   expect(me.released).toBe(1);
 });
 
-test("a server whose heartbeats are hours old or ahead stays as long as they change", async () => {
+test("keeps a server whose clock is hours off, as long as its heartbeats change", async () => {
   const [slow, fast] = [randomUUID(), randomUUID()];
   await insertServer({ id: slow, beat: "-3 hours" });
   await insertServer({ id: fast, beat: "3 hours" });
@@ -78,7 +78,7 @@ test("a server whose heartbeats are hours old or ahead stays as long as they cha
   expect((await serverIds()).toSorted()).toEqual(expect.arrayContaining([slow, fast]));
 });
 
-test("does not treat a process of another boot on a machine of the same name as dead", async () => {
+test("does not treat a process from another boot of a machine with the same name as dead", async () => {
   const other = randomUUID();
   const process = JSON.stringify({ pid: 1, started: `${randomUUID()}/1` });
   await insertServer({ id: other, host: hostname(), process });
@@ -87,7 +87,7 @@ test("does not treat a process of another boot on a machine of the same name as 
   expect(await serverIds()).toContain(other);
 });
 
-test("a server that lost its lease hands back its runs before it registers again", async () => {
+test("a server that lost its lease releases its runs before it registers again", async () => {
   const me = await lease(sql, 5000);
   const run = await create(await newThread(), { claim: true, serverId: me.serverId });
   await sql`delete from servers`;
@@ -120,11 +120,11 @@ function postgresPids(postmaster: number): number[] {
   return [postmaster, ...children];
 }
 
-test("a Postgres frozen for longer than the lease expires no lease", async () => {
+test("no lease expires while Postgres is frozen for longer than the lease period", async () => {
   // the second server's heartbeats arrive shortly after the thaw
   const proxy = await faultProxy(address.uri);
   const slow = { uri: proxy.uri, socket: null };
-  const pools = [address, slow].map((at) => connect(at, { max: 2, silenceMs: 1250 }));
+  const pools = [address, slow].map((target) => connect(target, { max: 2, silenceMs: 1250 }));
   const [mine] = pools as [Sql, Sql];
   await migrate(mine);
   const servers = await Promise.all(pools.map((pool) => lease(pool, 2500)));
@@ -146,7 +146,7 @@ test("a Postgres frozen for longer than the lease expires no lease", async () =>
   await sleep(3000);
   expect(servers.map(({ lost }) => lost)).toEqual([0, 0]);
   expect(await mine`select distinct status, attempt from runs`).toEqual([{ status: "running", attempt: 1 }]);
-  for (const made of started.splice(0)) await made.stop();
+  for (const serverLease of started.splice(0)) await serverLease.stop();
   await Promise.all(pools.map((pool) => pool.end({ timeout: 1 })));
   await proxy.close();
 });

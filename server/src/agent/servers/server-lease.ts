@@ -43,8 +43,8 @@ export interface ServerLeaseOptions {
   onLost(): void;
   /** Called after runs were released into the queue. */
   onReleased(): void;
-  /** Called with the runs that are running under this server, as of a moment after `asked` (`performance.now()`). */
-  onBeat(running: RunningRow[], asked: number): void;
+  /** Called with the runs that are running under this server, as of a moment after `sentAt` (`performance.now()`). */
+  onBeat(running: RunningRow[], sentAt: number): void;
   /** Called when a run ended without the server that had traced it. */
   onLostTrace(trace: LostTrace): void;
 }
@@ -113,7 +113,7 @@ export class ServerLease {
 
   async #renew(): Promise<void> {
     const { leaseSql, serverId, log } = this.#o;
-    const asked = performance.now();
+    const sentAt = performance.now();
     const { held, others, running, orphaned } = await beat(leaseSql, serverId);
     if (this.#stopped) return;
     if (!held) {
@@ -123,12 +123,12 @@ export class ServerLease {
       if (!this.#stopped) await this.#register();
       return;
     }
-    const gone = this.#watch.look(others, asked);
+    const gone = this.#watch.observe(others, sentAt);
     this.#others = others.length - gone.length;
-    this.#o.onBeat(running, asked);
+    this.#o.onBeat(running, sentAt);
     let released = orphaned;
     for (const other of gone) if (await this.#expire(other)) released = true;
-    // heartbeats continue meanwhile
+    // heartbeats continue during this
     if (released) this.#sweeping ??= this.#sweep();
   }
 

@@ -13,7 +13,7 @@ import type { OtherServer } from "./sql.ts";
 export class ServerWatch {
   readonly #leaseMs: number;
   #seen = new Map<string, { heartbeat: string; since: number }>();
-  #lookedAt = Number.NEGATIVE_INFINITY;
+  #updatedAt = Number.NEGATIVE_INFINITY;
 
   constructor(leaseMs: number) {
     this.#leaseMs = leaseMs;
@@ -21,22 +21,22 @@ export class ServerWatch {
 
   /**
    * Records a query's result and returns the servers that are gone.
-   * @param asked when the query was sent, by `performance.now()`
-   * @param answered when its answer arrived
+   * @param sentAt when the query was sent, by `performance.now()`
+   * @param receivedAt when its result arrived
    */
-  look(others: OtherServer[], asked: number, answered = performance.now()): OtherServer[] {
-    const longest = this.#leaseMs / 2;
-    const seamless = answered - asked <= longest && answered - this.#lookedAt <= longest;
-    this.#lookedAt = answered;
+  observe(others: OtherServer[], sentAt: number, receivedAt = performance.now()): OtherServer[] {
+    const maxGap = this.#leaseMs / 2;
+    const isContinuous = receivedAt - sentAt <= maxGap && receivedAt - this.#updatedAt <= maxGap;
+    this.#updatedAt = receivedAt;
     const seen = new Map<string, { heartbeat: string; since: number }>();
     for (const { server_id, heartbeat } of others) {
-      const before = seamless ? this.#seen.get(server_id) : undefined;
-      seen.set(server_id, before?.heartbeat === heartbeat ? before : { heartbeat, since: answered });
+      const before = isContinuous ? this.#seen.get(server_id) : undefined;
+      seen.set(server_id, before?.heartbeat === heartbeat ? before : { heartbeat, since: receivedAt });
     }
     this.#seen = seen;
     return others.filter((other) => {
       if (isDeadHere(other)) return true;
-      return answered - seen.get(other.server_id)!.since >= this.#leaseMs;
+      return receivedAt - seen.get(other.server_id)!.since >= this.#leaseMs;
     });
   }
 }

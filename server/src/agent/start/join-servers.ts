@@ -41,7 +41,7 @@ export function joinServers(options: JoinOptions, started: Started): { listener:
     graphs: () => parts().hosts.runnable,
     onLost: () => parts().queue.loseAll(),
     onReleased: () => parts().queue.wake(),
-    onBeat: (running, asked) => parts().queue.onBeat(running, asked),
+    onBeat: (running, sentAt) => parts().queue.onBeat(running, sentAt),
     onLostTrace: (trace) => parts().hosts.closeTrace(trace),
   });
   started.add(() =>

@@ -12,7 +12,7 @@ const HOT_SILENCE_MS = 10_000;
 
 export interface AgentStores {
   sql: Sql;
-  /** For statements of every run: creates are serialised, and so are ends. */
+  /** For statements of every run: creates are serialized, and so are ends. */
   hotSql: Sql;
   /** For heartbeats and claims: a dead connection must be noticed within the lease. */
   leaseSql: Sql;

@@ -15,7 +15,7 @@ const shared = { tag: "Store" } as const;
 const noIndex = (field: string) => unprocessable(`"${field}" needs an index: configure store.index in langgraph.json.`);
 
 export function storeRoutes({ sql, store }: Pick<AgentDeps, "sql" | "store">): AgentRoute[] {
-  /** Answers 403 for items that the project's own rules hide from the caller. */
+  /** Responds with 403 for items that the project's own rules hide from the caller. */
   async function refuseForeign(sees: Principal["sees"], item: Parameters<typeof rows.mayWriteItem>[1]): Promise<void> {
     if (sees?.length && !(await rows.mayWriteItem(sql, item, sees))) throw forbidden("Forbidden");
   }

@@ -51,7 +51,7 @@ export const getQuery = z.object({
   namespace: z
     .union([z.string(), z.array(z.string())])
     .optional()
-    .transform((given) => (Array.isArray(given) ? given : (given ?? "").split(".").filter((text) => text !== ""))),
+    .transform((value) => (Array.isArray(value) ? value : (value ?? "").split(".").filter((text) => text !== ""))),
   key: z.string(),
   refresh_ttl: queryBoolean.describe(
     "Whether reading restarts the time to live; absent: store.ttl.refresh_on_read applies.",

@@ -42,10 +42,10 @@ export class SemanticIndex {
     });
     const all = texts.flat();
     if (all.length === 0) return items.map(() => null);
-    const made = await this.#embed(all.length, () => this.#o.embedder.documents(all));
+    const vectors = await this.#embed(all.length, () => this.#o.embedder.documents(all));
     let at = 0;
     return texts.map((own) => {
-      const embeddings = made.slice(at, (at += own.length));
+      const embeddings = vectors.slice(at, (at += own.length));
       return own.length > 0 ? { id: uuid7(), model: this.#o.model, embeddings } : null;
     });
   }
@@ -75,7 +75,7 @@ export class SemanticIndex {
   }
 }
 
-/** Normalises a vector to length 1, so that inner products are cosines. A zero vector is similar to nothing. */
+/** Normalizes a vector to length 1, so that inner products are cosines. A zero vector is similar to nothing. */
 function toUnit(vector: unknown, dims: number): number[] {
   const numbers = vector as number[];
   if (!Array.isArray(vector) && !ArrayBuffer.isView(vector)) throw new Error("a vector must be an array of numbers");

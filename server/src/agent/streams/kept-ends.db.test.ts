@@ -89,7 +89,7 @@ test("writes frames and ends once when their answers are lost", async () => {
   };
   expect(await keepFrames(db.sql, [row])).toMatchObject([{ outcome: "stored", stored: 2 }]);
   expect(await keepFrames(db.sql, [row])).toMatchObject([{ outcome: "stored", stored: 2 }]);
-  // more frames have arrived meanwhile
+  // more frames have arrived in the meantime
   const more = { ...row, count: 3, frames: `${row.frames}id: 2\n\n` };
   expect(await keepFrames(db.sql, [more])).toMatchObject([{ outcome: "behind", stored: 2 }]);
   const again = [{ runId: run.runId, attempt: 2 }];

@@ -189,7 +189,7 @@ export class RunFollower {
     // a deleted run's row has no attempt
     followed.attempt = Math.max(followed.attempt, row?.attempt ?? 0);
     const isSuperseded = stream.execution !== undefined && stream.execution.attempt < followed.attempt;
-    // a write of its own may still hang; its hidden frames have no place in a stream that another attempt continued
+    // one of its writes may still hang; its hidden frames have no place in a stream that another attempt continued
     if (elsewhere || isSuperseded) this.#o.keeper.drop(stream);
     if (row?.frames && !stream.keeping) await this.catchUp(stream, row.frames);
     if (row?.run_status === "pending" || row?.run_status === "running") {

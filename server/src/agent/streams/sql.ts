@@ -143,11 +143,11 @@ export function selectSegmentsAround(
 /** State of a run and its kept stream for a reader on another server; no row when neither exists. */
 export interface FollowedRun {
   run_id: string;
-  /** null: the run is gone. */
+  /** Null when the run has been deleted. */
   run_status: RunStatus | null;
   /** The server that executes or executed it; before that, the one that accepted it. */
   server_id: string | null;
-  /** null: the run is gone. */
+  /** Null when the run has been deleted. */
   attempt: number | null;
   thread_id: string | null;
   /** Whether that server is alive. */

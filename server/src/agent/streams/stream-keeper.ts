@@ -3,7 +3,7 @@
  * streams are those of resumable runs, from their first frame on, and those with a reader on a server that does not
  * execute the run. Their frames are shown to readers after the commit: what a client has seen can be replayed.
  *
- * All streams share one statement at a time; frames that arrive meanwhile go with the next one, so that many frames
+ * All streams share one statement at a time; frames that arrive during it are written by the next one, so that many frames
  * cost one commit. The last frames and the end of the stream are written with the run's final status, in one commit
  * (`end`).
  *
@@ -198,7 +198,7 @@ export class StreamKeeper {
     try {
       while (this.#changed.size > 0) await this.#writeSome();
     } finally {
-      // synchronously after the check for changes, or a change in between would wait for ever
+      // synchronously after the check for changes, or a change in between would wait forever
       this.#draining = undefined;
     }
   }
@@ -278,7 +278,7 @@ export class StreamKeeper {
       return this.#touch(stream);
     }
     if (outcome !== "stored") {
-      // the attempt was incremented meanwhile, and the row is still this server's
+      // the attempt has since been incremented, and the row is still this server's
       if (keeping.attempt !== row.attempt) return this.#touch(stream);
       this.#o.log.warn({ run_id: row.runId, attempt: row.attempt }, "another server writes the frames of this run");
       this.drop(stream);

@@ -38,7 +38,7 @@ export class StreamMarks {
     this.#marks = this.#marks.filter((mark) => mark.frames <= count);
   }
 
-  /** Serialises the marks up to frame `count` as in `run_streams.marks`; null without any. */
+  /** Serializes the marks up to frame `count` as in `run_streams.marks`; null without any. */
   text(count: number): string | null {
     const marks = this.#marks.filter((mark) => mark.frames <= count);
     return marks.length === 0 ? null : marks.map((mark) => `${mark.checkpointId}@${mark.frames}`).join(" ");

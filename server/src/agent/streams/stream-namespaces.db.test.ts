@@ -32,7 +32,7 @@ test("streams only the events of requested namespaces", async () => {
 test("rejects an invalid list of namespaces by name", async () => {
   const { thread_id: thread } = (await call("POST", "/threads", {})).json;
   for (const given of ["[1]", "[", "[]"]) {
-    const answer = await call("POST", `/threads/${thread}/runs/stream?namespace=${encodeURIComponent(given)}`, body);
-    expect([answer.status, answer.text]).toEqual([422, expect.stringContaining("namespace")]);
+    const response = await call("POST", `/threads/${thread}/runs/stream?namespace=${encodeURIComponent(given)}`, body);
+    expect([response.status, response.text]).toEqual([422, expect.stringContaining("namespace")]);
   }
 });

@@ -50,7 +50,7 @@ test("without its database a server is not ready, and after the grace period not
       false,
       expect.stringContaining("The database does not answer"),
     ]);
-    // the checks that its control plane reads are present all the same
+    // the checks that its control plane reads are still present
     expect(deep.json.checks).toMatchObject({ graphs: { trail: true }, graph_hosts: { ok: true } });
 
     await expect.poll(async () => (await call("GET", "/ok")).status).toBe(503);

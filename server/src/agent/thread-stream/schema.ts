@@ -7,9 +7,9 @@ export type ThreadStreamMode = (typeof THREAD_STREAM_MODES)[number];
 const modes = z
   .union([z.string(), z.array(z.string())])
   .optional()
-  .transform((given, context) => {
-    if (given === undefined || given === "") return undefined;
-    const parsed = z.array(z.enum(THREAD_STREAM_MODES)).safeParse(typeof given === "string" ? parseList(given) : given);
+  .transform((value, context) => {
+    if (value === undefined || value === "") return undefined;
+    const parsed = z.array(z.enum(THREAD_STREAM_MODES)).safeParse(typeof value === "string" ? parseList(value) : value);
     if (parsed.success) return parsed.data;
     context.addIssue({ code: "custom", message: `must be among ${THREAD_STREAM_MODES.join(", ")}` });
     return z.NEVER;

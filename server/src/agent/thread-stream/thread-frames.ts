@@ -51,7 +51,7 @@ export type ThreadReaderDeps = ReaderDeps & { threadWatch: ThreadWatch };
 
 /**
  * Opens the stream of a thread's frames. "now" is the moment when this resolves. The stream ends when the signal
- * aborts, the thread is gone, or the server stops. Undefined when the thread does not exist.
+ * aborts, the thread is deleted, or the server stops. Undefined when the thread does not exist.
  */
 export async function openThreadFrames(
   deps: ThreadReaderDeps,
@@ -98,7 +98,7 @@ async function findStart(deps: ThreadReaderDeps, { threadId, from }: ThreadFrame
   if (from !== "now") {
     const run = await selectRunPlace(deps.sql, threadId, from.runId);
     if (run) return { after: run, resumed: { run, from: from.number + 1 } };
-    // rolled back or deleted meanwhile: no frame can follow
+    // rolled back or deleted: no frame can follow
   }
   const run = await selectLastStarted(deps.sql, threadId);
   if (!run) return { after: null };

@@ -25,8 +25,8 @@ afterAll(async () => {
 
 async function post(url: string, path: string, body: unknown) {
   const headers = { "Content-Type": "application/json" };
-  const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
-  return answer.json() as Promise<{ thread_id: string; run_id: string }>;
+  const response = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
+  return response.json() as Promise<{ thread_id: string; run_id: string }>;
 }
 
 interface Frame {

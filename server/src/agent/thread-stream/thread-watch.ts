@@ -7,7 +7,7 @@ import { selectThreadSigns, type ThreadVersion } from "./sql.ts";
 const POLL_MS = 500;
 
 interface Watched {
-  /** Undefined when the thread is gone. */
+  /** Undefined when the thread has been deleted. */
   sign: ThreadVersion | undefined;
   changed: Deferred<void>;
   readers: number;
@@ -22,7 +22,7 @@ export class ThreadWatch {
   readonly #failure: RepeatedFailure;
   #threads = new Map<string, Watched>();
   #timer: NodeJS.Timeout | undefined;
-  #looking = false;
+  #polling = false;
 
   constructor(sql: Sql, log: Log) {
     this.#sql = sql;
@@ -37,7 +37,7 @@ export class ThreadWatch {
     for (const watched of all) wake(watched);
   }
 
-  /** Resolves with the thread's sign once it differs from `known`; undefined when the thread is gone. */
+  /** Resolves with the thread's sign once it differs from `known`; undefined when the thread has been deleted. */
   async next(threadId: string, known: ThreadVersion, signal: AbortSignal): Promise<ThreadVersion | undefined> {
     let watched = this.#threads.get(threadId);
     if (!watched) {
@@ -45,7 +45,7 @@ export class ThreadWatch {
       this.#threads.set(threadId, watched);
     }
     watched.readers += 1;
-    this.#timer ??= setInterval(() => void this.#look(), POLL_MS);
+    this.#timer ??= setInterval(() => void this.#poll(), POLL_MS);
     const leave = () => wake(watched);
     signal.addEventListener("abort", leave);
     try {
@@ -62,12 +62,12 @@ export class ThreadWatch {
 
   /** Checks at once, because a run starts here. */
   touch(threadId: string): void {
-    if (this.#threads.has(threadId)) void this.#look();
+    if (this.#threads.has(threadId)) void this.#poll();
   }
 
-  async #look(): Promise<void> {
-    if (this.#looking) return;
-    this.#looking = true;
+  async #poll(): Promise<void> {
+    if (this.#polling) return;
+    this.#polling = true;
     try {
       const ids = [...this.#threads.keys()];
       const signs = ids.length > 0 ? await selectThreadSigns(this.#sql, ids) : [];
@@ -83,7 +83,7 @@ export class ThreadWatch {
     } catch (error) {
       this.#failure.failed(error);
     } finally {
-      this.#looking = false;
+      this.#polling = false;
       if (this.#threads.size === 0) {
         clearInterval(this.#timer);
         this.#timer = undefined;

@@ -24,11 +24,11 @@ export async function createThread(
   const metadata = threadMetadata(body);
   const ttl = body.ttl ?? defaultTtl(deps.project);
   const supersteps = (body.supersteps ?? []) as Supersteps;
-  const made =
+  const created =
     supersteps.length > 0
       ? await updates.run(() => insertWithState(deps, id, metadata, supersteps, ttl))
       : await insertThread(deps.sql, id, metadata, ttl);
-  if (made !== undefined) return made;
+  if (created !== undefined) return created;
   const existing = body.if_exists === "do_nothing" ? await findPermittedThread(deps.sql, id, sees) : undefined;
   if (existing === undefined) throw conflict("Thread already exists");
   return existing;

@@ -146,12 +146,12 @@ export function threadRoutes(deps: AgentDeps): AgentRoute[] {
       errors: [409],
       async handler({ params, principal }) {
         const id = uuid7();
-        const asked = { thread_id: id, metadata: {} };
-        await deps.access.ask(principal, "threads:create", asked);
+        const authValue = { thread_id: id, metadata: {} };
+        await deps.access.ask(principal, "threads:create", authValue);
         const copy = await rows.copyThread(sql, params.thread_id, id);
         if (copy === undefined) throw conflict("Thread not found");
-        const isMarked = Object.keys(asked.metadata).length > 0;
-        return rawJson((isMarked ? await rows.patchThread(sql, id, asked.metadata) : undefined) ?? copy);
+        const isMarked = Object.keys(authValue.metadata).length > 0;
+        return rawJson((isMarked ? await rows.patchThread(sql, id, authValue.metadata) : undefined) ?? copy);
       },
     }),
     agentRoute({

@@ -8,18 +8,18 @@ export const threadParams = z.object({ thread_id: uuid });
 const strategy = z.enum(["delete", "keep_latest"]);
 
 /**
- * Minutes since the last activity, and the action when they are over; a bare number means deletion. Null is explicit:
- * the thread stays, whatever the project's default is.
+ * Minutes since the last activity after which the thread expires, and the action then; a bare number means deletion. An
+ * explicit null keeps the thread, whatever the project's default is.
  */
 const ttl = z
   .union([minutes, z.object({ ttl: minutes, strategy: strategy.nullish() })])
   .nullish()
   .describe("Minutes, or an object with a strategy. Null: the thread never expires.")
-  .transform((given): ThreadTtl | undefined => {
-    if (given === undefined) return undefined;
-    if (given === null) return { minutes: Infinity, strategy: "delete" };
-    if (typeof given === "number") return { minutes: given, strategy: "delete" };
-    return { minutes: given.ttl, strategy: given.strategy ?? "delete" };
+  .transform((value): ThreadTtl | undefined => {
+    if (value === undefined) return undefined;
+    if (value === null) return { minutes: Infinity, strategy: "delete" };
+    if (typeof value === "number") return { minutes: value, strategy: "delete" };
+    return { minutes: value.ttl, strategy: value.strategy ?? "delete" };
   });
 export interface ThreadTtl {
   /** Infinity: does not expire. */
@@ -59,7 +59,7 @@ export const getQuery = z.object({
   include: z
     .union([z.string(), z.array(z.string())])
     .optional()
-    .transform((given) => [given ?? []].flat().flatMap((names) => names.split(/[\s,"[\]]+/))),
+    .transform((value) => [value ?? []].flat().flatMap((names) => names.split(/[\s,"[\]]+/))),
 });
 
 const part = z.object({ count: z.int(), bytes: z.int() });

@@ -115,7 +115,7 @@ function extracted(sql: Sql, extracts: Extract[]) {
 
 /**
  * threads_by_creation and threads_by_update serve the usual orders, threads_by_metadata the filter. The page is
- * selected first, by keys alone: serialising a thread reads its values, and the planner cannot know that only a page of
+ * selected first, by keys alone: serializing a thread reads its values, and the planner cannot know that only a page of
  * them is needed.
  */
 export async function searchThreads(sql: Sql, search: ThreadSearch, sees?: readonly AccessCondition[]): Promise<Page> {
@@ -163,7 +163,7 @@ export async function selectStateRow(sql: Sql, id: string): Promise<StateRow | u
 
 /** Locks the thread until the transaction ends: no run starts on it, and no other update. */
 export async function lockStateRow(tx: Transaction, id: string): Promise<(StateRow & { busy: boolean }) | undefined> {
-  // serialises updates; the row lock is shared, because the host's own transaction locks the row against runs too
+  // serializes updates; the row lock is shared, because the host's own transaction locks the row against runs too
   // (holds_head)
   await tx`select pg_advisory_xact_lock(hashtextextended(${id}, 1))`;
   const [locked] = await tx`select 1 from threads where thread_id = ${id} for share`;

@@ -11,7 +11,7 @@ const config = fileURLToPath(new URL("../../../test/fixtures/agent-project/langg
 const server = await testAgentServer({}, config);
 const { sql, call } = server;
 
-/** Creates a thread with a finished run, and an update that a host committed while its server stopped. */
+/** Creates a thread with a finished run and a state update that its host committed while the server was stopping. */
 async function updatedThread(): Promise<string> {
   const { thread_id: id } = (await call("POST", "/threads", {})).json as { thread_id: string };
   await call("POST", `/threads/${id}/runs/wait`, { assistant_id: "trail", input: { topic: "a" } });
@@ -25,7 +25,7 @@ async function updatedThread(): Promise<string> {
 
 const readLog = async (id: string) => (await call("GET", `/threads/${id}`)).json.values.log as string[];
 
-test("refreshes a thread's row after a state update whose server died before writing it", async () => {
+test("refreshes a thread's row when the server died after a state update and before writing the row", async () => {
   const id = await updatedThread();
   expect(await readLog(id)).not.toContain("by hand");
   const refreshed: string[] = [];
@@ -45,7 +45,7 @@ test("refreshes a thread's row after a state update whose server died before wri
   expect(await sql`select 1 from stale_threads`).toHaveLength(0);
 });
 
-/** Creates a thread with a finished run, and hosts that report each read of a state. */
+/** Creates a thread with a finished run, and wraps the hosts so that each read of its state calls `onRead`. */
 async function watchedThread(onRead: (id: string, reads: number) => Promise<unknown> | void) {
   const { thread_id: id } = (await call("POST", "/threads", {})).json as { thread_id: string };
   await call("POST", `/threads/${id}/runs/wait`, { assistant_id: "trail", input: { topic: "a" } });
@@ -69,7 +69,7 @@ test("a state read before an update does not overwrite the updated row", async (
   expect(await readLog(id)).toContain("by hand");
 });
 
-test("a state read before an update that commits while the row is locked does not overwrite it either", async () => {
+test("a state read before an update that commits while the row is locked does not overwrite the row", async () => {
   const { id, hosts, seen } = await watchedThread(() => {});
   let refreshed: Promise<void> | undefined;
   await sql.begin(async (tx) => {

@@ -51,10 +51,10 @@ const stateField = z
 /** In a query string: a JSON array, or a repeated parameter. */
 const querySelect = z
   .union([z.string(), z.array(z.string())])
-  .transform((given, context) => {
-    if (typeof given !== "string" || !given.startsWith("[")) return [given].flat();
+  .transform((value, context) => {
+    if (typeof value !== "string" || !value.startsWith("[")) return [value].flat();
     try {
-      return JSON.parse(given) as unknown;
+      return JSON.parse(value) as unknown;
     } catch {
       context.addIssue("must be a JSON array of names");
       return z.NEVER;

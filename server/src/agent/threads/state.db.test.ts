@@ -43,7 +43,7 @@ test("a state contains its checkpoint, its parent and its documented metadata", 
   expect(states[0].parent_checkpoint_id).toBe(states[1].checkpoint_id);
 });
 
-test("reads the state at a checkpoint, by path and by body, and answers 404 for an unknown one", async () => {
+test("reads the state at a checkpoint, by path and by body, and returns 404 for an unknown one", async () => {
   const id = await create();
   await run(id, { assistant_id: "trail", input: { topic: "t" } });
   const { json: states } = await call("POST", `/threads/${id}/history`, {});

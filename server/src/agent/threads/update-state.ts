@@ -8,7 +8,7 @@ import type { StateUpdate } from "./state-schema.ts";
 export const UPDATE_TIMEOUT_MS = 15_000;
 
 /**
- * Writes a checkpoint from given values. The thread's row stays locked meanwhile: a run accepted at the same time waits
+ * Writes a checkpoint from given values. The thread's row stays locked until then: a run accepted at the same time waits
  * and then starts from the updated state, and the second of two updates sees the first.
  * @returns `{"checkpoint": …}` as JSON text
  */

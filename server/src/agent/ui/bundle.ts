@@ -57,8 +57,8 @@ export const globalName = (agent: string): string => `__LGUI_${agent.replaceAll(
  * Builds an agent's components. Rejects with esbuild's message.
  * @returns files by name: `entrypoint.js`, and `entrypoint.css` where components import styles
  */
-export async function bundle(bundler: Esbuild, order: BundleParams): Promise<Map<string, Uint8Array>> {
-  const entry = resolve(order.dir, order.entry);
+export async function bundle(bundler: Esbuild, params: BundleParams): Promise<Map<string, Uint8Array>> {
+  const entry = resolve(params.dir, params.entry);
   const contents = `
     import components from ${JSON.stringify(entry)};
     export function render(name, shadowRootId) {
@@ -68,19 +68,19 @@ export async function bundle(bundler: Esbuild, order: BundleParams): Promise<Map
     }`;
   const { outputFiles } = await bundler.build({
     stdin: { contents, resolveDir: dirname(entry), sourcefile: "entrypoint.js", loader: "js" },
-    outfile: join(order.dir, "entrypoint.js"),
-    absWorkingDir: order.dir,
+    outfile: join(params.dir, "entrypoint.js"),
+    absWorkingDir: params.dir,
     bundle: true,
     write: false,
     format: "iife",
-    globalName: globalName(order.agent),
+    globalName: globalName(params.agent),
     platform: "browser",
     target: "es2022",
     jsx: "automatic",
     minify: true,
     logLevel: "silent",
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [fromPage([...SHARED, ...order.shared])],
+    plugins: [fromPage([...SHARED, ...params.shared])],
   });
   return new Map(outputFiles.map(({ path, contents: bytes }) => [`entrypoint${extname(path)}`, bytes]));
 }

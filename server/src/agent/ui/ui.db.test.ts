@@ -19,9 +19,9 @@ const PROJECT = fileURLToPath(new URL("../../../test/fixtures/ui-project/langgra
 const { call, agent } = await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, PROJECT);
 
 test("returns HTML that loads a component's script and styles from the requested host", async () => {
-  const answer = await call("POST", "/ui/weather", { name: "it's" }, { host: "localhost:2024" });
-  expect(answer.headers.get("content-type")).toBe("text/html; charset=UTF-8");
-  expect(answer.text).toBe(
+  const response = await call("POST", "/ui/weather", { name: "it's" }, { host: "localhost:2024" });
+  expect(response.headers.get("content-type")).toBe("text/html; charset=UTF-8");
+  expect(response.text).toBe(
     `<link rel="stylesheet" href="http://localhost:2024/ui/weather/entrypoint.css" />\n` +
       `<script src="http://localhost:2024/ui/weather/entrypoint.js" ` +
       `onload='__LGUI_weather.render("it&#39;s", "{{shadowRootId}}")'></script>`,
@@ -81,7 +81,7 @@ test("serves built files to every page without a key, and no others", async () =
   }
 });
 
-test("answers 404 for an unknown agent, and 500 for a component that cannot be built", async () => {
+test("returns 404 for an unknown agent, and 500 for a component that cannot be built", async () => {
   const unknown = await call("POST", "/ui/nobody", { name: "weather" });
   expect([unknown.status, unknown.text]).toEqual([404, `UI not found for agent "nobody"`]);
   expect((await call("POST", "/ui/constructor", { name: "x" })).status).toBe(404);

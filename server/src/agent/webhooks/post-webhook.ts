@@ -27,7 +27,7 @@ const DISCARD_MS = 1000;
 
 /**
  * Makes one attempt. The status is the answer, and a body is waited for no longer than a second: a receiver that
- * streams one without end has answered all the same. Redirects are not followed: Standard Webhooks treats them as
+ * streams one without end has still responded. Redirects are not followed: Standard Webhooks treats them as
  * failures, and they would send the body to an unchecked address.
  */
 export async function postWebhook(outbound: Outbound, message: Message): Promise<PostResult> {
@@ -35,7 +35,7 @@ export async function postWebhook(outbound: Outbound, message: Message): Promise
   const overdue = AbortSignal.timeout(timeoutMs);
   try {
     const { dispatcher } = outbound;
-    const answer = await request(url, {
+    const response = await request(url, {
       dispatcher,
       method: "POST",
       headers,
@@ -43,9 +43,9 @@ export async function postWebhook(outbound: Outbound, message: Message): Promise
       signal: overdue,
       headersTimeout: timeoutMs,
     });
-    await discard(answer);
-    const { statusCode } = answer;
-    return { statusCode, error: null, blocked: false, retryAfterMs: retryAfter(answer.headers["retry-after"]) };
+    await discard(response);
+    const { statusCode } = response;
+    return { statusCode, error: null, blocked: false, retryAfterMs: retryAfter(response.headers["retry-after"]) };
   } catch (thrown) {
     const blocked = thrown instanceof OutboundError && (thrown.reason === "blocked" || thrown.reason === "bad_url");
     return { statusCode: null, error: describe(thrown, overdue.aborted, timeoutMs), blocked, retryAfterMs: 0 };

@@ -12,7 +12,7 @@ const shared = { tag: "Webhooks" } as const;
 
 const unknownDelivery = (id: string) => notFound(`Webhook delivery ${id} not found`);
 
-/** The delivery log. Heddle's own extension; peers have none. */
+/** The delivery log. A Heddle extension: the contract has no equivalent. */
 export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
 

@@ -122,11 +122,11 @@ test("dead, slow and hostile receivers with hundreds of messages do not delay a 
   await new Promise((resolve) => setTimeout(resolve, 500));
 
   const good = await receiver();
-  const began = Date.now();
+  const startedAt = Date.now();
   await enqueue(`${good.url}/good`, 40);
   await waitFor(() => expect(good.received.length).toBe(40));
   // one or two polls; the 400 hostile messages would take a second each
-  expect(Date.now() - began).toBeLessThan(15_000);
+  expect(Date.now() - startedAt).toBeLessThan(15_000);
 
   // their cost is bounded: one attempt per pause after five failures
   await new Promise((resolve) => setTimeout(resolve, 2500));
@@ -153,14 +153,14 @@ test("messages for a paused receiver cause no polls, and those for another recei
   const webhookSender = sender({}, {}, sql);
   webhookSender.start();
   await waitFor(() => expect(looks).toBeGreaterThan(0));
-  const began = Date.now();
+  const startedAt = Date.now();
   const before = looks;
   for (let n = 0; n < 60; n++) {
     webhookSender.wake(dead.url);
     await new Promise((resolve) => setTimeout(resolve, 55));
   }
   // by the regular poll, and once a second for calls of `wake`; a poll per call would be 18 a second
-  expect(looks - before).toBeLessThan(((Date.now() - began) / 1000) * 6 + 5);
+  expect(looks - before).toBeLessThan(((Date.now() - startedAt) / 1000) * 6 + 5);
   await enqueue(`${good.url}/beside`);
   webhookSender.wake(good.url);
   await waitFor(() => expect(good.received).toHaveLength(1));

@@ -117,8 +117,8 @@ export class WebhookSender {
 
   /** Number of further messages that the receiver may be sent at once. */
   #mayGet(receiver: string): number {
-    const most = this.#proven.has(receiver) ? this.#o.settings.webhooksPerReceiver : 1;
-    return most - (this.#underWay.get(receiver) ?? 0);
+    const max = this.#proven.has(receiver) ? this.#o.settings.webhooksPerReceiver : 1;
+    return max - (this.#underWay.get(receiver) ?? 0);
   }
 
   get underWay(): number {

@@ -245,7 +245,7 @@ test("calls a path on this server itself", async () => {
 });
 
 test.each([
-  ["a word", "nothing"],
+  ["text that is not a URL", "nothing"],
   ["another scheme", "ftp://hooks.example/"],
   ["credentials", "https://user:password@hooks.example/"],
   ["a port that is not allowed", "https://hooks.example:8443/"],
@@ -253,7 +253,7 @@ test.each([
   ["a private address", "http://10.0.0.1/"],
   ["a number", 5],
   ["nothing at all", ""],
-  ["too much", `https://hooks.example/${"a".repeat(70_000)}`],
+  ["a URL that is too long", `https://hooks.example/${"a".repeat(70_000)}`],
 ])("rejects a webhook that is %s at the request", async (_, webhook) => {
   const thread = await newThread();
   for (const path of ["/runs", "/runs/wait", "/runs/stream", `/threads/${thread}/runs`, "/runs/crons"]) {

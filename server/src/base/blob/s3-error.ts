@@ -122,8 +122,8 @@ export function toStorageError(thrown: unknown, call: string, secrets: readonly 
   const explanation =
     isForeign && status !== 0 ? "the response is not from S3" : (HINTS[code] ?? errorText(error, code));
   const place = error.Region ? `; the bucket is in the region ${error.Region}` : "";
-  const answer = status === 0 ? code : `${code}, HTTP ${status}`;
-  const message = clean(`${call}: ${explanation === "" ? "" : `${explanation} `}(${answer})${place}`, secrets);
+  const reply = status === 0 ? code : `${code}, HTTP ${status}`;
+  const message = clean(`${call}: ${explanation === "" ? "" : `${explanation} `}(${reply})${place}`, secrets);
   return new StorageError(reason, message, { code: clean(code, secrets), status, isForeign });
 }
 

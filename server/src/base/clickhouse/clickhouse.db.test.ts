@@ -180,9 +180,9 @@ test("delays background work of a tenant above its share, but not its callers' q
   const end = deferred<void>();
   const light = share.run("light", () => end.promise);
   const timed = async (store: ClickHouse) => {
-    const began = performance.now();
+    const startedAt = performance.now();
     await store.rows({ name: "t", query: "select 1" });
-    return performance.now() - began;
+    return performance.now() - startedAt;
   };
   expect(await timed(clickhouse.inBackgroundFor("heavy"))).toBeGreaterThanOrEqual(249);
   expect(await timed(clickhouse.forTenant("heavy"))).toBeLessThan(249);

@@ -12,21 +12,21 @@
  */
 export function forCluster(statement: string, cluster: string): string[] {
   if (cluster === "") return [statement];
-  const on = `on cluster \`${cluster.replaceAll("`", "")}\``;
+  const onCluster = `on cluster \`${cluster.replaceAll("`", "")}\``;
   const create = /^create table (?:if not exists )?(\w+)/im.exec(statement);
-  if (create) return createTables(statement, create[1]!, cluster, on);
+  if (create) return createTables(statement, create[1]!, cluster, onCluster);
   const alter = /^alter table (\w+)/im.exec(statement);
   if (!alter) throw new Error(`A migration may only create and alter tables: ${statement.slice(0, 80)}`);
-  const onLocal = statement.replace(/^alter table (\w+)/im, `alter table $1_local ${on}`);
+  const onLocal = statement.replace(/^alter table (\w+)/im, `alter table $1_local ${onCluster}`);
   if (/^-- local only$/m.test(statement)) return [onLocal];
-  return [onLocal, statement.replace(/^alter table (\w+)/im, `alter table $1 ${on}`)];
+  return [onLocal, statement.replace(/^alter table (\w+)/im, `alter table $1 ${onCluster}`)];
 }
 
-function createTables(statement: string, table: string, cluster: string, on: string): string[] {
+function createTables(statement: string, table: string, cluster: string, onCluster: string): string[] {
   const key = /^-- shard by: (.+)$/m.exec(statement)?.[1];
   if (!key) throw new Error(`The migration lacks the sharding key of ${table} ("-- shard by: ...")`);
   const local = statement
-    .replace(/^create table (?:if not exists )?\w+/im, `create table if not exists ${table}_local ${on}`)
+    .replace(/^create table (?:if not exists )?\w+/im, `create table if not exists ${table}_local ${onCluster}`)
     .replace(/engine = (\w*MergeTree)(?:\(([^)]*)\))?/i, (_, engine: string, options?: string) => {
       const place = `'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'`;
       return `engine = Replicated${engine}(${place}${options ? `, ${options}` : ""})`;
@@ -35,7 +35,7 @@ function createTables(statement: string, table: string, cluster: string, on: str
     throw new Error(`The engine of ${table} has no replicated variant`);
   }
   const distributed =
-    `create table if not exists ${table} ${on} as ${table}_local ` +
+    `create table if not exists ${table} ${onCluster} as ${table}_local ` +
     `engine = Distributed('${cluster}', currentDatabase(), ${table}_local, ${key})`;
   return [local, distributed];
 }

@@ -10,7 +10,7 @@ import { forCluster } from "./cluster-ddl.ts";
 export const MIGRATIONS = fileURLToPath(new URL("../../../migrations/clickhouse", import.meta.url));
 
 /**
- * Advisory lock in Postgres that serialises the migrations of concurrent starts. An arbitrary number, reserved for
+ * Advisory lock in Postgres that serializes the migrations of concurrent starts. An arbitrary number, reserved for
  * this.
  */
 const LOCK = 7_236_519;

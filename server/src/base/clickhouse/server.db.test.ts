@@ -53,7 +53,7 @@ test("fails at start when the server does not answer", async () => {
 });
 
 test.each(["nonsense:secret", "localhost:8123", "tcp://u:secret@localhost:9000/x"])(
-  "an invalid ClickHouse URL is an error with the setting's name and without the password: %s",
+  "rejects an invalid ClickHouse URL with an error that names the setting but not the password: %s",
   async (wrong) => {
     await expect(openClickHouse({ ...options, url: wrong })).rejects.toThrow(
       /^CLICKHOUSE_URL must look like (?!.*secret)/,

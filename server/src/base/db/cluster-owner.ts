@@ -25,8 +25,8 @@ export function clusterOwner(clusterDir: string): OsUser | null {
   if (known) return known;
   spawnSync("groupadd", ["--system", ACCOUNT]);
   spawnSync("useradd", ["--system", "--gid", ACCOUNT, "--no-create-home", "--shell", "/usr/sbin/nologin", ACCOUNT]);
-  const made = lookUp();
-  if (made) return made;
+  const created = lookUp();
+  if (created) return created;
   throw new Error(
     `Postgres cannot run as root, and the account "${ACCOUNT}" could not be created. Create it, start as an ` +
       "ordinary user, or set DATABASE_URI.",

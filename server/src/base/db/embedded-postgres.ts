@@ -177,9 +177,9 @@ export class EmbeddedPostgres {
       postmaster = null;
     }
     const spawned = postmaster ? null : await spawnPostmaster(this.#dir, binaries, owner, this.#settings);
-    const began = performance.now();
+    const startedAt = performance.now();
     let guarded = false;
-    for (let told = 5_000; ; await sleep(10)) {
+    for (let nextReport = 5_000; ; await sleep(10)) {
       postmaster = findPostmaster(this.#cluster);
       if (postmaster && !guarded) {
         spawnGuardian(this.#dir, this.#lingerSeconds);
@@ -192,9 +192,9 @@ export class EmbeddedPostgres {
         throw TRANSIENT.test(output) ? new Error(message) : new StartError(message);
       }
       if (!spawned && !postmaster) throw new Error("the running Postgres has exited");
-      if (performance.now() - began > told) {
-        this.#log(`Postgres recovers from a crash, ${told / 1000} s so far`);
-        told *= 2;
+      if (performance.now() - startedAt > nextReport) {
+        this.#log(`Postgres is still recovering from a crash after ${nextReport / 1000} s`);
+        nextReport *= 2;
       }
     }
   }

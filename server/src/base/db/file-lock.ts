@@ -86,7 +86,7 @@ export async function withFileLock<T>(path: string, wait: LockWait, work: () => 
  * Acquires the lock. Throws LockedError when another open file holds it for longer than the wait, even in this process.
  */
 export async function acquireFileLock(path: string, wait: LockWait): Promise<FileLock> {
-  const began = performance.now();
+  const startedAt = performance.now();
   let waits = false;
   for (;;) {
     const descriptor = openLockFile(path);
@@ -95,7 +95,7 @@ export async function acquireFileLock(path: string, wait: LockWait): Promise<Fil
       const holder = readHolder(path);
       const old = locked && isFileOfOldVersion(holder) && processLives(holder);
       const patience = holder && isElsewhere(holder) ? (wait.elsewhereWaitMs ?? wait.waitMs) : wait.waitMs;
-      const left = began + patience - performance.now();
+      const left = startedAt + patience - performance.now();
       if (!locked || old) {
         if (left <= 0) throw new LockedError(path, describeHolder(holder));
         if (!waits) wait.onWait?.(describeHolder(holder));

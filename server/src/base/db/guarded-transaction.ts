@@ -18,8 +18,8 @@ const LOSS_TICK_MS = 5;
  */
 export function guardTransactions(sql: Sql): Sql {
   const begin = sql.begin.bind(sql) as (options: string, work: (tx: Transaction) => unknown) => Promise<unknown>;
-  const guarded = async (...given: [string, Work] | [Work]): Promise<unknown> => {
-    const [options, work] = given.length === 1 ? ["", given[0]] : given;
+  const guarded = async (...args: [string, Work] | [Work]): Promise<unknown> => {
+    const [options, work] = args.length === 1 ? ["", args[0]] : args;
     let over = false;
     try {
       return await begin(options, async (tx) => {
@@ -62,9 +62,9 @@ function refuseWhen(over: () => boolean, tx: Transaction): Transaction {
     get(target, name, receiver) {
       const value: unknown = Reflect.get(target, name, receiver);
       if (name !== "unsafe" && name !== "savepoint" && name !== "file") return value;
-      return (...given: unknown[]) => {
+      return (...args: unknown[]) => {
         check();
-        return (value as (...all: unknown[]) => unknown)(...given);
+        return (value as (...all: unknown[]) => unknown)(...args);
       };
     },
   });

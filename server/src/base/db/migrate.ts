@@ -9,7 +9,7 @@ import { whileAway } from "./retry.ts";
 /** Directory of the numbered migrations and the folder `functions`. */
 export const MIGRATIONS = fileURLToPath(new URL("../../../migrations/postgres", import.meta.url));
 
-/** Advisory lock that serialises the migrations of concurrent starts. An arbitrary number, reserved for this. */
+/** Advisory lock that serializes the migrations of concurrent starts. An arbitrary number, reserved for this. */
 const LOCK = 7_236_518;
 
 export class MigrationError extends Error {

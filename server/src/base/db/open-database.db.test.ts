@@ -21,11 +21,11 @@ function startingUp(): Buffer {
 test("a start waits longer for a recovering Postgres than for an address that refuses connections", async () => {
   const db = await testDatabase();
   const target = new URL(db.uri);
-  const began = performance.now();
+  const startedAt = performance.now();
   const server = createServer((socket) => {
     socket.on("error", () => {});
     // longer than the 3 s for an address where nothing listens
-    if (performance.now() - began < 4000) return socket.once("data", () => socket.end(startingUp()));
+    if (performance.now() - startedAt < 4000) return socket.once("data", () => socket.end(startingUp()));
     const upstream = connect(Number(target.port), target.hostname);
     upstream.on("error", () => socket.destroy());
     return socket.pipe(upstream).pipe(socket);
@@ -36,6 +36,6 @@ test("a start waits longer for a recovering Postgres than for an address that re
   uri.hostname = "127.0.0.1";
   uri.port = String((server.address() as AddressInfo).port);
   const database = await openDatabase({ uri: uri.href, dataDir: tmpdir(), log });
-  expect(performance.now() - began).toBeGreaterThan(4000);
+  expect(performance.now() - startedAt).toBeGreaterThan(4000);
   await database.close();
 }, 40_000);

@@ -67,7 +67,7 @@ const REFUSED_MS = 3000;
 /** Resolves when the database answers. Rejects with its last error on timeout. */
 async function waitForDatabase(address: DatabaseAddress, log: Log): Promise<void> {
   const sql = connect(address, { max: 1, name: "heddle start", silenceMs: 5000 });
-  const began = performance.now();
+  const startedAt = performance.now();
   try {
     for (let tries = 1; ; tries++) {
       try {
@@ -75,7 +75,7 @@ async function waitForDatabase(address: DatabaseAddress, log: Log): Promise<void
         return;
       } catch (error) {
         const patience = isUnreachable(error) ? REFUSED_MS : AWAY_MS;
-        if (!isPassing(error) || performance.now() - began > patience) throw error;
+        if (!isPassing(error) || performance.now() - startedAt > patience) throw error;
         if (tries === 1) log.warn({ err: error }, "the database is not reachable yet; waiting for it");
         await sleep(250);
       }

@@ -3,7 +3,7 @@ import { PERL_LOCKER, PROGRAM_PATH } from "./file-lock.ts";
 
 /**
  * Ends a Postgres without servers. Postgres outlives a killed server, so that the next start adopts it; without a next
- * start it would run for ever. A shell script beside it checks every few seconds, and ends Postgres when for
+ * start it would run forever. A shell script beside it checks every few seconds, and ends Postgres when for
  * `lingerSeconds`, or while a server of another container waits for the directory,
  *
  *  - no file in `users/` is locked (a frozen server's file is locked), and

@@ -17,7 +17,7 @@ test("tells a live process from one that has ended", async () => {
 });
 
 test.runIf(process.platform === "linux")(
-  "a process of another container may be alive, one from before a reboot is gone",
+  "a process in another container may be alive, and one from before a reboot is dead",
   () => {
     const own = identifyProcess(process.pid)!;
     const [place, ticks] = own.started.split("/");

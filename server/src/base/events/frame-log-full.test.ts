@@ -17,11 +17,11 @@ const MEMORY = 256 * 1024;
 const frame = (i: number): Buffer => Buffer.from(`${i}:${"x".repeat(10_000)}\n`);
 
 /** Appends until the log reports that it is full, or `most` frames. */
-async function fill(options: Partial<FrameLogOptions>, most = 300) {
+async function fill(options: Partial<FrameLogOptions>, max = 300) {
   let reason: string | undefined;
   const onFull = (text: string) => (reason = text);
   const log = new FrameLog({ memoryBytes: MEMORY, file: join(dir, "spill"), onFull, ...options });
-  for (let i = 0; i < most && reason === undefined; i++) {
+  for (let i = 0; i < max && reason === undefined; i++) {
     log.append("x", frame(i));
     if (i % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 2));
   }

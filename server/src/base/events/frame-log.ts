@@ -38,7 +38,7 @@ export interface PersistedFrames {
   count(): number;
   /** Whether the other frames are being persisted. */
   isGrowing(): boolean;
-  /** Rejects, or returns fewer, when they are gone. */
+  /** Rejects, or returns fewer, when they are no longer stored. */
   read(from: number, count: number): Promise<Buffer[]>;
 }
 
@@ -255,7 +255,7 @@ export class FrameLog {
       if (!segment?.frames) return;
       const bytes = Buffer.concat(segment.frames);
       const written = await this.#file.append(bytes).catch((error: unknown) => error as Error);
-      // hidden frames may have been dropped meanwhile
+      // hidden frames may have been dropped in the meantime
       if (segment.frames === null || segment.bytes !== bytes.length) continue;
       const { elsewhere, memoryBytes, onFull } = this.#options;
       if (typeof written === "number") segment.fileOffset = written;

@@ -1,7 +1,6 @@
 /**
- * Paths of one endpoint. The trace platform serves each of its endpoints under several, because clients build them from
- * a base address that may or may not end in a prefix (contract trace-platform §0.1). `path` is the one in the
- * contract's document; the others are aliases.
+ * Paths of one endpoint. The trace platform serves each endpoint under several paths, because clients build them from a
+ * base URL that may or may not end in a prefix (contract trace-platform §0.1). `path` is the documented one.
  *
  *     route({ ...v1("/sessions"), method: "GET", … })   // /api/v1/sessions, /sessions, /v1/sessions, /api/sessions
  */
@@ -17,7 +16,7 @@ export const v1 = (path: `/${string}`): Paths => ({
 
 export const v2 = (path: `/${string}`): Paths => ({ path: `/api/v2${path}`, aliases: [`/v2${path}`] });
 
-/** Paths of endpoints that the contract has under `/v1/platform`. */
+/** Paths of endpoints that the contract documents under `/v1/platform`. */
 export const platform = (path: `/${string}`): Paths => ({
   path: `/v1/platform${path}`,
   aliases: [`/api/v1/platform${path}`],

@@ -27,7 +27,7 @@ export interface RequestAudit {
    * Called before the request is handled; it may change something once this has resolved. Rejects when nothing can be
    * written.
    */
-  begins(asked: ValidatedInput): Promise<void>;
+  begins(input: ValidatedInput): Promise<void>;
   /** Called with the response. Resolves when the line is durable; rejects when it could not be written. */
   answered(response: Response): Promise<void>;
   /** Called when the request was refused or failed. A handler that failed may already have changed something. */
@@ -43,7 +43,7 @@ export function createAuditor(
   const kind = spec.audit ?? (reads ? "none" : "change");
   const recorded = kind === "change" || (kind === "data" && guard.auditsData);
   return (c, caller) => {
-    let asked: ValidatedInput = { query: undefined, body: undefined };
+    let input: ValidatedInput = { query: undefined, body: undefined };
     let announced: AnnouncedChange | undefined;
     const auditEntry = (target: Record<string, string>) => ({
       principal: caller() ?? null,
@@ -54,15 +54,15 @@ export function createAuditor(
     });
     return {
       async begins(parsed) {
-        asked = parsed;
+        input = parsed;
         if (kind !== "change" || !caller()) return;
-        announced = await guard.audit.announce(auditEntry(auditTarget(spec, c, asked)));
+        announced = await guard.audit.announce(auditEntry(auditTarget(spec, c, input)));
       },
       async answered(response) {
         if (!recorded || !caller()) return;
         if (!response.ok) return announced?.withdraw();
         const target =
-          kind === "change" ? { ...auditTarget(spec, c, asked), ...(await madeBy(spec, response)) } : c.req.param();
+          kind === "change" ? { ...auditTarget(spec, c, input), ...(await madeBy(spec, response)) } : c.req.param();
         await (announced ?? guard.audit).record({ ...auditEntry(target), status: response.status });
       },
       failed(error) {

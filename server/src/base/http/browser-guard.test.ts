@@ -26,7 +26,7 @@ test("allows pages of the server itself and of allowed origins", () => {
 });
 
 test.each([
-  ["a request of another origin", { origin: "https://evil.example" }],
+  ["a request from another origin", { origin: "https://evil.example" }],
   ["another port of this machine", { origin: "http://localhost:9999", "sec-fetch-site": "same-site" }],
   ["a sandboxed page", { origin: "null" }],
   ["an image or script without an origin", { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }],

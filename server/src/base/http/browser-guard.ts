@@ -14,12 +14,12 @@ import { normalizeAddress } from "./client-ip.ts";
 export interface BrowserPolicy {
   /** Whether requests without a key are served. */
   keyless: boolean;
-  /** Names besides loopback under which a keyless server may be reached, in lower case. */
+  /** Names other than loopback under which a keyless server may be reached, in lower case. */
   hosts: ReadonlySet<string>;
   /** Whether any IP address is accepted as the server's name: for a server that other machines reach on purpose. */
   anyAddress?: boolean;
   /**
-   * Origins allowed to call, besides the server's own. Evaluated at each request, because a project may be reloaded.
+   * Origins allowed to call, in addition to the server's own. Evaluated at each request, because a project may be reloaded.
    */
   allows: (origin: string) => boolean;
   /** Paths that are their own credential and open to every page. */

@@ -32,7 +32,7 @@ export function openPeerCheck(options: PeerCheckOptions): PeerCheck | undefined 
   const known = new WeakMap<Socket, boolean | Promise<boolean>>();
   const working = tablesWork(owners, log);
 
-  async function look(socket: Socket): Promise<boolean> {
+  async function checkPeer(socket: Socket): Promise<boolean> {
     const ends = socketEnds(socket);
     if (!(await working)) return false;
     // the connection has ended, so its owner cannot be determined
@@ -50,12 +50,12 @@ export function openPeerCheck(options: PeerCheckOptions): PeerCheck | undefined 
   return (socket) => {
     const found = known.get(socket);
     if (found !== undefined) return found;
-    const looking = look(socket).then((isConfinedPeer) => {
+    const lookup = checkPeer(socket).then((isConfinedPeer) => {
       if (known.has(socket)) known.set(socket, isConfinedPeer);
       return isConfinedPeer;
     });
-    known.set(socket, looking);
-    return looking;
+    known.set(socket, lookup);
+    return lookup;
   };
 }
 

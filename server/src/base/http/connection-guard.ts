@@ -19,7 +19,7 @@ const MAX_PIPELINED = 16;
 const GRACE_MS = 1000;
 const BURST_FACTOR = 4;
 /** Most connections examined in search of one to close. */
-const LOOKED_AT = 200;
+const MAX_EXAMINED = 200;
 const CHECK_EVERY_MS = 500;
 /** Unread bytes on all unknown connections together. */
 const UNKNOWN_UNREAD_BYTES = 16 * MIB;
@@ -75,8 +75,8 @@ export class ConnectionGuard {
   #connected(socket: Duplex): void {
     // a connection that was upgraded and returned to the server is known already
     if (connections.has(socket)) return;
-    const most = BURST_FACTOR * this.#settings.maxUnknownConnections;
-    if (this.#unknown.size >= most && !this.#closeOldest(0)) {
+    const max = BURST_FACTOR * this.#settings.maxUnknownConnections;
+    if (this.#unknown.size >= max && !this.#closeOldest(0)) {
       socket.destroy();
       return;
     }
@@ -98,9 +98,9 @@ export class ConnectionGuard {
   /** Closes the oldest unknown connection that has at least this age. @returns false when there is none */
   #closeOldest(ageMs: number): boolean {
     const before = performance.now() - ageMs;
-    let looked = 0;
+    let examined = 0;
     for (const { socket, since, open, leave } of this.#unknown) {
-      if (++looked > LOOKED_AT || since > before) return false;
+      if (++examined > MAX_EXAMINED || since > before) return false;
       const isAnswered = open.size > 0 && [...open].every(({ complete }) => complete);
       if (isAnswered) continue;
       leave();

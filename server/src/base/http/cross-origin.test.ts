@@ -12,9 +12,9 @@ const ask = async (allows: (origin: string) => boolean, origin: string, prefligh
   app.use(allowOrigins(allows));
   app.post("/", (c) => c.text(""));
   const headers = { origin, ...(preflight && { "access-control-request-method": "POST" }) };
-  const answer = await app.request("/", { method: preflight ? "OPTIONS" : "POST", headers });
-  expect(answer.headers.get("access-control-allow-credentials")).toBeNull();
-  return answer.headers.get("access-control-allow-origin");
+  const response = await app.request("/", { method: preflight ? "OPTIONS" : "POST", headers });
+  expect(response.headers.get("access-control-allow-credentials")).toBeNull();
+  return response.headers.get("access-control-allow-origin");
 };
 
 test("allows only named origins, and never cookies", async () => {
@@ -72,10 +72,10 @@ test("keeps responses as the handler made them, and exposes the readable headers
     });
     app.onError((_, c) => c.text("failed", 500));
     const get = async (path: string) => {
-      const answer = await app.request(path, { headers: { origin: "https://app.example" } });
-      expect(answer.headers.get("access-control-allow-origin")).toBe("https://app.example");
-      expect(answer.headers.get("access-control-expose-headers")).toMatch(/content-location,idempotent-replayed,/);
-      return { status: answer.status, text: await answer.text(), headers: answer.headers };
+      const response = await app.request(path, { headers: { origin: "https://app.example" } });
+      expect(response.headers.get("access-control-allow-origin")).toBe("https://app.example");
+      expect(response.headers.get("access-control-expose-headers")).toMatch(/content-location,idempotent-replayed,/);
+      return { status: response.status, text: await response.text(), headers: response.headers };
     };
     const json = await get("/json");
     expect([json.status, json.text, json.headers.getSetCookie()]).toEqual([201, '{"ok":true}', ["a=1", "b=2"]]);
@@ -93,7 +93,7 @@ test("adds Vary: Origin to a response that depends on the origin", async () => {
   const app = new Hono();
   app.use(allowOrigins((origin) => origin === "https://a.example"));
   app.get("/", (c) => c.text("", 200, { Vary: "Accept" }));
-  const answer = await app.request("/", { headers: { origin: "https://b.example" } });
-  expect(answer.headers.get("vary")).toBe("Accept, Origin");
-  expect(answer.headers.has("access-control-allow-origin")).toBe(false);
+  const response = await app.request("/", { headers: { origin: "https://b.example" } });
+  expect(response.headers.get("vary")).toBe("Accept, Origin");
+  expect(response.headers.has("access-control-allow-origin")).toBe(false);
 });

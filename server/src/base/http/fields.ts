@@ -69,7 +69,7 @@ export const queryMany = <T extends z.ZodType<string, string>>(item: T, max = 10
   z
     .union([item, z.array(item).max(max)])
     .optional()
-    .transform((given) => (given === undefined ? undefined : ([given].flat() as string[])));
+    .transform((value) => (value === undefined ? undefined : ([value].flat() as string[])));
 
 /** `true` or `false` in a query string; undefined when absent. */
 export const queryBoolean = z

@@ -41,9 +41,9 @@ const routes = [
 let allowed = true;
 const authenticator = {
   ...openGuard.authenticator,
-  authenticate: (...given: Parameters<typeof openGuard.authenticator.authenticate>) => {
+  authenticate: (...args: Parameters<typeof openGuard.authenticator.authenticate>) => {
     if (!allowed) throw unauthorized("no");
-    return openGuard.authenticator.authenticate(...given);
+    return openGuard.authenticator.authenticate(...args);
   },
 };
 mountRoutes(app, routes, { ...openGuard, authenticator }, { maxBytes: 100_000, gate });

@@ -158,9 +158,9 @@ test("answers too large headers with 431, and malformed and ambiguous requests w
 
 test("a starting server answers with JSON and Retry-After", async () => {
   const early = await listenHttp("127.0.0.1", 0, readOptions({ ...connectionOptions, ...clientIpOptions }, {}));
-  const answer = await fetch(early.url);
-  expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "1"]);
-  expect(await answer.json()).toEqual({ detail: "Starting." });
+  const response = await fetch(early.url);
+  expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+  expect(await response.json()).toEqual({ detail: "Starting." });
   await early.close();
 });
 

@@ -31,7 +31,7 @@ export async function readJson(c: Context): Promise<unknown> {
 const incomplete = () => new AppError(400, "The request body did not arrive completely.");
 
 /**
- * JSON is parsed to any depth, but serialised, walked and stored recursively, which fails beyond some thousand levels.
+ * JSON is parsed to any depth, but serialized, walked and stored recursively, which fails beyond some thousand levels.
  */
 const MAX_DEPTH = 1000;
 

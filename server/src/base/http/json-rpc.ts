@@ -26,7 +26,7 @@ export const rpcAnswer = z
   })
   .meta({ id: "JsonRpcAnswer" });
 
-/** Failure of a method; `code` as numbered by JSON-RPC and the protocol above it. */
+/** Error response of a method. `code` is defined by JSON-RPC or the protocol that uses it. */
 export class RpcError extends Error {
   override name = "RpcError";
   readonly code: number;
@@ -40,35 +40,35 @@ export class RpcError extends Error {
 interface RpcMessage {
   /** Undefined for a notification, which gets no response. */
   id: RpcId | undefined;
-  /** Undefined for a response of the client. */
+  /** Undefined for a response from the client. */
   method: string | undefined;
   params: unknown;
 }
 
 /** Reads one message. Throws RpcError when it is malformed. */
 async function readRpc(c: Context): Promise<RpcMessage> {
-  let given: unknown;
+  let body: unknown;
   try {
-    given = await readJson(c);
+    body = await readJson(c);
   } catch (error) {
     if (!(error instanceof AppError) || error.status === 413) throw error;
     throw new RpcError(error.status === 400 ? PARSE_ERROR : INVALID_REQUEST, error.message);
   }
-  if (Array.isArray(given))
+  if (Array.isArray(body))
     throw new RpcError(INVALID_REQUEST, "Batches are not supported; send one message per request.");
-  const { jsonrpc, id, method, params, result, error } = given as Record<string, unknown>;
+  const { jsonrpc, id, method, params, result, error } = body as Record<string, unknown>;
   const isId = id === undefined || id === null || typeof id === "string" || typeof id === "number";
   if (jsonrpc !== "2.0" || !isId) throw new RpcError(INVALID_REQUEST, "The request is not a JSON-RPC 2.0 message.");
   if (typeof method === "string") return { id: id as RpcId | undefined, method, params };
   if (result === undefined && error === undefined) {
-    throw new RpcError(INVALID_REQUEST, "The JSON-RPC request lacks a method.");
+    throw new RpcError(INVALID_REQUEST, "The JSON-RPC request has no method.");
   }
   return { id: undefined, method: undefined, params };
 }
 
 export const rpcResult = (id: RpcId, result: unknown): string => JSON.stringify({ jsonrpc: "2.0", id, result });
 
-/** Serialises a failure. Caller errors keep their message; other details are not disclosed. */
+/** Serializes an error response. Errors of the caller keep their message; internal details are not disclosed. */
 export function rpcFailure(id: RpcId, thrown: unknown): string {
   const error =
     thrown instanceof RpcError
@@ -79,7 +79,7 @@ export function rpcFailure(id: RpcId, thrown: unknown): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error });
 }
 
-/** Returns the reason of a transient failure; hides the details of a bug. */
+/** Returns the reason for a transient failure; hides the details of a bug. */
 function internalMessage(thrown: unknown): string {
   if (thrown instanceof AppError) return thrown.message;
   const { status, message } = translate(thrown);
@@ -122,7 +122,7 @@ export async function answerRpc(
     const message = await readRpc(c);
     if (message.method === undefined || message.id === undefined) {
       if (notified) return notified(c);
-      throw new RpcError(INVALID_REQUEST, "The JSON-RPC request lacks an id.");
+      throw new RpcError(INVALID_REQUEST, "The JSON-RPC request has no id.");
     }
     id = message.id;
     return await call({ id, method: message.method, params: message.params });

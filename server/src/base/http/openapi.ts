@@ -104,7 +104,7 @@ function describeParameters(
 
 function response(out: Answer | Answer[] | null, schemas: Record<string, Json>): Json {
   if (out === null) return { description: "Done; no content" };
-  const content = Object.fromEntries([out].flat().map((answer) => mediaType(answer, schemas)));
+  const content = Object.fromEntries([out].flat().map((schema) => mediaType(schema, schemas)));
   return { description: "text/event-stream" in content ? "Server-sent events" : "Success", content };
 }
 

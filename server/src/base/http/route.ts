@@ -69,7 +69,7 @@ interface Endpoint<P extends Shape, Q extends Shape, B extends Shape> {
   maxBodyBytes?: number;
   /** Whether the handler streams the body to disk and limits it itself. */
   streamsBody?: true;
-  /** Answers by status; null: no body. Several when the caller chooses between content types. */
+  /** Response schemas by status; null: no body. Several when the caller chooses between content types. */
   out: Record<number, Answer | Answer[] | null>;
   /** Error statuses besides those implied by the rest of the declaration (`errorStatuses`). */
   errors?: readonly ErrorStatus[];
@@ -125,7 +125,7 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, ma
         let release: (() => void) | undefined;
         try {
           if (spec.permission !== "public") {
-            principal = await recognise(guard.authenticator, c, spec.scope !== "organization");
+            principal = await recognize(guard.authenticator, c, spec.scope !== "organization");
             if (!principal.permissions.has(spec.permission)) throw lacks(spec.permission);
             markKnown(requestSocket(c));
           }
@@ -171,14 +171,21 @@ async function askAgain(guard: Guard, c: Context, { permission, scope }: Route):
 const PRINCIPAL = "heddle.principal";
 
 /** Authenticates the caller, once per request. Throws 401 or 403. */
-export async function recognise(authenticator: Authenticator, c: Context, needsWorkspace = true): Promise<Principal> {
+export async function recognize(authenticator: Authenticator, c: Context, needsWorkspace = true): Promise<Principal> {
   const known = c.get(PRINCIPAL) as Principal | undefined;
   if (known) return known;
   const { method, raw } = c.req;
   const ip = clientIp(c);
   const socket = requestSocket(c);
-  const asked = authenticator.authenticate({ headers: raw.headers, method, ip, socket, request: raw, needsWorkspace });
-  const principal = await asked;
+  const authentication = authenticator.authenticate({
+    headers: raw.headers,
+    method,
+    ip,
+    socket,
+    request: raw,
+    needsWorkspace,
+  });
+  const principal = await authentication;
   c.set(PRINCIPAL, principal);
   return principal;
 }
@@ -206,7 +213,7 @@ function readQuery(c: Context): Record<string, string | string[]> {
   return Object.fromEntries(Object.entries(c.req.queries()).map(([key, all]) => [key, all.length > 1 ? all : all[0]!]));
 }
 
-/** Returns JSON text unparsed, as serialised by the database or a graph host. */
+/** Returns JSON text unparsed, as serialized by the database or a graph host. */
 export function rawJson(text: string | Buffer, headers: Record<string, string> = {}, status = 200): Response {
   return new Response(text as BodyInit, { status, headers: { "Content-Type": "application/json", ...headers } });
 }

@@ -101,9 +101,10 @@ export class WebSockets {
     const upgrade: Upgrade = {};
     const env = { incoming: request, upgrade };
     this.#opening += 1;
-    const asked = (async () => fetch(new Request(url, { headers: upgradeHeaders(request, url) }), env))();
-    const answer = await asked.finally(() => (this.#opening -= 1));
-    if (!upgrade.onOpen || !answer.ok) return refuseUpgrade(socket, answer.status, await answer.text(), answer.headers);
+    const responding = (async () => fetch(new Request(url, { headers: upgradeHeaders(request, url) }), env))();
+    const response = await responding.finally(() => (this.#opening -= 1));
+    if (!upgrade.onOpen || !response.ok)
+      return refuseUpgrade(socket, response.status, await response.text(), response.headers);
     if (socket.destroyed) return;
     const { onOpen } = upgrade;
     const server = await this.#openServer();

@@ -39,10 +39,10 @@ const NAT64 = ipaddr.IPv6.parseCIDR("64:ff9b::/96");
  * NAT64) is returned as such, because packets arrive there. Scopes (%eth0) are dropped.
  */
 export function parseAddress(text: string): Address | null {
-  const bare = text.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
-  if (ipaddr.IPv4.isValidFourPartDecimal(bare)) return ipaddr.IPv4.parse(bare);
-  if (!ipaddr.IPv6.isValid(bare)) return null;
-  const address = ipaddr.IPv6.parse(bare);
+  const unwrapped = text.replace(/^\[|\]$/g, "").replace(/%.*$/, "");
+  if (ipaddr.IPv4.isValidFourPartDecimal(unwrapped)) return ipaddr.IPv4.parse(unwrapped);
+  if (!ipaddr.IPv6.isValid(unwrapped)) return null;
+  const address = ipaddr.IPv6.parse(unwrapped);
   if (address.isIPv4MappedAddress()) return address.toIPv4Address();
   if (address.match(NAT64)) return new ipaddr.IPv4(address.toByteArray().slice(12));
   return address;

@@ -76,6 +76,6 @@ function guard(
 }
 
 function refuseLiteral(policy: OutboundPolicy, host: string, port: number): void {
-  const bare = host.replace(/^\[|\]$/g, "");
-  if (isIP(bare) !== 0) refuseAddress(policy, bare, bare, port);
+  const hostname = host.replace(/^\[|\]$/g, "");
+  if (isIP(hostname) !== 0) refuseAddress(policy, hostname, hostname, port);
 }

@@ -120,10 +120,10 @@ test("DNS rebinding: resolves a name once per connection, and blocks a later pri
 });
 
 test.each([
-  ["an address", (port: number) => `http://${INSIDE}:${port}/`],
-  ["an odd notation", (port: number) => `http://2130706433:${port}/`],
+  ["an IP address", (port: number) => `http://${INSIDE}:${port}/`],
+  ["a decimal IP address", (port: number) => `http://2130706433:${port}/`],
   ["IPv6", (port: number) => `http://[::ffff:7f00:1]:${port}/`],
-  ["a name", (port: number) => `http://evil.example:${port}/`],
+  ["a host name", (port: number) => `http://evil.example:${port}/`],
   ["metadata", () => "http://169.254.169.254/latest/meta-data/iam/"],
 ])("does not follow a redirect to a private address, written as %s", async (_, location) => {
   const { port, knocks } = await victim();
@@ -250,10 +250,10 @@ test("a slow body reaches the total limit, and a stalled one the idle limit", as
     response.on("close", () => clearInterval(drip));
   });
   const way = outbound({ "slow.example": [INTERNET] });
-  const began = Date.now();
+  const startedAt = Date.now();
   const dripped = await failure(way.fetch(`http://slow.example:${port}/drips`, {}, { totalMs: 600 }));
   expect(dripped.message).toContain("within 600 ms");
-  expect(Date.now() - began).toBeLessThan(10_000);
+  expect(Date.now() - startedAt).toBeLessThan(10_000);
   const stopped = await failure(way.fetch(`http://slow.example:${port}/stops`, {}, { bodyMs: 200 }));
   expect(stopped.message).toContain("sent nothing for 200 ms");
 });
@@ -264,9 +264,9 @@ test("a name server that never answers reaches the limit for connecting", async 
     limits: { connectMs: 300 },
   });
   cleanups.push(() => way.close());
-  const began = Date.now();
+  const startedAt = Date.now();
   expect(await failure(way.fetch("http://slow-dns.example/"))).toMatchObject({ reason: "timeout" });
-  expect(Date.now() - began).toBeLessThan(10_000);
+  expect(Date.now() - startedAt).toBeLessThan(10_000);
 });
 
 test("reports an unknown name, a closed port and a response that is not HTTP", async () => {

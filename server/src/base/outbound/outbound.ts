@@ -89,18 +89,18 @@ export function createOutbound(
 }
 
 async function call(
-  way: Pick<Outbound, "policy" | "dispatcher">,
+  outbound: Pick<Outbound, "policy" | "dispatcher">,
   target: string | URL,
   init: OutboundInit,
   limits: OutboundLimits,
 ): Promise<Response> {
   const overdue = AbortSignal.timeout(limits.totalMs);
   const signal = init.signal ? AbortSignal.any([overdue, init.signal]) : overdue;
-  let hop = firstHop(checkUrl(way.policy, target), init);
+  let hop = firstHop(checkUrl(outbound.policy, target), init);
   for (let redirects = 0; ; redirects++) {
     let answer: { response: Response; location: string | null };
     try {
-      answer = await exchange(way.dispatcher, hop, signal, limits);
+      answer = await exchange(outbound.dispatcher, hop, signal, limits);
     } catch (error) {
       if (init.signal?.aborted) throw init.signal.reason;
       throw translate(error, hop.url, overdue.aborted, limits);
@@ -112,7 +112,7 @@ async function call(
       throw new OutboundError("redirect", `${hop.url.host} redirected more than ${redirects} times.`);
     }
     const next = followRedirect(hop, response.status, location);
-    hop = { ...next, url: checkUrl(way.policy, next.url) };
+    hop = { ...next, url: checkUrl(outbound.policy, next.url) };
   }
 }
 
@@ -157,7 +157,7 @@ async function exchange(dispatcher: UndiciAgent, hop: Hop, signal: AbortSignal, 
 function translate(error: unknown, url: URL, overdue: boolean, limits: OutboundLimits): Error {
   if (error instanceof OutboundError) return error;
   const { code = "" } = error as { code?: string };
-  const late = (what: string) => new OutboundError("timeout", `${url.host} ${what}.`, error);
+  const late = (problem: string) => new OutboundError("timeout", `${url.host} ${problem}.`, error);
   if (overdue) return late(`did not complete its response within ${limits.totalMs} ms`);
   if (code === "UND_ERR_CONNECT_TIMEOUT") return late("did not accept the connection in time");
   if (code === "UND_ERR_HEADERS_TIMEOUT") return late(`did not answer within ${limits.headersMs} ms`);

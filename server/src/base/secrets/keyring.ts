@@ -2,7 +2,7 @@ import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:cry
 
 import { ConfigError } from "../config/options.ts";
 
-/** Key-encryption key. `KeyObject`s print and serialise without their content. */
+/** Key-encryption key. `KeyObject`s print and serialize without their content. */
 export interface RingKey {
   id: string;
   /** Wraps the data keys of records (AES-256). */

@@ -39,14 +39,14 @@ let made = 0;
 const OUTSIDE = join(dataDir, "stolen");
 
 test.each<[string, TarEntry[], string]>([
-  ["a path upwards", [{ path: "../../../../stolen", text: "x" }], "points outside the archive"],
-  ["a path upwards in the middle", [{ path: "a/../../stolen", text: "x" }], "points outside the archive"],
+  ["a path with leading ..", [{ path: "../../../../stolen", text: "x" }], "points outside the archive"],
+  ["a path with .. in the middle", [{ path: "a/../../stolen", text: "x" }], "points outside the archive"],
   ["an absolute path", [{ path: OUTSIDE, text: "x" }], "absolute"],
   ["a backslash", [{ path: "..\\..\\stolen", text: "x" }], "backslash"],
-  ["a line end in a name", [{ path: "a\nb", text: "x" }], "control characters"],
+  ["a line break in a name", [{ path: "a\nb", text: "x" }], "control characters"],
   ["a symbolic link", [{ path: "link", type: "2", link: "/etc/passwd" }], "symbolic link"],
   [
-    "a link that is written through",
+    "a write through a link",
     [
       { path: "d", type: "2", link: "/tmp" },
       { path: "d/stolen", text: "x" },
@@ -56,14 +56,14 @@ test.each<[string, TarEntry[], string]>([
   ["a hard link", [{ path: "link", type: "1", link: "/etc/passwd" }], "hard link"],
   ["a device", [{ path: "null", type: "3" }], "only files and directories are accepted"],
   ["too many files", Array.from({ length: 60 }, (_, n) => ({ path: `f${n}`, text: "" })), "more than 50 entries"],
-  ["a bomb", [{ path: "zeros", text: "\0".repeat(5_000_000) }], "more than 3 MiB"],
+  ["a decompression bomb", [{ path: "zeros", text: "\0".repeat(5_000_000) }], "more than 3 MiB"],
   [
-    "a file where a directory is",
+    "a file in place of a directory",
     [
       { path: "a/b", text: "x" },
       { path: "a", text: "y" },
     ],
-    "the same name",
+    "a duplicate path",
   ],
 ])("rejects an archive with %s", async (_, entries, reason) => {
   const { message, log } = await failing(createArchive([...project, ...entries]));
@@ -75,10 +75,10 @@ test.each<[string, TarEntry[], string]>([
 });
 
 test.each<[string, Buffer, object, string]>([
-  ["no tar in it", gzipSync(Buffer.from("x".repeat(3000))), {}, "cannot be read"],
+  ["content that is not a tar", gzipSync(Buffer.from("x".repeat(3000))), {}, "cannot be read"],
   ["its end missing", createArchive(graphProject("x")).subarray(0, 200), {}, "cannot be read"],
   ["no langgraph.json", createArchive({ "readme.md": "" }), {}, "The project has no file langgraph.json"],
-  ["a langgraph.json that is none", createArchive({ "langgraph.json": "{" }), {}, "not valid JSON"],
+  ["a malformed langgraph.json", createArchive({ "langgraph.json": "{" }), {}, "not valid JSON"],
   ["no graph", createArchive({ "langgraph.json": '{"graphs":{}}' }), {}, "must name at least one graph"],
   [
     "env outside",
@@ -86,14 +86,9 @@ test.each<[string, Buffer, object, string]>([
     {},
     "outside",
   ],
+  ["a malformed package.json", createArchive(graphProject("x", { "package.json": "nope" })), {}, "package.json is not"],
   [
-    "a package.json that is none",
-    createArchive(graphProject("x", { "package.json": "nope" })),
-    {},
-    "package.json is not",
-  ],
-  [
-    "a lock file that does not fit",
+    "a lock file that does not match package.json",
     createArchive(
       graphProject("x", {
         "package.json": '{"name":"a","version":"1.0.0","dependencies":{"b":"1.0.0"}}',
@@ -105,12 +100,7 @@ test.each<[string, Buffer, object, string]>([
     '"npm ci --prefer-offline --no-audit --no-fund" failed with exit code 1',
   ],
   ["a command that fails", createArchive(graphProject("x")), { install_command: "node nothing.js" }, "exit code 1"],
-  [
-    "a command that there is not",
-    createArchive(graphProject("x")),
-    { install_command: "no-such-command" },
-    "exit code 127",
-  ],
+  ["an unknown command", createArchive(graphProject("x")), { install_command: "no-such-command" }, "exit code 127"],
 ])("a project with %s fails in its build with the reason in the log", async (_, archive, config, reason) => {
   const fresh = await createDeployment(call, `broken-${++made}`);
   const revision = await deployArchive(call, fresh, archive, { source_config: config });

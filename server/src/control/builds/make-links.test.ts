@@ -30,11 +30,11 @@ test("creates links within the project, to files, to directories and through eac
 });
 
 test.each([
-  ["one upwards, to what is not there yet", [{ path: "a/l", target: "../../later" }]],
-  ["an absolute one", [{ path: "l", target: "/etc/passwd" }]],
-  ["one upwards", [{ path: "l", target: "../secret" }]],
+  ["a relative link to a path that does not exist yet, outside the project", [{ path: "a/l", target: "../../later" }]],
+  ["an absolute link", [{ path: "l", target: "/etc/passwd" }]],
+  ["a relative link to a path outside the project", [{ path: "l", target: "../secret" }]],
   [
-    "one that looks as if it stayed inside",
+    "a link that only appears to stay inside",
     [
       { path: "a/b/top", target: "../.." },
       { path: "l", target: "a/b/top/../secret" },

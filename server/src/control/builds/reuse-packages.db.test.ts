@@ -45,12 +45,12 @@ const project = (name: string) => {
   return createArchive({ ...files, "graph.mjs": graph });
 };
 const word = async (name: string) => {
-  const answer = await fetch(`${url}/d/${name}/runs/wait`, {
+  const response = await fetch(`${url}/d/${name}/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ assistant_id: "echo", input: {} }),
   });
-  return ((await answer.json()) as { word?: string }).word;
+  return ((await response.json()) as { word?: string }).word;
 };
 const build = async (id: string, archive: Buffer, until: string, body: object = {}) => {
   const revision = await deployArchive(call, id, archive, body);

@@ -52,15 +52,15 @@ test("the key depends on the lock file, npm settings and install command", () =>
 });
 
 test.each<[string, string, string]>([
-  ["a script of its own that installs", project({ manifest: { scripts: { postinstall: "node x.js" } } }), CI],
+  ["an install script of the project", project({ manifest: { scripts: { postinstall: "node x.js" } } }), CI],
   ["workspaces", project({ manifest: { workspaces: ["a"] } }), CI],
-  ["a package that is a link", project({ packages: { "node_modules/c": { link: true, resolved: "c" } } }), CI],
-  ["a package of its own files", project({ packages: { "node_modules/c": { resolved: "file:c.tgz" } } }), CI],
-  ["a package beside the others", project({ packages: { "vendor/c": { version: "1.0.0" } } }), CI],
+  ["a linked package", project({ packages: { "node_modules/c": { link: true, resolved: "c" } } }), CI],
+  ["a package from a local file", project({ packages: { "node_modules/c": { resolved: "file:c.tgz" } } }), CI],
+  ["a package outside node_modules", project({ packages: { "vendor/c": { version: "1.0.0" } } }), CI],
   ["another manager", project(), "pnpm install --frozen-lockfile"],
   ["no lock file", write({ "package.json": "{}" }), CI],
   ["an old lock file", write({ "package.json": "{}", "package-lock.json": '{"lockfileVersion":1}' }), CI],
-  ["a lock file that is none", write({ "package.json": "{}", "package-lock.json": "{" }), CI],
+  ["a malformed lock file", write({ "package.json": "{}", "package-lock.json": "{" }), CI],
 ])("a project with %s installs its packages each time", (_, directory, command) => {
   expect(packagesKey(directory, command, {})).toBeNull();
 });

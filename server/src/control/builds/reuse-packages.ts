@@ -65,7 +65,7 @@ export async function notePackages(home: string, note: Note): Promise<void> {
 /** Creates `to` with everything in `from` except its `.cache`. */
 export type CopyPackages = (from: string, to: string) => Promise<void>;
 
-/** Hard-links files: fast, and safe where no untrusted user can change the directories meanwhile. */
+/** Hard-links files: fast, and safe where no untrusted user can change the directories during the call. */
 export const linkPackages: CopyPackages = (from, to) => linkTree(from, to, from);
 
 /**

@@ -33,7 +33,7 @@ export async function unpack(
   let entries = 0;
   let bytes = 0;
   let failure: Error | undefined;
-  const made = new Set<string>();
+  const created = new Set<string>();
   const links: Link[] = [];
   let writing: Promise<unknown> = Promise.resolve();
   const stop = new AbortController();
@@ -89,9 +89,9 @@ export async function unpack(
   }
 
   async function makeDirectory(path: string): Promise<void> {
-    if (made.has(path)) return;
+    if (created.has(path)) return;
     await mkdir(join(directory, path), { recursive: true, mode: 0o700 });
-    made.add(path);
+    created.add(path);
   }
 
   const counted = new Transform({
@@ -142,7 +142,7 @@ export async function unpack(
     return { entries, bytes };
   } catch (error) {
     const first = failure ?? error;
-    // the current write gets no more data, and would wait for ever
+    // the current write gets no more data, and would wait forever
     stop.abort();
     await writing.catch(() => {});
     throw explain(first);
@@ -156,15 +156,15 @@ const FILES: ReadonlySet<string> = new Set(["File", "OldFile", "ContiguousFile"]
 
 /** Returns a path below the directory, with / as separator; throws for any other. */
 export function safePath(path: string): string {
-  const what = `The archive contains the path ${quote(path)}`;
+  const subject = `The archive contains the path ${quote(path)}`;
   // oxlint-disable-next-line no-control-regex -- these are what must not be there
-  if (/[\x00-\x1f\x7f]/.test(path)) throw new BuildError(`${what}, which contains control characters.`);
-  if (path.includes("\\")) throw new BuildError(`${what}, which contains a backslash.`);
-  if (path.startsWith("/") || /^[a-z]:/i.test(path)) throw new BuildError(`${what}, which is absolute.`);
+  if (/[\x00-\x1f\x7f]/.test(path)) throw new BuildError(`${subject}, which contains control characters.`);
+  if (path.includes("\\")) throw new BuildError(`${subject}, which contains a backslash.`);
+  if (path.startsWith("/") || /^[a-z]:/i.test(path)) throw new BuildError(`${subject}, which is absolute.`);
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
-  if (parts.includes("..")) throw new BuildError(`${what}, which points outside the archive.`);
+  if (parts.includes("..")) throw new BuildError(`${subject}, which points outside the archive.`);
   if (parts.length > 64 || parts.some((part) => Buffer.byteLength(part) > 255)) {
-    throw new BuildError(`${what}, which is too long.`);
+    throw new BuildError(`${subject}, which is too long.`);
   }
   return parts.join("/");
 }

@@ -7,18 +7,18 @@ export const MASK = "********";
 
 type EnvironmentOwner = { purpose: "deployment-env" | "revision-env"; id: string };
 
-export async function readEnvironment(secrets: Secrets, of: EnvironmentOwner, tx?: Transaction): Promise<Secret[]> {
-  const text = await secrets.get(of, tx);
+export async function readEnvironment(secrets: Secrets, owner: EnvironmentOwner, tx?: Transaction): Promise<Secret[]> {
+  const text = await secrets.get(owner, tx);
   return text === null ? [] : (JSON.parse(text) as Secret[]);
 }
 
 export const storeEnvironment = (
   secrets: Secrets,
-  of: EnvironmentOwner,
+  owner: EnvironmentOwner,
   workspaceId: string,
   environment: Secret[],
   tx: Transaction,
-): Promise<void> => secrets.put({ ...of, workspaceId }, JSON.stringify(environment), tx);
+): Promise<void> => secrets.put({ ...owner, workspaceId }, JSON.stringify(environment), tx);
 
 /** Replaces all secrets; a masked value keeps the stored one. */
 export function replaceSecrets(before: Secret[], given: Secret[]): Secret[] {

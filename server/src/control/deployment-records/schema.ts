@@ -154,7 +154,7 @@ export const listQuery = z.object({
 export type ListQuery = z.output<typeof listQuery>;
 
 export const deleteManyQuery = z.object({
-  deployment_ids: z.union([uuid, z.array(uuid).min(1).max(100)]).transform((given) => [given].flat()),
+  deployment_ids: z.union([uuid, z.array(uuid).min(1).max(100)]).transform((value) => [value].flat()),
 });
 
 const flagText = z.enum(["true", "false", "1", "0", "True", "False"]).optional();

@@ -51,7 +51,7 @@ export async function findDeployment(
   return row;
 }
 
-/** Locks the deployment until the transaction ends, which serialises its writers. */
+/** Locks the deployment until the transaction ends, which serializes its writers. */
 export async function lockDeployment(
   tx: Transaction,
   tenantId: string,
@@ -105,17 +105,17 @@ export interface NewDeployment {
  * a valid host name (RFC 1035 §2.3.1: 63 letters, no dash at the end; `xn--` is reserved).
  * @returns false when the name is taken in the workspace
  */
-export async function insertDeployment(tx: Transaction, made: NewDeployment): Promise<boolean> {
-  const suffix = `-${made.id.replaceAll("-", "").slice(-8)}`;
+export async function insertDeployment(tx: Transaction, deployment: NewDeployment): Promise<boolean> {
+  const suffix = `-${deployment.id.replaceAll("-", "").slice(-8)}`;
   const { count } = await tx`
     insert into deployments (id, tenant_id, name, slug, source, source_config, secret_references, git_ref,
       git_config_path, status)
-    select ${made.id}, ${made.tenant_id}, ${made.name},
-      case when ${made.name} ~ '^xn--|-$' or exists (select 1 from deployments where slug = ${made.name})
-        then rtrim(left(regexp_replace(${made.name}, '^xn--', 'x-'), 54), '-') || ${suffix} else ${made.name} end,
-      ${made.source}, ${JSON.stringify(made.source_config)}::text::jsonb,
-      ${made.secret_references ? JSON.stringify(made.secret_references) : null}::text::jsonb, ${made.git_ref},
-      ${made.git_config_path}, 'AWAITING_DATABASE'
+    select ${deployment.id}, ${deployment.tenant_id}, ${deployment.name},
+      case when ${deployment.name} ~ '^xn--|-$' or exists (select 1 from deployments where slug = ${deployment.name})
+        then rtrim(left(regexp_replace(${deployment.name}, '^xn--', 'x-'), 54), '-') || ${suffix} else ${deployment.name} end,
+      ${deployment.source}, ${JSON.stringify(deployment.source_config)}::text::jsonb,
+      ${deployment.secret_references ? JSON.stringify(deployment.secret_references) : null}::text::jsonb, ${deployment.git_ref},
+      ${deployment.git_config_path}, 'AWAITING_DATABASE'
     on conflict (tenant_id, name) do nothing`;
   return count === 1;
 }

@@ -19,8 +19,7 @@ export async function checkRepository(
     if (error instanceof AppError && error.status === 422) throw invalid(loc, error.message);
     throw error;
   }
-  if (deps.settings.installation === "cloud" && !/^https:/i.test(url))
-    throw invalid(loc, "must be an https:// address");
+  if (deps.settings.installation === "cloud" && !/^https:/i.test(url)) throw invalid(loc, "must be an https:// URL");
   if (id == null) return;
   const integration = await findIntegration(deps.sql, tenantId, id);
   if (!integration) {

@@ -41,9 +41,9 @@ export async function createDeployment(deps: ControlDeps, tenantId: string, body
   const id = uuid7();
   return deps.sql.begin(async (tx) => {
     const references = body.secret_references ?? null;
-    const made = { id, tenant_id: tenantId, name: body.name, source: body.source };
+    const deployment = { id, tenant_id: tenantId, name: body.name, source: body.source };
     const isNew = await insertDeployment(tx, {
-      ...made,
+      ...deployment,
       source_config: body.source_config,
       secret_references: references,
       git_ref: isGit ? revision.repo_ref : null,

@@ -19,11 +19,11 @@ const name = () => `made-${++count}`;
 test.each<[string, object, (string | number)[], string, string]>([
   ["no name", { name: undefined }, ["body", "name"], "missing", "Field required"],
   ["no secrets", { secrets: undefined }, ["body", "secrets"], "missing", "Field required"],
-  ["a name in capitals", { name: "My_App" }, ["body", "name"], "value_error", "Value error"],
-  ["a made-up source", { source: "ftp" }, ["body", "source"], "literal_error", "'github', 'external_docker'"],
-  ["a number for a name", { name: 1 }, ["body", "name"], "string_type", "valid string"],
+  ["an uppercase name", { name: "My_App" }, ["body", "name"], "value_error", "Value error"],
+  ["an unknown source", { source: "ftp" }, ["body", "source"], "literal_error", "'github', 'external_docker'"],
+  ["a numeric name", { name: 1 }, ["body", "name"], "string_type", "valid string"],
   [
-    "two paths that differ",
+    "two different config paths",
     { source_revision_config: { langgraph_config_path: "a.json", graph_config_path: "b.json" } },
     ["body", "source_revision_config", "graph_config_path"],
     "value_error",
@@ -37,28 +37,28 @@ test.each<[string, object, (string | number)[], string, string]>([
     "required",
   ],
   [
-    "a tarball that nobody gave out",
+    "a tarball path that was not issued",
     { source_revision_config: { source_tarball_path: "/etc/passwd", langgraph_config_path: "langgraph.json" } },
     ["body", "source_revision_config", "source_tarball_path"],
     "value_error",
     "upload-url endpoint",
   ],
   [
-    "a path upwards",
+    "a config path outside the project",
     { source_revision_config: { langgraph_config_path: "../langgraph.json" } },
     ["body", "source_revision_config", "langgraph_config_path"],
     "value_error",
     "inside the project",
   ],
   [
-    "an image of a project",
+    "an image URI for an uploaded project",
     { source_revision_config: { image_uri: "a/b" } },
     ["body", "source_revision_config", "image_uri"],
     "value_error",
     "docker",
   ],
   [
-    "a branch of a project",
+    "a branch for an uploaded project",
     { source_revision_config: { repo_ref: "main" } },
     ["body", "source_revision_config", "repo_ref"],
     "value_error",
@@ -72,7 +72,7 @@ test.each<[string, object, (string | number)[], string, string]>([
     "read-only",
   ],
   [
-    "a push to what is not GitHub",
+    "build_on_push for a source other than github",
     { source_config: { build_on_push: true } },
     ["body", "source_config", "build_on_push"],
     "value_error",
@@ -104,7 +104,7 @@ test.each<[string, object, (string | number)[], string, string]>([
     "required",
   ],
   [
-    "a path of an image",
+    "a config path for an image",
     {
       source: "external_docker",
       source_config: { resource_spec: {} },
@@ -115,7 +115,7 @@ test.each<[string, object, (string | number)[], string, string]>([
     "internal_source",
   ],
   [
-    "an address of one's own",
+    "a custom URL for an uploaded project",
     { source_config: { custom_url: "https://a.example" } },
     ["body", "source_config", "custom_url"],
     "value_error",
@@ -129,14 +129,14 @@ test.each<[string, object, (string | number)[], string, string]>([
     "pipes",
   ],
   [
-    "more at least than at most",
+    "a minimum scale above the maximum",
     { source_config: { resource_spec: { min_scale: 3, max_scale: 2 } } },
     ["body", "source_config", "resource_spec", "max_scale"],
     "value_error",
     "less than min_scale",
   ],
   [
-    "too much of a processor",
+    "too many CPUs",
     { source_config: { resource_spec: { cpu: 99 } } },
     ["body", "source_config", "resource_spec", "cpu"],
     "less_than_equal",
@@ -151,21 +151,21 @@ test.each<[string, object, (string | number)[], string, string]>([
     "greater than or equal to 1",
   ],
   [
-    "a reserved name",
+    "a reserved secret name",
     { secrets: [{ name: "DATABASE_URI", value: "x" }] },
     ["body", "secrets", 0, "name"],
     "value_error",
     "reserved",
   ],
   [
-    "one of ours",
+    "a secret with a HEDDLE_ name",
     { secrets: [{ name: "HEDDLE_AUTH", value: "off" }] },
     ["body", "secrets", 0, "name"],
     "value_error",
     "reserved",
   ],
   [
-    "a name twice",
+    "a duplicate secret name",
     {
       secrets: [
         { name: "A", value: "1" },
@@ -196,7 +196,7 @@ test("invalid bodies, ids and limits are 422 in the same shape", async () => {
   expect(limit.json.detail[0].loc).toEqual(["query", "limit"]);
 });
 
-test("an unknown deployment is 404 with its id, below both prefixes", async () => {
+test("an unknown deployment is 404 with its id, under both prefixes", async () => {
   for (const prefix of ["", "/api-host"]) {
     const path = `${prefix}/v2/deployments/${UNKNOWN}`;
     for (const [method, rest, body] of [
@@ -240,9 +240,9 @@ test("the cloud rejects external images, and a duplicate name is a conflict", as
 });
 
 test("an internal image deployment is created without a revision, and its push token needs a driver", async () => {
-  const made = await call("POST", "/v2/deployments", { ...GOOD, name: name(), source: "internal_docker" });
-  expect([made.status, made.json.latest_revision_id]).toEqual([201, null]);
-  expect((await call("POST", `/v2/deployments/${made.json.id}/push-token`)).status).toBe(400);
+  const created = await call("POST", "/v2/deployments", { ...GOOD, name: name(), source: "internal_docker" });
+  expect([created.status, created.json.latest_revision_id]).toEqual([201, null]);
+  expect((await call("POST", `/v2/deployments/${created.json.id}/push-token`)).status).toBe(400);
   const other = await createDeployment(call, name());
   const token = await call("POST", `/v2/deployments/${other}/push-token`);
   expect(token.status).toBe(400);
@@ -262,7 +262,7 @@ test("search lists an exact name first, then newer ones, in pages", async () => 
   expect((await call("GET", "/v2/deployments?name_contains=")).json.resources.length).toBeGreaterThan(3);
 });
 
-test("uploads need a signed address, work once, and accept only gzip below the size limit", async () => {
+test("uploads need a signed URL, work once, and accept only gzip below the size limit", async () => {
   const small = await testControlPlane({ HEDDLE_UPLOAD_MAX_BYTES: "2000" });
   const id = await createDeployment(small.call, name());
   const target = async () => new URL((await small.call("POST", `/v2/deployments/${id}/upload-url`)).json.upload_url);
@@ -296,7 +296,7 @@ test("clear_secrets removes all secrets, and an empty list changes nothing", asy
   expect((await call("PATCH", path, { secrets: [{ name: "B", value: "2" }], clear_secrets: true })).status).toBe(200);
   expect(await names()).toEqual(["B"]);
   expect((await call("PATCH", path, { clear_secrets: "yes" })).status).toBe(422);
-  // on a deployment with a revision, it is a change like any other
+  // on a deployment with a revision, it creates another one
   const first = await deployArchive(call, id, createArchive({ "readme.md": "no project" }));
   await untilStatus(call, id, first, "BUILD_FAILED");
   const { json } = await call("PATCH", path, { clear_secrets: true });
@@ -305,7 +305,7 @@ test("clear_secrets removes all secrets, and an empty list changes nothing", asy
   await untilStatus(call, id, json.latest_revision_id, "BUILD_FAILED");
 });
 
-test("endpoints of the vendor alone name the alternative, and a printed link leads to the console", async () => {
+test("vendor-only endpoints name the alternative, and a link printed by the vendor's CLI redirects to the console", async () => {
   const id = await createDeployment(call, name());
   for (const prefix of ["", "/api-host"]) {
     const detail = async (method: string, path: string) => {

@@ -276,9 +276,9 @@ test("adds little latency to a request", { retry: 2 }, async () => {
   const median = async (at: number, path: string, headers: Record<string, string>) => {
     const times: number[] = [];
     for (let n = 0; n < 300; n++) {
-      const began = performance.now();
+      const startedAt = performance.now();
       await ask(at, path, headers);
-      times.push(performance.now() - began);
+      times.push(performance.now() - startedAt);
     }
     return times.toSorted((x, y) => x - y)[150]!;
   };

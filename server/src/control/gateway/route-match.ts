@@ -1,10 +1,10 @@
-/** Target of a request, derived from its address. */
+/** Target of a request, derived from its URL. */
 export interface RouteMatch {
-  /** Null when the address is a deployment's, but its name is invalid. */
+  /** Null when the URL is a deployment's, but its name is invalid. */
   slug: string | null;
-  /** Path below the deployment's address, with its query. */
+  /** Path below the deployment's URL, with its query. */
   path: string;
-  /** Path prefix of the deployment's address; empty when the host alone identifies it. */
+  /** Path prefix of the deployment's URL; empty when the host alone identifies it. */
   prefix: string;
   /** Address for messages. */
   shown: string;

@@ -26,7 +26,7 @@ const KNOWN: [pattern: RegExp, meaning: (repository: string, gitMessage: string)
   ],
 ];
 
-/** Returns a BuildError when a retry would fail alike; otherwise an error that is retried. */
+/** Returns a BuildError when a retry would fail again; otherwise an error that is retried. */
 export function explainGit(error: GitError, repository: string): Error {
   const gitMessage = error.message.split("\n").at(-1) ?? "";
   const known = KNOWN.find(([pattern]) => pattern.test(error.message));

@@ -21,12 +21,12 @@ const body = (name: string, config: object, ref: string, more: object = {}) => (
   ...more,
 });
 const run = async (name: string): Promise<Record<string, unknown>> => {
-  const answer = await fetch(`${url}/d/${name}/runs/wait`, {
+  const response = await fetch(`${url}/d/${name}/runs/wait`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ assistant_id: "echo", input: {} }),
   });
-  return (await answer.json()) as Record<string, unknown>;
+  return (await response.json()) as Record<string, unknown>;
 };
 
 test("deploys a branch with a token, then a tag, then a commit, and removes all fetched files", async () => {
@@ -45,13 +45,13 @@ test("deploys a branch with a token, then a tag, then a commit, and removes all 
     url: host.url,
     token: host.token,
   });
-  const made = await call(
+  const created = await call(
     "POST",
     "/v2/deployments",
     body("of-git", { repo_url: repository.url, integration_id: integration.id }, "main"),
   );
-  expect(`${made.status} ${made.text}`).toMatch(/^201/);
-  const { id, latest_revision_id: revision } = made.json;
+  expect(`${created.status} ${created.text}`).toMatch(/^201/);
+  const { id, latest_revision_id: revision } = created.json;
   await untilStatus(call, id, revision, "DEPLOYED");
   expect((await run("of-git"))["word"]).toBe("first");
   const shown = (await call("GET", `/v2/deployments/${id}`)).json;
@@ -84,9 +84,9 @@ test("deploys a branch with a token, then a tag, then a commit, and removes all 
 
 const NO_REPOSITORY = { id: "", revision: "" };
 async function failing(name: string, config: object, ref: string, wanted: string, more: object = {}) {
-  const made = await call("POST", "/v2/deployments", body(name, config, ref, more));
-  expect(`${made.status} ${made.text}`).toMatch(/^201/);
-  const { id, latest_revision_id: revision } = made.json;
+  const created = await call("POST", "/v2/deployments", body(name, config, ref, more));
+  expect(`${created.status} ${created.text}`).toMatch(/^201/);
+  const { id, latest_revision_id: revision } = created.json;
   await untilStatus(call, id, revision, wanted, 40_000);
   const { json } = await call("GET", `/v2/deployments/${id}/revisions/${revision}`);
   return {

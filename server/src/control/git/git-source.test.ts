@@ -58,8 +58,8 @@ const at = (repoUrl: string) => ({ repoUrl, credentials: null });
 /** Fetches a commit and returns the names in its archive. */
 async function fetchNames(from: GitSource, repoUrl: string, ref: string, sha: string): Promise<string[]> {
   let names: string[] = [];
-  const order = { id: crypto.randomUUID(), place: at(repoUrl), ref, sha, log, signal: never };
-  await from.withArchive(order, async (file) => {
+  const params = { id: crypto.randomUUID(), place: at(repoUrl), ref, sha, log, signal: never };
+  await from.withArchive(params, async (file) => {
     names = execFileSync("tar", ["-tzf", file], { encoding: "utf8" }).trim().split("\n");
   });
   return names;
@@ -84,7 +84,7 @@ test("connects only to checked addresses, and uses http only within private netw
   const metadata = source({}, { "git.inside": "169.254.169.254" }).resolve(at(url), "main", never);
   await expect(metadata).rejects.toThrow(/leads to a metadata service/);
   const open = source({}, { "git.example": "192.88.99.7" }).resolve(at("http://git.example/a"), "main", never);
-  await expect(open).rejects.toThrow(/must be an https:\/\/ address|leads to/);
+  await expect(open).rejects.toThrow(/must be an https:\/\/ URL|leads to/);
 });
 
 test("a silent or endless host is abandoned in time, with no process left", async () => {

@@ -61,7 +61,7 @@ export class GitSource {
       .map((root) => resolve(root));
   }
 
-  /** Throws AppError (422) for an address that must not be fetched. */
+  /** Throws AppError (422) for a URL that must not be fetched. */
   check(repoUrl: string): void {
     readRepository(repoUrl, this.#options.outbound, this.#localRoots);
   }
@@ -88,7 +88,7 @@ export class GitSource {
       const found = new Map(text.split("\n").map((line) => line.split("\t").toReversed() as [string, string]));
       const sha = found.get(`${ref.full}^{}`) ?? found.get(ref.full);
       if (!sha || !/^[0-9a-f]{40,64}$/.test(sha)) {
-        throw new BuildError(`There is no ${ref.kind} ${ref.name} in ${shown(place.repoUrl)}.`);
+        throw new BuildError(`There is no ${ref.kind} ${ref.name} in ${withoutCredentials(place.repoUrl)}.`);
       }
       return sha;
     }).catch(this.#explain(place));
@@ -122,7 +122,9 @@ export class GitSource {
           const { gitMaxMb } = this.#options.settings;
           // the git process that exceeded the limit printed nothing
           if ((await largestIn(join(repository, "objects", "pack"))) < gitMaxMb * MIB) throw error;
-          throw new BuildError(`${shown(place.repoUrl)} is larger than ${gitMaxMb} MiB (HEDDLE_GIT_MAX_MB).`);
+          throw new BuildError(
+            `${withoutCredentials(place.repoUrl)} is larger than ${gitMaxMb} MiB (HEDDLE_GIT_MAX_MB).`,
+          );
         }
       };
       await fetch(sha, 1).catch(async (error: unknown) => {
@@ -133,7 +135,9 @@ export class GitSource {
         if (!(await has(run, inside, sha))) await fetch(ref.full, DEEPER);
       });
       if (!(await has(run, inside, sha))) {
-        throw new BuildError(`${shown(place.repoUrl)} no longer has the commit ${sha}, or does not serve it.`);
+        throw new BuildError(
+          `${withoutCredentials(place.repoUrl)} no longer has the commit ${sha}, or does not serve it.`,
+        );
       }
       await warnOfTheRest(run, inside, sha, log);
       const file = join(home, "source.tar.gz");
@@ -193,11 +197,11 @@ export class GitSource {
 
   #explain({ repoUrl }: GitPlace): (error: unknown) => never {
     return (error) => {
-      throw error instanceof GitError ? explainGit(error, shown(repoUrl)) : error;
+      throw error instanceof GitError ? explainGit(error, withoutCredentials(repoUrl)) : error;
     };
   }
 
-  /** Prepares git's access: the address, pinned to the checked IP addresses, and the credentials. */
+  /** Prepares git's access: the URL, pinned to the checked IP addresses, and the credentials. */
   async #access({ repoUrl, credentials }: GitPlace, home: string): Promise<Access> {
     const { outbound } = this.#options;
     try {
@@ -209,7 +213,7 @@ export class GitSource {
       const isPublic = addresses.some(({ address }) => addressKind(parseAddress(address)!) === "public");
       if (url.protocol === "http:" && isPublic) {
         throw new BuildError(
-          `${shown(repoUrl)} must be an https:// address: http is only allowed in private networks.`,
+          `${withoutCredentials(repoUrl)} must be an https:// URL: http is only allowed in private networks.`,
         );
       }
       const config: Access["config"] = [];
@@ -224,7 +228,7 @@ export class GitSource {
       return { url: url.href, config, protocol: url.protocol.slice(0, -1) };
     } catch (error) {
       const isFinal = error instanceof AppError && !(error instanceof OutboundError && error.status !== 422);
-      throw isFinal ? new BuildError(`The repository ${shown(repoUrl)}: ${error.message}`) : error;
+      throw isFinal ? new BuildError(`The repository ${withoutCredentials(repoUrl)}: ${error.message}`) : error;
     }
   }
 
@@ -333,5 +337,5 @@ function reportProgress(log: BuildLog): (line: string) => void {
   };
 }
 
-/** Returns the address without credentials, for messages. Valid addresses have none. */
-const shown = (repoUrl: string): string => repoUrl.replace(/\/\/[^/@]*@/, "//");
+/** Returns the URL without credentials, for messages. Valid URLs have none. */
+const withoutCredentials = (repoUrl: string): string => repoUrl.replace(/\/\/[^/@]*@/, "//");

@@ -5,7 +5,7 @@ import { isOfHost } from "./repository.ts";
 test.each([
   ["https://git.example/team/agent", "https://git.example", true],
   ["https://git.example/team/agent", "https://git.example/team", true],
-  // a token for one repository, in each spelling of its address
+  // a token for one repository, in each spelling of its URL
   ["https://git.example/team/agent", "https://git.example/team/agent", true],
   ["https://git.example/team/agent.git", "https://git.example/team/agent.git", true],
   ["https://git.example/team/agent.git", "https://git.example/team/agent", true],

@@ -8,7 +8,7 @@ import type { Outbound } from "../../base/outbound/outbound.ts";
 export type Repository = { kind: "remote"; url: URL } | { kind: "local"; path: string };
 
 /**
- * Parses the address of a repository: https, or http within a private network; a path or `file:` address below the
+ * Parses the URL of a repository: https, or http within a private network; a path or `file:` URL below the
  * directories of HEDDLE_GIT_LOCAL. Rejects any other syntax of git (`ext::`, ssh, options).
  * @throws AppError with the reason
  */
@@ -17,8 +17,8 @@ export function readRepository(text: string, outbound: Pick<Outbound, "check">, 
   // oxlint-disable-next-line no-control-regex -- these are what must not be there
   if (/[\x00-\x20\x7f\\]/.test(text)) throw bad("must not contain spaces, backslashes or control characters");
   if (text.startsWith("/") || /^file:/i.test(text)) return { kind: "local", path: readPath(text, localRoots, bad) };
-  if (/^(ssh:|git@|[^/:]+@[^/:]+:)/i.test(text)) throw bad("cannot be fetched over ssh; use the https:// address");
-  if (!/^https?:\/\/[^/]/i.test(text)) throw bad("must be the https:// address of a Git repository");
+  if (/^(ssh:|git@|[^/:]+@[^/:]+:)/i.test(text)) throw bad("cannot be fetched over ssh; use the https:// URL");
+  if (!/^https?:\/\/[^/]/i.test(text)) throw bad("must be the https:// URL of a Git repository");
   const url = outbound.check(text);
   if (url.search !== "" || url.hash !== "") throw bad("must not contain a query or a fragment");
   // a server may decode them to slashes, which makes it another path
@@ -46,15 +46,15 @@ function readPath(text: string, roots: string[], bad: (why: string) => AppError)
 
 export const isBelow = (path: string, roots: string[]): boolean =>
   roots.some((root) => {
-    const way = relative(root, path);
-    return way === "" || (!isAbsolute(way) && way.split("/")[0] !== "..");
+    const relativePath = relative(root, path);
+    return relativePath === "" || (!isAbsolute(relativePath) && relativePath.split("/")[0] !== "..");
   });
 
 /** Strips trailing slashes and `.git` from a repository's path. */
 const bare = (path: string): string => path.replace(/\/+$/, "").replace(/\.git$/i, "");
 
 /**
- * Normalizes an address for comparison: hosts serve a repository with and without `.git`, and host names are
+ * Normalizes a URL for comparison: hosts serve a repository with and without `.git`, and host names are
  * case-insensitive.
  */
 export function canonicalUrl(text: string): string {

@@ -26,7 +26,7 @@ export async function createIntegration(
   const { sql, secrets } = deps;
   const url = body.url ?? HOSTS[body.kind];
   if (url === undefined) throw invalid(["url"], `is required for the kind ${body.kind}`);
-  const made = {
+  const integration = {
     id: uuid7(),
     tenant_id: tenantId,
     name: body.name,
@@ -38,19 +38,19 @@ export async function createIntegration(
   };
   const webhookSecret = body.webhook_secret ?? randomBytes(24).toString("base64url");
   return sql.begin(async (tx) => {
-    const row = await rows.insertIntegration(tx, made);
+    const row = await rows.insertIntegration(tx, integration);
     if (!row) throw taken(body.name);
-    const of = { workspaceId: tenantId };
-    if (body.token != null) await secrets.put({ ...rows.tokenSecretKey(row.id), ...of }, body.token, tx);
-    await secrets.put({ ...rows.webhookSecretKey(row.id), ...of }, webhookSecret, tx);
+    const owner = { workspaceId: tenantId };
+    if (body.token != null) await secrets.put({ ...rows.tokenSecretKey(row.id), ...owner }, body.token, tx);
+    await secrets.put({ ...rows.webhookSecretKey(row.id), ...owner }, webhookSecret, tx);
     return { row, webhookSecret };
   });
 }
 
 /**
- * Changes an integration; null and missing fields remain unchanged. The address of the repositories is immutable, as a
+ * Changes an integration; null and missing fields remain unchanged. The URL of the repositories is immutable, as a
  * token is meant for one host. Another host for the API requires the token again, because otherwise a user who may
- * change the address could redirect the stored token to themselves.
+ * change the URL could redirect the stored token to themselves.
  */
 export async function changeIntegration(
   deps: Deps,
@@ -75,10 +75,10 @@ export async function changeIntegration(
       has_token: row.has_token || body.token != null,
     };
     await rows.updateIntegration(tx, changed);
-    const of = { workspaceId: tenantId };
-    if (body.token != null) await secrets.put({ ...rows.tokenSecretKey(id), ...of }, body.token, tx);
+    const owner = { workspaceId: tenantId };
+    if (body.token != null) await secrets.put({ ...rows.tokenSecretKey(id), ...owner }, body.token, tx);
     if (body.webhook_secret != null)
-      await secrets.put({ ...rows.webhookSecretKey(id), ...of }, body.webhook_secret, tx);
+      await secrets.put({ ...rows.webhookSecretKey(id), ...owner }, body.webhook_secret, tx);
     return (await rows.lockIntegration(tx, tenantId, id))!;
   });
 }

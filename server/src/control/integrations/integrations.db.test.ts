@@ -46,9 +46,9 @@ afterAll(() => {
 });
 
 const create = async (body: object) => {
-  const made = await call("POST", "/v2/integrations/git", body);
-  expect(`${made.status} ${made.text}`).toMatch(/^201/);
-  return made.json;
+  const created = await call("POST", "/v2/integrations/git", body);
+  expect(`${created.status} ${created.text}`).toMatch(/^201/);
+  return created.json;
 };
 
 test("an integration hides its token and is listed in the shape of the contract", async () => {
@@ -62,9 +62,9 @@ test("an integration hides its token and is listed in the shape of the contract"
   expect(made.webhook_secret.length).toBeGreaterThan(20);
   expect(made.webhook_url).toMatch(new RegExp(`/webhooks/github/${made.id}$`));
   const path = `/v2/integrations/git/${made.id}`;
-  for (const answer of [await call("GET", path), await call("GET", "/v2/integrations/git")]) {
-    expect(answer.text).not.toContain(TOKEN);
-    expect(answer.text).not.toContain(made.webhook_secret);
+  for (const response of [await call("GET", path), await call("GET", "/v2/integrations/git")]) {
+    expect(response.text).not.toContain(TOKEN);
+    expect(response.text).not.toContain(made.webhook_secret);
   }
   for (const list of ["/v1/integrations/github/install", "/api-host/v1/integrations/forge/github/install"]) {
     const { json } = await call("GET", list);
@@ -107,12 +107,12 @@ test("an integration hides its token and is listed in the shape of the contract"
 
 test.each<[string, object, (string | number)[]]>([
   ["no name", { name: undefined }, ["body", "name"]],
-  ["a made-up kind", { kind: "svn" }, ["body", "kind"]],
-  ["an address that is none", { url: "ftp://a.example" }, ["body", "url"]],
-  ["an address with a password", { url: "https://a:b@git.example" }, ["body", "url"]],
+  ["an unknown kind", { kind: "svn" }, ["body", "kind"]],
+  ["a URL that is not http", { url: "ftp://a.example" }, ["body", "url"]],
+  ["a URL with a password", { url: "https://a:b@git.example" }, ["body", "url"]],
   ["a metadata service", { api_url: "http://169.254.169.254" }, ["body", "api_url"]],
-  ["a kind without a usual address", { kind: "gitea" }, ["body", "url"]],
-  ["a token with a line end", { token: "a\r\nX: y" }, ["body", "token"]],
+  ["a kind without a default URL", { kind: "gitea" }, ["body", "url"]],
+  ["a token with a line break", { token: "a\r\nX: y" }, ["body", "token"]],
   ["a user name with a colon", { username: "a:b" }, ["body", "username"]],
   ["a short webhook secret", { webhook_secret: "short" }, ["body", "webhook_secret"]],
 ])("rejects an integration with %s", async (_, change, loc) => {
@@ -187,22 +187,22 @@ test("a change of the API's host requires a new token, and never sends the store
 
 test("stores one listener per cluster, and rejects deployments through it without a driver", async () => {
   const body = { compute_type: "k8s", compute_id: "cluster", compute_config: { k8s_namespaces: ["agents"] } };
-  const made = await call("POST", "/v2/listeners", body);
-  expect(made.status).toBe(201);
-  expect(made.json).toMatchObject({ ...body, version: null });
+  const created = await call("POST", "/v2/listeners", body);
+  expect(created.status).toBe(201);
+  expect(created.json).toMatchObject({ ...body, version: null });
   const again = await call("POST", "/v2/listeners", body);
   expect([again.status, again.json.detail]).toEqual([
     409,
     expect.stringMatching(/^Listener for LangSmith workspace ID '.+' and compute ID 'cluster' already exists\.$/),
   ]);
-  const path = `/v2/listeners/${made.json.id}`;
+  const path = `/v2/listeners/${created.json.id}`;
   expect((await call("PATCH", path, { version: "1.2" })).json).toMatchObject({ ...body, version: "1.2" });
   expect((await call("GET", "/v2/listeners?limit=1")).json).toMatchObject({
-    resources: [{ id: made.json.id }],
+    resources: [{ id: created.json.id }],
     offset: 1,
   });
   expect((await call("GET", path, undefined, OTHER)).json).toEqual({
-    detail: `Listener ID ${made.json.id} not found.`,
+    detail: `Listener ID ${created.json.id} not found.`,
   });
   expect((await call("POST", "/v2/listeners", { ...body, compute_type: "vm" })).status).toBe(422);
 
@@ -217,7 +217,7 @@ test("stores one listener per cluster, and rejects deployments through it withou
     return `${answered} ${json.detail}`;
   };
   expect(await deploy({ listener_id: crypto.randomUUID() })).toMatch(/^400 .*there is no listener/);
-  const listener = { listener_id: made.json.id };
+  const listener = { listener_id: created.json.id };
   expect(await deploy({ ...listener, listener_config: { k8s_namespace: "other" } })).toMatch(/^400 .*does not serve/);
   expect(await deploy({ ...listener, listener_config: { k8s_namespace: "agents" } })).toMatch(/^400 .*no driver/);
   expect((await call("DELETE", path)).status).toBe(204);
@@ -225,20 +225,20 @@ test("stores one listener per cluster, and rejects deployments through it withou
 });
 
 test("applies or rejects every filter of deployments and revisions, and ignores none", async () => {
-  const made = await call("POST", "/v2/deployments", {
+  const created = await call("POST", "/v2/deployments", {
     name: "filtered",
     source: "internal_source",
     source_config: { resource_spec: { cpu: 1.26 } },
     source_revision_config: {},
     secrets: [],
   });
-  expect(made.json.source_config.resource_spec.cpu).toBe(1.3);
+  expect(created.json.source_config.resource_spec.cpu).toBe(1.3);
   const names = async (query: string) =>
     (await call("GET", `/v2/deployments?${query}`)).json.resources.map((resource: { name: string }) => resource.name);
   expect(await names("remote_reconciled=false")).toContain("filtered");
   expect(await names("remote_reconciled=true")).toEqual([]);
   expect(await names("image_version=1.0")).toEqual([]);
-  const revisions = `/v2/deployments/${made.json.id}/revisions?remote_reconciled=true`;
+  const revisions = `/v2/deployments/${created.json.id}/revisions?remote_reconciled=true`;
   expect((await call("GET", revisions)).json.resources).toEqual([]);
   for (const query of ["tag_value_ids=a", "agent_id=a", "agent_environment=a", "remote_reconciled=maybe"]) {
     expect((await call("GET", `/v2/deployments?${query}`)).status).toBe(422);

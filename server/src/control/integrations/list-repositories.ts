@@ -7,7 +7,7 @@ import type { GithubRepository, Kind } from "./schema.ts";
 import type { IntegrationRow } from "./sql.ts";
 
 interface Host {
-  /** Returns the address of the host's API, derived from that of its repositories. */
+  /** Returns the URL of the host's API, derived from that of its repositories. */
   api(url: string): string;
   path(page: number): string;
   headers(token: string): Record<string, string>;
@@ -72,7 +72,7 @@ const HOSTS: Partial<Record<Kind, Host>> = {
   },
 };
 
-/** Returns the API address of an integration's host; undefined for a kind without one. */
+/** Returns the API URL of an integration's host; undefined for a kind without one. */
 export const apiAddress = ({ kind, url, api_url }: Pick<IntegrationRow, "kind" | "url" | "api_url">) =>
   api_url ?? HOSTS[kind]?.api(url);
 
@@ -91,17 +91,24 @@ export async function listRepositories(
   const base = apiAddress(integration)!;
   const found: GithubRepository[] = [];
   for (let page = 1; page <= PAGES; page++) {
-    const answer = await outbound.fetch(base + host.path(page), { headers: host.headers(token) }, { totalMs: 10_000 });
-    if (answer.status === 401 || answer.status === 403) throw stateError(`${base} rejected the integration's token.`);
-    const parsed = answer.ok ? z.array(host.repository).safeParse(await answer.json().catch(() => null)) : undefined;
+    const response = await outbound.fetch(
+      base + host.path(page),
+      { headers: host.headers(token) },
+      { totalMs: 10_000 },
+    );
+    if (response.status === 401 || response.status === 403)
+      throw stateError(`${base} rejected the integration's token.`);
+    const parsed = response.ok
+      ? z.array(host.repository).safeParse(await response.json().catch(() => null))
+      : undefined;
     if (!parsed?.success) {
       throw new AppError(
         502,
-        `${base} did not answer like a host of the kind ${integration.kind} (HTTP ${answer.status}).`,
+        `${base} did not answer like a host of the kind ${integration.kind} (HTTP ${response.status}).`,
       );
     }
     found.push(...parsed.data.map((item) => ({ host_integration_id: integration.id, ...item })));
-    if (parsed.data.length === 0 || !(answer.headers.get("link") ?? "").includes('rel="next"')) break;
+    if (parsed.data.length === 0 || !(response.headers.get("link") ?? "").includes('rel="next"')) break;
   }
   return found;
 }

@@ -58,7 +58,7 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       async handler({ body, principal, c }) {
         const { compute_type, compute_id, compute_config } = body;
         const tenant_id = principal.workspaceId;
-        const made = {
+        const listener = {
           id: uuid7(),
           tenant_id,
           version: body.version ?? null,
@@ -66,7 +66,7 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
           compute_id,
           compute_config,
         };
-        const row = await insertListener(sql, made);
+        const row = await insertListener(sql, listener);
         if (row) return c.json(print(row), 201);
         throw conflict(
           `Listener for LangSmith workspace ID '${tenant_id}' and compute ID '${compute_id}' already exists.`,

@@ -38,7 +38,7 @@ export class LogWriter {
     this.#log = log;
   }
 
-  open(of: { deploymentId: string; revisionId: string; kind: LogKind }): BuildLog {
+  open(target: { deploymentId: string; revisionId: string; kind: LogKind }): BuildLog {
     let waiting: LogLine[] = [];
     let timer: NodeJS.Timeout | undefined;
     let writing: Promise<void> = Promise.resolve();
@@ -49,9 +49,9 @@ export class LogWriter {
         while (waiting.length > 0) {
           const lines = waiting.slice(0, BATCH);
           waiting = waiting.slice(BATCH);
-          await whileAway(() => insertLogs(this.#sql, of, lines), AWAY_MS).catch((error: unknown) => {
+          await whileAway(() => insertLogs(this.#sql, target, lines), AWAY_MS).catch((error: unknown) => {
             // the build matters more than its log
-            this.#log.warn({ err: error, revision: of.revisionId }, "could not write lines of a build log");
+            this.#log.warn({ err: error, revision: target.revisionId }, "could not write lines of a build log");
           });
         }
       });

@@ -12,8 +12,8 @@ const level = z
   .string()
   .transform((text) => text.toUpperCase())
   .pipe(z.enum(LEVELS));
-/** A `next_offset` of an earlier response. */
-const cursor = z.string().regex(/^\d{1,18}$/, "must be a cursor of an earlier response");
+/** A `next_offset` from an earlier response. */
+const cursor = z.string().regex(/^\d{1,18}$/, "must be a cursor from an earlier response");
 
 export const logsBody = z.object({
   order: order.nullish(),

@@ -46,15 +46,15 @@ export function selectLogs(sql: Sql, wanted: LogsSelection): Promise<LogRow[]> {
 
 export const insertLogs = (
   sql: Sql | Transaction,
-  of: { deploymentId: string; revisionId: string; kind: LogKind },
+  target: { deploymentId: string; revisionId: string; kind: LogKind },
   lines: LogLine[],
 ) => sql`
   insert into deployment_logs (deployment_id, revision_id, kind, at, level, message)
-  select ${of.deploymentId}, ${of.revisionId}, ${of.kind}, l.at, l.level, l.message
+  select ${target.deploymentId}, ${target.revisionId}, ${target.kind}, l.at, l.level, l.message
   from unnest(${lines.map((line) => line.at.toISOString())}::text[]::timestamptz[],
     ${lines.map((line) => line.level)}::text[], ${lines.map((line) => line.message)}::text[])
     with ordinality as l (at, level, message, n)
-  where exists (select 1 from revisions where id = ${of.revisionId})
+  where exists (select 1 from revisions where id = ${target.revisionId})
   order by l.n`;
 
 /** Deletes a batch of lines older than `days`. @returns how many */

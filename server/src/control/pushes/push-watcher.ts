@@ -27,7 +27,7 @@ export class PushWatcher {
   readonly #deps: WorkDeps;
   readonly #wakeWorker: () => void;
   readonly #stopping = new AbortController();
-  readonly #looking = new Set<Promise<void>>();
+  readonly #polls = new Set<Promise<void>>();
   readonly #passes: Poller;
 
   /** `wakeWorker` is called when there is a new revision. */
@@ -45,7 +45,7 @@ export class PushWatcher {
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("the control plane is stopping"));
     await this.#passes.stop();
-    await Promise.all(this.#looking);
+    await Promise.all(this.#polls);
   }
 
   wake(): void {
@@ -53,19 +53,19 @@ export class PushWatcher {
   }
 
   async #pass(): Promise<void> {
-    const limit = AT_ONCE - this.#looking.size;
+    const limit = AT_ONCE - this.#polls.size;
     if (limit <= 0) return;
     for (const watch of await watches.claimWatches(this.#deps.sql, { limit, leaseSeconds: LEASE_SECONDS })) {
-      const looking = this.#look(watch).finally(() => {
-        this.#looking.delete(looking);
+      const poll = this.#poll(watch).finally(() => {
+        this.#polls.delete(poll);
         this.wake();
       });
-      this.#looking.add(looking);
+      this.#polls.add(poll);
     }
   }
 
   /** Polls one branch. Never rejects: an unsaved result is polled again after the lease. */
-  async #look(watch: watches.WatchRow): Promise<void> {
+  async #poll(watch: watches.WatchRow): Promise<void> {
     const { sql, git, settings, log } = this.#deps;
     const every = settings.gitPollSeconds === 0 ? null : settings.gitPollSeconds;
     try {
@@ -91,9 +91,9 @@ export class PushWatcher {
   async #settle(watch: watches.WatchRow, sha: string): Promise<boolean> {
     if (sha === watch.seen_sha) return true;
     const deps = this.#deps;
-    const made = await deps.sql.begin(async (tx) => {
+    const created = await deps.sql.begin(async (tx) => {
       const row = await lockDeployment(tx, watch.tenant_id, watch.deployment_id);
-      // changed meanwhile: the next poll uses the new state
+      // changed during the poll: the next poll uses the new state
       if (row?.status !== "READY" || row.git_ref !== watch.git_ref) return "later";
       const seen = await watches.selectSeenCommit(tx, row.id);
       if (seen === undefined || seen === sha) return "known";
@@ -115,7 +115,7 @@ export class PushWatcher {
       await watches.noteSeen(tx, { deploymentId: row.id, ref: row.git_ref, sha, number });
       return "made";
     });
-    if (made === "made") this.#wakeWorker();
-    return made !== "later";
+    if (created === "made") this.#wakeWorker();
+    return created !== "later";
   }
 }

@@ -1,4 +1,4 @@
-/** Build on push. The repositories hold no project, so that revisions end at once, and no instance has to run. */
+/** Build on push. The repositories contain no project, so that revisions fail immediately and no instance runs. */
 import { createHmac } from "node:crypto";
 
 import { afterAll, expect, test, vi } from "vitest";
@@ -8,32 +8,32 @@ import { testGitServer, type TestRepository } from "../../../test/git-server.ts"
 
 const host = await testGitServer();
 afterAll(() => host.close());
-const called = await testControlPlane({ HEDDLE_GIT_POLL_SECONDS: "0" });
-const polled = await testControlPlane({ HEDDLE_GIT_POLL_SECONDS: "1" });
-const SECRET = "a-secret-of-the-webhook";
+const webhooks = await testControlPlane({ HEDDLE_GIT_POLL_SECONDS: "0" });
+const polling = await testControlPlane({ HEDDLE_GIT_POLL_SECONDS: "1" });
+const SECRET = "a-webhook-secret";
 
 interface Followed {
-  call: typeof called.call;
-  sql: typeof called.sql;
+  call: typeof webhooks.call;
+  sql: typeof webhooks.sql;
   id: string;
   integration: string;
   repository: TestRepository;
 }
 
-async function follow({ call, sql }: typeof called, name: string, config: object = {}): Promise<Followed> {
+async function follow({ call, sql }: typeof webhooks, name: string, config: object = {}): Promise<Followed> {
   const repository = host.create(name);
   repository.commit({ "readme.md": "0" });
-  const made = await call("POST", "/v2/integrations/git", { name, url: host.url, webhook_secret: SECRET });
-  expect(`${made.status} ${made.text}`).toMatch(/^201/);
+  const created = await call("POST", "/v2/integrations/git", { name, url: host.url, webhook_secret: SECRET });
+  expect(`${created.status} ${created.text}`).toMatch(/^201/);
   const { status, text, json } = await call("POST", "/v2/deployments", {
     name,
     source: "github",
-    source_config: { repo_url: repository.url, integration_id: made.json.id, build_on_push: true, ...config },
+    source_config: { repo_url: repository.url, integration_id: created.json.id, build_on_push: true, ...config },
     source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
     secrets: [],
   });
   expect(`${status} ${text}`).toMatch(/^201/);
-  return { call, sql, id: json.id, integration: made.json.id, repository };
+  return { call, sql, id: json.id, integration: created.json.id, repository };
 }
 
 /** Returns the commits of its revisions, oldest first. */
@@ -57,7 +57,7 @@ const untilCommits = async (followed: Followed, shas: string[], ms = 15_000) => 
   );
   expect(await revisionCommits(followed)).toEqual(shas);
 };
-const untilLooked = async ({ sql, id }: Followed) => {
+const untilPolled = async ({ sql, id }: Followed) => {
   const [{ now }] = await sql<[{ now: string }]>`select clock_timestamp()::text as now`;
   await vi.waitUntil(
     async () =>
@@ -84,7 +84,7 @@ const sendPush = (followed: Followed, payload: object, secret?: string) => {
 };
 
 test("a signed push creates one revision of the new commit, however often it is delivered", async () => {
-  const followed = await follow(called, "told");
+  const followed = await follow(webhooks, "pushed");
   const first = head(followed);
   await untilCommits(followed, [first]);
   const second = followed.repository.commit({ "readme.md": "1" });
@@ -92,18 +92,18 @@ test("a signed push creates one revision of the new commit, however often it is 
   expect(answers.map(({ status, json }) => [status, json])).toEqual(Array(5).fill([202, { deployments: 1 }]));
   await untilCommits(followed, [first, second]);
   await sendPush(followed, pushEvent(followed));
-  await untilLooked(followed);
+  await untilPolled(followed);
   expect(await revisionCommits(followed)).toEqual([first, second]);
-  // a reset branch is a change again, although the commit is not new
+  // resetting the branch counts as a change, although the commit is not new
   followed.repository.git("push", "--quiet", "--force", followed.repository.path, `${first}:refs/heads/main`);
   await sendPush(followed, pushEvent(followed));
   await untilCommits(followed, [first, second, first]);
 }, 40_000);
 
-test("ignores pushes that are unsigned, or for another branch, a tag, a deletion or another repository", async () => {
-  const followed = await follow(called, "quiet");
+test("ignores unsigned pushes, and pushes of another branch, a tag, a deletion or another repository", async () => {
+  const followed = await follow(webhooks, "ignored");
   await untilCommits(followed, [head(followed)]);
-  expect((await sendPush(followed, pushEvent(followed), "another-secret-of-somebody")).status).toBe(401);
+  expect((await sendPush(followed, pushEvent(followed), "another-secret")).status).toBe(401);
   expect((await followed.call("POST", `/webhooks/github/${followed.integration}`, pushEvent(followed))).status).toBe(
     401,
   );
@@ -122,7 +122,7 @@ test("ignores pushes that are unsigned, or for another branch, a tag, a deletion
   expect((await sendPush(followed, { ...pushEvent(followed), after: "0".repeat(40) })).json).toEqual({
     deployments: 0,
   });
-  const elsewhere = { ...pushEvent(followed), repository: { clone_url: `${host.url}/told.git` } };
+  const elsewhere = { ...pushEvent(followed), repository: { clone_url: `${host.url}/pushed.git` } };
   expect((await sendPush(followed, elsewhere)).json).toEqual({ deployments: 0 });
   const ping = await followed.call("POST", `/webhooks/github/${followed.integration}`, body, {
     ...headers,
@@ -131,8 +131,8 @@ test("ignores pushes that are unsigned, or for another branch, a tag, a deletion
   expect([ping.status, ping.json]).toEqual([200, { deployments: 0 }]);
 });
 
-test("accepts GitLab's push with its token", async () => {
-  const followed = await follow(called, "gitlab");
+test("accepts a GitLab push event with its token", async () => {
+  const followed = await follow(webhooks, "gitlab");
   const first = head(followed);
   await untilCommits(followed, [first]);
   const second = followed.repository.commit({ "readme.md": "1" });
@@ -146,19 +146,19 @@ test("accepts GitLab's push with its token", async () => {
   await untilCommits(followed, [first, second]);
 }, 30_000);
 
-test("without webhooks the branch is polled, which does not undo a rollback", async () => {
-  const followed = await follow(polled, "looked");
+test("polls the branch without webhooks, and does not undo a rollback", async () => {
+  const followed = await follow(polling, "polled");
   const first = head(followed);
   await untilCommits(followed, [first]);
   const second = followed.repository.commit({ "readme.md": "1" });
   await untilCommits(followed, [first, second]);
-  // a rollback is not undone by the next poll
+  // the next poll must not undo a rollback
   const [older] = (await followed.call("GET", `/v2/deployments/${followed.id}/revisions`)).json.resources.toReversed();
   expect((await followed.call("POST", `/v2/deployments/${followed.id}/revisions/${older.id}/redeploy`)).status).toBe(
     200,
   );
-  await untilLooked(followed);
-  await untilLooked(followed);
+  await untilPolled(followed);
+  await untilPolled(followed);
   expect(await revisionCommits(followed)).toEqual([first, second, first]);
   const off = await followed.call("PATCH", `/v2/deployments/${followed.id}`, {
     source_config: { build_on_push: false },
@@ -170,8 +170,8 @@ test("without webhooks the branch is polled, which does not undo a rollback", as
   expect(await followed.sql`select 1 from git_watches where deployment_id = ${followed.id}`).toEqual([]);
 }, 40_000);
 
-test("a tag or commit is not followed, and an unreachable branch is reported and polled less often", async () => {
-  const followed = await follow(polled, "away");
+test("rejects build_on_push for a commit, and reports an unreachable branch and polls it less often", async () => {
+  const followed = await follow(polling, "unreachable");
   await untilCommits(followed, [head(followed)]);
   const path = `/v2/deployments/${followed.id}`;
   const fixed = await followed.call("PATCH", path, { source_revision_config: { repo_ref: head(followed) } });

@@ -11,13 +11,13 @@ export function checkDigest(text: string | null | undefined): string {
   throw new RegistryError(400, "DIGEST_INVALID", "A digest must be sha256: followed by 64 hexadecimal digits.");
 }
 
-export async function blobRequest(order: RegistryRequest, isUpload: boolean): Promise<void> {
-  if (!isUpload) return readBlob(order);
-  if (order.reference === undefined) {
-    if (order.method !== "POST") throw notAllowed();
-    return beginUpload(order);
+export async function blobRequest(params: RegistryRequest, isUpload: boolean): Promise<void> {
+  if (!isUpload) return readBlob(params);
+  if (params.reference === undefined) {
+    if (params.method !== "POST") throw notAllowed();
+    return beginUpload(params);
   }
-  return continueUpload(order, order.reference);
+  return continueUpload(params, params.reference);
 }
 
 async function readBlob({ store, method, deployment, reference, response }: RegistryRequest): Promise<void> {
@@ -37,12 +37,12 @@ async function readBlob({ store, method, deployment, reference, response }: Regi
 /**
  * Starts an upload: in one request when the digest is given, mounted from another name of the deployment, or in chunks.
  */
-async function beginUpload(order: RegistryRequest): Promise<void> {
-  const { store, deployment, query, base, request, response } = order;
+async function beginUpload(params: RegistryRequest): Promise<void> {
+  const { store, deployment, query, base, request, response } = params;
   const mounted = query.get("mount");
   if (mounted !== null) {
     const digest = checkDigest(mounted);
-    if ((await store.blobSize(deployment, digest)) !== null) return created(order, digest);
+    if ((await store.blobSize(deployment, digest)) !== null) return created(params, digest);
   }
   const whole = query.get("digest");
   const digest = whole === null ? null : checkDigest(whole);
@@ -50,14 +50,14 @@ async function beginUpload(order: RegistryRequest): Promise<void> {
   if (digest !== null) {
     await store.append(deployment, id, 0, request);
     await store.finishUpload(deployment, id, digest);
-    return created(order, digest);
+    return created(params, digest);
   }
   response.writeHead(202, { Location: `${base}/blobs/uploads/${id}`, Range: "0-0", "Docker-Upload-UUID": id });
   response.end();
 }
 
-async function continueUpload(order: RegistryRequest, id: string): Promise<void> {
-  const { store, method, deployment, query, base, request, response } = order;
+async function continueUpload(params: RegistryRequest, id: string): Promise<void> {
+  const { store, method, deployment, query, base, request, response } = params;
   const progress = (size: number) => ({
     Location: `${base}/blobs/uploads/${id}`,
     Range: `0-${Math.max(0, size - 1)}`,
@@ -72,7 +72,7 @@ async function continueUpload(order: RegistryRequest, id: string): Promise<void>
       const digest = checkDigest(query.get("digest"));
       await store.append(deployment, id, firstByte(request.headers["content-range"]), request);
       await store.finishUpload(deployment, id, digest);
-      return created(order, digest);
+      return created(params, digest);
     }
     case "GET": {
       const size = await store.uploadSize(deployment, id);

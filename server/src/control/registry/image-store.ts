@@ -157,7 +157,7 @@ export class ImageStore {
     return tags.filter((tag) => !tag.startsWith("+")).sort();
   }
 
-  /** Returns the digest of the most recently pushed tag of a name. */
+  /** Returns the digest of the most recently pushed tag of an image name. */
   async newest(deployment: string, name: string): Promise<string | null> {
     let found: { digest: string; at: number } | null = null;
     for (const tag of await this.tags(deployment, name)) {

@@ -9,10 +9,10 @@ import { notAllowed, type RegistryRequest } from "./registry-request.ts";
 const TAG = /^[\w][\w.-]{0,127}$/;
 const MAX_MANIFEST = 4 * 1024 * 1024;
 
-export async function manifestRequest(order: RegistryRequest): Promise<void> {
-  const { store, method, deployment, name, response } = order;
-  const reference = decodeReference(order.reference!);
-  if (method === "PUT") return putManifest(order, reference);
+export async function manifestRequest(params: RegistryRequest): Promise<void> {
+  const { store, method, deployment, name, response } = params;
+  const reference = decodeReference(params.reference!);
+  if (method === "PUT") return putManifest(params, reference);
   if (method !== "GET" && method !== "HEAD") throw notAllowed();
   const found = await store.manifest(deployment, name, reference);
   if (!found) throw new RegistryError(404, "MANIFEST_UNKNOWN", "The registry does not have this image.");
@@ -59,14 +59,15 @@ function readMediaType(body: Buffer, header: string | undefined): string {
     if (typeof manifest !== "object" || manifest === null) throw new Error("not an object");
     const lists = [manifest.layers ?? [], manifest.manifests ?? []];
     if (!lists.every((list) => Array.isArray(list) && list.every((part) => typeof part?.digest === "string"))) {
-      throw new Error("its descriptors are not lists");
+      throw new Error("layers and manifests must be arrays of descriptors");
     }
-    if (manifest.config === undefined && manifest.manifests === undefined) throw new Error("it has no descriptors");
+    if (manifest.config === undefined && manifest.manifests === undefined)
+      throw new Error("neither config nor manifests is present");
     if (manifest.config !== undefined && typeof manifest.config?.digest !== "string")
-      throw new Error("a descriptor is invalid");
+      throw new Error("config must be a descriptor");
   } catch (error) {
-    const why = `The manifest does not follow schema version 2: ${(error as Error).message}`;
-    throw new RegistryError(400, "MANIFEST_INVALID", why);
+    const message = `The manifest does not follow schema version 2: ${(error as Error).message}`;
+    throw new RegistryError(400, "MANIFEST_INVALID", message);
   }
   const mediaType = manifest.mediaType ?? header?.split(";")[0] ?? "";
   const known =
@@ -101,13 +102,13 @@ export async function tagsRequest({
   const all = await store.tags(deployment, name);
   if (all.length === 0) throw new RegistryError(404, "NAME_UNKNOWN", "No image with this name has been pushed.");
   const last = query.get("last");
-  const wanted = /^\d{1,4}$/.test(query.get("n") ?? "") ? Number(query.get("n")) : 1000;
+  const pageSize = /^\d{1,4}$/.test(query.get("n") ?? "") ? Number(query.get("n")) : 1000;
   const after = last === null ? all : all.filter((tag) => tag > last);
-  const tags = after.slice(0, wanted);
+  const tags = after.slice(0, pageSize);
   const more = after.length > tags.length && tags.length > 0;
   response.writeHead(200, {
     "Content-Type": "application/json",
-    ...(more && { Link: `<${base}/tags/list?n=${wanted}&last=${tags.at(-1)}>; rel="next"` }),
+    ...(more && { Link: `<${base}/tags/list?n=${pageSize}&last=${tags.at(-1)}>; rel="next"` }),
   });
   response.end(JSON.stringify({ name: `d/${deployment}/${name}`, tags }));
 }

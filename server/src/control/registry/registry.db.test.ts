@@ -19,18 +19,18 @@ const { call, url, dataDir } = control;
 const sha256Digest = (body: string | Buffer): string => `sha256:${createHash("sha256").update(body).digest("hex")}`;
 
 async function deployment(name: string): Promise<{ id: string; token: string }> {
-  const made = await call("POST", "/v2/deployments", {
+  const created = await call("POST", "/v2/deployments", {
     name,
     source: "internal_docker",
     source_config: { deployment_type: "prod" },
     source_revision_config: {},
     secrets: [],
   });
-  expect(`${made.status} ${made.text}`).toMatch(/^201/);
-  const answer = await fetch(`${url}/v2/deployments/${made.json.id}/push-token`, { method: "POST" });
-  const { token, registry_url: registry } = (await answer.json()) as { token: string; registry_url: string };
-  expect(registry).toBe(`${url}/d/${made.json.id}`);
-  return { id: made.json.id, token };
+  expect(`${created.status} ${created.text}`).toMatch(/^201/);
+  const response = await fetch(`${url}/v2/deployments/${created.json.id}/push-token`, { method: "POST" });
+  const { token, registry_url: registry } = (await response.json()) as { token: string; registry_url: string };
+  expect(registry).toBe(`${url}/d/${created.json.id}`);
+  return { id: created.json.id, token };
 }
 
 const mine = await deployment("mine");
@@ -49,13 +49,13 @@ const ask = (
     ...(options.body !== undefined && { body: new Uint8Array(Buffer.from(options.body)) }),
   });
 const at = (rest: string, name = "agent", id = mine.id) => `/v2/d/${id}/${name}/${rest}`;
-const statusAndCode = async (answer: Response) =>
-  `${answer.status} ${((await answer.json()) as { errors: [{ code: string }] }).errors[0].code}`;
+const statusAndCode = async (response: Response) =>
+  `${response.status} ${((await response.json()) as { errors: [{ code: string }] }).errors[0].code}`;
 
 async function push(body: string | Buffer, name?: string): Promise<string> {
   const digest = sha256Digest(body);
-  const answer = await ask("POST", at(`blobs/uploads/?digest=${digest}`, name), { body });
-  expect(answer.status).toBe(201);
+  const response = await ask("POST", at(`blobs/uploads/?digest=${digest}`, name), { body });
+  expect(response.status).toBe(201);
   return digest;
 }
 
@@ -67,9 +67,9 @@ async function pushImage(tag: string, text: string): Promise<string> {
     config: { mediaType: "application/vnd.oci.image.config.v1+json", digest: config, size: 1 },
     layers: [{ mediaType: "application/vnd.oci.image.layer.v1.tar+gzip", digest: layer, size: 1 }],
   });
-  const answer = await ask("PUT", at(`manifests/${tag}`), { body: manifest });
-  expect(answer.status).toBe(201);
-  expect(answer.headers.get("docker-content-digest")).toBe(sha256Digest(manifest));
+  const response = await ask("PUT", at(`manifests/${tag}`), { body: manifest });
+  expect(response.status).toBe(201);
+  expect(response.headers.get("docker-content-digest")).toBe(sha256Digest(manifest));
   return sha256Digest(manifest);
 }
 
@@ -170,7 +170,7 @@ test("no path leaves the deployment's directory", async () => {
       const headers = { authorization: basic(mine.token) };
       const { hostname, port } = new URL(url);
       // raw path: fetch would normalize it
-      send({ hostname, port, path, headers }, (answer) => (answer.resume(), resolve(answer.statusCode!)))
+      send({ hostname, port, path, headers }, (response) => (response.resume(), resolve(response.statusCode!)))
         .on("error", reject)
         .end();
     });

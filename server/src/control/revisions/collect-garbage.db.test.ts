@@ -39,7 +39,7 @@ test("keeps the newest builds, the serving one and active ones, and removes the 
   const recent = [await revision("DEPLOYED"), await revision("DEPLOYED"), await revision("DEPLOYED")];
   const building = await revision("BUILDING");
   await collectGarbage(deps);
-  // besides the serving build, two for a rollback, and one that may just have been replaced
+  // in addition to the serving build, two for a rollback, and one that may just have been replaced
   expect(readdirSync(place("builds")).toSorted()).toEqual([oldest, ...recent, building].toSorted());
   expect([older, failed].filter((id) => existsSync(join(place("builds"), id)))).toEqual([]);
 });

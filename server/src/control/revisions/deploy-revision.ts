@@ -82,8 +82,8 @@ async function wasUnseen(
   onStatus: (status: Status) => void,
 ): Promise<boolean> {
   const since = () => driver.unseenSince?.(held.artifact_id!) ?? null;
-  const began = since();
-  if (began === null || performance.now() - began < settings.deployUnseenSeconds * 1000) return false;
+  const startedAt = since();
+  if (startedAt === null || performance.now() - startedAt < settings.deployUnseenSeconds * 1000) return false;
   const message =
     "The container engine does not answer, so the state of the instances is unknown. Waiting for the engine.";
   onStatus(await queue.transition(sql, held, "DEPLOYING", "unseen", { message }));

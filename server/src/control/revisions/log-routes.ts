@@ -26,22 +26,22 @@ type Asked = {
 export function logRoutes(deps: ControlDeps): Route[] {
   const { sql } = deps;
 
-  async function read(principal: Principal, of: { id: string; revision?: string; kind: LogKind }, asked: Asked) {
-    if (!(await findDeployment(sql, principal.workspaceId, of.id))) throw unknownDeployment(of.id);
-    if (of.revision !== undefined && !(await findRevision(sql, of.id, of.revision))) {
-      throw unknownRevision(of.id, of.revision);
+  async function read(principal: Principal, target: { id: string; revision?: string; kind: LogKind }, query: Asked) {
+    if (!(await findDeployment(sql, principal.workspaceId, target.id))) throw unknownDeployment(target.id);
+    if (target.revision !== undefined && !(await findRevision(sql, target.id, target.revision))) {
+      throw unknownRevision(target.id, target.revision);
     }
     const wanted: LogsSelection = {
-      deploymentId: of.id,
-      revisionId: of.revision,
-      kind: of.kind,
-      order: asked.order ?? "asc",
-      limit: asked.limit,
-      after: asked.offset ?? undefined,
-      level: asked.level ?? undefined,
-      query: asked.query ?? undefined,
-      from: asked.start_time ?? undefined,
-      to: asked.end_time ?? undefined,
+      deploymentId: target.id,
+      revisionId: target.revision,
+      kind: target.kind,
+      order: query.order ?? "asc",
+      limit: query.limit,
+      after: query.offset ?? undefined,
+      level: query.level ?? undefined,
+      query: query.query ?? undefined,
+      from: query.start_time ?? undefined,
+      to: query.end_time ?? undefined,
     };
     const rows = await selectLogs(sql, wanted);
     // also for an empty page, so that a follower can continue from it
@@ -77,8 +77,8 @@ export function logRoutes(deps: ControlDeps): Route[] {
       query: schema.revisionLogsQuery,
       out: { 200: schema.logs },
       async handler({ params, query, principal, c }) {
-        const of = { id: params.deployment_id, revision: params.revision_id, kind: query.type };
-        return c.json(await read(principal, of, { ...query, query: query.query ?? query.run_id }));
+        const target = { id: params.deployment_id, revision: params.revision_id, kind: query.type };
+        return c.json(await read(principal, target, { ...query, query: query.query ?? query.run_id }));
       },
     }),
     route({
@@ -90,8 +90,8 @@ export function logRoutes(deps: ControlDeps): Route[] {
       query: schema.deploymentLogsQuery,
       out: { 200: schema.logs },
       async handler({ params, query, principal, c }) {
-        const of = { id: params.deployment_id, kind: query.type ?? "deploy" } as const;
-        return c.json(await read(principal, of, { ...query, query: query.query ?? query.run_id }));
+        const target = { id: params.deployment_id, kind: query.type ?? "deploy" } as const;
+        return c.json(await read(principal, target, { ...query, query: query.query ?? query.run_id }));
       },
     }),
     route({
@@ -103,12 +103,12 @@ export function logRoutes(deps: ControlDeps): Route[] {
       out: { 200: schema.pagedLogs },
       errors: [404],
       async handler({ query, principal, c }) {
-        const of = {
+        const target = {
           id: query.deployment_id,
           kind: query.log_type === "BUILD" ? ("build" as const) : ("deploy" as const),
           ...(query.revision_id !== undefined && { revision: query.revision_id }),
         };
-        const { logs, next_offset: next } = await read(principal, of, {
+        const { logs, next_offset: next } = await read(principal, target, {
           ...query,
           query: query.query ?? query.run_id,
           order: query.sort_order,

@@ -16,9 +16,9 @@ export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId
     if (!old) throw unknownRevision(deploymentId, id);
     if (row.status === "AWAITING_DELETE") throw stateError(`Deployment ID ${deploymentId} is being deleted.`);
     const environment = await readEnvironment(deps.secrets, { purpose: "revision-env", id }, tx);
-    const made = uuid7();
-    await insertRevision(tx, { ...old, id: made });
-    await storeEnvironment(deps.secrets, { purpose: "revision-env", id: made }, tenantId, environment, tx);
+    const revisionId = uuid7();
+    await insertRevision(tx, { ...old, id: revisionId });
+    await storeEnvironment(deps.secrets, { purpose: "revision-env", id: revisionId }, tenantId, environment, tx);
   });
   deps.worker.wake();
 }

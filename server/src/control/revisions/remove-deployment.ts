@@ -35,12 +35,15 @@ export async function removeDeployment(deps: WorkDeps, going: PendingDeployment)
   const left = await countLeftovers(sql, id);
   // the supervisor stops running instances, and the worker's attempts end by themselves
   if (left.held > 0 || left.alive > 0) return false;
-  const remove = async (what: string, work: () => Promise<unknown>): Promise<void> => {
+  const remove = async (description: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
     } catch (error) {
       if (!isForced) throw error;
-      log.warn({ err: error, deployment: id }, `${what} of a deployment that is deleted by force could not be removed`);
+      log.warn(
+        { err: error, deployment: id },
+        `${description} of a deployment that is deleted by force could not be removed`,
+      );
     }
   };
   if (going.delete_tracing_project) {

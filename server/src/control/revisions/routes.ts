@@ -55,13 +55,13 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
       errors: [400],
       async handler({ params, body, principal, c }) {
         checkRevisionBody(deps, body);
-        const made = await sql.begin(async (tx) => {
+        const created = await sql.begin(async (tx) => {
           const row = await lockDeployment(tx, principal.workspaceId, params.deployment_id);
           if (!row) throw unknownDeployment(params.deployment_id);
           return (await applyChange(deps, tx, row, body, { always: true }))!;
         });
         deps.worker.wake();
-        return c.json(serializeRevision(await find(principal.workspaceId, params.deployment_id, made)), 201);
+        return c.json(serializeRevision(await find(principal.workspaceId, params.deployment_id, created)), 201);
       },
     }),
     route({

@@ -52,18 +52,18 @@ export const listRevisions = (
 export type NewRevision = Omit<RevisionRow, "number" | "status" | "status_message" | "created_at" | "updated_at">;
 
 /** Inserts a revision and makes it the deployment's latest. The deployment must be locked. */
-export async function insertRevision(tx: Transaction, made: NewRevision): Promise<void> {
+export async function insertRevision(tx: Transaction, revision: NewRevision): Promise<void> {
   await tx`
     insert into revisions (id, deployment_id, number, source, source_config, secret_references, repo_ref,
       langgraph_config_path, image_uri, source_tarball_path, repo_commit_sha, artifact_id, status)
-    select ${made.id}, ${made.deployment_id},
-      coalesce((select max(number) from revisions where deployment_id = ${made.deployment_id}), 0) + 1,
-      ${made.source}, ${JSON.stringify(made.source_config)}::text::jsonb,
-      ${made.secret_references ? JSON.stringify(made.secret_references) : null}::text::jsonb, ${made.repo_ref},
-      ${made.langgraph_config_path}, ${made.image_uri}, ${made.source_tarball_path}, ${made.repo_commit_sha},
-      ${made.artifact_id}, 'CREATING'`;
-  await tx`insert into revision_events (revision_id, status, attempt) values (${made.id}, 'CREATING', 0)`;
-  await setLatestRevision(tx, made.deployment_id, made.id);
+    select ${revision.id}, ${revision.deployment_id},
+      coalesce((select max(number) from revisions where deployment_id = ${revision.deployment_id}), 0) + 1,
+      ${revision.source}, ${JSON.stringify(revision.source_config)}::text::jsonb,
+      ${revision.secret_references ? JSON.stringify(revision.secret_references) : null}::text::jsonb, ${revision.repo_ref},
+      ${revision.langgraph_config_path}, ${revision.image_uri}, ${revision.source_tarball_path}, ${revision.repo_commit_sha},
+      ${revision.artifact_id}, 'CREATING'`;
+  await tx`insert into revision_events (revision_id, status, attempt) values (${revision.id}, 'CREATING', 0)`;
+  await setLatestRevision(tx, revision.deployment_id, revision.id);
 }
 
 /** @returns false when it has already ended */

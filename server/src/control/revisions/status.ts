@@ -4,7 +4,7 @@
  *     CREATING -> QUEUED -> AWAITING_BUILD -> BUILDING -> AWAITING_DEPLOY -> DEPLOYING -> DEPLOYED
  *
  * unless the current step fails, a newer revision supersedes it (SKIPPED), a caller interrupts it or its worker is lost
- * (INTERRUPTED), or its instances cannot be observed (UNKNOWN). A revision that was deployed stays DEPLOYED for ever;
+ * (INTERRUPTED), or its instances cannot be observed (UNKNOWN). A revision that was deployed stays DEPLOYED forever;
  * the deployment records which one serves.
  *
  * One change is not in the table: a revision released within a step, such as after a transient error, keeps its status

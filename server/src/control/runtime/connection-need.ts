@@ -7,7 +7,7 @@
 const SERVER = 17;
 /** A graph host writes checkpoints on one connection and reads on three (graph-host/src/checkpoints). */
 const PER_HOST = 4;
-/** Hosts besides those that take runs: the reserve, and two for isolated runs. */
+/** Hosts other than those that take runs: the reserve, and two for isolated runs. */
 const SPARE_HOSTS = 3;
 
 /** Returns the most connections that one agent server may open. `own`: connections of its project's own code. */

@@ -69,11 +69,11 @@ const connectionLimit = async (name: string): Promise<number> =>
 /** Opens connections until one is refused, at most `most`. @returns their number, and the reason of the refusal */
 async function fill(
   uri: string,
-  most: number,
+  max: number,
 ): Promise<{ entered: number; refused: string | null; end(): Promise<void> }> {
   const inside: postgres.Sql[] = [];
   const end = async () => void (await Promise.all(inside.map((sql) => sql.end({ timeout: 1 }))));
-  while (inside.length < most) {
+  while (inside.length < max) {
     const sql = postgres(uri, { max: 1, connect_timeout: 5, onnotice: () => {} });
     try {
       await sql`select 1`;

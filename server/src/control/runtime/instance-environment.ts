@@ -20,18 +20,18 @@ export interface EnvironmentParams {
  * Returns the environment of an agent server (contract control-plane §6.2). The platform's variables come last, so that
  * secrets cannot override them.
  */
-export function instanceEnvironment(order: EnvironmentParams): Record<string, string> {
-  const { deployment, revisionId, config, git, settings, traces, platform } = order;
+export function instanceEnvironment(params: EnvironmentParams): Record<string, string> {
+  const { deployment, revisionId, config, git, settings, traces, platform } = params;
   const spec = config.resource_spec ?? {};
-  const secrets = Object.fromEntries(order.secrets.map(({ name, value }) => [name, value]));
+  const secrets = Object.fromEntries(params.secrets.map(({ name, value }) => [name, value]));
   return {
     HEDDLE_LOG_LEVEL: "info",
     HEDDLE_HOSTS: String(hostsByCores(config)),
     HEDDLE_HOST_MEMORY_MB: String(spec.memory_mb ?? settings.instanceMemoryMb),
     ...secrets,
     NODE_ENV: secrets["NODE_ENV"] ?? "production",
-    DATABASE_URI: order.databaseUri,
-    HEDDLE_SECRETS_KEYS: order.secretsKey,
+    DATABASE_URI: params.databaseUri,
+    HEDDLE_SECRETS_KEYS: params.secretsKey,
     HEDDLE_WORKSPACE_ID: deployment.tenant_id,
     // without keys, the gateway, which then listens on loopback, is the only access
     ...(platform ? { HEDDLE_AUTH_URL: platform.url, HEDDLE_AUTH_KEY: platform.key } : { HEDDLE_AUTH: "published" }),

@@ -4,7 +4,7 @@ import { parseLogLine } from "./parse-log-line.ts";
 
 const now = new Date("2026-01-02T03:04:05.678Z");
 
-test("a line of the agent server keeps its level, its time and its other fields", () => {
+test("keeps the level, time and other fields of an agent server's line", () => {
   const line = {
     level: 50,
     time: "2026-01-01T00:00:00.000Z",
@@ -26,8 +26,8 @@ test.each([
   [40, "WARNING"],
   [50, "ERROR"],
   [60, "CRITICAL"],
-])("reads level %i as %s", (level, wanted) => {
-  expect(parseLogLine(JSON.stringify({ level, msg: "x" }), now)).toMatchObject({ level: wanted, at: now });
+])("reads level %i as %s", (level, expected) => {
+  expect(parseLogLine(JSON.stringify({ level, msg: "x" }), now)).toMatchObject({ level: expected, at: now });
 });
 
 test.each([
@@ -40,7 +40,7 @@ test.each([
   ["FATAL ERROR: heap out of memory", "CRITICAL"],
   ["debug: a detail", "DEBUG"],
   ['{"level":50', "INFO"],
-])("reads a graph's output as text: %s is %s", (text, level) => {
+])("classifies %j in a graph's output as %s", (text, level) => {
   expect(parseLogLine(text, now)).toEqual({ at: now, level, message: text });
 });
 

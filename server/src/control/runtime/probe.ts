@@ -15,7 +15,7 @@ export type Health =
  * one without its database is distinguished from a dead one: killing it would only cost its runs.
  */
 export async function probe(port: number, timeoutMs: number): Promise<Health> {
-  const answer = await new Promise<{ isOk: boolean; text: string } | null>((resolve) => {
+  const result = await new Promise<{ isOk: boolean; text: string } | null>((resolve) => {
     const request = get(
       { host: "127.0.0.1", port, path: "/ok?check_db=true", timeout: timeoutMs, agent: false },
       (response) => {
@@ -29,13 +29,13 @@ export async function probe(port: number, timeoutMs: number): Promise<Health> {
     request.on("timeout", () => request.destroy());
     request.on("error", () => resolve(null));
   });
-  if (answer === null) return { state: "down" };
+  if (result === null) return { state: "down" };
   try {
-    const { checks, detail } = JSON.parse(answer.text) as {
+    const { checks, detail } = JSON.parse(result.text) as {
       checks?: { graph_hosts: { ok: boolean }; graphs: Record<string, boolean> };
       detail?: string;
     };
-    if (!answer.isOk) return checks ? { state: "unable", reason: detail ?? "not ready" } : { state: "down" };
+    if (!result.isOk) return checks ? { state: "unable", reason: detail ?? "not ready" } : { state: "down" };
     const graphs = Object.entries(checks?.graphs ?? {});
     if (graphs.length === 0) return { state: "loading" };
     const broken = graphs.filter(([, isOk]) => !isOk).map(([id]) => id);

@@ -34,12 +34,12 @@ test("runs that wait for a slot add a replica, which is removed when it is not n
   expect(await alive(revision)).toEqual([0]);
 
   const ask = async () => {
-    const answer = await fetch(`${url}/d/scaled/runs/wait`, {
+    const response = await fetch(`${url}/d/scaled/runs/wait`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ assistant_id: "echo", input: { wait: 500 } }),
     });
-    return (await answer.json()) as { steps?: string[] };
+    return (await response.json()) as { steps?: string[] };
   };
   let isOver = false;
   const answers: { steps?: string[] }[] = [];

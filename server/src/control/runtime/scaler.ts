@@ -67,13 +67,13 @@ export class Scaler {
     const load = await this.#load(row, now);
     if (!load) return;
     // no further scale-up while some replicas are still starting, or fail to start
-    const most = load.replicas < now ? now : maxScale(row);
-    const wish = Math.min(most, Math.max(minScale(row), wantedReplicas(load)));
+    const max = load.replicas < now ? now : maxScale(row);
+    const wish = Math.min(max, Math.max(minScale(row), wantedReplicas(load)));
     const next = this.#next(row.revision_id, now, wish);
     if (next === now || !(await setScale(sql, row.deployment_id, row.revision_id, next))) return;
-    const of = { deploymentId: row.deployment_id, revisionId: row.revision_id, kind: "deploy" } as const;
+    const target = { deploymentId: row.deployment_id, revisionId: row.revision_id, kind: "deploy" } as const;
     const message = `Scaled from ${now} to ${next} replicas: ${describe(load)}.`;
-    await insertLogs(sql, of, [{ at: new Date(), level: "INFO", message }]);
+    await insertLogs(sql, target, [{ at: new Date(), level: "INFO", message }]);
     supervisor.wake();
   }
 
@@ -104,7 +104,7 @@ export class Scaler {
     const percents = usages.map((usage) => usage?.cpu_percent ?? null);
     return {
       replicas: ready.length,
-      queue: await askQueue(ready[0]!.row.port),
+      queue: await fetchQueue(ready[0]!.row.port),
       cpuPercent: percents.includes(null) ? null : percents.reduce<number>((sum, value) => sum + value!, 0),
       cpu: row.source_config.resource_spec?.cpu ?? 1,
       cores: availableParallelism(),
@@ -124,7 +124,7 @@ interface Metric {
 }
 
 /** Reads the queue of all replicas, which each of them reports; null when the server does not. Never throws. */
-async function askQueue(port: number): Promise<Load["queue"]> {
+async function fetchQueue(port: number): Promise<Load["queue"]> {
   const text = await new Promise<string>((resolve) => {
     const request = get({ host: "127.0.0.1", port, path: "/metrics?format=json", agent: false }, (response) => {
       let body = "";

@@ -27,12 +27,12 @@ export const liveInstances = (sql: Sql, place: string) => sql<InstanceRow[]>`
 /** @returns undefined when this revision and replica already has a live instance */
 export async function insertInstance(
   sql: Sql,
-  made: { id: string; deploymentId: string; revisionId: string; replica: number; place: string; port: number },
+  instance: { id: string; deploymentId: string; revisionId: string; replica: number; place: string; port: number },
 ): Promise<InstanceRow | undefined> {
   const [row] = await sql<InstanceRow[]>`
     insert into instances (id, deployment_id, revision_id, replica, state, place, port)
-    select ${made.id}, d.id, ${made.revisionId}, ${made.replica}, 'starting', ${made.place}, ${made.port}
-    from deployments d where d.id = ${made.deploymentId} and d.status = 'READY'
+    select ${instance.id}, d.id, ${instance.revisionId}, ${instance.replica}, 'starting', ${instance.place}, ${instance.port}
+    from deployments d where d.id = ${instance.deploymentId} and d.status = 'READY'
     on conflict do nothing returning ${sql.unsafe(INSTANCE)}`;
   return row;
 }

@@ -196,16 +196,16 @@ export class Supervisor {
       traces: traces && { url: traces.url, key: traces.sendingKey(desired.tenant_id) },
       platform: credentials.platformKey && { url: this.#options.internalUrl, key: credentials.platformKey.key },
     });
-    const made = {
+    const instance = {
       id: uuid7(),
       deploymentId: desired.deployment_id,
       revisionId: desired.revision_id,
       replica,
       place,
-      // if another process takes the port meanwhile, the instance ends and is restarted
+      // if another process takes the port before it is used, the instance exits and is restarted
       port: await freePort(),
     };
-    const row = await rows.insertInstance(sql, made);
+    const row = await rows.insertInstance(sql, instance);
     if (!row) return;
     try {
       await this.#limitConnections(desired.deployment_id);

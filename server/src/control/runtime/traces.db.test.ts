@@ -36,13 +36,13 @@ const asOther = { "x-test-workspace": OTHER };
 
 async function ask(method: string, path: string, key: string, body?: unknown) {
   const headers = { "x-api-key": key, "content-type": "application/json" };
-  const answer = await fetch(`${platform.url}/api/v1${path}`, {
+  const response = await fetch(`${platform.url}/api/v1${path}`, {
     method,
     headers,
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  const text = await answer.text();
-  return { status: answer.status, json: text === "" ? null : (JSON.parse(text) as { name: string }[]) };
+  const text = await response.text();
+  return { status: response.status, json: text === "" ? null : (JSON.parse(text) as { name: string }[]) };
 }
 
 async function sendRun(project: string): Promise<void> {

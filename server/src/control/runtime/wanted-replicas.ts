@@ -6,7 +6,7 @@ export interface Load {
   replicas: number;
   /** Runs that could start, and executing runs, over all replicas; null when a server does not report them. */
   queue: { due: number; running: number; slots: number } | null;
-  /** Processor time of all replicas in percent of one core; null when not known yet. */
+  /** CPU time of all replicas in percent of one core; null when not known yet. */
   cpuPercent: number | null;
   /** Cores requested per replica. */
   cpu: number;
@@ -36,7 +36,7 @@ function byQueue({ replicas, queue }: Load): number {
   return Math.min(replicas, Math.ceil(running / (slots * SLOTS_TARGET)));
 }
 
-/** Computes the replicas by processor time, never adding more than the machine has cores for. */
+/** Computes the replicas by CPU time, never adding more than the machine has cores for. */
 function byProcessors({ replicas, cpuPercent, cpu, cores }: Load): number {
   if (cpuPercent === null) return replicas;
   const ratio = cpuPercent / 100 / (cpu * replicas) / CPU_TARGET;
@@ -48,8 +48,9 @@ type Scaled = { source_config: SourceConfig };
 
 export const minScale = ({ source_config: config }: Scaled): number =>
   Math.max(1, config.resource_spec?.min_scale ?? 1);
-export const maxScale = (of: Scaled): number => Math.max(minScale(of), of.source_config.resource_spec?.max_scale ?? 1);
+export const maxScale = (scaled: Scaled): number =>
+  Math.max(minScale(scaled), scaled.source_config.resource_spec?.max_scale ?? 1);
 
 /** Returns the current target of a revision's replicas. */
-export const replicaTarget = (of: Scaled & { scale: number | null }): number =>
-  Math.min(maxScale(of), Math.max(minScale(of), of.scale ?? 1));
+export const replicaTarget = (scaled: Scaled & { scale: number | null }): number =>
+  Math.min(maxScale(scaled), Math.max(minScale(scaled), scaled.scale ?? 1));

@@ -14,7 +14,7 @@ const shared = { tag: "System", permission: "public" } as const;
 /** Version of the API's document, which clients were written against (service-interface §9.1). */
 const API_VERSION = "0.1.0";
 
-/** `others`: endpoints that the document describes besides these. */
+/** `others`: endpoints that the document describes in addition to these. */
 export function systemRoutes(deps: ControlDeps, others: Route[]): Route[] {
   const routes: Route[] = [
     route({

@@ -5,7 +5,7 @@ import type { Secrets } from "../../base/secrets/secrets.ts";
 const REF = { purpose: "upload-signing", id: "key" };
 
 /**
- * Signs upload addresses: path and expiry are signed with a key that all replicas share, so the address is the
+ * Signs upload URLs: path and expiry are signed with a key that all replicas share, so the URL is the
  * credential.
  */
 export interface UploadSigner {

@@ -9,7 +9,7 @@ export interface WatchRow {
   source_config: SourceConfig;
   seen_sha: string | null;
   failures: number;
-  /** Lease end written when this poll was claimed. A different value in the row indicates a webhook call meanwhile. */
+  /** Lease end written when this poll was claimed. A different value in the row indicates a webhook call since then. */
   claimed_until: string;
 }
 
@@ -35,7 +35,7 @@ export const claimWatches = (sql: Sql, { limit, leaseSeconds }: { limit: number;
   from claimed c join deployments d on d.id = c.deployment_id`;
 
 /**
- * Records a poll. `seconds` until the next one; null: until a webhook call. A call that arrived meanwhile is preserved.
+ * Records a poll. `seconds` until the next one; null: until a webhook call. A call that arrived during the poll is preserved.
  */
 export const finishLook = (
   sql: Sql,

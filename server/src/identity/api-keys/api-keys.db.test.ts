@@ -17,16 +17,16 @@ beforeAll(async () => {
 
 test("a key is shown once, and the table stores only its hash", async () => {
   const { admin } = tenants.a;
-  const made = await call(admin, "POST", "/api-key", { description: "ci" });
-  expect(made).toMatchObject({ status: 200, json: { description: "ci", read_only: false, expires_at: null } });
-  expect(made.headers.get("cache-control")).toBe("no-store");
-  const { key, id, short_key: short } = made.json as Record<string, string>;
+  const created = await call(admin, "POST", "/api-key", { description: "ci" });
+  expect(created).toMatchObject({ status: 200, json: { description: "ci", read_only: false, expires_at: null } });
+  expect(created.headers.get("cache-control")).toBe("no-store");
+  const { key, id, short_key: short } = created.json as Record<string, string>;
   expect(key).toMatch(/^lsv2_sk_[0-9a-f]{64}_[0-9a-f]{10}$/);
   expect(short!.length).toBeLessThan(20);
   expect((await call(key!, "GET", "/workspaces")).status).toBe(200);
 
   const listed = await call(admin, "GET", "/api/v1/api-key");
-  expect(listed.json).toContainEqual({ ...made.json, key: undefined, last_used_at: null });
+  expect(listed.json).toContainEqual({ ...created.json, key: undefined, last_used_at: null });
   expect(listed.text).not.toContain(key);
   const [row] = await db.sql`select to_jsonb(k)::text as text from api_keys k where id = ${id!}`;
   const secret = key!.slice("lsv2_sk_".length, -11);
@@ -125,11 +125,11 @@ test("a personal key belongs to a user, is visible only to them, and has their p
   const bob = await testPerson(db, a, "bob", { workspace: "WORKSPACE_VIEWER" });
   expect((await call(a.org, "POST", "/api-key/current", {})).status).toBe(403);
 
-  const made = await call(ada.key, "POST", "/orgs/current/personal-access-tokens", { description: "laptop" });
-  expect(made.json.key).toMatch(/^lsv2_pt_/);
+  const created = await call(ada.key, "POST", "/orgs/current/personal-access-tokens", { description: "laptop" });
+  expect(created.json.key).toMatch(/^lsv2_pt_/);
   expect((await call(ada.key, "GET", "/api-key/current")).json).toHaveLength(2);
   expect((await call(bob.key, "GET", "/api-key/current")).json).toHaveLength(1);
-  expect((await call(bob.key, "DELETE", `/api-key/current/${made.json.id}`)).status).toBe(404);
+  expect((await call(bob.key, "DELETE", `/api-key/current/${created.json.id}`)).status).toBe(404);
   expect((await call(ada.key, "GET", "/auth/public")).json).toMatchObject({
     user_id: ada.userId,
     user_email: ada.email,
@@ -144,13 +144,17 @@ test("a personal key belongs to a user, is visible only to them, and has their p
   const reader = await call(ada.key, "POST", "/api-key/current", { read_only: true });
   expect((await call(reader.json.key, "POST", "/api-key/current", {})).status).toBe(403);
 
-  expect((await call(made.json.key, "POST", "/api-key", { role_id: BUILT_IN_ROLES.WORKSPACE_USER })).status).toBe(200);
+  expect((await call(created.json.key, "POST", "/api-key", { role_id: BUILT_IN_ROLES.WORKSPACE_USER })).status).toBe(
+    200,
+  );
   await db.sql`update workspace_members set role_id = ${BUILT_IN_ROLES.WORKSPACE_VIEWER} where user_id = ${ada.userId}`;
   await expect
-    .poll(async () => (await call(made.json.key, "POST", "/api-key", {})).status, { timeout: 30_000 })
+    .poll(async () => (await call(created.json.key, "POST", "/api-key", {})).status, { timeout: 30_000 })
     .toBe(403);
   await db.sql`update users set disabled_at = now() where id = ${ada.userId}`;
-  await expect.poll(async () => (await call(made.json.key, "GET", "/api-key")).status, { timeout: 30_000 }).toBe(401);
+  await expect
+    .poll(async () => (await call(created.json.key, "GET", "/api-key")).status, { timeout: 30_000 })
+    .toBe(401);
 });
 
 test("records the last use of a key some seconds later", async () => {

@@ -30,7 +30,7 @@ export function looksLikeKey(text: string): boolean {
  */
 export const hashKey = (key: string): string => hash("sha256", key, "hex");
 
-/** Shortens a key to `lsv2_sk_1a2b...9f3c`: enough to recognise it, useless for authentication. */
+/** Shortens a key to `lsv2_sk_1a2b...9f3c`: enough to recognize it, useless for authentication. */
 export const shortKey = (key: string): string => `${key.slice(0, 12)}...${key.slice(-4)}`;
 
 const checkDigits = (body: string): string => hash("sha256", body, "hex").slice(0, CHECK_DIGITS);

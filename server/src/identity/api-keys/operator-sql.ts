@@ -40,11 +40,11 @@ export function selectAllKeys(sql: Sql, withRevoked: boolean, limit = 10_000): P
 /** Revokes a key by id or by `keyHash` in hex. */
 export async function revokeAnyKey(
   sql: Sql,
-  by: { id: string | null; keyHash: string | null },
+  selector: { id: string | null; keyHash: string | null },
 ): Promise<{ id: string; description: string; organization_id: string } | undefined> {
   const [row] = await sql<{ id: string; description: string; organization_id: string }[]>`
     update api_keys set revoked_at = now()
-    where (id = ${by.id} or key_hash = decode(${by.keyHash}, 'hex')) and revoked_at is null
+    where (id = ${selector.id} or key_hash = decode(${selector.keyHash}, 'hex')) and revoked_at is null
     returning id, description, organization_id`;
   return row;
 }

@@ -44,7 +44,8 @@ function workspaceKeyRoutes({ sql }: IdentityDeps): Route[] {
       summary: "Create a service key to the current workspace",
       body: schema.apiKeyRequest,
       out: { 200: schema.newApiKey },
-      handler: async ({ body, principal, c }) => shown(c, sql, await issueWorkspaceKey(sql, principal, body)),
+      handler: async ({ body, principal, c }) =>
+        createdKeyResponse(c, sql, await issueWorkspaceKey(sql, principal, body)),
     }),
     route({
       ...shared,
@@ -80,7 +81,8 @@ function organizationKeyRoutes({ sql }: IdentityDeps): Route[] {
       summary: "Create a service key to some or all workspaces",
       body: schema.apiKeyRequest,
       out: { 200: schema.newApiKey },
-      handler: async ({ body, principal, c }) => shown(c, sql, await issueOrganizationKey(sql, principal, body)),
+      handler: async ({ body, principal, c }) =>
+        createdKeyResponse(c, sql, await issueOrganizationKey(sql, principal, body)),
     }),
     route({
       ...ofOrganization,
@@ -121,7 +123,8 @@ function personalKeyRoutes({ sql }: IdentityDeps, path: `/${string}`): Route[] {
       summary: "Create a personal key",
       body: schema.apiKeyRequest,
       out: { 200: schema.newApiKey },
-      handler: async ({ body, principal, c }) => shown(c, sql, await issuePersonalKey(sql, principal, body)),
+      handler: async ({ body, principal, c }) =>
+        createdKeyResponse(c, sql, await issuePersonalKey(sql, principal, body)),
     }),
     route({
       ...ofOrganization,
@@ -138,7 +141,7 @@ function personalKeyRoutes({ sql }: IdentityDeps, path: `/${string}`): Route[] {
   ];
 }
 
-async function shown(c: Context, sql: Sql, { id, key }: CreatedKey): Promise<Response> {
+async function createdKeyResponse(c: Context, sql: Sql, { id, key }: CreatedKey): Promise<Response> {
   c.header("Cache-Control", "no-store");
   return c.json({ ...(await selectKey(sql, id)), key });
 }

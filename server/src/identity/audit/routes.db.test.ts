@@ -123,8 +123,8 @@ test("a change is recorded before its response, with actor, address and target",
 test("records ids of the query and the body as the target, and no other body fields", async () => {
   const ids = Array.from({ length: 100 }, () => randomUUID());
   const body = { thing_ids: ids, kind: "red", password: "do-not-tell" };
-  const answer = await call("DELETE", "/things?named=one&named=two", body, of(a.admin));
-  expect(answer.status).toBe(204);
+  const response = await call("DELETE", "/things?named=one&named=two", body, of(a.admin));
+  expect(response.status).toBe(204);
   const rows = await db.sql`select target from audit_log where target->>'named' = 'one,two'`;
   expect(rows).toEqual([{ target: { named: "one,two", thing_ids: ids.join(","), kind: "red" } }]);
 
@@ -181,9 +181,9 @@ test("the list has the contract's shape, filters, and pages to its end", async (
   let cursor: string | null = null;
   do {
     const more: string = cursor ? `&cursor=${encodeURIComponent(cursor)}` : "";
-    const answer = await list(b.admin, `&limit=10&operations=create_thing&operations=other${more}`);
-    expect(answer.status).toBe(200);
-    const page = AuditPage.parse(answer.json);
+    const response = await list(b.admin, `&limit=10&operations=create_thing&operations=other${more}`);
+    expect(response.status).toBe(200);
+    const page = AuditPage.parse(response.json);
     seen.push(...page.items.map((item) => item.resources[0]!.uid));
     cursor = page.cursor;
   } while (cursor);
@@ -204,8 +204,8 @@ test("the list has the contract's shape, filters, and pages to its end", async (
 
 test("a workspace sees only its own lines, and an organization only those of its workspaces", async () => {
   const listedWorkspaces = async (key: string, headers = {}) => {
-    const answer = await call("GET", `/audit-logs?limit=100&${RANGE}`, undefined, { ...of(key), ...headers });
-    const items: { unmapped: { original_audit_log: { workspace_id: string } } }[] = answer.json.items;
+    const response = await call("GET", `/audit-logs?limit=100&${RANGE}`, undefined, { ...of(key), ...headers });
+    const items: { unmapped: { original_audit_log: { workspace_id: string } } }[] = response.json.items;
     return [...new Set(items.map((item) => item.unmapped.original_audit_log.workspace_id))];
   };
   expect(await listedWorkspaces(a.admin)).toEqual([a.workspaceId]);
@@ -232,9 +232,9 @@ test.each([
   [`/audit-logs?${RANGE}&workspace_id=x`],
   [`/audit-logs/export?${RANGE}&format=xml`],
 ])("rejects %s", async (path) => {
-  const answer = await call("GET", path, undefined, of(a.admin));
-  expect(answer.status).toBe(422);
-  expect(answer.json.detail).toMatch(/^Invalid query: /);
+  const response = await call("GET", path, undefined, of(a.admin));
+  expect(response.status).toBe(422);
+  expect(response.json.detail).toMatch(/^Invalid query: /);
 });
 
 test("the export holds every line, oldest first, as JSON and as CSV without formulas", async () => {

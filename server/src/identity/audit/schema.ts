@@ -10,7 +10,7 @@ const time = z.iso
 
 const someTexts = z
   .union([storableText, z.array(storableText).max(100)])
-  .transform((given) => (Array.isArray(given) ? given : [given]))
+  .transform((value) => (Array.isArray(value) ? value : [value]))
   .optional();
 
 const filter = {

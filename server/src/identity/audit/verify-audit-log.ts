@@ -17,7 +17,7 @@ export interface AuditVerification {
 }
 
 const BATCH = 1_000;
-const MOST_TOLD = 100;
+const MAX_REPORTED = 100;
 
 /**
  * Checks every entry's seal and sequence number. Cannot detect that a writer's first entries are missing (the sweep
@@ -29,38 +29,38 @@ export async function verifyAuditLog(
 ): Promise<AuditVerification> {
   const found: AuditVerification = { lines: 0, sound: 0, unsealed: 0, unknownKeys: {}, altered: [], gaps: [] };
   let after: WriterPosition = { writer: "00000000-0000-0000-0000-000000000000", seq: -1 };
-  let of: { sealed: boolean; unsealed: string[] } = { sealed: false, unsealed: [] };
+  let current: { sealed: boolean; unsealed: string[] } = { sealed: false, unsealed: [] };
   const reportAltered = (id: string) => {
-    if (found.altered.length < MOST_TOLD) found.altered.push(id);
+    if (found.altered.length < MAX_REPORTED) found.altered.push(id);
   };
   for (;;) {
     const rows = await selectAuditRowsByWriter(sql, after, BATCH);
     for (const row of rows) {
       found.lines += 1;
       if (row.writer_id !== after.writer) {
-        found.unsealed += of.unsealed.length;
-        of = { sealed: false, unsealed: [] };
+        found.unsealed += current.unsealed.length;
+        current = { sealed: false, unsealed: [] };
       }
       const skipped = row.writer_id === after.writer ? row.writer_seq - after.seq - 1 : 0;
-      if (skipped > 0 && found.gaps.length < MOST_TOLD) {
+      if (skipped > 0 && found.gaps.length < MAX_REPORTED) {
         found.gaps.push({ writer: row.writer_id, after: after.seq, missing: skipped });
       }
       after = { writer: row.writer_id, seq: row.writer_seq };
       if (row.seal_key_id === null || row.seal === null) {
-        if (of.sealed) reportAltered(row.id);
-        else of.unsealed.push(row.id);
+        if (current.sealed) reportAltered(row.id);
+        else current.unsealed.push(row.id);
         continue;
       }
       // a writer seals all or none of its entries, so the others lost their seal
-      of.sealed = true;
-      for (const id of of.unsealed.splice(0)) reportAltered(id);
+      current.sealed = true;
+      for (const id of current.unsealed.splice(0)) reportAltered(id);
       const key = findKey(row.seal_key_id);
       if (!key) found.unknownKeys[row.seal_key_id] = (found.unknownKeys[row.seal_key_id] ?? 0) + 1;
       else if (computeSeal(row, key) === row.seal) found.sound += 1;
       else reportAltered(row.id);
     }
     if (rows.length < BATCH) {
-      found.unsealed += of.unsealed.length;
+      found.unsealed += current.unsealed.length;
       return found;
     }
   }

@@ -79,7 +79,7 @@ export class PlatformKeys implements IdentitySource {
 
   listen(
     onChange: () => void,
-    onSeen: (version: string, began: number) => void,
+    onSeen: (version: string, startedAt: number) => void,
   ): Promise<{ unlisten(): Promise<void> }> {
     const following = this.#follow(onChange, onSeen);
     return Promise.resolve({
@@ -90,7 +90,7 @@ export class PlatformKeys implements IdentitySource {
     });
   }
 
-  async #follow(onChange: () => void, onSeen: (version: string, began: number) => void): Promise<void> {
+  async #follow(onChange: () => void, onSeen: (version: string, startedAt: number) => void): Promise<void> {
     const { signal } = this.#stopped;
     const wait = Math.min(20, this.#o.maxAgeMs / 3000);
     const message = "the platform that verifies keys does not answer";
@@ -98,13 +98,13 @@ export class PlatformKeys implements IdentitySource {
     let known: string | undefined;
     while (!signal.aborted) {
       // a lower bound: the result of a poll was true when the platform responded, which is later
-      const began = performance.now();
+      const startedAt = performance.now();
       try {
         const since = known === undefined ? "" : `?version=${encodeURIComponent(known)}&wait=${wait}`;
         const { version } = await this.#ask(changesAnswer, `changes${since}`, {}, wait * 1000 + TIMEOUT_MS);
         if (known !== undefined && version !== known) onChange();
         known = version;
-        onSeen(version, began);
+        onSeen(version, startedAt);
         failure.succeeded();
       } catch (error) {
         if (signal.aborted) return;
@@ -123,18 +123,18 @@ export class PlatformKeys implements IdentitySource {
     const { url, key } = this.#o;
     const headers = { "x-api-key": key, "content-type": "application/json" };
     const signal = AbortSignal.any([this.#stopped.signal, AbortSignal.timeout(ms)]);
-    let answer: Response;
+    let response: Response;
     let text: string;
     try {
-      answer = await fetch(`${url}/internal/auth/${path}`, { ...init, headers, signal, redirect: "error" });
-      text = await answer.text();
+      response = await fetch(`${url}/internal/auth/${path}`, { ...init, headers, signal, redirect: "error" });
+      text = await response.text();
     } catch (error) {
       throw Object.assign(unavailable("The platform that verifies keys does not answer."), { cause: error });
     }
-    if (answer.status === 401 || answer.status === 403) {
+    if (response.status === 401 || response.status === 403) {
       throw new ConfigError(`${url} rejected the key in HEDDLE_AUTH_KEY: ${text.slice(0, 200)}`);
     }
-    if (!answer.ok) throw unavailable(`The platform that verifies keys answered ${answer.status}.`);
+    if (!response.ok) throw unavailable(`The platform that verifies keys answered ${response.status}.`);
     return schema.parse(JSON.parse(text));
   }
 }

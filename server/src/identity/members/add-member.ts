@@ -115,13 +115,13 @@ export async function addToWorkspace(
     userId: existing.userId,
   });
   if (!member) throw notFound("The organization has no such member.");
-  const made = await insertWorkspaceMember(sql, {
+  const inserted = await insertWorkspaceMember(sql, {
     id: uuid7(),
     workspace_id: principal.workspaceId,
     user_id: member.user_id,
     role_id: role.id,
     read_only: existing.readOnly,
   });
-  if (!made) throw conflict("The user is already a member of the workspace.");
+  if (!inserted) throw conflict("The user is already a member of the workspace.");
   return member.user_id;
 }

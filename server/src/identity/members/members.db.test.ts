@@ -146,9 +146,9 @@ test("a removed member's keys are rejected, and the last administrator cannot be
 test("a role holds permissions of one scope, applies changes to its users, and is not deleted while in use", async () => {
   const { a, b } = tenants;
   const role = (permissions: string[]) => ({ display_name: "Tracer", description: "Sends traces", permissions });
-  const made = await call(a.org, "POST", "/orgs/current/roles", role(["runs:create"]));
-  expect(made.json).toMatchObject({ access_scope: "workspace", permissions: ["runs:create"], name: "CUSTOM" });
-  const { id } = made.json as { id: string };
+  const created = await call(a.org, "POST", "/orgs/current/roles", role(["runs:create"]));
+  expect(created.json).toMatchObject({ access_scope: "workspace", permissions: ["runs:create"], name: "CUSTOM" });
+  const { id } = created.json as { id: string };
   expect((await call(a.viewer, "GET", "/orgs/current/roles")).json).toHaveLength(7);
   expect((await call(b.viewer, "GET", "/orgs/current/roles")).json).toHaveLength(6);
   expect((await call(a.org, "POST", "/orgs/current/roles", role(["runs:read"]))).status).toBe(409);

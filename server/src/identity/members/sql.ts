@@ -145,11 +145,11 @@ export async function deleteInvitation(
 export async function selectOrganizationMember(
   sql: Sql | Transaction,
   organizationId: string,
-  by: { id?: string | undefined; userId?: string | undefined },
+  selector: { id?: string | undefined; userId?: string | undefined },
 ): Promise<{ id: string; user_id: string; role_id: string } | undefined> {
   const [row] = await sql<{ id: string; user_id: string; role_id: string }[]>`
     select id, user_id, role_id from organization_members
-    where organization_id = ${organizationId} and (id = ${by.id ?? null} or user_id = ${by.userId ?? null})`;
+    where organization_id = ${organizationId} and (id = ${selector.id ?? null} or user_id = ${selector.userId ?? null})`;
   return row;
 }
 

@@ -51,9 +51,9 @@ export function roleRoutes({ sql }: IdentityDeps): Route[] {
       errors: [409],
       async handler({ body, principal, c }) {
         const role = { ...body, id: uuid7(), access_scope: accessScope(body.permissions) };
-        const made = await insertRole(sql, principal.organizationId, role);
-        if (!made) throw conflict(`A role "${body.display_name}" already exists.`);
-        return c.json(toWire(made));
+        const created = await insertRole(sql, principal.organizationId, role);
+        if (!created) throw conflict(`A role "${body.display_name}" already exists.`);
+        return c.json(toWire(created));
       },
     }),
     route({

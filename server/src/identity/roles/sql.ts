@@ -39,7 +39,7 @@ export interface RoleContent {
   access_scope: RoleRow["access_scope"];
 }
 
-/** @returns undefined when the organization already has a role of this name */
+/** @returns undefined when the organization already has a role with this name */
 export async function insertRole(
   sql: Sql,
   organizationId: string,

@@ -5,7 +5,7 @@ const CSRF_PREFIX = "heddle_csrf_";
 const FORMAT = /^heddle_session_[0-9a-f]{64}(?:\.heddle_csrf_[0-9a-f]{64})?$/;
 const CSRF_FORMAT = /^heddle_csrf_[0-9a-f]{64}$/;
 
-/** Creates a token: a prefix, which scanners for leaked secrets recognise, and 256 random bits. */
+/** Creates a token: a prefix, which scanners for leaked secrets recognize, and 256 random bits. */
 export const newSessionToken = (): string => PREFIX + randomBytes(32).toString("hex");
 
 /** Creates the second part of a browser's session, kept by pages of one origin and sent in a header. */

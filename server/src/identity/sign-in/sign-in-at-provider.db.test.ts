@@ -38,8 +38,12 @@ const responseCookies = (headers: Headers): string =>
     .join("; ");
 
 async function begin(returnTo = "/runs") {
-  const answer = await call("GET", `/auth/oidc/login?return_to=${encodeURIComponent(returnTo)}`);
-  return { status: answer.status, to: answer.headers.get("location") ?? "", cookie: responseCookies(answer.headers) };
+  const response = await call("GET", `/auth/oidc/login?return_to=${encodeURIComponent(returnTo)}`);
+  return {
+    status: response.status,
+    to: response.headers.get("location") ?? "",
+    cookie: responseCookies(response.headers),
+  };
 }
 
 /** Headers that a page sends after returning from the provider: the cookie, and the token from its address. */
@@ -68,13 +72,13 @@ test("a user verified by the provider is signed in, with PKCE, state and nonce",
   expect(asked["code_challenge"]!.length).toBeGreaterThan(40);
   expect(begun.cookie).toMatch(/^__Host-heddle_oidc=/);
 
-  const answer = await comeBack(await provider.visit(begun.to), begun.cookie);
+  const response = await comeBack(await provider.visit(begun.to), begun.cookie);
   const location = expect.stringMatching(/^\/runs\?tab=all#csrf_token=heddle_csrf_[0-9a-f]{64}$/);
-  expect([answer.status, answer.headers.get("location")]).toEqual([302, location]);
-  const cookies = answer.headers.getSetCookie();
+  expect([response.status, response.headers.get("location")]).toEqual([302, location]);
+  const cookies = response.headers.getSetCookie();
   expect(cookies[0]).toMatch(/^__Host-heddle_session=heddle_session_\w{64}; .*HttpOnly; Secure; SameSite=Lax/);
   expect(cookies[1]).toMatch(/^__Host-heddle_oidc=; Max-Age=0/);
-  const me = await call("GET", "/me", undefined, readSession(answer.headers));
+  const me = await call("GET", "/me", undefined, readSession(response.headers));
   expect(me.json).toMatchObject({ kind: "session", userId: anna });
   expect(audited.at(-1)).toMatchObject({ operation: "POST /login", status: 200, target: { method: "oidc" } });
   expect((await call("GET", "/auth/sign-in-methods")).json.oidc.path).toBe("/auth/oidc/login");
@@ -101,9 +105,9 @@ test("an invited user gets an account at the first sign-in", async () => {
     read_only: false,
   });
   provider.account = { sub: "new-1", email: "new@a.example", email_verified: true, name: "Nina New" };
-  const answer = await signIn();
-  expect(answer.status).toBe(302);
-  expect((await call("GET", "/me", undefined, readSession(answer.headers))).json).toMatchObject({
+  const response = await signIn();
+  expect(response.status).toBe(302);
+  expect((await call("GET", "/me", undefined, readSession(response.headers))).json).toMatchObject({
     name: "new@a.example",
   });
   const [user] = await db.sql`select full_name from users where email = 'new@a.example'`;
@@ -118,8 +122,8 @@ test("rejects unknown, unverified and disabled users", async () => {
     { sub: "w" },
   ]) {
     provider.account = account;
-    const answer = await signIn();
-    expect([answer.status, answer.headers.getSetCookie()], `as ${account.sub}`).toEqual([403, []]);
+    const response = await signIn();
+    expect([response.status, response.headers.getSetCookie()], `as ${account.sub}`).toEqual([403, []]);
   }
   provider.account = { sub: "anna-1", email: "anna@a.example", email_verified: true };
   await db.sql`update users set disabled_at = now() where id = ${anna}`;
@@ -158,8 +162,8 @@ test("rejects a verifier or a nonce of another attempt", async () => {
 
 test("reports that the user refused at the provider", async () => {
   provider.refuses = true;
-  const answer = await signIn();
-  expect([answer.status, answer.json.detail]).toEqual([
+  const response = await signIn();
+  expect([response.status, response.json.detail]).toEqual([
     403,
     "The identity provider denied the sign-in: access_denied.",
   ]);

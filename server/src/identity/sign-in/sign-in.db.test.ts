@@ -34,11 +34,11 @@ const sessionHeaders = (answer: { headers: Headers; json: { csrf_token: string }
 });
 
 test("the right password opens a session that works as a bearer token, and only hashes are stored", async () => {
-  const answer = await call("POST", "/api/v1/login", { ...ANNA, email: " Anna@A.example " });
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("cache-control")).toBe("no-store");
-  expect(answer.headers.get("set-cookie")).toBeNull();
-  const token = answer.json.access_token;
+  const response = await call("POST", "/api/v1/login", { ...ANNA, email: " Anna@A.example " });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("cache-control")).toBe("no-store");
+  expect(response.headers.get("set-cookie")).toBeNull();
+  const token = response.json.access_token;
   expect(token).toMatch(/^heddle_session_[0-9a-f]{64}$/);
   const me = await call("GET", "/me", undefined, bearer(token));
   expect(me.json).toMatchObject({ kind: "session", name: "anna@a.example", userId: anna, workspace: a.workspaceId });
@@ -105,7 +105,7 @@ test("ten wrong attempts lock the account for that network, and other accounts s
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(800);
   await addPerson("ben@a.example", a);
   expect((await call("POST", "/login", { email: "ben@a.example", password: PASSWORD })).status).toBe(200);
-  // unknown accounts are counted alike, or the difference would reveal which exist
+  // unknown accounts are counted in the same way: otherwise the difference would reveal which exist
   const unknown = () => call("POST", "/login", { email: "who@a.example", password: "wrong" });
   for (let n = 0; n < 10; n++) expect((await unknown()).status).toBe(401);
   expect((await unknown()).status).toBe(429);
@@ -155,16 +155,16 @@ test("signing out ends the session, or all sessions of the user", async () => {
 });
 
 test("a browser session has two parts, only one of which scripts can read", async () => {
-  const answer = await call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
-  expect(answer.json).toEqual({
+  const response = await call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
+  expect(response.json).toEqual({
     token_type: "bearer",
     expires_at: expect.any(String),
     csrf_token: expect.stringMatching(/^heddle_csrf_[0-9a-f]{64}$/),
   });
-  expect(answer.headers.getSetCookie()[0]).toMatch(
+  expect(response.headers.getSetCookie()[0]).toMatch(
     /^heddle_session=heddle_session_[0-9a-f]{64}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Lax$/,
   );
-  const session = sessionHeaders(answer);
+  const session = sessionHeaders(response);
   expect((await call("GET", "/me", undefined, session)).status).toBe(200);
   const out = await call("POST", "/logout", {}, session);
   expect(out.headers.get("set-cookie")).toMatch(/^heddle_session=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/);
@@ -191,8 +191,8 @@ test("a session cookie without its CSRF token grants no access", async () => {
 });
 
 test("a change with a session cookie must come from the same origin", async () => {
-  const answer = await call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
-  const { cookie, ...csrf } = sessionHeaders(answer);
+  const response = await call("POST", "/login", { ...ANNA, cookie: true }, { "x-heddle-csrf": "1" });
+  const { cookie, ...csrf } = sessionHeaders(response);
   const post = async (headers: Record<string, string>) =>
     (
       await app.request("http://heddle.test/me", {
@@ -223,11 +223,11 @@ test("rejects a sign-in from another site", async () => {
 test("over https the cookie has the __Host- prefix and Secure, and the bare name is ignored", async () => {
   const secure = await testSignIn(db, { HEDDLE_PUBLIC_URL: "https://heddle.example/" });
   const headers = { "x-heddle-csrf": "1", origin: "https://heddle.example" };
-  const answer = await secure.call("POST", "/login", { ...ANNA, cookie: true }, headers);
-  expect(answer.headers.get("set-cookie")).toMatch(
+  const response = await secure.call("POST", "/login", { ...ANNA, cookie: true }, headers);
+  expect(response.headers.get("set-cookie")).toMatch(
     /^__Host-heddle_session=.*; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
   );
-  const session = sessionHeaders(answer);
+  const session = sessionHeaders(response);
   expect((await secure.call("GET", "/me", undefined, session)).status).toBe(200);
   const bare = session.cookie.replace("__Host-", "");
   expect((await secure.call("GET", "/me", undefined, { ...session, cookie: bare })).status).toBe(401);
@@ -249,8 +249,8 @@ test("a new password needs the old one, has a minimum length, and ends the other
   expect(await open("a new long password")).toBeDefined();
   // a key does not identify a person
   const withKey = { "x-api-key": a.admin };
-  const answer = await call("POST", "/auth/password", { current_password: "x", new_password: "y" }, withKey);
-  expect(answer.status).toBe(403);
+  const response = await call("POST", "/auth/password", { current_password: "x", new_password: "y" }, withKey);
+  expect(response.status).toBe(403);
 });
 
 test("a hash with weaker parameters is replaced at the next sign-in", async () => {

@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const PLACES = 50;
-const SECONDS = 1;
+const SLOTS = 50;
+const DELAY_MS = 1000;
 
 /**
- * Limits attempts from unknown networks at accounts under attack to a few per second. A provider's whole network has
- * one place, however many of its addresses try.
+ * Limits sign-in attempts from unknown networks on accounts under attack to a few per second. All addresses of a
+ * provider's network share one slot.
  */
 export class SlowLane {
-  readonly #inside = new Set<string>();
+  readonly #occupied = new Set<string>();
 
-  /** Resolves with true after a second; at once with false if the network's place or all places are taken. */
+  /** Resolves with true after a second, or immediately with false if the network's slot or all slots are in use. */
   async pass(wideNetwork: string): Promise<boolean> {
-    if (this.#inside.has(wideNetwork) || this.#inside.size >= PLACES) return false;
-    this.#inside.add(wideNetwork);
+    if (this.#occupied.has(wideNetwork) || this.#occupied.size >= SLOTS) return false;
+    this.#occupied.add(wideNetwork);
     try {
-      await sleep(SECONDS * 1000);
+      await sleep(DELAY_MS);
       return true;
     } finally {
-      this.#inside.delete(wideNetwork);
+      this.#occupied.delete(wideNetwork);
     }
   }
 }

@@ -22,7 +22,7 @@ export async function upsertPassword(sql: Sql | Transaction, userId: string, has
     on conflict (user_id) do update set password_hash = excluded.password_hash, changed_at = now()`;
 }
 
-/** Stores a rehash with the current parameters, unless the password has changed meanwhile. */
+/** Stores a rehash with the current parameters, unless the password has changed since. */
 export async function rehashPassword(sql: Sql, userId: string, old: string, hash: string): Promise<void> {
   await sql`update user_passwords set password_hash = ${hash} where user_id = ${userId} and password_hash = ${old}`;
 }
@@ -119,7 +119,7 @@ export async function countAttempt(
   return row!;
 }
 
-export async function takeBackAttempt(sql: Sql, hash: string): Promise<void> {
+export async function undoAttempt(sql: Sql, hash: string): Promise<void> {
   await sql`update sign_in_attempts set attempts = greatest(attempts - 1, 0) where bucket = decode(${hash}, 'hex')`;
 }
 

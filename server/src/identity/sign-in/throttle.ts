@@ -16,7 +16,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { AppError } from "../../base/errors.ts";
 import { toNetwork, toWideNetwork } from "../../base/http/client-ip.ts";
 import type { SlowLane } from "./slow-lane.ts";
-import { countAttempt, forgetAttempts, selectKnownVisitors, takeBackAttempt, upsertKnownVisitor } from "./sql.ts";
+import { countAttempt, forgetAttempts, selectKnownVisitors, undoAttempt, upsertKnownVisitor } from "./sql.ts";
 
 interface Limit {
   attempts: number;
@@ -93,7 +93,7 @@ export async function noteSuccess(
   { userId, device }: { userId: string; device: string | undefined },
 ): Promise<void> {
   await forgetAttempts(sql, forgets);
-  for (const hash of takesBack) await takeBackAttempt(sql, hash);
+  for (const hash of takesBack) await undoAttempt(sql, hash);
   const visitors = [visitorBucket("network", account, network)];
   if (device !== undefined) visitors.push(visitorBucket("device", account, device));
   await upsertKnownVisitor(sql, userId, visitors, KNOWN_SECONDS);

@@ -10,9 +10,9 @@ import { uuid7 } from "../../base/ids.ts";
 import { insertOwner, selectDefaultWorkspace, selectOwner, selectWorkspace } from "./sql.ts";
 
 export interface ClaimRequest {
-  /** Workspace chosen by the operator; absent: the default one. */
+  /** Workspace chosen by the operator; undefined for the default one. */
   wanted: string | undefined;
-  /** Whether another server holds the workspaces and this database has none. */
+  /** Whether the workspaces are stored by another server, and not in this database. */
   isRemote: boolean;
 }
 
@@ -25,13 +25,13 @@ export const claimDatabase = (database: DatabaseAddress, request: ClaimRequest):
 
 async function claim(sql: Sql, database: DatabaseAddress, { wanted, isRemote }: ClaimRequest): Promise<string> {
   const first = await selectDefaultWorkspace(sql);
-  // checked before the claim, or a mistyped id would own the database
+  // checked before the claim: otherwise a mistyped id would own the database
   if (wanted !== undefined && !isRemote && first && !(await selectWorkspace(sql, wanted))) {
     throw unknownWorkspace(wanted, first);
   }
   const mine = wanted ?? first?.id;
   const owner = (await selectOwner(sql)) ?? (await insertOwner(sql, mine ?? uuid7()));
-  // a server without configuration, on a database without workspaces, takes the owner's
+  // an unconfigured server on a database without workspaces uses the owner's workspace
   if (mine === undefined || mine === owner.workspace_id) return owner.workspace_id;
   const chosen = wanted === undefined ? "whose default workspace is" : "and HEDDLE_WORKSPACE_ID names";
   throw new ConfigError(

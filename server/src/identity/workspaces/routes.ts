@@ -23,7 +23,7 @@ import {
 const shared = { tag: "Workspaces", scope: "organization" } as const;
 
 export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
-  const list = async (by: WorkspaceViewer) => (await selectVisibleWorkspaces(sql, by)).map(toVisible);
+  const list = async (viewer: WorkspaceViewer) => (await selectVisibleWorkspaces(sql, viewer)).map(toVisible);
 
   /** Returns a workspace of the caller's organization. Any other is reported as not found. */
   async function own(principal: Principal, id: string): Promise<WorkspaceRow> {
@@ -39,7 +39,7 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
     if (body.organization_id && body.organization_id !== organizationId) {
       throw forbidden("Forbidden: organization_id is not the caller's organization.");
     }
-    const made = await insertWorkspace(sql, {
+    const created = await insertWorkspace(sql, {
       id: body.id ?? uuid7(),
       organization_id: organizationId,
       display_name: body.display_name,
@@ -47,8 +47,8 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
       plan: body.plan,
       is_default: false,
     });
-    if (!made) throw conflict("A workspace with this id or tenant_handle already exists.");
-    return toWire(made);
+    if (!created) throw conflict("A workspace with this id or tenant_handle already exists.");
+    return toWire(created);
   };
 
   return [

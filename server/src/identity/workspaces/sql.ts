@@ -98,21 +98,25 @@ export interface VisibleWorkspaceRow {
 }
 
 /** Lists the workspaces that the caller may enter, with their role. */
-export function selectVisibleWorkspaces(sql: Sql, by: WorkspaceViewer, limit = 1000): Promise<VisibleWorkspaceRow[]> {
+export function selectVisibleWorkspaces(
+  sql: Sql,
+  viewer: WorkspaceViewer,
+  limit = 1000,
+): Promise<VisibleWorkspaceRow[]> {
   return sql<VisibleWorkspaceRow[]>`
     select w.id, w.organization_id, w.display_name, w.tenant_handle, w.created_at, w.deleted_at is not null as is_deleted,
       w.plan, coalesce(k.read_only, false) or coalesce(wm.read_only, false) as read_only,
       r.id as role_id, r.display_name as role_name, role_rights(r.id) as rights
     from workspaces w
-    left join api_keys k on k.id = ${by.keyId}
-    left join workspace_members wm on wm.user_id = ${by.userId} and wm.workspace_id = w.id
-    left join organization_members om on om.user_id = ${by.userId} and om.organization_id = w.organization_id
+    left join api_keys k on k.id = ${viewer.keyId}
+    left join workspace_members wm on wm.user_id = ${viewer.userId} and wm.workspace_id = w.id
+    left join organization_members om on om.user_id = ${viewer.userId} and om.organization_id = w.organization_id
     left join roles r on r.id = coalesce(k.role_id, wm.role_id, om.role_id)
-    where (${by.organizationId}::uuid is null or w.organization_id = ${by.organizationId})
-      and (${by.includeDeleted} or w.deleted_at is null)
-      and (${by.keyId}::uuid is null or (k.organization_id = w.organization_id and (k.all_workspaces or exists (
+    where (${viewer.organizationId}::uuid is null or w.organization_id = ${viewer.organizationId})
+      and (${viewer.includeDeleted} or w.deleted_at is null)
+      and (${viewer.keyId}::uuid is null or (k.organization_id = w.organization_id and (k.all_workspaces or exists (
         select 1 from api_key_workspaces b where b.key_id = k.id and b.workspace_id = w.id))))
-      and (${by.userId}::uuid is null or w.id in (select id from workspaces_of_user(${by.userId})))
+      and (${viewer.userId}::uuid is null or w.id in (select id from workspaces_of_user(${viewer.userId})))
     order by w.created_at, w.id limit ${limit}`;
 }
 

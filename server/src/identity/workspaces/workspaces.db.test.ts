@@ -38,17 +38,17 @@ test("lists the caller's workspaces with their permissions", async () => {
 
 test("only managers of the organization create workspaces", async () => {
   const { a, b } = tenants;
-  const made = await call(a.org, "POST", "/workspaces", {
+  const created = await call(a.org, "POST", "/workspaces", {
     display_name: "Team (1)",
     tenant_handle: "team-1",
     plan: "plus",
   });
-  expect(made).toMatchObject({
+  expect(created).toMatchObject({
     status: 200,
     json: { display_name: "Team (1)", tenant_handle: "team-1", plan: "plus", organization_id: a.organizationId },
   });
-  expect(listedIds(await call(a.org, "GET", "/workspaces"))).toContain(made.json.id);
-  expect(listedIds(await call(b.org, "GET", "/tenants"))).not.toContain(made.json.id);
+  expect(listedIds(await call(a.org, "GET", "/workspaces"))).toContain(created.json.id);
+  expect(listedIds(await call(b.org, "GET", "/tenants"))).not.toContain(created.json.id);
   expect((await call(a.admin, "POST", "/workspaces", { display_name: "Mine" })).status).toBe(403);
   expect((await call(a.org, "POST", "/workspaces", { display_name: "x", id: a.workspaceId })).status).toBe(409);
   expect((await call(b.org, "POST", "/workspaces", { display_name: "x", tenant_handle: "team-1" })).status).toBe(409);

@@ -41,7 +41,7 @@ afterAll(() => directories.forEach((path) => rmSync(path, { recursive: true, for
 /** Sends a run with a file. @returns the response status, and a function that reads the file's link */
 async function attach(to: TestTracePlatform, content: string) {
   const id = uuid7();
-  const answer = await ingestClient(to).send([
+  const response = await ingestClient(to).send([
     { name: `post.${id}`, content: JSON.stringify(sampleRun(id, { end_time: "2026-11-21T10:00:01" })) },
     { name: `attachment.${id}.note`, content, type: "text/plain" },
   ]);
@@ -51,7 +51,7 @@ async function attach(to: TestTracePlatform, content: string) {
     params: { id },
   });
   const read = (by: TestTracePlatform = to) => by.call("GET", `/attachments/${to.platform.deps.links.sign(file!)}`);
-  return { id, status: answer.status, text: answer.text, headers: answer.headers, file, read };
+  return { id, status: response.status, text: response.text, headers: response.headers, file, read };
 }
 
 const objects = async () => (await s3.keys("files", "platform/")).filter((name) => !name.endsWith("/place.id"));
@@ -60,8 +60,12 @@ test("a run's file is an object of the bucket until its trace is deleted", async
   const { id, status, read } = await attach(platform, "in the bucket");
   expect(status).toBe(202);
   expect(await objects()).toHaveLength(1);
-  const answer = await read();
-  expect([answer.status, answer.text, answer.headers.get("content-length")]).toEqual([200, "in the bucket", "13"]);
+  const response = await read();
+  expect([response.status, response.text, response.headers.get("content-length")]).toEqual([
+    200,
+    "in the bucket",
+    "13",
+  ]);
   const { session_id } = (await call("GET", `/runs/${id}`)).json;
   expect((await call("POST", "/runs/delete", { session_id, trace_ids: [id] })).status).toBe(200);
   await expect.poll(objects).toEqual([]);

@@ -1,6 +1,6 @@
 /**
  * ClickHouse statements of an export: the snapshot of the query's ids, its slices, and the rows of a slice. Slices
- * partition the snapshot by (start time, id), so each id is in exactly one, whatever arrives meanwhile.
+ * partition the snapshot by (start time, id), so each id is in exactly one, whatever arrives during the export.
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { any, bind, ch, type Fragment, join, raw, render } from "../../base/clickhouse/fragment.ts";

@@ -52,7 +52,7 @@ export async function rotateCredentials(
   await test(deps, { tenant_id: tenantId, config: found.config, credentials });
   const item = await deps.sql.begin(async (tx) => {
     const updated = await rows.updateCredentialsKeys(tx, tenantId, id, credentialNames(credentials));
-    // skipped if the destination was deleted meanwhile
+    // skipped if the destination was deleted in the meantime
     if (updated !== undefined) await putCredentials(deps, tenantId, id, credentials, tx);
     return updated;
   });
@@ -99,10 +99,10 @@ async function test(
   deps: Deps,
   destination: Pick<ExportDestination, "tenant_id" | "config" | "credentials">,
 ): Promise<void> {
-  const here = await testWrite(destination, deps.outbound, deps.settings.exportTestTimeoutMs);
-  if (here !== null) throw testFailed("the API", here);
-  const there = await testInWorker(deps, destination);
-  if (there !== null) throw testFailed("a worker", there);
+  const localError = await testWrite(destination, deps.outbound, deps.settings.exportTestTimeoutMs);
+  if (localError !== null) throw testFailed("the API", localError);
+  const workerError = await testInWorker(deps, destination);
+  if (workerError !== null) throw testFailed("a worker", workerError);
 }
 
 type Tx = Parameters<Parameters<TraceDeps["sql"]["begin"]>[1]>[0];

@@ -63,21 +63,24 @@ export const destinationConfig = z
     aws_role_arn: notBuilt("aws_role_arn"),
   })
   .superRefine((config, issues) => {
-    const say = (path: string, message: string) => issues.addIssue({ code: "custom", path: [path], message });
+    const addIssue = (path: string, message: string) => issues.addIssue({ code: "custom", path: [path], message });
     if (config.endpoint_url === null && config.region === null) {
-      say("region", "is required for AWS; for another store set endpoint_url");
+      addIssue("region", "is required for AWS; for another store set endpoint_url");
     }
     if (config.bucket_name === null && (config.include_bucket_in_prefix || config.endpoint_url === null)) {
-      say("bucket_name", "is required, unless endpoint_url is the bucket's own and include_bucket_in_prefix is false");
+      addIssue(
+        "bucket_name",
+        "is required, unless endpoint_url is the bucket's own and include_bucket_in_prefix is false",
+      );
     }
   })
   .meta({ id: "BulkExportDestinationS3Config" });
 
-const printable = (most: number) =>
+const printable = (max: number) =>
   z
     .string()
     .min(1)
-    .max(most)
+    .max(max)
     .regex(/^[\x21-\x7e]+$/, "must be printable characters without spaces");
 
 export const destinationCredentials = z

@@ -31,9 +31,9 @@ const destinationBody = (credentials: TestCredentials | null | undefined, config
 });
 
 async function create(credentials: TestCredentials | null, config: Record<string, unknown> = {}) {
-  const answer = await call("POST", DESTINATIONS, destinationBody(credentials, config));
-  expect(answer.text).toContain('"id"');
-  return answer.json as { id: string };
+  const response = await call("POST", DESTINATIONS, destinationBody(credentials, config));
+  expect(response.text).toContain('"id"');
+  return response.json as { id: string };
 }
 
 test("a destination is created after two test writes that are cleaned up, and hides its secrets", async () => {
@@ -148,9 +148,9 @@ test("the test fails when a worker cannot write, although the API can", async ()
   proxy.setRule(({ method }) =>
     method === "PUT" && ++writes > 1 ? { kind: "status", status: 403, code: "AccessDenied" } : undefined,
   );
-  const answer = await call("POST", DESTINATIONS, destinationBody(s3.createKey(), { endpoint_url: proxy.endpoint }));
-  expect(answer.status).toBe(400);
-  expect(answer.json.detail).toMatch(/^Failed to validate S3 destination: Access denied: .* \[tested in a worker\]$/);
+  const response = await call("POST", DESTINATIONS, destinationBody(s3.createKey(), { endpoint_url: proxy.endpoint }));
+  expect(response.status).toBe(400);
+  expect(response.json.detail).toMatch(/^Failed to validate S3 destination: Access denied: .* \[tested in a worker\]$/);
   expect(writes).toBe(2);
 });
 
@@ -176,8 +176,8 @@ test("a transient error of the store does not fail the test", async () => {
   proxy.setRule(({ method, number }) =>
     method === "PUT" && number % 2 === 1 && hiccups-- > 0 ? INTERNAL_ERROR : undefined,
   );
-  const answer = await call("POST", DESTINATIONS, destinationBody(s3.createKey(), { endpoint_url: proxy.endpoint }));
-  expect(answer.status).toBe(200);
+  const response = await call("POST", DESTINATIONS, destinationBody(s3.createKey(), { endpoint_url: proxy.endpoint }));
+  expect(response.status).toBe(200);
 });
 
 test("without the permission to delete, the file stays under tmp", async () => {
@@ -258,13 +258,13 @@ test("a destination is deleted with its credentials, only by its own workspace",
 test("rejects deleting a destination that exports refer to", async () => {
   const { id } = await create(s3.createKey());
   const project = await call("POST", "/api/v1/sessions", { name: "exported" });
-  const made = await call("POST", "/api/v1/bulk-exports", {
+  const created = await call("POST", "/api/v1/bulk-exports", {
     bulk_export_destination_id: id,
     session_id: project.json.id,
     start_time: "2026-01-01T00:00:00Z",
     end_time: "2026-01-02T00:00:00Z",
   });
-  expect(made.text).toContain('"bulk_export_destination_id"');
+  expect(created.text).toContain('"bulk_export_destination_id"');
   const { status, json } = await call("DELETE", `${DESTINATIONS}/${id}`);
   expect(status).toBe(409);
   expect(json.detail).toContain("in use");
@@ -281,10 +281,10 @@ test("without an exporting process the test ends with 503", async () => {
   const { testInWorker } = await import("./destination-worker-test.ts");
   const { destinationConfig } = await import("./destination-schema.ts");
   const config = destinationConfig.parse({ bucket_name: "exports", endpoint_url: s3.endpoint });
-  const began = performance.now();
+  const startedAt = performance.now();
   const asked = testInWorker(idle.platform.deps, { tenant_id: WORKSPACE, config, credentials: s3.createKey() });
   await expect(asked).rejects.toMatchObject({ status: 503 });
-  expect(performance.now() - began).toBeGreaterThan(1_000);
+  expect(performance.now() - startedAt).toBeGreaterThan(1_000);
   expect(await idle.sql`select 1 from export_destination_tests`).toEqual([]);
   expect(await idle.sql`select 1 from secrets`).toEqual([]);
   await idle.stop();

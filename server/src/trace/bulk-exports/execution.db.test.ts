@@ -99,8 +99,8 @@ test("an export of many files does not exceed the listener limit of its signal",
 });
 
 test.each([
-  ["a key that was revoked", KEY_REVOKED, "InvalidAccessKeyId"],
-  ["a bucket that is gone", NO_SUCH_BUCKET, "NoSuchBucket"],
+  ["a revoked key", KEY_REVOKED, "InvalidAccessKeyId"],
+  ["a deleted bucket", NO_SUCH_BUCKET, "NoSuchBucket"],
 ])("%s is not retried, and the failed export is not marked complete", async (_, fault, word) => {
   const { window } = await projectWith(word, 30, 11);
   proxy.setRule(({ method, number }) => (method === "PUT" && number > 0 ? fault : undefined));

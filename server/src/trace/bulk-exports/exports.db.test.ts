@@ -274,12 +274,12 @@ test("schedules spawn each window once, ten minutes after its end, until they ar
     sampleRun("scheduled", { start_time: `2031-01-01T0${i}:30:00.000000Z` }),
   );
   await sendRuns(call, runs);
-  const made = await create({ session_id: project, start_time: "2031-01-01T00:00:00Z", interval_hours: 2 });
-  expect(made.json).toMatchObject({ status: "RUNNING", end_time: null, interval_hours: 2 });
+  const created = await create({ session_id: project, start_time: "2031-01-01T00:00:00Z", interval_hours: 2 });
+  expect(created.json).toMatchObject({ status: "RUNNING", end_time: null, interval_hours: 2 });
   const spawned = async () => {
     const rows = await sql<{ id: string; window_n: number; start_time: Date; end_time: Date; status: string }[]>`
       select id, window_n, start_time, end_time, status from bulk_exports
-      where source_bulk_export_id = ${made.json.id} order by window_n`;
+      where source_bulk_export_id = ${created.json.id} order by window_n`;
     return rows;
   };
   /** Sets the clock, and waits for this number of exports, which must then stay the same. */
@@ -310,19 +310,19 @@ test("schedules spawn each window once, ten minutes after its end, until they ar
     [3, "06:00", "08:00"],
   ]);
   for (const run of all)
-    expect(await ended(run.id)).toMatchObject({ status: "COMPLETED", source_bulk_export_id: made.json.id });
+    expect(await ended(run.id)).toMatchObject({ status: "COMPLETED", source_bulk_export_id: created.json.id });
   const ids = (await Promise.all(all.map((run) => readRows(run.id, "id")))).flat().map((row) => row["id"]);
   expect(ids.sort()).toEqual(runs.map((run) => run.id).sort());
-  const { json: parts } = await call("GET", `/bulk-exports/runs?source_bulk_export_id=${made.json.id}`);
+  const { json: parts } = await call("GET", `/bulk-exports/runs?source_bulk_export_id=${created.json.id}`);
   expect(parts).toHaveLength(4);
 
   // seventy-two hours never end a schedule
   exports.setClock(() => new Date("2031-01-01T08:16:00Z"));
-  await sql`update bulk_exports set started_at = '2030-01-01' where id = ${made.json.id}`;
+  await sql`update bulk_exports set started_at = '2030-01-01' where id = ${created.json.id}`;
   exports.platform.platform.deps.exporter.wake();
   await sleep(300);
-  expect((await call("GET", `/bulk-exports/${made.json.id}`)).json.status).toBe("RUNNING");
-  const cancelled = await call("PATCH", `/bulk-exports/${made.json.id}`, { status: "Canceled" });
+  expect((await call("GET", `/bulk-exports/${created.json.id}`)).json.status).toBe("RUNNING");
+  const cancelled = await call("PATCH", `/bulk-exports/${created.json.id}`, { status: "Canceled" });
   expect(cancelled.json.status).toBe("CANCELLED");
   await at("2031-01-02T00:00:00Z", 4);
   expect((await spawned()).every((run) => run.status === "COMPLETED")).toBe(true);

@@ -165,6 +165,6 @@ async function readBack(bucket: Bucket, key: string, bytes: number, signal: Abor
     throw error;
   }
   if (found?.size === bytes) return true;
-  const what = found ? `has ${found.size} bytes` : "is missing";
-  throw new ExportError(`${key} ${what}; ${bytes} bytes were written.`);
+  const state = found ? `has ${found.size} bytes` : "is missing";
+  throw new ExportError(`${key} ${state}; ${bytes} bytes were written.`);
 }

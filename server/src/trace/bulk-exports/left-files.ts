@@ -15,7 +15,7 @@ export async function removeLeftFiles(directory: string, own: string, now = Date
   }
 }
 
-/** Returns the latest modification time within `path` in ms; the current time if it has been deleted meanwhile. */
+/** Returns the latest modification time within `path` in ms; the current time if it no longer exists. */
 async function touchedAt(path: string): Promise<number> {
   try {
     const inside = await readdir(path, { recursive: true });

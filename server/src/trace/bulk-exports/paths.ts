@@ -8,12 +8,12 @@ export const exportPath = (config: DestinationConfig, exportId: string, ...segme
 /** Key prefix of the day that contains `start_time`, RFC 3339 in UTC. */
 export function dayPath(
   config: DestinationConfig,
-  of: { export_id: string; tenant_id: string; session_id: string; start_time: string },
+  file: { export_id: string; tenant_id: string; session_id: string; start_time: string },
   ...segments: string[]
 ): string {
-  const [year, month, day] = of.start_time.slice(0, 10).split("-");
-  const tenant = [`tenant_id=${of.tenant_id}`, `session_id=${of.session_id}`, "runs"];
-  return exportPath(config, of.export_id, ...tenant, `year=${year}`, `month=${month}`, `day=${day}`, ...segments);
+  const [year, month, day] = file.start_time.slice(0, 10).split("-");
+  const tenant = [`tenant_id=${file.tenant_id}`, `session_id=${file.session_id}`, "runs"];
+  return exportPath(config, file.export_id, ...tenant, `year=${year}`, `month=${month}`, `day=${day}`, ...segments);
 }
 
 /** Named by number only, so that a retry overwrites the file of an earlier attempt. */

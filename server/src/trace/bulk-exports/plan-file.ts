@@ -87,10 +87,10 @@ async function planFirstFile(attempt: Attempt, run: files.PendingExportRun, expe
   const tier = await projectTier(attempt);
   const bytesPerRow = last && last.row_count > 0 ? last.byte_count / last.row_count : expected;
   const after = last ? { start_time: last.last_start_time, id: last.last_id } : null;
-  const most = bytesPerRow === undefined ? deps.settings.exportFileRows : rowsPerFile(attempt, bytesPerRow);
+  const max = bytesPerRow === undefined ? deps.settings.exportFileRows : rowsPerFile(attempt, bytesPerRow);
   const planned = { run, n: (last?.n ?? 0) + 1, tier, bytesPerRow };
-  let slice = await cut(attempt, run, after, most);
-  if (!slice) return { ...planned, wanted: most, content: undefined };
+  let slice = await cut(attempt, run, after, max);
+  if (!slice) return { ...planned, wanted: max, content: undefined };
   const rowBytes = await rowWeight(deps.clickhouse, attempt.scope, held.session_id, slice);
   const wanted = rowsPerFile(attempt, estimateBytes(bytesPerRow, { rowBytes }));
   if (slice.rows > wanted) slice = (await cut(attempt, run, after, wanted))!;

@@ -29,9 +29,9 @@ export function bulkExportRoutes(deps: TraceDeps): Route[] {
       errors: [404],
       async handler({ body, principal, c }) {
         requireExports(principal);
-        const made = await createExport(deps, principal, body);
+        const created = await createExport(deps, principal, body);
         deps.exporter.wake();
-        return c.json(serializeExport(made, exportStatusCase));
+        return c.json(serializeExport(created, exportStatusCase));
       },
     }),
     route({

@@ -26,13 +26,13 @@ export interface RunCredentials {
 
 export function runCredentials(
   deps: { sql: Sql; secrets: Secrets; outbound: Outbound; settings: { exportEnvironmentCredentials: boolean } },
-  of: { tenant_id: string; destination_id: string },
+  scope: { tenant_id: string; destination_id: string },
 ): RunCredentials {
   const opened: Bucket[] = [];
   return {
     async open(runId) {
-      const destination = await findDestination(deps, of.tenant_id, of.destination_id);
-      if (!destination) throw new Error(`the destination ${of.destination_id} no longer exists`);
+      const destination = await findDestination(deps, scope.tenant_id, scope.destination_id);
+      if (!destination) throw new Error(`the destination ${scope.destination_id} no longer exists`);
       const credentials = runId === null ? destination.credentials : await keep(deps.secrets, destination, runId);
       // also for destinations created before the operator disabled it
       if (!credentials && !deps.settings.exportEnvironmentCredentials) throw notLent();

@@ -95,18 +95,19 @@ const WRITTEN_OF_RUN = `lateral (
     (array_agg(f.last_start_time || ' ' || f.last_id order by f.n desc))[1] as cursor
   from bulk_export_files f where f.run_id = r.id) d`;
 
-/** Lists runs by time. `of` selects one export, or all exports of a schedule. */
+/** Lists runs by time. `selector` selects one export, or all exports of a schedule. */
 export function listExportRuns(
   sql: Sql,
   tenantId: string,
-  of: { exportId: string } | { scheduleId: string },
+  selector: { exportId: string } | { scheduleId: string },
   page: { limit: number; offset: number; runId?: string },
 ): Promise<ExportRunRow[]> {
-  const which = "exportId" in of ? sql`e.id = ${of.exportId}` : sql`e.source_bulk_export_id = ${of.scheduleId}`;
+  const condition =
+    "exportId" in selector ? sql`e.id = ${selector.exportId}` : sql`e.source_bulk_export_id = ${selector.scheduleId}`;
   return sql<ExportRunRow[]>`
     select ${sql.unsafe(RUN)}
     from bulk_exports e join bulk_export_runs r on r.bulk_export_id = e.id, ${sql.unsafe(WRITTEN_OF_RUN)}
-    where e.tenant_id = ${tenantId} and ${which}
+    where e.tenant_id = ${tenantId} and ${condition}
       and ${page.runId === undefined ? sql`true` : sql`r.id = ${page.runId}`}
     order by r.start_time, r.id limit ${page.limit} offset ${page.offset}`;
 }
@@ -126,13 +127,13 @@ export interface NewExport {
   status: Status;
 }
 
-export async function insertExport(sql: Transaction, made: NewExport): Promise<void> {
+export async function insertExport(sql: Transaction, exportRow: NewExport): Promise<void> {
   await sql`
     insert into bulk_exports (id, tenant_id, destination_id, session_id, start_time, end_time, interval_hours, filter,
       format_version, compression, export_fields, status)
-    values (${made.id}, ${made.tenant_id}, ${made.destination_id}, ${made.session_id}, ${made.start_time}::text::timestamptz,
-      ${made.end_time}::text::timestamptz, ${made.interval_hours}, ${made.filter}, ${made.format_version},
-      ${made.compression}, ${made.export_fields}::text[], ${made.status})`;
+    values (${exportRow.id}, ${exportRow.tenant_id}, ${exportRow.destination_id}, ${exportRow.session_id}, ${exportRow.start_time}::text::timestamptz,
+      ${exportRow.end_time}::text::timestamptz, ${exportRow.interval_hours}, ${exportRow.filter}, ${exportRow.format_version},
+      ${exportRow.compression}, ${exportRow.export_fields}::text[], ${exportRow.status})`;
 }
 
 /** Inserts a run for each UTC day that the window touches. */

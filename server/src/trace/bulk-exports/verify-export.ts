@@ -35,7 +35,7 @@ export async function verifyExport(
   bucket: Bucket,
   config: DestinationConfig,
   exportId: string,
-  onFile: (done: number, of: number) => void = () => {},
+  onFile: (done: number, total: number) => void = () => {},
 ): Promise<Verification> {
   const problems: string[] = [];
   const found: Verification = { rows: 0, bytes: 0, files: 0, query_count: 0, deleted_count: 0, listed: true, problems };

@@ -8,10 +8,10 @@ import { sqlLiteral } from "../../base/clickhouse/format-param.ts";
 const METHODS: Record<string, string> = { none: "none", gzip: "gzip", snappy: "snappy", zstandard: "zstd" };
 
 /**
- * Bloom filters cost more than they save. Dictionaries help columns with few values; with the engine's limit of 1 MiB
- * they would also be built for ids, each of which occurs once, and abandoned for texts after all that work. The default
- * join, designed for large tables, distributes the rows, including the long texts, over several; the totals of traces
- * are a small table.
+ * Bloom filters cost more than they save. Dictionaries help columns with few distinct values. With the engine's limit of
+ * 1 MiB they would also be built for unique ids, and for texts, where they are abandoned once they exceed it. The default
+ * join is designed for two large tables and partitions all rows, including long texts; the totals of traces are a small
+ * table.
  */
 const SETTINGS = {
   join_algorithm: "hash",
@@ -22,7 +22,7 @@ const SETTINGS = {
   engine_file_truncate_on_insert: 1,
 } as const;
 
-/** Uncompressed size of a row group, and of a block in the engine. */
+/** Target sizes, uncompressed, of a row group in the file and of a block in the engine. */
 const GROUP_BYTES = 16 * 1024 * 1024;
 const BLOCK_BYTES = 4 * 1024 * 1024;
 
@@ -34,7 +34,7 @@ const BLOCK_BYTES = 4 * 1024 * 1024;
  * @param rowBytes uncompressed size of a row
  */
 export function parquetSettings(compression: string, rowBytes: number) {
-  const rowLimit = (bytes: number, most: number) => String(Math.max(1, Math.min(most, Math.floor(bytes / rowBytes))));
+  const rowLimit = (bytes: number, max: number) => String(Math.max(1, Math.min(max, Math.floor(bytes / rowBytes))));
   return {
     ...SETTINGS,
     output_format_parquet_row_group_size: rowLimit(GROUP_BYTES, 50_000),
@@ -55,17 +55,17 @@ export async function writeParquet(
   path: string,
   { compression, rowBytes }: { compression: string; rowBytes: number },
 ): Promise<{ rows: number; bytes: number }> {
-  for (let weight = rowBytes; ; weight *= 16) {
+  for (let assumedRowBytes = rowBytes; ; assumedRowBytes *= 16) {
     try {
-      await write(clickhouse, statement, path, parquetSettings(compression, weight));
+      await write(clickhouse, statement, path, parquetSettings(compression, assumedRowBytes));
       break;
     } catch (error) {
-      const isMemory = (error as { type?: string }).type === "MEMORY_LIMIT_EXCEEDED";
+      const isOutOfMemory = (error as { type?: string }).type === "MEMORY_LIMIT_EXCEEDED";
       // a block cannot be smaller than a row
-      if (!isMemory || weight > GROUP_BYTES) throw error;
+      if (!isOutOfMemory || assumedRowBytes > GROUP_BYTES) throw error;
     }
   }
-  return { rows: await rowsOfFile(path), bytes: (await stat(path)).size };
+  return { rows: await countRows(path), bytes: (await stat(path)).size };
 }
 
 async function write(
@@ -75,7 +75,7 @@ async function write(
   settings: ReturnType<typeof parquetSettings>,
 ): Promise<void> {
   if (clickhouse.embedded) {
-    // a response would pass through memory as a whole; here the engine writes the file itself
+    // the embedded engine would buffer the whole response in memory, so it writes the file itself
     const query = `insert into function file(${sqlLiteral(path)}, 'Parquet') ${statement.query}`;
     return clickhouse.command({ name: "exports.write", query, params: statement.params, settings: settings as never });
   }
@@ -88,7 +88,7 @@ async function write(
 }
 
 /** Reads the number of rows from the file's footer. */
-async function rowsOfFile(path: string): Promise<number> {
+async function countRows(path: string): Promise<number> {
   const { parquetMetadata } = await import("hyparquet");
   const file = await open(path, "r");
   try {

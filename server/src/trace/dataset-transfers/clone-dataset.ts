@@ -57,8 +57,8 @@ export async function cloneDataset(deps: Deps, tenantId: string, given: CloneReq
   );
   if (states.length > MAX_EXAMPLES)
     throw unprocessable(`More than ${MAX_EXAMPLES} examples. Name the examples, or a split.`);
-  const there = new Set(states.map((state) => state.example_id));
-  const missing = given.split == null ? wanted?.find((id) => !there.has(id)) : undefined;
+  const existing = new Set(states.map((state) => state.example_id));
+  const missing = given.split == null ? wanted?.find((id) => !existing.has(id)) : undefined;
   if (missing !== undefined) throw notFound(`Example ${missing} not found`);
   if (states.length === 0) return [];
   const copies = states.map((state) => ({ ...state, id: uuid7(), created_at: null }) satisfies NewExample);

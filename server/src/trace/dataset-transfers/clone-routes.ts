@@ -34,7 +34,7 @@ const candidate = z
     metadata: jsonObject.nullish(),
     created_at: timestamp.nullish(),
     source_run_id: uuid.nullish(),
-    split: split.transform((given) => given ?? "base"),
+    split: split.transform((value) => value ?? "base"),
     use_source_run_io: z.boolean().default(false),
     overwrite: z.boolean().default(false),
   })

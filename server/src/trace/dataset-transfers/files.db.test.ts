@@ -29,12 +29,12 @@ function upload(content: string, name: string, fields: Record<string, string[]>)
   return form;
 }
 
-test("a CSV file is imported as a dataset, and a dataset exported as CSV and JSON Lines", async () => {
+test("imports a CSV file as a dataset, and exports a dataset as CSV and JSON Lines", async () => {
   const csv = 'question,answer,level\r\n"What, then?","yes ""sir""",1\r\nwhy,because,2\r\n';
   const fields = { input_keys: ["question"], output_keys: ["answer"], metadata_keys: ["level"], name: ["from csv"] };
-  const made = await send("POST", "/datasets/upload", upload(csv, "q.csv", fields));
-  expect(made.json).toMatchObject({ name: "from csv", example_count: 2, data_type: "kv" });
-  const { id } = made.json;
+  const created = await send("POST", "/datasets/upload", upload(csv, "q.csv", fields));
+  expect(created.json).toMatchObject({ name: "from csv", example_count: 2, data_type: "kv" });
+  const { id } = created.json;
   const table = await call("GET", `/datasets/${id}/csv`);
   expect(table.headers.get("content-type")).toBe("text/csv; charset=UTF-8");
   const [header, ...lines] = table.text.trimEnd().split("\r\n");
@@ -72,7 +72,7 @@ test("a CSV file is imported as a dataset, and a dataset exported as CSV and JSO
   }
 });
 
-test("a large dataset is downloaded completely and in order", async () => {
+test("exports a large dataset completely and in order", async () => {
   const id = await dataset();
   const examples = Array.from({ length: 1234 }, (_, n) => ({ dataset_id: id, inputs: { n } }));
   await call("POST", "/examples/bulk", examples);

@@ -21,11 +21,11 @@ const ROLES: Record<string, string> = { human: "user", ai: "assistant", chat: "u
  */
 export function fineTuningLine(example: DownloadedExample): string {
   const given = readMessages(example.inputs, INPUT_KEYS);
-  const answer = readMessages(example.outputs ?? {}, OUTPUT_KEYS);
-  if (given.length === 0 || answer.length === 0) {
+  const reply = readMessages(example.outputs ?? {}, OUTPUT_KEYS);
+  if (given.length === 0 || reply.length === 0) {
     throw unprocessable(`Example ${example.id} does not consist of chat messages.`);
   }
-  return `${JSON.stringify({ messages: [...given, ...answer] })}\n`;
+  return `${JSON.stringify({ messages: [...given, ...reply] })}\n`;
 }
 
 /**

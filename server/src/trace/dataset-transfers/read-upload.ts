@@ -57,7 +57,7 @@ function readSchema(text: string | undefined): Record<string, unknown> | null {
   }
 }
 
-/** Parses JSON Lines, recognised by media type, file name or first character; otherwise CSV with a header line. */
+/** Parses JSON Lines, recognized by media type, file name or first character; otherwise CSV with a header line. */
 function readRecords(file: Part): Record<string, unknown>[] {
   const text = cleanStrings(file.content.toString("utf8")) as string;
   const isLines =

@@ -79,9 +79,9 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
         const given = createBody.safeParse(table);
         if (!given.success) throw unprocessable("name: the form or the file must name the dataset");
         const id = (await sql.begin(async (tx) => {
-          const made = await createDataset(tx, tenantId, given.data);
-          if (examples.length > 0) await addExamples(tx, tenantId, made, examples);
-          return made;
+          const created = await createDataset(tx, tenantId, given.data);
+          if (examples.length > 0) await addExamples(tx, tenantId, created, examples);
+          return created;
         })) as string;
         return rawJson((await findDataset(sql, tenantId, id))!);
       },

@@ -5,12 +5,12 @@ import { checkSchema } from "./check-examples.ts";
 import type { DatasetCreate } from "./schema.ts";
 import { insertDataset } from "./sql.ts";
 
-/** @returns the id. @throws 409 when the workspace has a dataset of that name or id, 422 for an unusable schema */
+/** @returns the id. @throws 409 when the workspace already has a dataset with that name or id, 422 for an unusable schema */
 export async function createDataset(sql: Sql | Transaction, tenantId: string, given: DatasetCreate): Promise<string> {
   checkSchema("inputs_schema_definition", given.inputs_schema_definition);
   checkSchema("outputs_schema_definition", given.outputs_schema_definition);
   const dataset_id = given.id ?? uuid7();
-  const made = await insertDataset(sql, {
+  const inserted = await insertDataset(sql, {
     dataset_id,
     tenant_id: tenantId,
     name: given.name,
@@ -21,6 +21,6 @@ export async function createDataset(sql: Sql | Transaction, tenantId: string, gi
     metadata: given.metadata ?? given.extra?.metadata ?? null,
     created_at: given.created_at ?? new Date().toISOString(),
   });
-  if (!made) throw conflict(`A dataset named "${given.name}" already exists.`);
+  if (!inserted) throw conflict(`A dataset named "${given.name}" already exists.`);
   return dataset_id;
 }

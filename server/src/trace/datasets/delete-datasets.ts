@@ -20,6 +20,6 @@ export async function deleteDatasets(
     if (gone.length < wanted.length) throw notFound("Dataset not found");
     return names;
   });
-  // the rows are gone: a file left behind now wastes space but is not an error
+  // the rows are deleted: a file left behind now wastes space but is not an error
   await blobs.delete(files).catch((error: unknown) => log.error({ err: error }, "could not delete files of a dataset"));
 }

@@ -111,7 +111,7 @@ export const listQuery = z.object({
 });
 
 export const deleteManyQuery = z.object({
-  dataset_ids: z.union([uuid, z.array(uuid).max(100)]).transform((given) => [given].flat()),
+  dataset_ids: z.union([uuid, z.array(uuid).max(100)]).transform((value) => [value].flat()),
 });
 
 export const deleted = z.object({ message: z.string() });

@@ -5,7 +5,7 @@ import { contains } from "../../base/db/containment.ts";
 import { buildJsonObject } from "../../base/db/json-object.ts";
 import type { DatasetPatch, DatasetSearch } from "./schema.ts";
 
-/** Formats as ISO text with six digits and a zone: the SDKs compare it as text and as a Date. */
+/** SQL that formats a column as ISO 8601 with microseconds and an offset: the SDKs compare it as a string and as a Date. */
 export const isoTime = (column: string): string =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
 
@@ -57,22 +57,22 @@ export interface NewDataset {
   created_at: string;
 }
 
-/** @returns false when the workspace has a dataset of that name or id */
+/** @returns false when the workspace already has a dataset with this name or id */
 export async function insertDataset(sql: Sql | Transaction, row: NewDataset): Promise<boolean> {
   const json = (value: unknown) => sql`nullif(${JSON.stringify(value ?? null)}::text::jsonb, 'null')`;
-  const made = await sql`
+  const inserted = await sql`
     insert into datasets (dataset_id, tenant_id, name, description, data_type, inputs_schema_definition,
       outputs_schema_definition, metadata, created_at, modified_at)
     values (${row.dataset_id}, ${row.tenant_id}, ${row.name}, ${row.description}, ${row.data_type},
       ${json(row.inputs_schema_definition)}, ${json(row.outputs_schema_definition)}, ${json(row.metadata)},
       ${row.created_at}::text::timestamptz, date_trunc('milliseconds', clock_timestamp()))
     on conflict do nothing returning 1`;
-  return made.length > 0;
+  return inserted.length > 0;
 }
 
 /**
- * Returns the columns that verbs need. With `lock` no other transaction can write the dataset's examples until this one
- * ends.
+ * Selects the columns for internal use. With `lock`, no other transaction can write the dataset's examples until this
+ * one ends.
  */
 export async function findDatasetRow(
   sql: Sql | Transaction,
@@ -134,29 +134,29 @@ export async function listDatasets(sql: Sql, tenantId: string, search: DatasetSe
   return row!.items;
 }
 
-/** @returns false when there is no such dataset. Throws SQLSTATE 23505 for a name already in use. */
+/** @returns false when there is no such dataset. @throws SQLSTATE 23505 when the name is already in use */
 export async function updateDataset(
   sql: Sql | Transaction,
   tenantId: string,
   id: string,
   patch: DatasetPatch,
 ): Promise<boolean> {
-  const kept = (column: keyof DatasetPatch, value: PendingQuery<Row[]>) =>
+  const newOrCurrent = (column: keyof DatasetPatch, value: PendingQuery<Row[]>) =>
     patch[column] === undefined ? sql`${sql.unsafe(column)}` : value;
   const json = (value: unknown) => sql`nullif(${JSON.stringify(value ?? null)}::text::jsonb, 'null')`;
   const rows = await sql`
     update datasets set modified_at = greatest(modified_at, date_trunc('milliseconds', clock_timestamp())),
-      name = ${kept("name", sql`${patch.name!}::text`)},
-      description = ${kept("description", sql`${patch.description!}::text`)},
-      inputs_schema_definition = ${kept("inputs_schema_definition", json(patch.inputs_schema_definition))},
-      outputs_schema_definition = ${kept("outputs_schema_definition", json(patch.outputs_schema_definition))},
-      metadata = ${kept("metadata", json(patch.metadata))},
-      baseline_experiment_id = ${kept("baseline_experiment_id", sql`${patch.baseline_experiment_id!}::uuid`)}
+      name = ${newOrCurrent("name", sql`${patch.name!}::text`)},
+      description = ${newOrCurrent("description", sql`${patch.description!}::text`)},
+      inputs_schema_definition = ${newOrCurrent("inputs_schema_definition", json(patch.inputs_schema_definition))},
+      outputs_schema_definition = ${newOrCurrent("outputs_schema_definition", json(patch.outputs_schema_definition))},
+      metadata = ${newOrCurrent("metadata", json(patch.metadata))},
+      baseline_experiment_id = ${newOrCurrent("baseline_experiment_id", sql`${patch.baseline_experiment_id!}::uuid`)}
     where tenant_id = ${tenantId} and dataset_id = ${id} returning 1`;
   return rows.length > 0;
 }
 
-/** Pages through the current states of a dataset's examples by id. */
+/** Selects a page of the current states of a dataset's examples, by id. */
 export async function selectStates(
   sql: Sql | Transaction,
   tenantId: string,
@@ -171,7 +171,7 @@ export async function selectStates(
     order by example_id limit ${limit}`;
 }
 
-/** Returns the blobs of whole datasets' examples, before they are deleted. */
+/** Lists the attachment blobs of all examples of the datasets, to delete them with the datasets. */
 export async function selectBlobs(sql: Sql | Transaction, tenantId: string, datasetIds: string[]): Promise<string[]> {
   const rows = await sql<{ blob: string }[]>`
     select distinct a.value ->> 'blob' as blob from dataset_examples x, jsonb_each(x.attachments) a
@@ -179,7 +179,7 @@ export async function selectBlobs(sql: Sql | Transaction, tenantId: string, data
   return rows.map((row) => row.blob);
 }
 
-/** Deletes datasets with all versions, tags and shares. @returns the ids of the deleted ones */
+/** Deletes datasets with all versions, tags and shares. @returns the ids of the deleted datasets */
 export async function deleteDatasets(sql: Sql | Transaction, tenantId: string, ids: string[]): Promise<string[]> {
   const rows = await sql<{ dataset_id: string }[]>`
     delete from datasets where tenant_id = ${tenantId} and dataset_id = any(${ids}::uuid[]) returning dataset_id`;

@@ -156,8 +156,8 @@ test("an example takes inputs and outputs from its source run", async () => {
   const io = { inputs: { from: "run" }, outputs: { to: "example" } };
   const run = { id: source_run_id, name: "source", run_type: "chain", session_name: "sources", ...times, ...io };
   expect((await call("POST", "/runs", run)).status).toBe(202);
-  const made = await call("POST", "/examples", { dataset_id, source_run_id, use_source_run_io: true });
-  expect(made.json).toMatchObject({ inputs: { from: "run" }, outputs: { to: "example" }, source_run_id });
+  const created = await call("POST", "/examples", { dataset_id, source_run_id, use_source_run_io: true });
+  expect(created.json).toMatchObject({ inputs: { from: "run" }, outputs: { to: "example" }, source_run_id });
   const own = { dataset_id, source_run_id, use_source_run_io: true, inputs: { own: true } };
   expect((await call("POST", "/examples", own)).json).toMatchObject({
     inputs: { own: true },

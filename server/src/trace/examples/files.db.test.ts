@@ -66,15 +66,15 @@ test("an example is created with files, which links serve without a key", async 
     { created_at: "2024-01-01T00:00:00Z", metadata: { m: 1 }, split: ["a"], inputs: { q: "ü" }, outputs: { a: 1 } },
     { "image.png": file(bytes, "image/png"), text: file("hello", "text/plain") },
   );
-  const made = await send("POST", `/v1/platform/datasets/${dataset_id}/examples`, form);
-  expect(made.status).toBe(201);
-  expect(made.json).toMatchObject({ count: 1, example_ids: [id] });
+  const created = await send("POST", `/v1/platform/datasets/${dataset_id}/examples`, form);
+  expect(created.status).toBe(201);
+  expect(created.json).toMatchObject({ count: 1, example_ids: [id] });
   expect((await call("GET", `/examples/${id}`)).json).toMatchObject({
     inputs: { q: "ü" },
     outputs: { a: 1 },
     metadata: { m: 1, dataset_split: ["a"] },
     created_at: "2024-01-01T00:00:00.000000+00:00",
-    modified_at: made.json.as_of,
+    modified_at: created.json.as_of,
   });
   const links = await urls(id);
   expect(Object.keys(links).sort()).toEqual(["attachment.image.png", "attachment.text"]);
@@ -160,8 +160,8 @@ test("an example copies files from its source run, and keeps them", async () => 
   const id = uuid7();
   const taking = { source_run_id: run.id, use_source_run_io: true, use_source_run_attachments: ["pic"] };
   const path = `/v1/platform/datasets/${dataset_id}/examples`;
-  const made = await send("POST", path, exampleForm(id, taking));
-  expect(made.status).toBe(201);
+  const created = await send("POST", path, exampleForm(id, taking));
+  expect(created.status).toBe(201);
   expect((await call("GET", `/examples/${id}`)).json).toMatchObject({ inputs: { q: 1 }, source_run_id: run.id });
   expect((await fetched((await urls(id))["attachment.pic"].presigned_url)).body).toEqual(bytes);
   const missing = { ...taking, use_source_run_attachments: ["other"] };

@@ -132,7 +132,7 @@ export const listQuery = z.object({
 export const readQuery = z.object({ as_of: asOf, dataset: uuid.optional() });
 
 export const deleteManyQuery = z.object({
-  example_ids: z.union([uuid, z.array(uuid).max(1000)]).transform((given) => [given].flat()),
+  example_ids: z.union([uuid, z.array(uuid).max(1000)]).transform((value) => [value].flat()),
 });
 
 export const hardDeleteBody = z

@@ -91,10 +91,10 @@ async function filesOfRun(
 ): Promise<Record<string, GivenFile>> {
   if (!names || names.length === 0) return {};
   if (!runId) throw unprocessable("use_source_run_attachments needs a source_run_id.");
-  const there = await findAttachments(clickhouse, tenantId, [runId]);
+  const found = await findAttachments(clickhouse, tenantId, [runId]);
   const files: Record<string, GivenFile> = {};
   for (const name of names) {
-    const row = there.find((attachment) => attachment.name === name);
+    const row = found.find((attachment) => attachment.name === name);
     const blob = row && (await blobs.read(row.blob));
     if (!row || !blob) throw notFound(`Source run ${runId} has no attachment "${name}"`);
     files[name] = { mime_type: row.mime_type, content: await buffer(blob.content) };

@@ -76,8 +76,8 @@ export async function addExamples(
   const dataset = await lock(tx, tenantId, datasetId);
   checkExamples(dataset, states);
   const as_of = await beginVersion(tx, tenantId, datasetId);
-  const made = new Set(await insertExamples(tx, tenantId, datasetId, as_of, states));
-  const taken = ids.find((id) => !made.has(id));
+  const inserted = new Set(await insertExamples(tx, tenantId, datasetId, as_of, states));
+  const taken = ids.find((id) => !inserted.has(id));
   if (taken !== undefined) throw conflict(`Example ${taken} already exists.`);
   return { count: ids.length, example_ids: ids, as_of };
 }
@@ -125,8 +125,8 @@ async function rewriteExamples(
     const dataset = await lock(tx, tenantId, datasetId);
     const as_of = await beginVersion(tx, tenantId, datasetId);
     const current = await endExamples(tx, tenantId, datasetId, as_of, ids);
-    const there = new Set(current.map((state) => state.example_id));
-    const missing = ids.find((id) => !there.has(id));
+    const existing = new Set(current.map((state) => state.example_id));
+    const missing = ids.find((id) => !existing.has(id));
     if (missing !== undefined) throw notFound(`Example ${missing} not found`);
     const states = current.map(rewrite);
     checkExamples(dataset, states);
@@ -140,16 +140,17 @@ export async function deleteExamples(sql: Sql, tenantId: string, ids: string[]):
   const wanted = [...new Set(ids)];
   await sql.begin(async (tx) => {
     const found = await findExampleDatasets(tx, tenantId, wanted);
-    const there = new Set(found.map((row) => row.example_id));
-    const missing = wanted.find((id) => !there.has(id));
+    const existing = new Set(found.map((row) => row.example_id));
+    const missing = wanted.find((id) => !existing.has(id));
     if (missing !== undefined) throw notFound(`Example ${missing} not found`);
     // sorted by dataset, so that concurrent deletions acquire the locks in the same order
     for (const datasetId of new Set(found.map((row) => row.dataset_id))) {
       await lock(tx, tenantId, datasetId);
       const as_of = await beginVersion(tx, tenantId, datasetId);
-      const here = found.filter((row) => row.dataset_id === datasetId).map((row) => row.example_id);
-      const ended = await endExamples(tx, tenantId, datasetId, as_of, here);
-      if (ended.length < here.length) throw new AppError(409, "An example was changed by another request. Try again.");
+      const inDataset = found.filter((row) => row.dataset_id === datasetId).map((row) => row.example_id);
+      const ended = await endExamples(tx, tenantId, datasetId, as_of, inDataset);
+      if (ended.length < inDataset.length)
+        throw new AppError(409, "An example was changed by another request. Try again.");
     }
   });
 }

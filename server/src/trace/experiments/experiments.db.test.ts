@@ -35,14 +35,14 @@ async function run(project: { name: string }, example: string | null, more: Reco
     outputs: { out: 2 },
     session_name: project.name,
   };
-  const answer = await call("POST", "/runs", {
+  const response = await call("POST", "/runs", {
     ...body,
     start_time: time,
     end_time: time,
     reference_example_id: example,
     ...more,
   });
-  expect(answer.status).toBe(202);
+  expect(response.status).toBe(202);
   return id;
 }
 
@@ -56,9 +56,9 @@ test("examples are listed with their runs of experiments and the runs' feedback"
   await call("POST", "/feedback", { run_id: good, key: "correct", score: 1 });
 
   const body = { session_ids: [a.id, b.id], limit: 10 };
-  const answer = await call("POST", `/datasets/${id}/runs`, body);
-  expect(answer.status).toBe(200);
-  const byExample = new Map(answer.json.map((item: { id: string; runs: { id: string }[] }) => [item.id, item]));
+  const response = await call("POST", `/datasets/${id}/runs`, body);
+  expect(response.status).toBe(200);
+  const byExample = new Map(response.json.map((item: { id: string; runs: { id: string }[] }) => [item.id, item]));
   expect(byExample.size).toBe(3);
   const first = byExample.get(examples[0]!) as { inputs: unknown; runs: Record<string, unknown>[] };
   expect(first.inputs).toEqual({ n: 0 });

@@ -20,7 +20,7 @@ import { findDatasetRow } from "../datasets/sql.ts";
 
 const shared = { tag: "Datasets", method: "POST", permission: "datasets:read", params: datasetParams } as const;
 
-/** Fields of a run in v1, besides its inputs and outputs (contract §4.5). */
+/** Fields of a run in v1, other than its inputs and outputs (contract §4.5). */
 const FIELDS = `end_time error extra events parent_run_id serialized reference_example_id total_tokens prompt_tokens
   completion_tokens total_cost prompt_cost completion_cost feedback_stats tags execution_order`.split(/\s+/);
 

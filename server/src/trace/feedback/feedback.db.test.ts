@@ -210,8 +210,8 @@ test("rejects invalid feedback with the reason", async () => {
     [{ run_id, key: "k", feedback_source: { type: "dream" } }, "feedback_source"],
     [{ run_id, key: "k", score: 7, feedback_config: { type: "continuous", max: 5 } }, "at most 5"],
   ] as const) {
-    const answer = await give(body);
-    expect({ body, status: answer.status, detail: answer.json.detail }).toEqual({
+    const response = await give(body);
+    expect({ body, status: response.status, detail: response.json.detail }).toEqual({
       body,
       status: 422,
       detail: expect.stringContaining(words),

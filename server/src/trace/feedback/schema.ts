@@ -23,7 +23,7 @@ export const feedbackKey = storableText.min(1).max(MAX_KEY_LENGTH);
 /** A boolean counts as 1 or 0, so that it can be averaged. */
 const scoreField = z
   .union([z.number(), z.boolean()])
-  .transform((given) => Number(given))
+  .transform((value) => Number(value))
   .nullable();
 const valueField = z.union([z.number(), z.boolean(), z.string(), jsonObject, z.array(z.unknown())]).nullable();
 const commentField = z.string().nullable();
@@ -125,7 +125,7 @@ export const feedbackParams = z.object({ feedback_id: uuid });
 /** The Python client sends the name of its constant: `FeedbackSourceType.API`. */
 const listedSource = z
   .string()
-  .transform((given) => given.replace(/^FeedbackSourceType\./, "").toLowerCase())
+  .transform((value) => value.replace(/^FeedbackSourceType\./, "").toLowerCase())
   .pipe(sourceType);
 
 export const listQuery = z.object({

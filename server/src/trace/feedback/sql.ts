@@ -60,7 +60,7 @@ const COLUMNS = {
  * @returns the ids of the rows that hold the feedback now, in no order
  */
 export async function upsertFeedback(sql: Sql | Transaction, rows: NewFeedback[]): Promise<string[]> {
-  const made = await sql<{ feedback_id: string }[]>`
+  const inserted = await sql<{ feedback_id: string }[]>`
     insert into feedback as f (tenant_id, feedback_id, key, run_id, session_id, trace_id, start_time, score, value,
       comment, correction, extra, source_type, source_metadata, user_id, comparative_experiment_id, feedback_group_id,
       created_at, extends_retention, attach_at)
@@ -84,7 +84,7 @@ export async function upsertFeedback(sql: Sql | Transaction, rows: NewFeedback[]
       modified_at = now()
       where f.run_id is not distinct from excluded.run_id
     returning f.feedback_id`;
-  return made.map((row) => row.feedback_id);
+  return inserted.map((row) => row.feedback_id);
 }
 
 /** Inserts or updates feedback given by a token. feedback_by_token_parameters resolves concurrent clicks. */

@@ -37,7 +37,7 @@ export const submitBody = z.object({ ...judgement, metadata: jsonObject.nullish(
 const parameter = z
   .union([z.string(), z.array(z.string())])
   .optional()
-  .transform((given) => (Array.isArray(given) ? given.at(-1) : given));
+  .transform((value) => (Array.isArray(value) ? value.at(-1) : value));
 
 /** Parsed further by `readParameters`, whose errors carry the headers of the token responses. */
 export const submitQuery = z.object({ score: parameter, value: parameter, comment: parameter, correction: parameter });

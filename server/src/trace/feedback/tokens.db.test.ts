@@ -18,13 +18,13 @@ async function issue(more: Record<string, unknown> = {}) {
 
 test("tokens are issued singly and in batches, are random, and are listed", async () => {
   const run_id = uuid7();
-  const answer = await call("POST", "/feedback/tokens", { run_id, feedback_key: "a" });
-  expect(answer.json).toMatchObject({
+  const response = await call("POST", "/feedback/tokens", { run_id, feedback_key: "a" });
+  expect(response.json).toMatchObject({
     feedback_key: "a",
-    url: `https://traces.example/api/v1/feedback/tokens/${answer.json.id}`,
+    url: `https://traces.example/api/v1/feedback/tokens/${response.json.id}`,
   });
-  expect(answer.json.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-  const lifetime = Date.parse(answer.json.expires_at) - Date.now();
+  expect(response.json.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  const lifetime = Date.parse(response.json.expires_at) - Date.now();
   expect(lifetime).toBeGreaterThan(2.99 * 3_600_000);
   expect(lifetime).toBeLessThan(3.01 * 3_600_000);
 
@@ -37,7 +37,7 @@ test("tokens are issued singly and in batches, are random, and are listed", asyn
   expect(Date.parse(many.json[1].expires_at)).toBe(Date.parse("2099-01-01T00:00:00Z"));
 
   const listed = await call("GET", `/feedback/tokens?run_id=${run_id}&limit=100&offset=0`);
-  expect(listed.json).toEqual([answer.json, ...many.json]);
+  expect(listed.json).toEqual([response.json, ...many.json]);
   expect((await call("GET", `/feedback/tokens?run_id=${run_id}`, undefined, OTHER)).json).toEqual([]);
 });
 
@@ -100,9 +100,9 @@ test("concurrent requests to one link create one feedback", async () => {
 test("POST also accepts metadata, and null for omitted fields", async () => {
   const { path, feedback } = await issue();
   const body = { score: null, value: 4, comment: null, correction: { a: [1] }, metadata: { page: "/home" } };
-  const answer = await call("POST", path, body, { Origin: "https://app.example" });
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+  const response = await call("POST", path, body, { Origin: "https://app.example" });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("access-control-allow-origin")).toBe("*");
   expect((await feedback())[0]).toMatchObject({
     score: null,
     value: 4,
@@ -132,9 +132,9 @@ test("query parameters are parsed as numbers, booleans or text", async () => {
   expect(await value("value=a%00b")).toMatchObject({ score: null, given: "a\uFFFDb" });
   expect(await value("score=1&score=0")).toMatchObject({ score: 0 });
   for (const wrong of ["score=high", "score=Infinity", "correction={", "correction=5"]) {
-    const answer = await call("GET", `${path}?${wrong}`);
-    expect({ wrong, status: answer.status }).toEqual({ wrong, status: 422 });
-    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const response = await call("GET", `${path}?${wrong}`);
+    expect({ wrong, status: response.status }).toEqual({ wrong, status: 422 });
+    expect(response.headers.get("cache-control")).toBe("no-store");
   }
 });
 
@@ -148,9 +148,9 @@ test("rejects values outside the token's configuration", async () => {
 
 test("an unknown token is 404, an expired or revoked one 410, for GET and POST", async () => {
   for (const token of [uuid7(), "nonsense", "00000000-0000-0000-0000-000000000000'"]) {
-    const answer = await call("GET", `/feedback/tokens/${encodeURIComponent(token)}?score=1`);
-    expect({ token, status: answer.status }).toEqual({ token, status: 404 });
-    expect(answer.headers.get("cache-control")).toBe("no-store");
+    const response = await call("GET", `/feedback/tokens/${encodeURIComponent(token)}?score=1`);
+    expect({ token, status: response.status }).toEqual({ token, status: 404 });
+    expect(response.headers.get("cache-control")).toBe("no-store");
     expect((await call("POST", `/feedback/tokens/${encodeURIComponent(token)}`, { score: 1 })).status).toBe(404);
   }
   const expired = await issue();
@@ -160,10 +160,10 @@ test("an unknown token is 404, an expired or revoked one 410, for GET and POST",
   expect((await call("DELETE", revoked.path)).status).toBe(204);
   expect((await call("DELETE", revoked.path)).status).toBe(204);
   for (const { path, feedback } of [expired, revoked]) {
-    const answer = await call("GET", `${path}?score=1`);
-    expect(answer.status).toBe(410);
-    expect(answer.headers.get("cache-control")).toBe("no-store");
-    expect(answer.headers.get("access-control-allow-origin")).toBe("*");
+    const response = await call("GET", `${path}?score=1`);
+    expect(response.status).toBe(410);
+    expect(response.headers.get("cache-control")).toBe("no-store");
+    expect(response.headers.get("access-control-allow-origin")).toBe("*");
     expect((await call("POST", path, { score: 1 })).status).toBe(410);
     expect(await feedback()).toEqual([]);
   }

@@ -40,7 +40,7 @@ export function someTag(list: Fragment, test: Test): Fragment {
 
 /**
  * Compiles the condition that the list has each of these keys with this value. A null value means that the key is
- * absent: absent and null are stored alike.
+ * absent: absent and null are stored in the same way.
  */
 export function containsEntries(list: Fragment, entries: { key: string; value: unknown }[]): Fragment {
   const text = ch`ifNull(${list}, '')`;

@@ -114,8 +114,8 @@ function searchIn(subjects: Fragment[], text: string): Fragment {
     /[\u0080-\uffff]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
-  const ways = bind("Array(String)", [...new Set([text, inJson, inAsciiJson])]);
-  return any(subjects.map((subject) => ch`multiSearchAnyCaseInsensitiveUTF8(ifNull(${subject}, ''), ${ways})`));
+  const spellings = bind("Array(String)", [...new Set([text, inJson, inAsciiJson])]);
+  return any(subjects.map((subject) => ch`multiSearchAnyCaseInsensitiveUTF8(ifNull(${subject}, ''), ${spellings})`));
 }
 
 /** Columns of `feedback` by part. */

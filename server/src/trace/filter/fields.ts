@@ -87,7 +87,7 @@ const RUN_PARTS: Record<string, Part> = {
   feedback_created_at: part("feedback", "created_at", "time"),
 };
 
-/** Returns the field of that name, or undefined. */
+/** Returns the field with that name, or undefined. */
 export function findField(name: string): Field | undefined {
   return Object.hasOwn(RUN_FIELDS, name) ? { name, ...RUN_FIELDS[name]! } : undefined;
 }

@@ -67,7 +67,8 @@ class Parser {
       throw new FilterError('an expression must begin with a function, such as eq(run_type, "llm")', first.at);
     }
     const rest = this.#peek();
-    if (rest.kind !== "end") throw new FilterError(`expected the end of the expression, found ${shown(rest)}`, rest.at);
+    if (rest.kind !== "end")
+      throw new FilterError(`expected the end of the expression, found ${describeToken(rest)}`, rest.at);
     return found;
   }
 
@@ -120,7 +121,7 @@ class Parser {
       const token = this.#peek();
       if (token.kind === "end") throw new FilterError(`this ${open} has no ${close}`, at);
       if (items.length > 0 && !this.#skip(",")) {
-        throw new FilterError(`expected "," or "${close}", found ${shown(token)}`, token.at);
+        throw new FilterError(`expected "," or "${close}", found ${describeToken(token)}`, token.at);
       }
       // a trailing comma is accepted
       if (items.length > 0 && this.#skip(close)) break;
@@ -139,11 +140,11 @@ class Parser {
       if (value !== undefined) return { kind: "value", at: token.at, value };
       throw new FilterError(`${token.text} is not a value; put text in quotes`, token.at);
     }
-    throw new FilterError(`expected a value, found ${shown(token)}`, token.at);
+    throw new FilterError(`expected a value, found ${describeToken(token)}`, token.at);
   }
 }
 
-function shown(token: Token): string {
+function describeToken(token: Token): string {
   if (token.kind === "end") return "the end";
   if (token.kind === "number" || token.kind === "word" || token.kind === "mark") return `"${token.text}"`;
   return JSON.stringify(token.text);

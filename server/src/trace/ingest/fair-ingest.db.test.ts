@@ -10,10 +10,10 @@ const OTHER = "00000000-0000-7000-8000-000000000002";
 const share = clickhouse.share!;
 
 async function timed(workspace: string): Promise<number> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const run = { id: uuid7(), name: "n", run_type: "chain", inputs: {} };
   expect((await call("POST", "/runs", run, { "x-test-workspace": workspace })).status).toBe(202);
-  return performance.now() - began;
+  return performance.now() - startedAt;
 }
 
 test("charges ingest to its workspace", async () => {

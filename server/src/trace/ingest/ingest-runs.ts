@@ -33,18 +33,18 @@ export async function ingestRuns(deps: IngestDeps, principal: Principal, collect
       await checkProject(deps, tenantId, piece);
       pieces.push(piece);
     } catch (error) {
-      problems.push({ what: `run ${message.id ?? printableId(message.run["id"])}`, error: ownError(error) });
+      problems.push({ what: `run ${message.id ?? printableId(message.run["id"])}`, error: clientError(error) });
     }
   }
   await attach(deps, tenantId, pieces, attachments, now);
   if (pieces.length > 0) await deps.writer.write(tenantId, pieces);
   if (feedback.length > 0) {
-    for (const error of await takeFeedback(deps, principal, feedback)) problems.push({ what: "feedback", error });
+    for (const error of await storeAllFeedback(deps, principal, feedback)) problems.push({ what: "feedback", error });
   }
-  if (problems.length > 0) throw refusal(problems, messages.length + feedback.length);
+  if (problems.length > 0) throw rejection(problems, messages.length + feedback.length);
 }
 
-/** Wraps runs of requests without attachments and feedback. */
+/** Wraps the runs of a request that has no attachments or feedback. */
 export const onlyRuns = (messages: RunMessage[]): Collected => ({ messages, attachments: [], feedback: [] });
 
 async function checkProject({ projects }: IngestDeps, tenantId: string, piece: RunPiece): Promise<void> {
@@ -74,28 +74,28 @@ async function attach(
   }
 }
 
-/** Stores all feedback at once or, if that is rejected, one by one. @returns the errors of those not stored */
-async function takeFeedback(deps: IngestDeps, principal: Principal, texts: readonly string[]): Promise<AppError[]> {
+/** Stores all feedback at once or, if that is rejected, one by one. @returns the errors of the items not stored */
+async function storeAllFeedback(deps: IngestDeps, principal: Principal, texts: readonly string[]): Promise<AppError[]> {
   const author = { tenantId: principal.workspaceId, userId: principal.actor.userId };
   const problems: AppError[] = [];
-  const given: FeedbackCreate[] = [];
+  const valid: FeedbackCreate[] = [];
   for (const text of texts) {
     try {
-      given.push(readFeedback(text));
+      valid.push(readFeedback(text));
     } catch (error) {
-      problems.push(ownError(error));
+      problems.push(clientError(error));
     }
   }
-  const store = async (lot: FeedbackCreate[]): Promise<void> => {
+  const store = async (batch: FeedbackCreate[]): Promise<void> => {
     try {
-      await storeFeedback(deps, author, lot);
+      await storeFeedback(deps, author, batch);
     } catch (error) {
-      const own = ownError(error);
-      if (lot.length === 1) problems.push(own);
-      else for (const piece of lot) await store([piece]);
+      const ownError = clientError(error);
+      if (batch.length === 1) problems.push(ownError);
+      else for (const piece of batch) await store([piece]);
     }
   };
-  if (given.length > 0) await store(given);
+  if (valid.length > 0) await store(valid);
   await deps.feedback.flush();
   return problems;
 }
@@ -110,14 +110,14 @@ function readFeedback(text: string): FeedbackCreate {
   return createBody.parse(cleanStrings(json));
 }
 
-function ownError(error: unknown): AppError {
+function clientError(error: unknown): AppError {
   if (error instanceof AppError && error.status < 500) return error;
-  // validation errors are reported to the client; all others are not the request's fault
+  // validation errors are the client's; all others are not caused by the request
   if (error instanceof ZodError) return unprocessable(describeIssues(error));
   throw error;
 }
 
-function refusal(problems: { what: string; error: AppError }[], count: number): AppError {
+function rejection(problems: { what: string; error: AppError }[], count: number): AppError {
   const [first] = problems;
   if (count === 1) return first!.error;
   const shown = problems.slice(0, 5).map(({ what, error }) => `${what}: ${error.message}`);

@@ -31,7 +31,7 @@ async function eventually<T>(read: () => Promise<T>, until: (value: T) => boolea
 
 test("stores a run with all of its fields", async () => {
   const id = uuid7();
-  const answer = await call("POST", "/runs", {
+  const response = await call("POST", "/runs", {
     ...sampleRun(id),
     inputs: { messages: [{ role: "user", content: "How  are you?" }] },
     outputs: {
@@ -54,7 +54,7 @@ test("stores a run with all of its fields", async () => {
     extra: { metadata: { thread_id: "t1", user: { plan: "pro" }, n: 3 }, runtime: { sdk: "x" } },
     child_runs: [],
   });
-  expect([answer.status, answer.json]).toEqual([202, { message: "Run created" }]);
+  expect([response.status, response.json]).toEqual([202, { message: "Run created" }]);
   const row = await stored(id);
   expect(row).toMatchObject({
     name: "chat",

@@ -22,9 +22,9 @@ export async function mergeExtras(
     resolved.filter((piece) => needsStored(piece, memory)),
   );
   // later pieces of a run see the results of earlier ones in the same group
-  const made = new Map<string, Json>();
+  const merged = new Map<string, Json>();
   for (const { piece, run } of resolved) {
-    const before = made.get(piece.id) ?? stored.get(piece.id);
+    const before = merged.get(piece.id) ?? stored.get(piece.id);
     if (before && run.shape === undefined) {
       const { metadata, model } = readFacts(before);
       run.shape = memory.internShape(before, metadata);
@@ -40,7 +40,7 @@ export async function mergeExtras(
       delete piece.fields.extra;
       continue;
     }
-    made.set(piece.id, piece.extra);
+    merged.set(piece.id, piece.extra);
     const { metadata, model } = readFacts(piece.extra);
     run.shape = memory.internShape(piece.extra, metadata);
     if (model) run.model = memory.internModel(model);

@@ -16,15 +16,15 @@ const { send, stored } = ingestClient(traces);
 test("accepts feedback in the same request", async () => {
   const id = uuid7();
   const feedback = { id: randomUUID(), run_id: id, trace_id: id, key: "k", score: 1, feedback_source: { type: "api" } };
-  const answer = await send([
+  const response = await send([
     { name: `post.${id}`, content: JSON.stringify(sampleRun(id)) },
     { name: `feedback.${feedback.id}`, content: JSON.stringify(feedback) },
   ]);
-  expect(answer.status).toBe(202);
+  expect(response.status).toBe(202);
   expect(await sql`select 1 from feedback where run_id = ${id}`).toHaveLength(1);
 });
 
-test("waits once for many feedback parts, and rejects invalid ones without affecting others", async () => {
+test("stores many feedback parts with one wait, and rejects invalid ones without affecting the others", async () => {
   const id = uuid7();
   await call("POST", "/runs", sampleRun(id));
   const part = (more: Json) => {
@@ -33,16 +33,16 @@ test("waits once for many feedback parts, and rejects invalid ones without affec
   };
   const good = Array.from({ length: 100 }, (_, n) => part({ comment: `nul \0 and half \ud800 ${n}` }));
   const timed = async (parts: TestPart[]) => {
-    const began = performance.now();
+    const startedAt = performance.now();
     expect((await send(parts)).status).toBe(202);
-    return performance.now() - began;
+    return performance.now() - startedAt;
   };
   const single = Math.min(
     await timed(good.splice(0, 1)),
     await timed(good.splice(0, 1)),
     await timed(good.splice(0, 1)),
   );
-  // stored one by one, each would wait for the copy that filters read
+  // if stored one by one, each would wait for the copy that filters read
   expect(await timed(good)).toBeLessThan(30 * single + 1000);
   const session_id = uuid7();
   const mixed = [part({ key: "mixed" }), part({ key: "" }), part({ run_id: null, session_id }), part({ key: "mixed" })];
@@ -56,7 +56,7 @@ test("waits once for many feedback parts, and rejects invalid ones without affec
   ]);
 });
 
-test("rejects an invalid run by id, without affecting others of its request", async () => {
+test("names a rejected run by id, and stores the other runs of the request", async () => {
   const [good, bad] = [uuid7(), uuid7()];
   const wrong = await call("POST", "/runs/batch", { post: [sampleRun(good), sampleRun(bad, { run_type: "agent" })] });
   expect(wrong.status).toBe(422);
@@ -72,8 +72,16 @@ test("rejects an invalid run by id, without affecting others of its request", as
       400,
       /earlier than parent/,
     ],
-    [{ parent_run_id: bad, trace_id: bad, dotted_order: undefined }, 422, /parent_run_id: is the run itself/],
-    [{ dotted_order: `${ORDER}${bad}.${ORDER}${bad}`, trace_id: bad }, 422, /parent_run_id: is the run itself/],
+    [
+      { parent_run_id: bad, trace_id: bad, dotted_order: undefined },
+      422,
+      /parent_run_id: must not be the run's own id/,
+    ],
+    [
+      { dotted_order: `${ORDER}${bad}.${ORDER}${bad}`, trace_id: bad },
+      422,
+      /parent_run_id: must not be the run's own id/,
+    ],
     [{ start_time: "yesterday" }, 422, /start_time: must be a time/],
     [{ start_time: "2026-02-31T10:00:00Z", dotted_order: undefined }, 422, /start_time/],
     [{ id: "nonsense" }, 422, /id: must be a UUID/],
@@ -93,7 +101,7 @@ test("rejects an invalid run by id, without affecting others of its request", as
   expect((await call("PATCH", "/runs/nonsense", {})).status).toBe(422);
 });
 
-test("rejects bodies that are broken, too large or of an unknown encoding", async () => {
+test("rejects bodies that are malformed, too large or in an unknown encoding", async () => {
   const id = uuid7();
   const part = { name: `post.${id}`, content: JSON.stringify(sampleRun(id)) };
   const small = await testTracePlatform({ HEDDLE_TRACE_MAX_BODY_BYTES: "100000" }, {});

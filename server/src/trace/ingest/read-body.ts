@@ -36,13 +36,13 @@ const CHECK_MS = 500;
  */
 async function* atPace(body: ReadableStream<Uint8Array>, reservation: Reservation): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
-  const began = performance.now();
+  const startedAt = performance.now();
   let received = 0;
   let cut!: (error: Error) => void;
   const slow = new Promise<never>((_, reject) => (cut = reject));
   slow.catch(() => {});
   const timer = setInterval(() => {
-    const seconds = (performance.now() - began - GRACE_MS) / 1000;
+    const seconds = (performance.now() - startedAt - GRACE_MS) / 1000;
     if (seconds > 0 && reservation.isWanted() && received < seconds * MIN_BODY_PACE) {
       cut(new AppError(408, "The request body arrived too slowly while other requests waited for memory. Try again."));
     }

@@ -14,7 +14,7 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const HEAD_END = Buffer.from("\r\n\r\n");
 
 /**
- * Parses a multipart/form-data body (RFC 7578, RFC 2046 §5.1). The body is in memory as a whole, because runs are
+ * Parses a multipart/form-data body (RFC 7578, RFC 2046 §5.1). The whole body is in memory, because runs are
  * stored from there, and parts are slices of it. A part that declares its length (`Content-Length`, or `; length=N`
  * beside the content type, contract §1.5) is not even scanned. @fastify/busboy's Dicer was tried: a stream per part
  * takes four times as long.
@@ -55,8 +55,8 @@ const LF = 10;
 
 const broken = (why: string) => new AppError(400, `The multipart body is malformed: ${why}`);
 
-const startsAt = (body: Buffer, what: Buffer, at: number): boolean =>
-  at + what.length <= body.length && body.compare(what, 0, what.length, at, at + what.length) === 0;
+const startsAt = (body: Buffer, prefix: Buffer, at: number): boolean =>
+  at + prefix.length <= body.length && body.compare(prefix, 0, prefix.length, at, at + prefix.length) === 0;
 
 /**
  * Returns the offset of the first delimiter. Its leading line break may be missing: then the offset is before the body.

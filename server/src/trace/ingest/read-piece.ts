@@ -30,7 +30,7 @@ export function readPiece({ kind, id: named, run, raw }: RunMessage, receivedAt:
       place.parent_run_id === undefined ? "dotted_order must contain at least two parts" : "it names another parent";
     throw new AppError(400, `invalid 'dotted_order': ${why}`);
   }
-  if ((parent ?? place?.parent_run_id) === id) throw unprocessable("parent_run_id: is the run itself");
+  if ((parent ?? place?.parent_run_id) === id) throw unprocessable("parent_run_id: must not be the run's own id");
   const traceId = readUuid(run, "trace_id");
   if (traceId !== undefined && place !== undefined && place.trace_id !== traceId) {
     throw new AppError(400, "invalid 'dotted_order': its first id must be the trace's");

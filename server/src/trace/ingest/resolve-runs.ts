@@ -115,8 +115,8 @@ async function begin(
   tenantId: string,
   piece: RunPiece,
 ): Promise<KnownRun | undefined> {
-  const saysWhere = piece.project_id !== undefined || piece.project_name !== undefined;
-  if (piece.kind === "patch" && !(saysWhere && piece.start_time)) return undefined;
+  const namesProject = piece.project_id !== undefined || piece.project_name !== undefined;
+  if (piece.kind === "patch" && !(namesProject && piece.start_time)) return undefined;
   const project_id = piece.project_id ?? (await projects.ensureProject(tenantId, piece.project_name));
   return {
     project_id,

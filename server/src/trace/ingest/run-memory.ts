@@ -65,10 +65,10 @@ export class RunMemory {
 function intern<T>(known: Map<string, T>, key: string, make: () => T): T {
   const found = known.get(key);
   if (found !== undefined) return found;
-  const made = make();
+  const created = make();
   if (known.size >= MAX_SHAPES) known.clear();
-  known.set(key, made);
-  return made;
+  known.set(key, created);
+  return created;
 }
 
 /** Whether a shape has every key of another. */

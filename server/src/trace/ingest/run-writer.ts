@@ -131,9 +131,9 @@ export class RunWriter {
   }
 
   async #commit(group: Call[]): Promise<void[]> {
-    const began = performance.now();
+    const startedAt = performance.now();
     await this.#store(group);
-    this.#charge(group, performance.now() - began);
+    this.#charge(group, performance.now() - startedAt);
     return group.map(() => undefined);
   }
 

@@ -58,8 +58,8 @@ const span = (traceId: string, spanId: string, attributes: Json, more: Json = {}
 /** Sends one span with these attributes and reads its run. */
 async function ingestSpan(attributes: Json, more: Json = {}): Promise<Json> {
   const id = newSpan();
-  const answer = await call("POST", "/otel/v1/traces", request(span(newTrace(), id, attributes, more)));
-  expect([answer.status, answer.text]).toEqual([200, "{}"]);
+  const response = await call("POST", "/otel/v1/traces", request(span(newTrace(), id, attributes, more)));
+  expect([response.status, response.text]).toEqual([200, "{}"]);
   return (await stored(id))!;
 }
 
@@ -67,7 +67,7 @@ const json = (run: Json, field: string) => JSON.parse((run[field] ?? "null") as 
 
 test("a span becomes a run with ids, times to the microsecond, project and resource", async () => {
   const [trace, id] = [newTrace(), newSpan()];
-  const answer = await call(
+  const response = await call(
     "POST",
     "/api/v1/otel/v1/traces",
     request(span(trace, id, { "langsmith.span.kind": "LLM" })),
@@ -75,7 +75,7 @@ test("a span becomes a run with ids, times to the microsecond, project and resou
       "Langsmith-Project": "by header",
     },
   );
-  expect(answer.status).toBe(200);
+  expect(response.status).toBe(200);
   const run = (await stored(id))!;
   expect(run).toMatchObject({
     trace_id: uuidOfTrace(trace),
@@ -303,8 +303,12 @@ test("reads protobuf, also compressed, like JSON", async () => {
     )
     .finish();
   const headers = { "Content-Type": "application/x-protobuf", "Content-Encoding": "gzip" };
-  const answer = await call("POST", "/otel/v1/traces", gzipSync(body), headers);
-  expect([answer.status, answer.text, answer.headers.get("content-type")]).toEqual([200, "", "application/x-protobuf"]);
+  const response = await call("POST", "/otel/v1/traces", gzipSync(body), headers);
+  expect([response.status, response.text, response.headers.get("content-type")]).toEqual([
+    200,
+    "",
+    "application/x-protobuf",
+  ]);
   expect(await stored(id)).toMatchObject({
     name: "proto",
     run_type: "llm",

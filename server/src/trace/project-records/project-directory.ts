@@ -22,7 +22,7 @@ export class ProjectDirectory {
     this.#sql = sql;
   }
 
-  /** Returns the id of the workspace's project of that name, creating it if necessary. */
+  /** Returns the id of the workspace's project with that name, creating it if necessary. */
   async ensureProject(tenantId: string, name: string = DEFAULT_PROJECT): Promise<string> {
     const id = await this.#remember(`${tenantId} name ${name}`, () => rows.ensureProject(this.#sql, tenantId, name));
     return id!;

@@ -5,7 +5,7 @@ import type { CreateBody, UpdateBody } from "./schema.ts";
 import * as rows from "../project-records/sql.ts";
 
 /**
- * Creates a project, or with `upsert` updates the one of that name. Throws 404 when its reference dataset does not
+ * Creates a project, or with `upsert` updates the project with that name. Throws 404 when its reference dataset does not
  * exist, 409 when the name or the id is already used.
  */
 export async function createProject(
@@ -18,8 +18,8 @@ export async function createProject(
   if (dataset != null && !(await rows.hasDataset(sql, tenantId, dataset))) throw notFound("Dataset not found");
   const id = body.id ?? uuid7();
   const given = { ...body, id, name: body.name ?? id, experiment: experimentFields(body) };
-  const made = await rows.insertProject(sql, tenantId, given);
-  if (made) return made;
+  const created = await rows.insertProject(sql, tenantId, given);
+  if (created) return created;
   const known = await rows.findProjectByName(sql, tenantId, given.name);
   if (upsert && known) {
     // the client always sends an object, empty by default

@@ -12,11 +12,11 @@ const list = (query: string, headers = {}) => call("GET", `/api/v1/sessions?${qu
 const names = (answer: { json: { name: string }[] }) => answer.json.map((item) => item.name);
 
 test("a project is created, read, updated and deleted", async () => {
-  const made = await call("POST", "/sessions", { name: "one", description: "d", extra: { metadata: { a: 1 } } });
-  expect(made.status).toBe(200);
-  const { id } = made.json;
-  expect(made.json).toMatchObject({ name: "one", description: "d", extra: { metadata: { a: 1 } }, end_time: null });
-  expect(made.json).toHaveProperty("reference_dataset_id", null);
+  const created = await call("POST", "/sessions", { name: "one", description: "d", extra: { metadata: { a: 1 } } });
+  expect(created.status).toBe(200);
+  const { id } = created.json;
+  expect(created.json).toMatchObject({ name: "one", description: "d", extra: { metadata: { a: 1 } }, end_time: null });
+  expect(created.json).toHaveProperty("reference_dataset_id", null);
 
   const nulls = { name: null, description: null, extra: null, end_time: null };
   expect((await call("PATCH", `/sessions/${id}`, nulls)).json).toMatchObject({ name: "one", description: "d" });

@@ -69,7 +69,7 @@ const SORTS = [
 ] as const;
 
 /** Parameter that is documented but not built: rejected, not ignored. */
-const notBuilt = (what: string) => z.undefined(`"${what}" is not supported yet; leave it out`).optional();
+const notBuilt = (field: string) => z.undefined(`"${field}" is not supported yet; leave it out`).optional();
 
 const statsFields = {
   include_stats: queryBoolean,

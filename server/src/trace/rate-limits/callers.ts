@@ -69,9 +69,9 @@ export class Callers {
     // the unit spent by the first request does not cover this one
     if (asking)
       return asking.then((identified) => (identified !== "refused" && identified.caller ? identified : ANONYMOUS));
-    const answer = this.#ask(headers, inquiry, credential, known);
-    this.#asking.set(credential, answer);
-    return answer.finally(() => this.#asking.delete(credential));
+    const result = this.#ask(headers, inquiry, credential, known);
+    this.#asking.set(credential, result);
+    return result.finally(() => this.#asking.delete(credential));
   }
 
   async #ask(

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { canonicalPath } from "./canonical-path.ts";
-import { activeTable, type RequestIdentities, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
+import { activeTable, type RequestIdentities, chooseRows, findAddressRow, rulesFor } from "./choose-rows.ts";
 import { matches, type Pattern, specificity } from "./patterns.ts";
 import { ALL_ROWS, RULES } from "./table.ts";
 
@@ -12,7 +12,7 @@ const UUID = "0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000";
 function chosenRows(request: string, bears: Partial<RequestIdentities> = {}, active = table): string[] {
   const [method, path] = request.split(" ") as [string, string];
   const matching = rulesFor(active, method, canonicalPath(path));
-  const address = rowOfAddress(matching);
+  const address = findAddressRow(matching);
   const rows = address ? [address] : chooseRows(active, matching, { key: false, user: false, ...bears });
   return rows.map(({ name }) => name);
 }

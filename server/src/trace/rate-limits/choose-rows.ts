@@ -8,7 +8,7 @@ export interface ActiveRow extends Limit {
   row: Row;
 }
 
-/** Identities of a request besides its address. */
+/** Identities of a request in addition to its IP address. */
 export interface RequestIdentities {
   key: boolean;
   user: boolean;
@@ -49,22 +49,22 @@ export function rulesFor({ rules }: ActiveTable, method: string, path: Canonical
   return rules.filter(({ pattern }) => matches(pattern, routed, path)).map(({ rows }) => rows);
 }
 
-/** Returns the address row, if the most specific rule limits addresses: then no authentication is needed. */
-export const rowOfAddress = (matching: Rows[]): ActiveRow | undefined => matching[0]?.ip;
+/** Returns the row for the IP address if the most specific rule limits addresses; no authentication is needed then. */
+export const findAddressRow = (matching: Rows[]): ActiveRow | undefined => matching[0]?.ip;
 
-/** Returns the rows that count otherwise, by the steps in the head of `table.ts`. Empty when all are disabled. */
-export function chooseRows({ defaults }: ActiveTable, matching: Rows[], bears: RequestIdentities): ActiveRow[] {
-  if (!bears.key && !bears.user) return defaults.ip ? [defaults.ip] : [];
+/** Returns the rows that apply otherwise, by the steps at the head of `table.ts`. Empty when all are disabled. */
+export function chooseRows({ defaults }: ActiveTable, matching: Rows[], identities: RequestIdentities): ActiveRow[] {
+  if (!identities.key && !identities.user) return defaults.ip ? [defaults.ip] : [];
   for (const rows of matching) {
-    const chosen = borne(rows, bears);
+    const chosen = rowsFor(rows, identities);
     if (chosen.length > 0) return chosen;
   }
-  return borne(defaults, bears);
+  return rowsFor(defaults, identities);
 }
 
-function borne({ key, user }: Rows, bears: RequestIdentities): ActiveRow[] {
+function rowsFor({ key, user }: Rows, identities: RequestIdentities): ActiveRow[] {
   const chosen: ActiveRow[] = [];
-  if (key && bears.key) chosen.push(key);
-  if (user && bears.user) chosen.push(user);
+  if (key && identities.key) chosen.push(key);
+  if (user && identities.user) chosen.push(user);
   return chosen;
 }

@@ -86,10 +86,10 @@ const key = (text = "good-key") => ({ "x-api-key": text });
 
 test("an allowed response reports the state of its rows, also for an unknown path and a failure", async () => {
   const { send } = await limited();
-  const answer = await send("GET /repos", key());
-  expect(await answer.json()).toEqual({ here: "/repos" });
-  expect(answer.headers.get("ratelimit-policy")).toBe('"repos.key";q=100;w=60');
-  expect(answer.headers.get("ratelimit")).toBe('"repos.key";r=99;t=60');
+  const response = await send("GET /repos", key());
+  expect(await response.json()).toEqual({ here: "/repos" });
+  expect(response.headers.get("ratelimit-policy")).toBe('"repos.key";q=100;w=60');
+  expect(response.headers.get("ratelimit")).toBe('"repos.key";r=99;t=60');
   const both = await send("POST /runs/query", { ...key(), "x-user-id": "ada" });
   expect(both.status).toBe(404);
   expect(both.headers.get("ratelimit-policy")).toBe('"runs-query.key";q=15;w=10, "runs-query.user";q=300;w=10');
@@ -264,9 +264,9 @@ test("preflights count for their address, separately from other requests", async
 test("a dry run rejects nothing and reports what it would reject", async () => {
   const { flood, send, limits } = await limited({ HEDDLE_RATE_LIMITS: "dry-run" });
   expect(await flood(120, "GET /repos", () => key())).toEqual({ 200: 120 });
-  const answer = await send("GET /repos", key());
-  expect(answer.headers.get("x-heddle-rate-limit-dry-run")).toBe("repos.key");
-  expect(answer.headers.get("ratelimit")).toBe('"repos.key";r=0;t=60');
+  const response = await send("GET /repos", key());
+  expect(response.headers.get("x-heddle-rate-limit-dry-run")).toBe("repos.key");
+  expect(response.headers.get("ratelimit")).toBe('"repos.key";r=0;t=60');
   expect(await flood(120, "GET /repos", (n) => key(`made up ${n}`))).toEqual({ 200: 120 });
   const counts = limits.report().filter(({ refused }) => refused > 0);
   expect(counts.map(({ row, allowed, refused }) => [row, allowed, refused])).toEqual([

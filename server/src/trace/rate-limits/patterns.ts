@@ -33,7 +33,7 @@ export function matches(pattern: Pattern, method: string, { full, bare }: Canoni
         bare.startsWith(pattern.path) && (bare.length === pattern.path.length || bare[pattern.path.length] === "/")
       );
     case "suffix":
-      // a suffix may begin with a segment that the bare form lacks, as in */v1/metadata/submit
+      // a suffix may begin with a segment that the canonical form lacks, as in */v1/metadata/submit
       return full.endsWith(pattern.path) || pattern.path === `/v1${bare}`;
     case "containing":
       return bare.includes(pattern.path);

@@ -26,8 +26,8 @@ test("limits are off on loopback and on behind a proxy, and metrics report them"
   const { call } = await platformWith({});
   expect((await call("GET", "/nothing")).headers.has("ratelimit")).toBe(false);
   const behind = await platformWith({ HEDDLE_TRUSTED_PROXIES: "127.0.0.1" });
-  const answer = await behind.call("GET", "/nothing", undefined, { "X-Forwarded-For": "192.0.2.1" });
-  expect(answer.headers.get("ratelimit")).toBe('"public";r=99;t=60');
+  const response = await behind.call("GET", "/nothing", undefined, { "X-Forwarded-For": "192.0.2.1" });
+  expect(response.headers.get("ratelimit")).toBe('"public";r=99;t=60');
   const metrics = await behind.platform.deps.metrics.registry.metrics();
   expect(metrics).toContain('heddle_rate_limit_requests_total{row="public",outcome="allowed"} 1');
   expect(metrics).toContain("heddle_rate_limit_buckets 1");
@@ -47,8 +47,8 @@ test("rows count unknown paths before the key is verified, on every alias", asyn
 test("valid keys of any kind have their own buckets, and all others share the address's", async () => {
   const { call } = await limited({ HEDDLE_RATE_LIMITS_OVERRIDES: '{"public":"3/60"}' });
   const policy = async (text: string) => {
-    const answer = await call("GET", "/nothing", undefined, key(text));
-    return answer.headers.get("ratelimit") ?? answer.status;
+    const response = await call("GET", "/nothing", undefined, key(text));
+    return response.headers.get("ratelimit") ?? response.status;
   };
   for (const good of [a.admin, b.admin, a.viewer, a.readOnly, a.org]) {
     expect(await policy(good)).toMatch(/^"default.key";r=999;/);
@@ -70,10 +70,10 @@ test("a script of another origin can read a refusal", async () => {
   expect((await call("GET", "/info")).headers.get("ratelimit-policy")).toBe('"info";q=2000;w=10');
   const narrow = await limited(refused);
   await narrow.call("GET", "/info");
-  const answer = await narrow.call("GET", "/info", undefined, { Origin: "https://a.test" });
-  expect([answer.status, Object.keys(answer.json as object)]).toEqual([429, ["error"]]);
-  expect(answer.headers.get("access-control-allow-origin")).toBe("https://a.test");
-  expect(answer.headers.get("access-control-expose-headers")).toContain("retry-after");
+  const response = await narrow.call("GET", "/info", undefined, { Origin: "https://a.test" });
+  expect([response.status, Object.keys(response.json as object)]).toEqual([429, ["error"]]);
+  expect(response.headers.get("access-control-allow-origin")).toBe("https://a.test");
+  expect(response.headers.get("access-control-expose-headers")).toContain("retry-after");
 });
 
 test("a caller reads the table with only its own use", async () => {

@@ -9,7 +9,7 @@ import { RedisWindows } from "../../base/rate-limits/redis-windows.ts";
 import type { Bucket, TakeResult, Windows } from "../../base/rate-limits/windows.ts";
 import { Callers, keyBucket, userBucket, callerUser } from "./callers.ts";
 import { canonicalPath, type CanonicalPath } from "./canonical-path.ts";
-import { type ActiveRow, type ActiveTable, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
+import { type ActiveRow, type ActiveTable, chooseRows, findAddressRow, rulesFor } from "./choose-rows.ts";
 import { type Mode, readConfiguration } from "./read-configuration.ts";
 import type { RateLimitSettings } from "./settings.ts";
 import type { Identity } from "./table.ts";
@@ -87,7 +87,7 @@ export class RateLimits {
     const path = canonicalPath(arrival.path);
     const matching = rulesFor(this.table, method, path);
     const address = toNetwork(arrival.ip);
-    const addressRow = rowOfAddress(matching);
+    const addressRow = findAddressRow(matching);
     if (addressRow) return this.#take(path, [addressRow], [{ limit: addressRow, holder: address }]);
 
     const publicRows = chooseRows(this.table, matching, { key: false, user: false });
@@ -159,9 +159,9 @@ export class RateLimits {
     }));
   }
 
-  #count(allowed: boolean, row: string, by: number): void {
+  #count(allowed: boolean, row: string, amount: number): void {
     const counts = allowed ? this.allowed : this.refused;
-    counts.set(row, (counts.get(row) ?? 0) + by);
+    counts.set(row, (counts.get(row) ?? 0) + amount);
   }
 }
 

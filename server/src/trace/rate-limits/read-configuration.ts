@@ -24,12 +24,12 @@ export function readConfiguration(
   log: Log,
 ): RateLimitConfiguration {
   const problems: string[] = [];
-  const readChoice = <T extends string>(variable: string, value: string, of: readonly T[], instead: T): T => {
-    const found = of.find((allowed) => allowed === value.trim().toLowerCase());
-    if (found === undefined) problems.push(`${variable} must be one of ${of.join(", ")}, not "${value}"`);
+  const readChoice = <T extends string>(variable: string, value: string, choices: readonly T[], instead: T): T => {
+    const found = choices.find((allowed) => allowed === value.trim().toLowerCase());
+    if (found === undefined) problems.push(`${variable} must be one of ${choices.join(", ")}, not "${value}"`);
     return found ?? instead;
   };
-  const asked = readChoice("HEDDLE_RATE_LIMITS", settings.rateLimits, ["auto", "on", "off", "dry-run"], "auto");
+  const mode = readChoice("HEDDLE_RATE_LIMITS", settings.rateLimits, ["auto", "on", "off", "dry-run"], "auto");
   const region: Region = readChoice("HEDDLE_RATE_LIMITS_REGION", settings.rateLimitsRegion, ["us", "eu"], "us");
   let overrides: Overrides = new Map();
   try {
@@ -42,7 +42,7 @@ export function readConfiguration(
     const quota = overrides.get(row.id);
     return quota === undefined ? row[region] : quota;
   });
-  return { mode: asked === "auto" ? (isDevelopment ? "off" : "on") : asked, table, problems };
+  return { mode: mode === "auto" ? (isDevelopment ? "off" : "on") : mode, table, problems };
 }
 
 type Overrides = Map<string, Quota | null>;

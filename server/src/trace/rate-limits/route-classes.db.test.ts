@@ -4,7 +4,7 @@ import { noAudit } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { traceRoutes } from "../index.ts";
 import { canonicalPath } from "./canonical-path.ts";
-import { activeTable, type RequestIdentities, chooseRows, rowOfAddress, rulesFor } from "./choose-rows.ts";
+import { activeTable, type RequestIdentities, chooseRows, findAddressRow, rulesFor } from "./choose-rows.ts";
 
 /** Routes by the rows that count a request with a key and a user. Routes that are missing here count by default. */
 const CLASSES: Record<string, string[]> = {
@@ -48,7 +48,7 @@ const table = activeTable((row) => row.us);
 function chosenRows(method: string, declared: string, bears: RequestIdentities): string {
   const path = canonicalPath(declared.replaceAll(/:\w+(\{[^}]*\})?/g, UUID));
   const matching = rulesFor(table, method, path);
-  const address = rowOfAddress(matching);
+  const address = findAddressRow(matching);
   const rows = address ? [address] : chooseRows(table, matching, bears);
   return rows.map(({ name }) => name).join(" ");
 }
@@ -77,7 +77,7 @@ test("the aliases of a route count in the rows of its path", () => {
   }
 });
 
-test("without a key or a user, only health and info have rows of their own", () => {
+test("without a key or a user, only health and info have their own rows", () => {
   for (const { method, path } of routes) {
     const rows = chosenRows(method, path, { key: false, user: false });
     const own = ["health", "info"].find((name) => CLASSES[name]!.includes(`${method} ${path}`));

@@ -4,7 +4,7 @@
  *
  * Selection of the rows that count a request:
  *
- * 1. Paths are compared in bare form, so that all aliases share a bucket (`canonical-path.ts`).
+ * 1. Paths are compared in canonical form, so that all aliases share a bucket (`canonical-path.ts`).
  * 2. Matching rules are ordered by specificity:
  *        OPTIONS  >  exact path, `{uuid}` included  >  prefix  >  suffix  >  containing
  *    Two rules of the same kind never match the same request; a test checks all pairs. So `PATCH /runs/stats` is Stats

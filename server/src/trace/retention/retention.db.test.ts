@@ -102,7 +102,7 @@ test("runs stored during their project's deletion are deleted too", async () => 
   await sendRuns(call, [run]);
   const [project] = (await call("GET", "/sessions?name=late")).json;
   await call("DELETE", `/sessions/${project.id}`);
-  // stored meanwhile by another replica, which caches projects for a second
+  // stored in the meantime by another replica, which caches projects for a second
   await clickhouse.command({
     name: "test",
     query: `insert into runs (tenant_id, project_id, start_time, id, trace_id, updated_at)

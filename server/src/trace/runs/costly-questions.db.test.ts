@@ -1,4 +1,4 @@
-/** Bounds the cost of a caller's queries, so that traces are still accepted meanwhile. */
+/** Bounds the cost of a caller's queries, so that traces are still accepted while they run. */
 import { randomBytes, randomUUID } from "node:crypto";
 
 import { expect, test } from "vitest";

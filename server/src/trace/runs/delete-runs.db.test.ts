@@ -43,8 +43,8 @@ test("deleted traces lose their runs, files, feedback and shares, and others are
   const session_id = await projectId("deletion");
   // the maximum number: more text than the engine's default limit for a statement
   const trace_ids = [root.id, ...Array.from({ length: 9999 }, () => uuid7())];
-  const answer = await call("POST", "/runs/delete/traces", { session_id, trace_ids });
-  expect(answer).toMatchObject({ status: 200, json: { deleted_traces: 1 } });
+  const response = await call("POST", "/runs/delete/traces", { session_id, trace_ids });
+  expect(response).toMatchObject({ status: 200, json: { deleted_traces: 1 } });
   expect([await status(root.id), await status(child.id), await status(kept.id)]).toEqual([404, 404, 200]);
   expect((await call("GET", path)).status).toBe(404);
   expect((await call("GET", `/public/${share_token}/run`)).status).toBe(404);
@@ -66,11 +66,11 @@ test("traces are deleted by metadata of any of their runs", async () => {
   ];
   const child = sampleRun("by metadata", { extra: { metadata: { user: "gone", n: 1 } } }, { parent: root });
   await sendRuns(call, [root, other, child]);
-  const answer = await call("POST", "/runs/delete", {
+  const response = await call("POST", "/runs/delete", {
     session_id: await projectId("by metadata"),
     metadata: { user: "gone" },
   });
-  expect(answer.json).toEqual({ deleted_traces: 1 });
+  expect(response.json).toEqual({ deleted_traces: 1 });
   expect([await status(root.id), await status(child.id), await status(other.id)]).toEqual([404, 404, 200]);
 });
 

@@ -1,21 +1,21 @@
 import { rawJson } from "../../base/http/route.ts";
 
-/** Characters buffered before a response begins; failures until then get an error status. */
-const GATHERED = 4 * 1024 * 1024;
+/** Characters buffered before a response begins; a failure until then gets an error status. */
+const MAX_BUFFERED = 4 * 1024 * 1024;
 
 /**
- * Sends JSON chunks: as one body if small, otherwise as a stream that is read at the client's pace. A failing stream is
- * cut off, which the client's parser detects.
+ * Sends JSON chunks: as one body if small, otherwise as a stream that is read at the client's pace. A stream that fails
+ * is truncated, which the client's parser detects.
  */
 export async function jsonFrom(chunks: AsyncGenerator<string>): Promise<Response> {
-  const gathered: string[] = [];
+  const buffered: string[] = [];
   let size = 0;
   for (;;) {
     const { value, done } = await chunks.next();
-    if (done) return rawJson(gathered.join(""));
-    gathered.push(value);
+    if (done) return rawJson(buffered.join(""));
+    buffered.push(value);
     size += value.length;
-    if (size > GATHERED) return streamed(gathered.join(""), chunks);
+    if (size > MAX_BUFFERED) return streamed(buffered.join(""), chunks);
   }
 }
 
@@ -40,7 +40,7 @@ function streamed(head: string, rest: AsyncGenerator<string>): Response {
   return new Response(stream, { headers: { "Content-Type": "application/json" } });
 }
 
-export async function* around(head: string, chunks: AsyncGenerator<string>, tail: string): AsyncGenerator<string> {
+export async function* surround(head: string, chunks: AsyncGenerator<string>, tail: string): AsyncGenerator<string> {
   yield head;
   yield* chunks;
   yield tail;

@@ -15,14 +15,14 @@ export async function loadTiers(
   { filters = [], trace_filter, tree_filter }: RunSelection,
 ): Promise<RunScope> {
   const expressions = [...filters, trace_filter, tree_filter];
-  if (!expressions.some((expression) => expression !== undefined && speaksOfTier(expression))) return scope;
+  if (!expressions.some((expression) => expression !== undefined && mentionsTier(expression))) return scope;
   const usual = settings.traceTier;
   const other = usual === "longlived" ? "shortlived" : "longlived";
   return scope.withTiers({ usual, other, projects: await projectsOfTier(sql, scope.tenantId, other) });
 }
 
-function speaksOfTier(expression: Expression): boolean {
-  if (expression.kind === "and" || expression.kind === "or") return expression.items.some(speaksOfTier);
-  if (expression.kind === "not") return speaksOfTier(expression.item);
+function mentionsTier(expression: Expression): boolean {
+  if (expression.kind === "and" || expression.kind === "or") return expression.items.some(mentionsTier);
+  if (expression.kind === "not") return mentionsTier(expression.item);
   return expression.kind === "field" && expression.field.name === "trace_tier";
 }

@@ -9,8 +9,8 @@ import { SELECTABLE_V1 } from "./serialize-v1.ts";
 export const RUN_TYPES = ["tool", "chain", "llm", "retriever", "embedding", "prompt", "parser"] as const;
 
 /** Time in any form of §0.5, converted for ClickHouse. */
-export const microTime = z.union([z.string(), z.number()]).transform((given, ctx) => {
-  const time = parseTime(given);
+export const microTime = z.union([z.string(), z.number()]).transform((value, ctx) => {
+  const time = parseTime(value);
   if (time !== undefined) return time;
   ctx.addIssue("must be an ISO 8601 time or milliseconds since 1970, between 1900 and 2299");
   return z.NEVER;
@@ -21,31 +21,31 @@ const some = <T extends z.ZodType>(item: T, max: number) =>
   z
     .union([item, z.array(item).max(max)])
     .nullish()
-    .transform((given) => (given == null ? undefined : ([given].flat() as z.output<T>[])));
+    .transform((value) => (value == null ? undefined : ([value].flat() as z.output<T>[])));
 
-const given = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
+const optional = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
 
-const expression = given(z.string().max(65_536));
+const expression = optional(z.string().max(65_536));
 
 /** Selection of runs, the same in queries and statistics. */
 const selecting = {
   id: some(uuid, 1000),
-  trace: given(uuid),
-  parent_run: given(uuid),
-  run_type: given(z.enum(RUN_TYPES)),
+  trace: optional(uuid),
+  parent_run: optional(uuid),
+  run_type: optional(z.enum(RUN_TYPES)),
   session: some(uuid, 100),
   reference_example: some(uuid, 1000),
-  execution_order: given(z.literal(1, "must be 1, for root runs")),
-  start_time: given(microTime),
-  end_time: given(microTime),
-  error: given(z.boolean()),
+  execution_order: optional(z.literal(1, "must be 1, for root runs")),
+  start_time: optional(microTime),
+  end_time: optional(microTime),
+  error: optional(z.boolean()),
   /** Text that occurs anywhere in the run. */
-  query: given(z.string().max(10_000)),
+  query: optional(z.string().max(10_000)),
   filter: expression,
   trace_filter: expression,
   tree_filter: expression,
   search_filter: expression,
-  is_root: given(z.boolean()),
+  is_root: optional(z.boolean()),
   /** Storage location of the hosted service, ignored: there is only one here. */
   data_source_type: z.string().nullish(),
   use_experimental_search: z.boolean().nullish(),
@@ -58,14 +58,14 @@ export const queryBody = z.object({
   ...selecting,
   skip_pagination: z.boolean().nullish(),
   skip_prev_cursor: z.boolean().nullish(),
-  cursor: given(z.string().max(1000)),
+  cursor: optional(z.string().max(1000)),
   // clients pass on their user's limit, so a larger one returns a full page
   limit: z
     .int()
     .min(1)
     .nullish()
     .transform((limit) => Math.min(limit ?? 100, 100)),
-  select: given(z.array(z.enum(SELECTABLE_V1)).max(200)),
+  select: optional(z.array(z.enum(SELECTABLE_V1)).max(200)),
   order: z
     .enum(["asc", "desc"])
     .nullish()

@@ -75,9 +75,9 @@ export async function lookUp(
     bounds: () => findBounds({ clickhouse }, scope, rows),
     attachments: async () => signLinks(links, await findAttachments(clickhouse, tenantId, distinctIds(rows, "id"))),
   };
-  const looked: Partial<Related> = {};
-  await Promise.all([...wanted].map(async (lookup) => Object.assign(looked, { [lookup]: await lookups[lookup]() })));
-  return looked;
+  const related: Partial<Related> = {};
+  await Promise.all([...wanted].map(async (lookup) => Object.assign(related, { [lookup]: await lookups[lookup]() })));
+  return related;
 }
 
 /** Finds descendants, whose dotted order begins with their ancestor's. */

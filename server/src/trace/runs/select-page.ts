@@ -143,7 +143,7 @@ async function selectRuns(
   return readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.page", statement);
 }
 
-/** Reads columns of these runs, in the same order. Runs deleted meanwhile are left out. */
+/** Reads columns of these runs, in the same order. Runs deleted in the meantime are omitted. */
 async function readRuns(
   clickhouse: ClickHouse,
   scope: RunScope,

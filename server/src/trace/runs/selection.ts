@@ -70,7 +70,7 @@ function keyConditions(scope: RunScope, selection: RunSelection): Fragment[] {
   return conditions;
 }
 
-/** Returns true if there are conditions on merged runs, besides their location. */
+/** Returns true if there are conditions on merged runs, other than their location. */
 export const hasConditions = ({ filters, ...selection }: RunSelection): boolean =>
   (filters?.length ?? 0) > 0 ||
   Object.keys(selection).some((key) => !KEYS.has(key) && selection[key as never] !== undefined);

@@ -40,8 +40,8 @@ export async function statsOfRuns(
     wantsFeedback ? computeFeedbackStats(clickhouse, scope, request) : undefined,
     wantsFacets ? findFacets(clickhouse, scope, selection, "all") : undefined,
   ]);
-  const answer = (name: string, of: Figures | undefined): Stats => {
-    const printed = serializeFigures(of ?? { run_count: 0 });
+  const serialize = (name: string, figures: Figures | undefined): Stats => {
+    const printed = serializeFigures(figures ?? { run_count: 0 });
     if (!feedback) return printed;
     const keys = feedback.filter((entry) => entry.group_name === name);
     return {
@@ -51,8 +51,8 @@ export async function statsOfRuns(
       ),
     };
   };
-  if (!body.group_by) return { ...answer("", figures.get("")), ...(facets && { run_facets: facets.get("") ?? [] }) };
-  return Object.fromEntries(Array.from(figures, ([name, of]) => [name, answer(name, of)]));
+  if (!body.group_by) return { ...serialize("", figures.get("")), ...(facets && { run_facets: facets.get("") ?? [] }) };
+  return Object.fromEntries(Array.from(figures, ([name, of]) => [name, serialize(name, of)]));
 }
 
 export function readGrouping({ group_by }: Pick<StatsBody, "group_by">): Grouping | undefined {

@@ -22,7 +22,7 @@ const groupBy = z
   })
   .refine(({ attribute, path }) => attribute !== "metadata" || path != null, {
     path: ["path"],
-    message: "must be the metadata key",
+    message: "must be a metadata key",
   })
   .nullish();
 
@@ -69,7 +69,7 @@ export type Stats = z.output<typeof stats>;
 export const MAX_POINTS = 10_000;
 
 /**
- * Body of a timeline request. Not in the contract: the reference has stored charts, and computes figures for those
+ * Body of a timeline request. Not in the contract: the reference implementation computes figures for stored charts
  * only.
  */
 export const timelineBody = selectionBody.extend({
@@ -95,8 +95,7 @@ export const timeline = z.object({
   series: z
     .array(z.object({ group: z.string(), points: z.array(point) }))
     .describe(
-      "Groups, those with the most runs first; without grouping a single one without a name. Empty buckets are " +
-        "omitted.",
+      "Groups by descending number of runs; without grouping, a single unnamed group. Empty buckets are omitted.",
     ),
   feedback: z.array(
     z.object({

@@ -87,8 +87,8 @@ test("groups series, those with the most runs first", async () => {
     ["anna", [2, 1]],
     ["ben", [1]],
   ]);
-  const answer = await ask({ group_by: { ...group_by, max_groups: 1 }, select: ["run_count"] });
-  expect(answer.json.series.map(({ group }: { group: string }) => group)).toEqual(["anna"]);
+  const response = await ask({ group_by: { ...group_by, max_groups: 1 }, select: ["run_count"] });
+  expect(response.json.series.map(({ group }: { group: string }) => group)).toEqual(["anna"]);
 });
 
 test("returns feedback by key", async () => {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { v2 } from "../../base/http/aliases.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import { around, jsonFrom } from "./json-stream.ts";
+import { surround, jsonFrom } from "./json-stream.ts";
 import { serializationContext } from "./serialization-context.ts";
 import { planV2 } from "./serialize-v2.ts";
 import { checkProjects, serializeRuns } from "./query-runs.ts";
@@ -98,7 +98,7 @@ export function runV2Routes(deps: TraceDeps): Route[] {
         const context = serializationContext(deps.settings, scope, c);
         const known = await loadTiers(deps, scope, selection);
         const runs = serializeRuns(deps, known, context, selection, planV2(query.selects), false);
-        return jsonFrom(around('{"items":', runs, "}"));
+        return jsonFrom(surround('{"items":', runs, "}"));
       },
     }),
   ];

@@ -7,10 +7,10 @@ import { microTime, RUN_TYPES } from "./query-schema.ts";
 
 /** Contract trace-platform §3.5. */
 
-const given = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
+const optional = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
 
-export const expression = given(z.string().max(65_536));
-export const selects = given(z.array(z.enum(SELECTABLE_V2)).max(200));
+export const expression = optional(z.string().max(65_536));
+export const selects = optional(z.array(z.enum(SELECTABLE_V2)).max(200));
 export const querySelects = queryMany(z.enum(SELECTABLE_V2), 200);
 export const pageSize = (byDefault: number, max: number) =>
   z
@@ -19,24 +19,24 @@ export const pageSize = (byDefault: number, max: number) =>
     .max(max)
     .nullish()
     .transform((n) => n ?? byDefault);
-export const cursor = given(z.string().max(1000));
+export const cursor = optional(z.string().max(1000));
 /** Time in a query string, converted for ClickHouse. */
 export const queryTime = isoTime.transform((text) => parseTime(text)!).optional();
 
 /** Time window; the default is the last day. */
-export const window = { min_start_time: given(microTime), max_start_time: given(microTime) };
+export const window = { min_start_time: optional(microTime), max_start_time: optional(microTime) };
 
 export const queryBody = z
   .object({
     ...window,
-    project_ids: given(z.array(uuid).min(1).max(100)),
-    reference_dataset_id: given(uuid),
-    ids: given(z.array(uuid).max(1000)),
-    trace_id: given(uuid),
-    run_type: given(z.enum(RUN_TYPES.map((type) => type.toUpperCase()))),
-    is_root: given(z.boolean()),
-    has_error: given(z.boolean()),
-    reference_examples: given(z.array(uuid).max(1000)),
+    project_ids: optional(z.array(uuid).min(1).max(100)),
+    reference_dataset_id: optional(uuid),
+    ids: optional(z.array(uuid).max(1000)),
+    trace_id: optional(uuid),
+    run_type: optional(z.enum(RUN_TYPES.map((type) => type.toUpperCase()))),
+    is_root: optional(z.boolean()),
+    has_error: optional(z.boolean()),
+    reference_examples: optional(z.array(uuid).max(1000)),
     filter: expression,
     trace_filter: expression,
     tree_filter: expression,
@@ -58,7 +58,7 @@ export type QueryBody = z.output<typeof queryBody>;
 export const tracesBody = z.object({
   ...window,
   project_id: uuid,
-  trace_ids: given(z.array(uuid).max(1000)),
+  trace_ids: optional(z.array(uuid).max(1000)),
   trace_filter: expression,
   tree_filter: expression,
   selects,

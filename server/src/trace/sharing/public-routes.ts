@@ -7,7 +7,7 @@ import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { feedbackOfTrace } from "../feedback/public-sql.ts";
 import { publicListQuery } from "../feedback/schema.ts";
-import { around, jsonFrom } from "../runs/json-stream.ts";
+import { surround, jsonFrom } from "../runs/json-stream.ts";
 import { serializationContext } from "../runs/serialization-context.ts";
 import { planShared } from "../runs/serialize-v1.ts";
 import { planV2 } from "../runs/serialize-v2.ts";
@@ -29,7 +29,7 @@ const shared = {
 
 /** Fields of v2 that would reveal the trace's location. */
 const HIDDEN = new Set(["PROJECT_ID", "APP_PATH", "REFERENCE_EXAMPLE_ID", "REFERENCE_DATASET_ID", "IS_IN_DATASET"]);
-const shown = (selects: readonly string[] | undefined) => selects?.filter((name) => !HIDDEN.has(name));
+const publicSelects = (selects: readonly string[] | undefined) => selects?.filter((name) => !HIDDEN.has(name));
 
 export function publicRunRoutes(deps: TraceDeps): Route[] {
   const selectTrace = ({ tenant_id, project_id, trace_id }: Share) => ({
@@ -92,7 +92,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         const context = serializationContext(deps.settings, scope, c);
         const runs = { ...selection, ids: body.id ?? undefined };
         return jsonFrom(
-          around(
+          surround(
             '{"runs":',
             serializeRuns(deps, scope, context, runs, planShared(), false),
             ',"cursors":{"next":null,"prev":null}}',
@@ -151,8 +151,8 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         const share = await openShare(deps, params.share_token);
         const { scope, selection } = selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
-        const runs = serializeRuns(deps, scope, context, selection, planV2(shown(body.selects)), false);
-        return jsonFrom(around('{"items":', runs, "}"));
+        const runs = serializeRuns(deps, scope, context, selection, planV2(publicSelects(body.selects)), false);
+        return jsonFrom(surround('{"items":', runs, "}"));
       },
     }),
     route({
@@ -169,7 +169,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         const { scope, selection } = selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
         const selected = { ...selection, ids: [params.run_id] };
-        return rawJson(await retrieveRunV2(deps, scope, context, selected, shown(query.selects)));
+        return rawJson(await retrieveRunV2(deps, scope, context, selected, publicSelects(query.selects)));
       },
     }),
   ];

@@ -24,7 +24,7 @@ export async function shareTrace(deps: Deps, scope: RunScope, key: RunKey, wante
   return token;
 }
 
-/** Stops sharing the trace of a run. A trace whose runs are gone is still found by its own id. */
+/** Stops sharing the trace of a run. A trace whose runs have been deleted is still found by its own id. */
 export async function unshareTrace(deps: Deps, scope: RunScope, runId: string): Promise<void> {
   const [key] = await findRunKeys(deps.clickhouse, scope.tenantId, [runId]);
   await deleteShare(deps.sql, scope.tenantId, key?.trace_id ?? runId);

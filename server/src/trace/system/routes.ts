@@ -14,7 +14,7 @@ import { API_LEVEL, health, info } from "./schema.ts";
 
 const shared = { tag: "System", permission: "public" } as const;
 
-/** `others` are the endpoints that the document describes besides these. */
+/** `others` are the endpoints that the document describes in addition to these. */
 export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
   const version = readVersion();
 

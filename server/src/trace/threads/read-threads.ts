@@ -16,7 +16,7 @@ import {
 } from "./clickhouse.ts";
 import type { STATS } from "./schema.ts";
 
-/** Data of a page's thread besides its turns. */
+/** Data of a thread on a page, other than its turns. */
 interface About {
   totals: ThreadTotals | undefined;
   feedback: Record<string, object>;

@@ -6,14 +6,14 @@ import { cursor, expression, pageSize, window } from "../runs/v2-schema.ts";
 
 /** Contract trace-platform §3.4, §3.5. */
 
-const given = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
+const optional = <T extends z.ZodType>(item: T) => item.nullish().transform((value) => value ?? undefined);
 
 export const groupBody = z.object({
   session_id: uuid,
   group_by: z.literal("conversation", 'must be "conversation"'),
   filter: expression,
-  start_time: given(microTime),
-  end_time: given(microTime),
+  start_time: optional(microTime),
+  end_time: optional(microTime),
   offset,
   limit: limit(10, 100),
 });

@@ -11,7 +11,7 @@ import { unpack } from "../../builds/unpack.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import { BuildError } from "../../builds/build-error.ts";
 import type { BuildParams } from "../driver.ts";
-import type { Brought } from "./prepare-image.ts";
+import type { PreparedImage } from "./prepare-image.ts";
 import { containerLimits } from "./container-spec.ts";
 import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
 import { inspectImage, ourName } from "./images.ts";
@@ -72,7 +72,7 @@ export async function buildImage(what: BuildImageParams): Promise<Brought> {
     await run(what, create({ cwd: home, portable: true }, ["Dockerfile", "project"]) as unknown as Readable);
     const found = await inspectImage(engine, imageName(params));
     if (!found) throw new Error("the container engine built the image but does not list it");
-    log.write(`Built in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
+    log.write(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
     return { id: found.Id, pulled: null, digest: null };
   } finally {
     await rm(home, { recursive: true, force: true });
@@ -119,7 +119,7 @@ async function run({ engine, params, settings, log, signal }: BuildImageParams, 
   let budget = settings.buildLogMb * 1024 * 1024;
   const { memoryMb, cpus } = containerLimits(params.config);
   try {
-    const answer = await engine.open("POST", "/build", {
+    const response = await engine.open("POST", "/build", {
       query: {
         t: imageName(params),
         dockerfile: "Dockerfile",
@@ -138,7 +138,7 @@ async function run({ engine, params, settings, log, signal }: BuildImageParams, 
       idleMs: 0,
     });
     let rest = "";
-    await readProgress(answer, ({ stream = "" }) => {
+    await readProgress(response, ({ stream = "" }) => {
       // chunks end at the engine's buffer boundaries
       const lines = (rest + stream).split(/\r?\n|\r/);
       rest = lines.pop()!;

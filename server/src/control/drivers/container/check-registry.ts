@@ -6,7 +6,7 @@ import { OutboundError } from "../../../base/outbound/outbound-error.ts";
 import type { Outbound } from "../../../base/outbound/outbound.ts";
 import { type ImageReference, parseReference } from "./image-reference.ts";
 
-/** The engine's configuration determines the registry of a name without one, and its mirrors. */
+/** The engine's configuration determines the registry of an image name without a registry, and the mirrors. */
 const ENGINE_DEFAULT = "docker.io";
 /** Podman's name for images that were never pushed; checked when it is pulled. */
 const LOCAL = "localhost";

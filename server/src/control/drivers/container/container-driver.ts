@@ -49,7 +49,7 @@ export class ContainerDriver implements Driver {
   readonly #records: ImageRecords;
   readonly #states: ContainerStates;
   readonly #logs = new Map<string, ContainerLog>();
-  /** Processor time of a container in ns, and the time of the reading. */
+  /** CPU time of a container in ns, and the time of the reading. */
   readonly #measured = new Map<string, { nanoseconds: number; at: number }>();
   #cpus: number | undefined;
 
@@ -82,8 +82,8 @@ export class ContainerDriver implements Driver {
     const isImage = params.source === "external_docker" || params.source === "internal_docker";
     const what = { engine: this.#engine, params, log, signal };
     const prepared = isImage
-      ? await prepareImage({ ...what, settings, images, outbound })
-      : await buildImage({ ...what, settings, directory });
+      ? await prepareImage({ ...common, settings, images, outbound })
+      : await buildImage({ ...common, settings, directory });
     // an image pulled by another revision is removed with the last revision that uses it
     const owner = (await this.#records.all()).find((record) => record.id === prepared.id && record.pulled !== null);
     await this.#records.write(params.revisionId, {
@@ -173,7 +173,7 @@ export class ContainerDriver implements Driver {
       const query = { name: `heddle-${instanceId}` };
       return (await this.#engine.call<{ Id: string }>("POST", "/containers/create", { query, body: spec })).Id;
     } catch (error) {
-      await this.#states.look();
+      await this.#states.refresh();
       const known = this.#states.ofInstance(instanceId);
       if (known !== undefined && error instanceof EngineError) return known;
       throw error;
@@ -181,7 +181,7 @@ export class ContainerDriver implements Driver {
   }
 
   async recover(instanceId: string): Promise<InstanceProcess | null> {
-    await this.#states.look();
+    await this.#states.refresh();
     if (this.#states.awaySince !== undefined) throw new EngineAwayError("The container engine does not answer.");
     const id = this.#states.ofInstance(instanceId);
     return id === undefined ? null : { pid: 0, started: MARK + id };
@@ -273,7 +273,7 @@ export class ContainerDriver implements Driver {
   }
 
   async listInstances(): Promise<string[]> {
-    await this.#states.look();
+    await this.#states.refresh();
     return this.#states.instances();
   }
 }

@@ -43,9 +43,9 @@ export class ContainerLog {
   }
 
   async #read(): Promise<void> {
-    const answer = await this.#answer;
+    const response = await this.#answer;
     const demultiplexer = new Demultiplexer();
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
       for (const text of demultiplexer.push(chunk)) this.#keep(text);
       while (this.#size > KEPT) await new Promise((resolve) => setTimeout(resolve, 50));
     }
@@ -78,7 +78,7 @@ export class ContainerLog {
     this.#size = 0;
     this.#kept = [];
     this.#answer.then(
-      (answer) => answer.destroy(),
+      (response) => response.destroy(),
       () => {},
     );
   }

@@ -47,7 +47,7 @@ export function containerSpec(
   };
   const port = `${CONTAINER_PORT}/tcp`;
   return {
-    Image: what.image,
+    Image: options.image,
     Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     Labels: {
       ...containerLabels(params.config),
@@ -63,7 +63,7 @@ export function containerSpec(
       Memory: memoryMb * MB,
       // the same value: no swap beyond it
       MemorySwap: memoryMb * MB,
-      NanoCpus: Math.round(Math.min(cpus, what.cpusOfMachine) * 1e9),
+      NanoCpus: Math.round(Math.min(cpus, options.cpusOfMachine) * 1e9),
       PidsLimit: settings.containerPids,
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges"],

@@ -45,10 +45,10 @@ export class ContainerStates {
   }
 
   async start(): Promise<void> {
-    await this.look();
+    await this.refresh();
     this.#timer = setInterval(() => {
       const isDue = performance.now() - this.#lookedAt >= IDLE_LOOK_MS;
-      if (this.#known.size > 0 || !this.#hasSeen || isDue) void this.look();
+      if (this.#known.size > 0 || !this.#hasSeen || isDue) void this.refresh();
     }, LOOK_MS).unref();
   }
 
@@ -63,17 +63,17 @@ export class ContainerStates {
   }
 
   /** Updates the states. Never throws. */
-  look(): Promise<void> {
+  refresh(): Promise<void> {
     return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)));
   }
 
   async #look(): Promise<void> {
-    const began = performance.now();
-    this.#lookedAt = began;
+    const startedAt = performance.now();
+    this.#lookedAt = startedAt;
     try {
       const found = new Map((await this.list()).map((container) => [container.Id, container]));
       for (const [id, known] of this.#known) {
-        if (known.since > began) continue;
+        if (known.since > startedAt) continue;
         const now = found.get(id);
         if (now) known.isRunning = isRunning(now.State);
         else this.#known.delete(id);
@@ -81,7 +81,7 @@ export class ContainerStates {
       for (const [id, { State, Labels }] of found) {
         const instance = Labels[LABELS.instance];
         if (this.#known.has(id) || instance === undefined) continue;
-        this.#known.set(id, { instance, isRunning: isRunning(State), since: began });
+        this.#known.set(id, { instance, isRunning: isRunning(State), since: startedAt });
       }
       this.#hasSeen = true;
       this.#failure.succeeded();
@@ -122,7 +122,7 @@ export class ContainerStates {
   /** Resolves when the container has ended, or after `ms`. Throws EngineAwayError when its state is unknown. */
   async untilEnded(container: string, ms: number): Promise<boolean> {
     for (const deadline = performance.now() + ms; ; await sleep(50)) {
-      await this.look();
+      await this.refresh();
       if (this.#awaySince !== undefined) throw new EngineAwayError("the container engine does not answer");
       if (!this.runs(container)) return true;
       if (performance.now() >= deadline) return false;

@@ -134,17 +134,17 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     world ?? ({} as never);
 
   const ask = async (path: string, body: unknown) => {
-    const answer = await fetch(control.url + path, {
+    const response = await fetch(control.url + path, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     });
-    return { status: answer.status, json: (await answer.json()) as Record<string, unknown> };
+    return { status: response.status, json: (await response.json()) as Record<string, unknown> };
   };
   const run = async (name: string, input: object = {}, graph = "echo") => {
-    const answer = await ask(`/d/${name}/runs/wait`, { assistant_id: graph, input });
-    expect(answer).toMatchObject({ status: 200 });
-    return answer.json;
+    const response = await ask(`/d/${name}/runs/wait`, { assistant_id: graph, input });
+    expect(response).toMatchObject({ status: 200 });
+    return response.json;
   };
   const containers = async (of: TestControlPlane = control): Promise<string[]> => {
     const filter = `label=${LABELS.place}=${of.control.deps.supervisor.place}`;
@@ -205,10 +205,10 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await run("boxed")).toMatchObject({ word: "second" });
     await vi.waitUntil(async () => (await containers()).length === 1, { timeout: 60_000 });
 
-    const began = performance.now();
+    const startedAt = performance.now();
     const back = await call("POST", `/v2/deployments/${id}/revisions/${first}/redeploy`);
     await untilStatus(call, id, back.json.latest_revision_id, "DEPLOYED", 120_000);
-    console.log(`back in ${Math.round(performance.now() - began)} ms`);
+    console.log(`back in ${Math.round(performance.now() - startedAt)} ms`);
     expect(await run("boxed")).toMatchObject({ word: "first" });
     expect(await logLines(call, id, back.json.latest_revision_id, "build")).toEqual([]);
     const logged = await logLines(call, id, first, "deploy");
@@ -247,15 +247,15 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
   test("an image pushed with its deployment's token runs, and one from a registry with a password is pulled", async () => {
     const { call, url, dataDir } = control;
     const { host } = new URL(url);
-    const made = await call("POST", "/v2/deployments", {
+    const created = await call("POST", "/v2/deployments", {
       name: "pushed",
       source: "internal_docker",
       source_config: { deployment_type: "prod" },
       source_revision_config: {},
       secrets: [{ name: "GREETING", value: "hi" }],
     });
-    expect(`${made.status} ${made.text}`).toMatch(/^201/);
-    const id: string = made.json.id;
+    expect(`${created.status} ${created.text}`).toMatch(/^201/);
+    const id: string = created.json.id;
     const { json: given } = await ask(`/v2/deployments/${id}/push-token`, {});
     const { token, registry_url: registry } = given as { token: string; registry_url: string };
     expect(new URL(registry).host).toBe(host);
@@ -350,19 +350,19 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
       url: git.url,
       token: git.token,
     });
-    const made = await call("POST", "/v2/deployments", {
+    const created = await call("POST", "/v2/deployments", {
       name: "versioned",
       source: "github",
       source_config: { repo_url: repository.url, integration_id: integration.id },
       source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
       secrets: [],
     });
-    expect(`${made.status} ${made.text}`).toMatch(/^201/);
-    await untilStatus(call, made.json.id, made.json.latest_revision_id, "DEPLOYED", 120_000);
+    expect(`${created.status} ${created.text}`).toMatch(/^201/);
+    await untilStatus(call, created.json.id, created.json.latest_revision_id, "DEPLOYED", 120_000);
     expect(await run("versioned")).toMatchObject({ word: "versioned" });
-    const build = await logLines(call, made.json.id, made.json.latest_revision_id, "build");
+    const build = await logLines(call, created.json.id, created.json.latest_revision_id, "build");
     expect(build).toContain(`Fetched commit ${commit}.`);
-    await gone(made.json.id);
+    await gone(created.json.id);
 
     const { path, token } = registry;
     const { id } = (await remote.call("POST", "/v2/deployments", { ...NOTHING_YET, name: "far" })).json;
@@ -380,12 +380,12 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect((await change(`${path}/${crypto.randomUUID()}/agent:1`)).status).toBe(422);
     const { latest_revision_id: revision } = (await change(image)).json;
     await untilStatus(remote.call, id, revision, "DEPLOYED", 120_000);
-    const answer = await fetch(`${remote.url}/d/far/runs/wait`, {
+    const response = await fetch(`${remote.url}/d/far/runs/wait`, {
       method: "POST",
       headers: { "content-type": "application/json" },
       body: JSON.stringify({ assistant_id: "echo", input: {} }),
     });
-    expect(await answer.json()).toMatchObject({ word: "far" });
+    expect(await response.json()).toMatchObject({ word: "far" });
     expect((await logLines(remote.call, id, revision, "deploy"))[0]).toBe(`Pulling ${image}.`);
     await remote.stop();
     await gone(registry.deployment);
@@ -440,22 +440,22 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await containers()).toEqual([]);
 
     await buildImage("localhost/lasting:1", "lasting");
-    const made = await host.call("POST", "/v2/deployments", {
+    const created = await host.call("POST", "/v2/deployments", {
       name: "lasting",
       source: "external_docker",
       source_config: { resource_spec: {} },
       source_revision_config: { image_uri: "localhost/lasting:1" },
       secrets: [],
     });
-    const { id, latest_revision_id: revision } = made.json;
+    const { id, latest_revision_id: revision } = created.json;
     await untilStatus(host.call, id, revision, "DEPLOYED", 120_000);
     const ask = async () => {
-      const answer = await fetch(`${host.url}/d/lasting/runs/wait`, {
+      const response = await fetch(`${host.url}/d/lasting/runs/wait`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ assistant_id: "echo", input: {} }),
       });
-      return ((await answer.json()) as { word: string }).word;
+      return ((await response.json()) as { word: string }).word;
     };
     expect(await ask()).toBe("lasting");
     await podman.stop();
@@ -474,8 +474,8 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     await vi.waitUntil(async () => (await containers(host)).length === 2, { timeout: 60_000, interval: 100 });
     await podman.stop();
     await untilStatus(host.call, id, unseen, "UNKNOWN", 60_000);
-    const answer = await host.call("GET", `/v2/deployments/${id}/revisions/${unseen}`);
-    expect(answer.json.status_message).toContain("the state of the instances is unknown");
+    const response = await host.call("GET", `/v2/deployments/${id}/revisions/${unseen}`);
+    expect(response.json.status_message).toContain("the state of the instances is unknown");
     expect(await ask()).toBe("lasting");
     await podman.start();
     await untilStatus(host.call, id, unseen, "DEPLOYED", 120_000);
@@ -488,14 +488,14 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
   });
 
   test("refuses to start containers that cannot reach the database, with the reason", async () => {
-    const made = await lonely.call("POST", "/v2/deployments", {
+    const created = await lonely.call("POST", "/v2/deployments", {
       name: "lonely",
       source: "external_docker",
       source_config: { resource_spec: {} },
       source_revision_config: { image_uri: BASE },
       secrets: [],
     });
-    const { id, latest_revision_id: revision } = made.json;
+    const { id, latest_revision_id: revision } = created.json;
     await untilStatus(lonely.call, id, revision, "DEPLOY_FAILED", 60_000);
     const lines = await logLines(lonely.call, id, revision, "deploy");
     expect(lines.join("\n")).toMatch(/cannot reach .*DATABASE_URI\. Set HEDDLE_CONTAINER_HOST_ADDRESS/);

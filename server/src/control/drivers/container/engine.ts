@@ -59,24 +59,24 @@ export class Engine {
 
   /** Returns the parsed response; undefined when empty. Throws EngineError, EngineAwayError. */
   async call<T>(method: string, path: string, options: CallOptions = {}): Promise<T> {
-    const answer = await this.open(method, path, options);
-    const text = await this.#read(answer);
+    const response = await this.open(method, path, options);
+    const text = await this.#read(response);
     return (text.trim() === "" ? undefined : JSON.parse(text)) as T;
   }
 
   /** Returns the streaming response of an accepted call. The caller must read it to its end, or destroy it. */
   async open(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
     this.#version ??= await this.#negotiate();
-    const answer = await this.#send(method, `/v${this.#version}${path}`, options);
-    if (answer.statusCode! < 400) return answer;
-    const text = await this.#read(answer);
-    throw new EngineError(answer.statusCode!, errorMessage(text) || `the engine answered ${answer.statusCode}`);
+    const response = await this.#send(method, `/v${this.#version}${path}`, options);
+    if (response.statusCode! < 400) return response;
+    const text = await this.#read(response);
+    throw new EngineError(response.statusCode!, errorMessage(text) || `the engine answered ${response.statusCode}`);
   }
 
   async #negotiate(): Promise<string> {
-    const answer = await this.#send("GET", "/_ping", {});
-    await this.#read(answer);
-    const apiVersion = String(answer.headers["api-version"] ?? "").split(".");
+    const response = await this.#send("GET", "/_ping", {});
+    await this.#read(response);
+    const apiVersion = String(response.headers["api-version"] ?? "").split(".");
     const engineVersion: [number, number] = [Number(apiVersion[0]), Number(apiVersion[1])];
     if (!engineVersion.every(Number.isInteger))
       throw this.#away("the server at this address is not a container engine");
@@ -99,9 +99,9 @@ export class Engine {
         headers: { Host: "engine", ...(body !== undefined && { "Content-Type": type }), ...headers },
         ...(signal && { signal }),
       });
-      request.on("response", (answer) => {
-        answer.on("error", () => {});
-        resolve(answer);
+      request.on("response", (response) => {
+        response.on("error", () => {});
+        resolve(response);
       });
       if (idleMs > 0)
         request.setTimeout(idleMs, () => request.destroy(new Error(`nothing received for ${idleMs / 1000} s`)));
@@ -116,11 +116,11 @@ export class Engine {
     });
   }
 
-  async #read(answer: IncomingMessage): Promise<string> {
+  async #read(response: IncomingMessage): Promise<string> {
     const chunks: Buffer[] = [];
     let size = 0;
     try {
-      for await (const chunk of answer as AsyncIterable<Buffer>) {
+      for await (const chunk of response as AsyncIterable<Buffer>) {
         size += chunk.length;
         if (size > MAX_ANSWER) throw new Error("the response is too long");
         chunks.push(chunk);
@@ -157,7 +157,7 @@ export interface ProgressLine {
  * Reads the JSON lines that the engine sends during a long operation: progress, and possibly a final error. Only that
  * line indicates failure, because the status was sent before.
  */
-export async function readProgress(answer: AsyncIterable<Buffer>, onLine: (line: ProgressLine) => void): Promise<void> {
+export async function readProgress(body: AsyncIterable<Buffer>, onLine: (line: ProgressLine) => void): Promise<void> {
   let rest = "";
   let failure: string | undefined;
   const take = (text: string) => {
@@ -173,7 +173,7 @@ export async function readProgress(answer: AsyncIterable<Buffer>, onLine: (line:
     } else onLine(line);
   };
   const decoder = new TextDecoder();
-  for await (const chunk of answer) {
+  for await (const chunk of body) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
     rest = lines.pop()!.slice(0, 1024 * 1024);
     for (const line of lines) take(line);

@@ -34,7 +34,7 @@ export interface PullParams {
   always: boolean;
   credentials: RegistryCredentials | null;
   /** Checks the registry before the pull. */
-  judge: (reference: ImageReference) => Promise<void>;
+  check: (reference: ImageReference) => Promise<void>;
   write: (line: string) => void;
   signal: AbortSignal;
 }
@@ -44,7 +44,7 @@ const PULL_IDLE_MS = 120_000;
 
 /**
  * Ensures that the engine has the image.
- * @returns its id, and whether this call pulled it. Throws BuildError when a retry would fail alike.
+ * @returns its id, and whether this call pulled it. Throws BuildError when a retry would fail again.
  */
 export async function pullImage(engine: Engine, params: PullParams): Promise<{ id: string; isNew: boolean }> {
   const reference = parseReference(params.uri);
@@ -64,13 +64,13 @@ export async function pullImage(engine: Engine, params: PullParams): Promise<{ i
   }
   params.write(`Pulling ${name}.`);
   try {
-    const answer = await engine.open("POST", "/images/create", {
+    const response = await engine.open("POST", "/images/create", {
       query: { fromImage: reference.name, tag: reference.digest ?? reference.tag ?? "latest" },
       headers: authHeader(reference, params.credentials),
       signal: params.signal,
       idleMs: PULL_IDLE_MS,
     });
-    await readProgress(answer, ({ status, id }) => {
+    await readProgress(response, ({ status, id }) => {
       // progress bars are for terminals
       if (status !== undefined && !/^(Downloading|Extracting|Waiting|Verifying)/.test(status)) {
         params.write(id === undefined ? status : `${id.slice(0, 12)}: ${status}`);
@@ -107,8 +107,8 @@ function authHeader(reference: ImageReference, credentials: RegistryCredentials 
 
 /** Loads an archive in the format of `docker save`. */
 export async function loadImage(engine: Engine, archive: Readable, signal: AbortSignal): Promise<void> {
-  const answer = await engine.open("POST", "/images/load", { body: archive, signal, idleMs: PULL_IDLE_MS });
-  await readProgress(answer, () => {});
+  const response = await engine.open("POST", "/images/load", { body: archive, signal, idleMs: PULL_IDLE_MS });
+  await readProgress(response, () => {});
 }
 
 export async function tagImage(engine: Engine, image: string, repository: string, tag: string): Promise<void> {

@@ -27,7 +27,7 @@ export interface PrepareImageParams {
   signal: AbortSignal;
 }
 
-export type Brought = Pick<ImageRecord, "id" | "pulled" | "digest">;
+export type PreparedImage = Pick<ImageRecord, "id" | "pulled" | "digest">;
 
 /**
  * Ensures that the engine has a revision's image under our name for it. Throws BuildError, or an error that may be

@@ -82,7 +82,7 @@ test("does not pull from a registry whose name resolves to a private address", a
       log: { write() {} } as unknown as BuildLog,
       signal: new AbortController().signal,
     }).then(
-      () => "brought",
+      () => "prepared",
       (error: Error) => `${error.name}: ${error.message}`,
     );
   pulls.length = 0;

@@ -4,10 +4,10 @@
  *
  *     <directory>/builds/<revision>/src        the project, installed and built; owned by its deployment
  *     <directory>/builds/<revision>/complete   written last: the build is complete
- *     <directory>/instances/<id>               of an agent server (spawn-instance.ts)
- *     <directory>/deployments/<id>             of a deployment (isolation/deployment-places.ts)
+ *     <directory>/instances/<id>               files of an agent server (spawn-instance.ts)
+ *     <directory>/deployments/<id>             files of a deployment (isolation/deployment-places.ts)
  *
- * Agent servers outlive a killed control plane, and its successor adopts them. Builds do not.
+ * Agent servers survive a crash of the control plane, and the next control plane adopts them. Builds do not survive.
  */
 import { existsSync, lstatSync, statSync } from "node:fs";
 import { chmod, mkdir, open, readdir, rm, truncate, writeFile } from "node:fs/promises";
@@ -44,7 +44,7 @@ export interface ProcessDriverOptions {
   };
   isolation: Isolation;
   places: DeploymentPlaces;
-  /** One sentence on the isolation in use, and the reason. */
+  /** One sentence that states the isolation in use and the reason for it. */
   explanation: string;
 }
 
@@ -52,7 +52,7 @@ export class ProcessDriver implements Driver {
   readonly kind = "process";
   readonly sources = ["internal_source", "github"] as const;
   readonly #options: ProcessDriverOptions;
-  /** Processor time of an instance's group, and the time of the reading. */
+  /** CPU time of each instance's process group, and when it was measured. */
   readonly #measured = new Map<number, { seconds: number; at: number }>();
 
   constructor(options: ProcessDriverOptions) {
@@ -76,7 +76,7 @@ export class ProcessDriver implements Driver {
     const { settings, places } = this.#options;
     const home = this.#build(params.revisionId);
     const root = join(home, "src");
-    const began = performance.now();
+    const startedAt = performance.now();
     await this.#remove(home);
     try {
       await mkdir(root, { recursive: true, mode: 0o700 });
@@ -96,7 +96,7 @@ export class ProcessDriver implements Driver {
       await this.#remove(join(home, "tmp"));
       signal.throwIfAborted();
       await writeFile(join(home, "complete"), "");
-      log.write(`Built in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
+      log.write(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
     } catch (error) {
       await this.#remove(home);
       throw explain(error);
@@ -112,8 +112,8 @@ export class ProcessDriver implements Driver {
   ): Promise<void> {
     const { settings, directory, isolation } = this.#options;
     const [root, temporary] = [join(home, "src"), join(home, "tmp")];
-    const made = buildEnvironment(settings.buildEnvironment, place, isolation, isolation.temporaryPath(temporary));
-    const { variables: environment, readable } = made;
+    const buildEnv = buildEnvironment(settings.buildEnvironment, place, isolation, isolation.temporaryPath(temporary));
+    const { variables: environment, readable } = buildEnv;
     const budget = { bytes: settings.buildLogMb * 1024 * 1024 };
     const deadline = performance.now() + settings.buildSeconds * 1000;
     const common = { environment, log, signal, deadline, limitText: `${settings.buildSeconds} s`, budget };
@@ -132,7 +132,7 @@ export class ProcessDriver implements Driver {
       log.write(`$ ${command}`);
       return runCommand({ ...common, command, directory: where, confine: confine([]) });
     };
-    // a running instance of the deployment may modify the source: copy as its user, with no more rights than it
+    // a running instance of the deployment may modify the source: copy as its user, with the same permissions
     const copy = (from: string, to: string) => {
       const [source, target] = [quoteForShell(from), quoteForShell(to)];
       const command = `cp -a --reflink=auto -- ${source} ${target} && rm -rf -- ${target}/.cache`;
@@ -166,24 +166,24 @@ export class ProcessDriver implements Driver {
   }
 
   /**
-   * Transfers directories of `home`, a build's or an instance's, to the deployment's user. `home` remains the
-   * platform's.
+   * Transfers ownership of directories in `home`, a build's or an instance's, to the deployment's user. `home` itself
+   * stays with the platform.
    */
   async #handOver(place: DeploymentPlace, home: string, names: string[]): Promise<void> {
     const { uid } = place;
     if (uid === null) return;
     const paths = names.map((name) => join(home, name)).filter((path) => lstatSync(path).uid !== uid);
     if (paths.length > 0) {
-      // closed during the transfer: running processes of the user cannot interfere
+      // closed during the transfer, so that running processes of the user cannot interfere
       await chmod(home, 0o700);
       await runProgram("chown", ["-hR", `${uid}:${uid}`, "--", ...paths]);
     }
     await chmod(home, 0o711);
   }
 
-  /** Removes a tree that a deployment's code has written to, and may still be writing to. */
+  /** Removes a directory that a deployment's code has written to, and may still be writing to. */
   async #remove(path: string): Promise<void> {
-    // Node.js' own follows a directory replaced by a link meanwhile; where a user's processes see the tree, use rm
+    // Node.js's `rm` follows a directory that is replaced by a link while it runs: use the program if users can do that
     if (this.#options.isolation.kind === "user") await runProgram("rm", ["-rf", "--", path]);
     else await rm(path, { recursive: true, force: true });
   }
@@ -210,7 +210,7 @@ export class ProcessDriver implements Driver {
     const place = await places.prepare(params.deploymentId);
     for (const name of ["data", "tmp"]) await mkdir(join(directory, name), { recursive: true, mode: 0o700 });
     await this.#handOver(place, directory, ["data", "tmp"]);
-    // for a build from before the deployment had a user
+    // for a build that predates the deployment's user
     await this.#handOver(place, home, ["src"]);
     return spawnInstance({ ...params, directory, root: join(home, "src"), launcher, isolation, place });
   }
@@ -251,7 +251,7 @@ export class ProcessDriver implements Driver {
     // the file was truncated
     const from = size < offset ? 0 : offset;
     if (size === from) {
-      // everything is persisted: truncate a long file. Output between the two calls is lost
+      // all output is stored: truncate a long file. Output written between the two calls is lost
       if (size > this.#options.settings.instanceLogMb * 1024 * 1024) {
         await truncate(file, 0);
         return { text: "", next: 0 };

@@ -7,22 +7,22 @@ import type { InstanceProcess } from "../driver.ts";
 export const processLives = (process: InstanceProcess): boolean => lives(process);
 
 /**
- * Sends SIGTERM to the server, which stops its children; after `graceMs` SIGKILL to the group. Resolves when it is
- * gone.
+ * Sends SIGTERM to the server, which stops its children, and SIGKILL to the group after `graceMs`. Resolves when the
+ * group's leader has exited.
  */
 export async function endGroup(leader: InstanceProcess, graceMs: number): Promise<void> {
   if (lives(leader)) {
     signal(findServer(leader.pid), "SIGTERM");
     for (const deadline = performance.now() + graceMs; lives(leader) && performance.now() < deadline;) await sleep(20);
   }
-  // kill remaining members: the group keeps its number while any process is in it
+  // kill remaining members: a group's id is not reused while the group has a process
   if (identifyProcess(leader.pid) === null || lives(leader)) signal(-leader.pid, "SIGKILL");
   while (lives(leader)) await sleep(10);
 }
 
 /**
  * Finds the agent server of a group. In bubblewrap the leader is `bwrap`, which kills everything at once on a signal;
- * its child is the first process of the sandbox, whose oldest child is the server.
+ * its child is the first process in the sandbox, and the oldest child of that one is the server.
  */
 function findServer(leader: number): number {
   if (readStat(leader)?.name !== "bwrap") return leader;
@@ -40,11 +40,11 @@ function oldestChild(parent: number): number | null {
   return children.toSorted((a, b) => a.started - b.started || a.pid - b.pid)[0]?.pid ?? null;
 }
 
-/** Reads proc_pid_stat(5); `fields` start at the state. Null when the process is gone. */
+/** Reads proc_pid_stat(5); `fields` start at the state. Null when the process has exited. */
 function readStat(pid: number): { name: string; fields: string[] } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // the name is in parentheses, and may itself contain some
+    // the name is in parentheses, and may contain parentheses
     const end = stat.lastIndexOf(")");
     return { name: stat.slice(stat.indexOf("(") + 1, end), fields: stat.slice(end + 2).split(" ") };
   } catch {
@@ -60,10 +60,10 @@ function signal(target: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Kills all processes of a system user, until none is left. */
+/** Kills all processes of a system user. Resolves when none is left. */
 export async function endProcessesOfUser(uid: number): Promise<void> {
   for (const deadline = performance.now() + 10_000; ; await sleep(20)) {
-    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOfUser(Number(name), uid));
+    const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && belongsToUser(Number(name), uid));
     if (pids.length === 0) return;
     if (performance.now() > deadline)
       throw new Error(`processes of the system user ${uid} did not exit: ${pids.join(", ")}`);
@@ -71,7 +71,7 @@ export async function endProcessesOfUser(uid: number): Promise<void> {
   }
 }
 
-function isOfUser(pid: number, uid: number): boolean {
+function belongsToUser(pid: number, uid: number): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
     return !/^State:\s+[ZX]/m.test(status) && new RegExp(`^Uid:\\s+${uid}\\s`, "m").test(status);
@@ -80,7 +80,7 @@ function isOfUser(pid: number, uid: number): boolean {
   }
 }
 
-/** Page size 4 KiB and ticks of 1/100 s: the default on every Linux that Node.js supports. */
+/** Page size 4 KiB and ticks of 1/100 s: the defaults on every Linux that Node.js supports. */
 const PAGE = 4096;
 const TICKS = 100;
 

@@ -76,14 +76,14 @@ const link = (path: string, target: string): Mount => ({ path, args: ["--symlink
  * Orders mounts, with explicit parent directories: those that bwrap creates implicitly are inaccessible to other users.
  */
 function withParents(mounts: Mount[]): string[] {
-  const made = new Set(["/"]);
+  const created = new Set(["/"]);
   return mounts.flatMap(({ path, args }) => {
     const parents = [];
-    for (let above = dirname(path); !made.has(above); above = dirname(above)) {
-      made.add(above);
+    for (let above = dirname(path); !created.has(above); above = dirname(above)) {
+      created.add(above);
       parents.unshift("--dir", above);
     }
-    made.add(path);
+    created.add(path);
     return [...parents, ...args];
   });
 }

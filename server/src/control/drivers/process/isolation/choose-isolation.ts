@@ -35,9 +35,9 @@ export async function chooseIsolation(options: IsolationOptions): Promise<Chosen
   if (wanted === "none") return { ...none, explanation: `${open} (HEDDLE_PROCESS_ISOLATION=none).` };
   const problems: string[] = [];
   for (const kind of wanted === "auto" ? (["bubblewrap", "user"] as const) : [wanted]) {
-    const made = await tryIsolation(kind, options);
-    if ("isolation" in made) return made;
-    problems.push(`${kind}: ${made.problem}`);
+    const isolation = await tryIsolation(kind, options);
+    if ("isolation" in isolation) return isolation;
+    problems.push(`${kind}: ${isolation.problem}`);
   }
   if (wanted === "auto") return { ...none, explanation: `${open}. Tried ${problems.join("; ")}.` };
   throw new ConfigError(
@@ -136,8 +136,8 @@ function runProbe(program: string, args: string[]): Promise<string | null> {
       resolve(error.code === "ENOENT" ? `${program} is not installed` : error.message),
     );
     child.once("close", (code, signal) => {
-      const answer = output.stdout.trim();
-      if (code === 0 && answer === "closed") return resolve(null);
+      const stdout = output.stdout.trim();
+      if (code === 0 && stdout === "closed") return resolve(null);
       if (code === 0) return resolve("a file of the platform is readable inside it");
       resolve(reason(output.stderr) || `it exited with ${signal ?? `exit code ${code}`}`);
     });

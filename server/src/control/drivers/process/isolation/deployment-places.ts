@@ -23,7 +23,7 @@ export interface DeploymentPlace {
 export class DeploymentPlaces {
   readonly #directory: string;
   readonly #ids: IdRange | null;
-  /** Serialises preparations, so that no two draw the same id. */
+  /** Serializes preparations, so that no two draw the same id. */
   #preparing: Promise<unknown> = Promise.resolve();
 
   /** @param ids range of the deployments' system users; null where there are none */

@@ -17,7 +17,7 @@ export interface ConfinedCommand {
   command: readonly string[];
   /** Directories that it may write to. */
   writable: readonly string[];
-  /** Directories and files that it may read, besides those of the system. */
+  /** Directories and files that it may read, in addition to those of the system. */
   readable?: readonly string[];
   /** Directory for its temporary files. */
   temporary: string;

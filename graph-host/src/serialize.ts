@@ -1,5 +1,5 @@
 /**
- * Serialises objects of user code to JSON text: stream events, states, results of calls. No other code does.
+ * Serializes objects of user code to JSON text: stream events, states, results of calls. No other code does.
  *
  * LangChain messages are flattened wherever they occur (contract agent-server §1.2). The text never contains what
  * Postgres' jsonb rejects, a null byte or a lone surrogate: both become U+FFFD. A value is copied only where something
@@ -9,7 +9,7 @@ export function toJson(value: unknown): string {
   return storable(JSON.stringify(plain(value, [])) ?? "null");
 }
 
-/** Returns the values that `toJson` serialises: plain, without class instances. */
+/** Returns the values that `toJson` serializes: plain, without class instances. */
 export function toPlain(value: unknown): unknown {
   return plain(value, []);
 }

@@ -1,6 +1,6 @@
 import { AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { expect, test } from "vitest";
-import { toJson } from "./serialise.ts";
+import { toJson } from "./serialize.ts";
 
 const through = (value: unknown): unknown => JSON.parse(toJson(value));
 
