@@ -87,7 +87,7 @@ export class ProtocolLog {
       ({ threadId }) => threadId,
       (batches) => appendEvents(options.sql, batches, !options.alone()),
     );
-    this.#timer = setInterval(() => void this.#look(), LOOK_MS);
+    this.#timer = setInterval(() => void this.#poll(), POLL_MS);
   }
 
   /**

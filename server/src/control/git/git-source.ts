@@ -106,7 +106,7 @@ export class GitSource {
     const ref = readRef(params.ref);
     await this.#checkVersion(signal);
     await this.#inDirectory(params.id, async (home) => {
-      log.write(`Fetching ${describeRef(ref)} of ${shown(place.repoUrl)}.`);
+      log.write(`Fetching ${describeRef(ref)} of ${withoutCredentials(place.repoUrl)}.`);
       const access = await this.#access(place, home);
       const run = (args: string[], more: Partial<GitParams> = {}) =>
         this.#git({ ...access, args, home, signal, seconds: this.#options.settings.gitSeconds, ...more });

@@ -210,7 +210,7 @@ export class Supervisor {
     try {
       await this.#limitConnections(desired.deployment_id);
       const process = await driver.start({
-        ...made,
+        ...instance,
         artifactId: desired.artifact_id,
         configPath: desired.langgraph_config_path ?? "",
         config: desired.source_config,

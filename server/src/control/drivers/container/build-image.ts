@@ -41,7 +41,7 @@ const PROJECT = "/deps/project";
  * Builds an image of a project's source: the base image, the project, its packages. The commands run in containers of
  * the engine, under the deployment's own limits. Throws BuildError, or an error that may be retried.
  */
-export async function buildImage(what: BuildImageParams): Promise<Brought> {
+export async function buildImage(what: BuildImageParams): Promise<PreparedImage> {
   const { engine, params, directory, settings, log, signal } = what;
   const base = settings.containerBaseImage;
   if (base === undefined) {
@@ -54,7 +54,7 @@ export async function buildImage(what: BuildImageParams): Promise<Brought> {
   if (!existsSync(params.archive.file)) {
     throw new BuildError("The archive of this revision has been deleted. Upload it again.");
   }
-  const began = performance.now();
+  const startedAt = performance.now();
   const home = join(directory, "image-builds", params.revisionId);
   const root = join(home, "project");
   await rm(home, { recursive: true, force: true });

@@ -80,7 +80,7 @@ export class ContainerDriver implements Driver {
   async build(params: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
     const { settings, images, outbound, directory } = this.#options;
     const isImage = params.source === "external_docker" || params.source === "internal_docker";
-    const what = { engine: this.#engine, params, log, signal };
+    const common = { engine: this.#engine, params, log, signal };
     const prepared = isImage
       ? await prepareImage({ ...common, settings, images, outbound })
       : await buildImage({ ...common, settings, directory });

@@ -33,9 +33,9 @@ export function containerLimits(config: SourceConfig): { memoryMb: number; cpus:
 /** Builds the specification of a container, with the least privileges that an agent server needs. */
 export function containerSpec(
   params: InstanceParams,
-  what: { image: string; place: string; cpusOfMachine: number; settings: SpecSettings },
+  options: { image: string; place: string; cpusOfMachine: number; settings: SpecSettings },
 ): object {
-  const { settings } = what;
+  const { settings } = options;
   const { memoryMb, cpus } = containerLimits(params.config);
   const isHost = settings.containerNetwork === "host";
   const environment: Record<string, string> = {
@@ -51,7 +51,7 @@ export function containerSpec(
     Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     Labels: {
       ...containerLabels(params.config),
-      [LABELS.place]: what.place,
+      [LABELS.place]: options.place,
       [LABELS.deployment]: params.deploymentId,
       [LABELS.revision]: params.revisionId,
       [LABELS.instance]: params.id,

@@ -58,7 +58,7 @@ export async function pullImage(engine: Engine, params: PullParams): Promise<{ i
     return { id: before.Id, isNew: false };
   }
   try {
-    await params.judge(reference);
+    await params.check(reference);
   } catch (error) {
     throw error instanceof OutboundError ? new BuildError(`Could not pull ${name}: ${error.message}`) : error;
   }

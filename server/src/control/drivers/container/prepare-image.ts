@@ -33,7 +33,7 @@ export type PreparedImage = Pick<ImageRecord, "id" | "pulled" | "digest">;
  * Ensures that the engine has a revision's image under our name for it. Throws BuildError, or an error that may be
  * retried.
  */
-export async function prepareImage(what: PrepareImageParams): Promise<Brought> {
+export async function prepareImage(what: PrepareImageParams): Promise<PreparedImage> {
   const { params, images } = what;
   if (params.imageUri === null) throw new BuildError("The revision names no image.");
   if (params.source === "internal_docker" && images.kind === "embedded") return load(what, images, params.imageUri);
@@ -44,7 +44,7 @@ async function load(
   { engine, params, log, signal }: PrepareImageParams,
   images: Extract<ImageSource, { kind: "embedded" }>,
   uri: string,
-): Promise<Brought> {
+): Promise<PreparedImage> {
   const stored = await images.find(params.deploymentId, uri);
   if (!stored) throw new BuildError(`${uri} is not in this deployment's registry. Was it pushed?`);
   if (stored.isNewest) {
@@ -62,7 +62,7 @@ async function load(
   return { id: found.Id, pulled: null, digest: stored.digest };
 }
 
-async function pull(what: PrepareImageParams, uri: string): Promise<Brought> {
+async function pull(what: PrepareImageParams, uri: string): Promise<PreparedImage> {
   const { engine, params, images, outbound, settings, log, signal } = what;
   // the operator's own registry, set by HEDDLE_REGISTRY_URL
   const isOperators = params.source === "internal_docker" && images.kind === "remote";
@@ -70,7 +70,7 @@ async function pull(what: PrepareImageParams, uri: string): Promise<Brought> {
     uri,
     always: settings.containerPull === "always",
     credentials: isOperators ? images.credentials : await credentialsFor(params, settings, uri),
-    judge: async (reference) => (isOperators ? undefined : checkRegistryAddress(outbound, reference)),
+    check: async (reference) => (isOperators ? undefined : checkRegistryAddress(outbound, reference)),
     write: (line) => log.write(line),
     signal,
   });
