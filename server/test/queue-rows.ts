@@ -10,7 +10,7 @@ import { testDatabase } from "./db.ts";
 export type QueueRows = Awaited<ReturnType<typeof queueRows>>;
 
 export async function queueRows() {
-  const { sql } = await testDatabase();
+  const { sql, uri } = await testDatabase();
   const assistantId = randomUUID();
   const me = randomUUID();
   const runThreads = new Map<string, string>();
@@ -92,5 +92,18 @@ export async function queueRows() {
   const countRows = async (table: "checkpoints" | "checkpoint_blobs" | "checkpoint_writes", threadId: string) =>
     Number((await sql`select count(*) from ${sql(table)} where thread_id = ${threadId}`)[0]!["count"]);
 
-  return { sql, assistantId, me, newThread, newRun, create, finish, thread, status, checkpoint, countOf: countRows };
+  return {
+    sql,
+    uri,
+    assistantId,
+    me,
+    newThread,
+    newRun,
+    create,
+    finish,
+    thread,
+    status,
+    checkpoint,
+    countOf: countRows,
+  };
 }

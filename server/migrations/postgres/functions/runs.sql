@@ -131,6 +131,9 @@ declare
   _new boolean;
   _inflight integer := 0;
   _merged jsonb; _lasting jsonb; _run_metadata jsonb; _thread_metadata jsonb; _questions jsonb; _asked jsonb;
+  -- The time of the snapshot in which "asked" was read. now() is that of the statement's first preparation, a round trip
+  -- earlier: an interrupt raised in between would seem younger than the run.
+  _accepted_at timestamptz := statement_timestamp();
 begin
   cancelled := '{}';
   claimed := false;
@@ -222,10 +225,11 @@ begin
   end loop;
 
   insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, temporary,
-                    available_at, attempt, server_id, started_at, webhook, questions)
+                    created_at, updated_at, available_at, attempt, server_id, started_at, webhook, questions)
   values (_run_id, _thread_id, _assistant_id, case when claimed then 'running' else 'pending' end,
-          _run_metadata, _merged, _strategy, _temporary, now() + make_interval(secs => greatest(_after, 0)),
-          case when claimed then 1 else 0 end, _server, case when claimed then now() end, _kwargs ->> 'webhook', _questions);
+          _run_metadata, _merged, _strategy, _temporary, _accepted_at, _accepted_at,
+          _accepted_at + make_interval(secs => greatest(_after, 0)),
+          case when claimed then 1 else 0 end, _server, case when claimed then _accepted_at end, _kwargs ->> 'webhook', _questions);
 
   outcome := 'created';
   if claimed then

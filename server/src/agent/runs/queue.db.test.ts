@@ -1,14 +1,15 @@
 /** Acceptance and claims of runs as decided by Postgres: functions/runs.sql through runs/sql.ts. */
 import { randomUUID } from "node:crypto";
+import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { describe, expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
-import type { Sql } from "../../base/db/connect.ts";
+import { connect, type Sql } from "../../base/db/connect.ts";
 import { queueRows } from "../../../test/queue-rows.ts";
 import { claimRuns, createRuns, releaseRun } from "./sql.ts";
 
-const { sql, assistantId, me, newThread, newRun, create, finish } = await queueRows();
+const { sql, uri, assistantId, me, newThread, newRun, create, finish } = await queueRows();
 
 describe("accepting", () => {
   test("configuration merges assistant, thread and run, and the thread keeps only persistent keys", async () => {
@@ -52,6 +53,29 @@ describe("accepting", () => {
     expect(again.outcome).toBe("exists");
     expect(JSON.parse(again.run!)).toMatchObject({ run_id: runId, status: "pending" });
     expect((await sql`select 1 from runs where thread_id = ${t}`).length).toBe(1);
+  });
+
+  test("is dated when it reads the thread, not when a connection first prepares its statement", async () => {
+    const row = newRun(await newThread(), { claim: true });
+    const fresh = connect({ uri, socket: null }, { max: 1 });
+    try {
+      await fresh`select 1`;
+      const creating = createRuns(fresh, [row]);
+      creating.catch(() => {});
+      for (let n = 0; n < 10; n++) await nextTurn();
+      // Postgres has answered with the parameters' types; the statement itself follows
+      const until = performance.now() + 300;
+      while (performance.now() < until);
+      const sentAt = Date.now();
+      expect((await creating)[0]!.outcome).toBe("created");
+      const [run] = await sql<{ at: number; span: number }[]>`
+        select extract(epoch from created_at) * 1000 as at, extract(epoch from greatest(updated_at, started_at) - created_at) as span
+        from runs where run_id = ${row.runId}`;
+      expect(Number(run!.at)).toBeGreaterThan(sentAt - 100);
+      expect(Number(run!.span)).toBe(0);
+    } finally {
+      await fresh.end();
+    }
   });
 
   test("distinguishes an unknown assistant, an unknown thread and a busy thread, and inserts nothing", async () => {
