@@ -7,7 +7,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import type { AgentSettings } from "../settings.ts";
 import { decide, readSchedule } from "./schedule.ts";
 import { type DueCron, fireCron, type Firing, selectDueCrons, selectNextDueCron } from "./sql.ts";
@@ -30,62 +30,37 @@ const AT_ONCE = 4;
 
 export class CronScheduler {
   readonly #o: CronSchedulerOptions;
-  readonly #failure: RepeatedFailure;
-  #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
-  #again = false;
+  readonly #poller: Poller;
   #stopping = false;
   readonly counts = { created: 0, passed: 0 };
 
   constructor(options: CronSchedulerOptions) {
     this.#o = options;
-    this.#failure = new RepeatedFailure({ log: options.log, message: "could not query due crons" });
+    this.#poller = new Poller({
+      pass: () => this.#poll(),
+      everyMs: POLL_MS,
+      retryMs: POLL_MS / 5,
+      log: options.log,
+      failing: "could not query due crons",
+    });
   }
 
   start(): void {
-    this.wake();
+    this.#poller.start();
   }
 
   /** Polls at once, because a cron was created or changed. */
   wake(): void {
-    if (this.#stopping) return;
-    if (this.#looking) {
-      this.#again = true;
-      return;
-    }
-    clearTimeout(this.#timer);
-    this.#looking = this.#look()
-      .then(
-        (pause) => {
-          this.#failure.succeeded();
-          return pause;
-        },
-        (error: unknown) => {
-          if (!this.#stopping) this.#failure.failed(error);
-          return POLL_MS / 5;
-        },
-      )
-      .then((pause) => {
-        this.#looking = undefined;
-        if (this.#stopping) return;
-        if (this.#again) {
-          this.#again = false;
-          this.wake();
-          return;
-        }
-        this.#timer = setTimeout(() => this.wake(), pause);
-        this.#timer.unref();
-      });
+    this.#poller.wake();
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#poller.stop();
   }
 
   /** @returns milliseconds until the next poll */
-  async #look(): Promise<number> {
+  async #poll(): Promise<number> {
     const due = await selectDueCrons(this.#o.sql, BATCH);
     const queue = [...due];
     let fired = false;

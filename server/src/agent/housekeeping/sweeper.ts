@@ -5,6 +5,7 @@
  */
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { deleteOldKeys } from "../idempotency/sql.ts";
 import type { Project } from "../project/read-project.ts";
@@ -29,12 +30,13 @@ export class Sweeper {
   readonly #o: SweeperOptions;
   readonly #failures = new Map<string, RepeatedFailure>();
   #threads = { minutes: 5, limit: BATCH };
-  #timer: NodeJS.Timeout | undefined;
+  readonly #poller: Poller;
   #stopped = false;
-  #sweeping: Promise<void> = Promise.resolve();
 
   constructor(options: SweeperOptions) {
     this.#o = options;
+    const failing = "the sweeps failed";
+    this.#poller = new Poller({ pass: () => this.#sweep(), everyMs: LOOK_MS, log: options.log, failing });
   }
 
   /** Applies the project's settings; called again after a reload. */
@@ -42,26 +44,17 @@ export class Sweeper {
     const ttl = project.config.checkpointer?.ttl;
     this.#threads = { minutes: ttl?.sweep_interval_minutes ?? 5, limit: ttl?.sweep_limit ?? BATCH };
     await setThreadTtlDefault(this.#o.sql, defaultTtl(project));
-    this.#plan(0);
+    this.#poller.start();
   }
 
   /** Resolves when the current sweep is finished. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#sweeping;
+    await this.#poller.stop();
   }
 
-  #plan(ms: number): void {
-    if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#sweeping = this.#sweeping.then(() => this.#sweep());
-    }, ms);
-    this.#timer.unref();
-  }
-
-  async #sweep(): Promise<void> {
+  /** @returns milliseconds until the next sweep */
+  async #sweep(): Promise<number> {
     const { sql, store } = this.#o;
     const tasks: [name: string, minutes: number, work: () => Promise<void>][] = [
       ["threads", this.#threads.minutes, () => this.#sweepThreads()],
@@ -73,7 +66,7 @@ export class Sweeper {
       ],
     ];
     for (const [name, minutes, work] of tasks) {
-      if (this.#stopped) return;
+      if (this.#stopped) break;
       try {
         if (await takeSweep(sql, name, minutes * 60)) await work();
         this.#failures.get(name)?.succeeded();
@@ -83,7 +76,7 @@ export class Sweeper {
       }
     }
     const shortest = Math.min(...tasks.map(([, minutes]) => minutes));
-    this.#plan(Math.min(LOOK_MS, Math.max(shortest * 60_000, 100)));
+    return Math.min(LOOK_MS, Math.max(shortest * 60_000, 100));
   }
 
   #failure(name: string): RepeatedFailure {

@@ -89,6 +89,7 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
   const sweeper = new Sweeper({ sql, log, settings, store });
   started.add(() => sweeper.stop());
   const staleThreads = new StaleThreads({ sql, log, refresh: (id) => refreshThreadHead(sql, hosts, id) });
+  staleThreads.start();
   started.add(() => staleThreads.stop());
 
   const deps: AgentDeps = {

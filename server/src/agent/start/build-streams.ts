@@ -58,7 +58,8 @@ export function shareStreams(options: SharingOptions, started: Started): SharedS
   const threadWatch = new ThreadWatch(sql, log);
   started.add(async () => threadWatch.stop());
   const streamSweeper = new StreamSweeper(sql, log, ttlSecs);
-  started.add(async () => streamSweeper.stop());
+  streamSweeper.start();
+  started.add(() => streamSweeper.stop());
   const follower = new RunFollower({ sql, streams, log, serverId, keeper, live, isActive, alone });
   started.add(async () => follower.stop());
   return { keeper, protocol, threadWatch, follower };

@@ -175,7 +175,6 @@ test("deletes stored frames after their time to live, and ends a stream whose wr
   await db.sql`update run_streams set created_at = now() - interval '1 hour' where run_id = ${run.runId}`;
   const other = await servers.start();
   const sweeper = new StreamSweeper(other.sql, log, 60);
-  sweeper.stop();
   await sweeper.sweep();
   expect(await selectKeptStream(db.sql, run.runId)).toMatchObject({ status: "error", frames: 3 });
   expect((await readAll(run, [], () => other)).toString()).toContain('event: error\ndata: {"error": "Boo"');

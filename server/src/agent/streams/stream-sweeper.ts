@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import { endKeptStream } from "./end-kept-stream.ts";
 import { selectUnendedStreams, sweepStreams } from "./sql.ts";
 
@@ -12,34 +12,27 @@ const SWEEP_MS = 5000;
  */
 export class StreamSweeper {
   readonly #sql: Sql;
-  readonly #failure: RepeatedFailure;
   readonly #ttlSecs: number;
-  readonly #timer: NodeJS.Timeout;
-  #sweeping = false;
+  readonly #poller: Poller;
 
   constructor(sql: Sql, log: Log, ttlSecs: number) {
     this.#sql = sql;
-    this.#failure = new RepeatedFailure({ log, message: "could not sweep stored streams" });
     this.#ttlSecs = ttlSecs;
-    this.#timer = setInterval(() => void this.sweep(), SWEEP_MS);
-    this.#timer.unref();
+    const failing = "could not sweep stored streams";
+    this.#poller = new Poller({ pass: () => this.sweep(), everyMs: SWEEP_MS, log, failing });
   }
 
-  stop(): void {
-    clearInterval(this.#timer);
+  start(): void {
+    this.#poller.start(SWEEP_MS);
+  }
+
+  /** Resolves when the current sweep has ended. */
+  stop(): Promise<void> {
+    return this.#poller.stop();
   }
 
   async sweep(): Promise<void> {
-    if (this.#sweeping) return;
-    this.#sweeping = true;
-    try {
-      for (const stream of await selectUnendedStreams(this.#sql)) await endKeptStream(this.#sql, stream);
-      await sweepStreams(this.#sql, this.#ttlSecs);
-      this.#failure.succeeded();
-    } catch (error) {
-      this.#failure.failed(error);
-    } finally {
-      this.#sweeping = false;
-    }
+    for (const stream of await selectUnendedStreams(this.#sql)) await endKeptStream(this.#sql, stream);
+    await sweepStreams(this.#sql, this.#ttlSecs);
   }
 }

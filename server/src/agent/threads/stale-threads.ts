@@ -1,6 +1,6 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import { postponeStale, selectStaleThreads, unmarkStale } from "./sql.ts";
 import { UPDATE_TIMEOUT_MS } from "./update-state.ts";
 
@@ -22,44 +22,37 @@ interface StaleThreadsOptions {
  */
 export class StaleThreads {
   readonly #o: StaleThreadsOptions;
-  readonly #failure: RepeatedFailure;
-  readonly #timer: NodeJS.Timeout;
-  #sweeping: Promise<void> | undefined;
+  readonly #poller: Poller;
 
   constructor(options: StaleThreadsOptions) {
     this.#o = options;
-    this.#failure = new RepeatedFailure({ log: options.log, message: "could not update stale threads" });
-    this.#timer = setInterval(() => void this.sweep(), SWEEP_MS).unref();
+    const failing = "could not update stale threads";
+    this.#poller = new Poller({ pass: () => this.sweep(), everyMs: SWEEP_MS, log: options.log, failing });
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.#timer);
-    await this.#sweeping;
+  start(): void {
+    this.#poller.start(SWEEP_MS);
   }
 
-  sweep(): Promise<void> {
-    this.#sweeping ??= this.#sweep().finally(() => (this.#sweeping = undefined));
-    return this.#sweeping;
+  /** Resolves when the current sweep has ended. */
+  stop(): Promise<void> {
+    return this.#poller.stop();
   }
 
-  async #sweep(): Promise<void> {
+  /** Rejects with the last failure after all threads have been tried. */
+  async sweep(): Promise<void> {
     const { sql, refresh, ageMs = OWN_MS } = this.#o;
-    try {
-      let failure: unknown;
-      for (const thread of await selectStaleThreads(sql, ageMs)) {
-        try {
-          await refresh(thread.thread_id);
-          await unmarkStale(sql, thread);
-        } catch (error) {
-          // a thread whose graph does not load must not block the others
-          failure = error;
-          await postponeStale(sql, thread);
-        }
+    const failures: unknown[] = [];
+    for (const thread of await selectStaleThreads(sql, ageMs)) {
+      try {
+        await refresh(thread.thread_id);
+        await unmarkStale(sql, thread);
+      } catch (error) {
+        // a thread whose graph does not load must not block the others
+        failures.push(error);
+        await postponeStale(sql, thread);
       }
-      if (failure === undefined) this.#failure.succeeded();
-      else this.#failure.failed(failure);
-    } catch (error) {
-      this.#failure.failed(error);
     }
+    if (failures.length > 0) throw failures.at(-1);
   }
 }

@@ -17,7 +17,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import type { AgentSettings } from "../settings.ts";
 import { pauseAfter } from "./backoff.ts";
 import { checkWebhook, isRelative, maskUrl } from "./check-webhook.ts";
@@ -64,13 +64,10 @@ const MAX_HELD = 10_000;
 export class WebhookSender {
   readonly #o: WebhookSenderOptions;
   readonly #known: KnownWebhooks;
-  readonly #failure: RepeatedFailure;
-  #timer: NodeJS.Timeout | undefined;
+  readonly #poller: Poller;
   #stopping = false;
-  #looking: Promise<void> | undefined;
-  #lookAgain = false;
   #lastClaim = -Infinity;
-  #lastLook = -Infinity;
+  #lastPoll = -Infinity;
   #lastSweep = -Infinity;
   /** Number of messages being sent, by receiver. */
   #underWay = new Map<string, number>();
@@ -89,11 +86,12 @@ export class WebhookSender {
   constructor(options: WebhookSenderOptions) {
     this.#o = options;
     this.#known = new KnownWebhooks(options.outbound, options.rules);
-    this.#failure = new RepeatedFailure({ log: options.log, message: "could not claim webhooks" });
+    const failing = "could not claim webhooks";
+    this.#poller = new Poller({ pass: () => this.#poll(), everyMs: IDLE_POLL_MS, log: options.log, failing });
   }
 
   start(): void {
-    this.#plan(0);
+    this.#poller.start();
   }
 
   /** Checks the webhook of a run or cron before it is accepted. Throws 422 with the violated rule. */
@@ -108,7 +106,7 @@ export class WebhookSender {
       if (this.#isHeld(receiver) || this.#mayGet(receiver) <= 0) return;
       if (this.#called.size < MAX_HELD) this.#called.add(receiver);
     }
-    this.#plan(Math.max(0, this.#lastLook + 50 - performance.now()));
+    this.#poller.wake(this.#lastPoll + 50 - performance.now());
   }
 
   #isHeld(receiver: string): boolean {
@@ -128,44 +126,18 @@ export class WebhookSender {
   /** Stops claiming and waits up to 2 s for current attempts. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearTimeout(this.#timer);
-    await this.#looking;
+    await this.#poller.stop();
     await Promise.race([Promise.allSettled([...this.#sending]), sleep(2000, undefined, { ref: false })]);
   }
 
-  #planned = Infinity;
-
-  #plan(ms: number): void {
-    if (this.#stopping) return;
-    const at = performance.now() + ms;
-    if (at >= this.#planned) return;
-    clearTimeout(this.#timer);
-    this.#planned = at;
-    this.#timer = setTimeout(() => {
-      this.#planned = Infinity;
-      void this.#run();
-    }, ms);
-    this.#timer.unref();
+  /** @returns milliseconds until the next poll */
+  async #poll(): Promise<number> {
+    this.#lastPoll = performance.now();
+    await this.#claim();
+    return performance.now() - this.#lastClaim < BUSY_FOR_MS ? BUSY_POLL_MS : IDLE_POLL_MS;
   }
 
-  async #run(): Promise<void> {
-    if (this.#looking) {
-      this.#lookAgain = true;
-      return;
-    }
-    this.#lastLook = performance.now();
-    this.#looking = this.#look().then(
-      () => this.#failure.succeeded(),
-      (error: unknown) => void (this.#stopping || this.#failure.failed(error)),
-    );
-    await this.#looking;
-    this.#looking = undefined;
-    const again = this.#lookAgain;
-    this.#lookAgain = false;
-    this.#plan(again ? 0 : performance.now() - this.#lastClaim < BUSY_FOR_MS ? BUSY_POLL_MS : IDLE_POLL_MS);
-  }
-
-  async #look(): Promise<void> {
+  async #claim(): Promise<void> {
     const { sql, settings } = this.#o;
     if (performance.now() - this.#lastSweep > SWEEP_MS) await this.#sweep();
     if (this.#sending.size >= settings.webhookConcurrency) return;
@@ -235,7 +207,7 @@ export class WebhookSender {
           else map.set(receiver, left);
         }
         // its slot is free, and its receiver may have more messages
-        this.#plan(Math.max(0, this.#lastLook + 20 - performance.now()));
+        this.#poller.wake(this.#lastPoll + 20 - performance.now());
       });
     this.#sending.add(sending);
   }

@@ -56,6 +56,42 @@ test("logs a failing pass once, and retries it", async () => {
   expect(logged.filter((line) => line.msg === "it fails").map((line) => line.level)).toEqual([50, 20, 20]);
 });
 
+test("follows the pause that a pass returns, and an earlier wake-up", async () => {
+  const begun: number[] = [];
+  const pauses = [30, HOUR_MS];
+  const passes = new Poller({
+    pass: () => Promise.resolve(begun.push(performance.now()) && pauses[begun.length - 1]),
+    everyMs: HOUR_MS,
+    log,
+    failing: "",
+  });
+  passes.start(20);
+  const startedAt = performance.now();
+  await expect.poll(() => begun.length).toBe(2);
+  expect(begun[0]! - startedAt).toBeGreaterThan(15);
+  expect(begun[1]! - begun[0]!).toBeGreaterThan(25);
+  passes.wake(HOUR_MS / 2);
+  passes.wake(40);
+  passes.wake(HOUR_MS / 3);
+  await expect.poll(() => begun.length).toBe(3);
+  expect(begun[2]! - begun[1]!).toBeGreaterThan(35);
+  await passes.stop();
+  passes.wake(1);
+  await new Promise((done) => setTimeout(done, 20));
+  expect(begun.length).toBe(3);
+});
+
+test("retries a failed pass after its own pause", async () => {
+  let begun = 0;
+  const pass = () => (++begun < 3 ? Promise.reject(new Error("broken")) : Promise.resolve());
+  const passes = new Poller({ pass, everyMs: HOUR_MS, retryMs: 5, log, failing: "" });
+  passes.start();
+  await expect.poll(() => begun).toBe(3);
+  await new Promise((done) => setTimeout(done, 30));
+  expect(begun).toBe(3);
+  await passes.stop();
+});
+
 test("waits for the running pass at the end", async () => {
   const gate = deferred<void>();
   let ended = false;

@@ -2,10 +2,12 @@ import type { Log } from "../log.ts";
 import { RepeatedFailure } from "../repeated-failure.ts";
 
 export interface PollerOptions {
-  /** Processes all pending work once. */
-  pass: () => Promise<void>;
-  /** Interval of unprompted passes, in milliseconds. */
+  /** Processes all pending work once. May return the milliseconds until the next unprompted pass. */
+  pass: () => Promise<number | void>;
+  /** Milliseconds until the next unprompted pass, unless `pass` returns another value. */
   everyMs: number;
+  /** Milliseconds until the pass after a failed one. Default: `everyMs`. */
+  retryMs?: number;
   log: Log;
   /** Message logged when a pass fails: at the first failure, then again with a count. */
   failing: string;
@@ -19,9 +21,12 @@ export class Poller {
   readonly #options: PollerOptions;
   readonly failure: RepeatedFailure;
   #timer: NodeJS.Timeout | undefined;
+  /** Time of the next planned pass. */
+  #plannedAt = Infinity;
   #going: Promise<void> = Promise.resolve();
   #isGoing = false;
   #again = false;
+  #started = false;
   #stopped = false;
 
   constructor(options: PollerOptions) {
@@ -29,13 +34,16 @@ export class Poller {
     this.failure = new RepeatedFailure({ log: options.log, message: options.failing });
   }
 
-  start(): void {
-    this.#timer ??= setInterval(() => this.wake(), this.#options.everyMs).unref();
-    this.wake();
+  /** Starts the unprompted passes. */
+  start(delayMs = 0): void {
+    this.#started = true;
+    this.wake(delayMs);
   }
 
-  wake(): void {
+  /** Runs a pass at once, or within `delayMs`. */
+  wake(delayMs = 0): void {
     if (this.#stopped) return;
+    if (delayMs > 0) return this.#plan(delayMs);
     this.#again = true;
     if (!this.#isGoing) this.#going = this.#go();
   }
@@ -43,17 +51,32 @@ export class Poller {
   /** Resolves when the current pass has ended; no other follows. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
     await this.#going;
   }
 
+  #plan(ms: number): void {
+    const at = performance.now() + ms;
+    if (this.#stopped || at >= this.#plannedAt) return;
+    clearTimeout(this.#timer);
+    this.#plannedAt = at;
+    this.#timer = setTimeout(() => {
+      this.#plannedAt = Infinity;
+      this.wake();
+    }, ms).unref();
+  }
+
   async #go(): Promise<void> {
-    const { pass } = this.#options;
+    const { pass, everyMs, retryMs = everyMs } = this.#options;
+    let pauseMs = retryMs;
     this.#isGoing = true;
+    clearTimeout(this.#timer);
+    this.#plannedAt = Infinity;
     try {
       while (this.#again && !this.#stopped) {
         this.#again = false;
-        await pass();
+        pauseMs = retryMs;
+        pauseMs = (await pass()) ?? everyMs;
       }
       this.failure.succeeded();
     } catch (error) {
@@ -61,6 +84,7 @@ export class Poller {
     } finally {
       // in the same turn as the last check of #again, or a call in between would be lost
       this.#isGoing = false;
+      if (this.#started) this.#plan(pauseMs);
     }
   }
 }
