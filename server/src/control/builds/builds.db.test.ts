@@ -63,7 +63,7 @@ test.each<[string, TarEntry[], string]>([
       { path: "a/b", text: "x" },
       { path: "a", text: "y" },
     ],
-    "a duplicate path",
+    "the same name",
   ],
 ])("rejects an archive with %s", async (_, entries, reason) => {
   const { message, log } = await failing(createArchive([...project, ...entries]));
