@@ -14,6 +14,8 @@ test("explains a failed start by its port or its Postgres, without a password", 
     "The Postgres at db.example:5432/heddle (--postgres-uri or DATABASE_URI) rejected the connection: connect " +
       "ECONNREFUSED",
   );
+  for (const code of ["57P01", "57P03", "53300", "CONNECTION_CLOSED", "28P01"])
+    expect(explainStart(failed(code), { ...place, databaseUri }).message).toContain("rejected the connection");
   const other = new Error("something else");
   expect(explainStart(other, { ...place, databaseUri })).toBe(other);
 });

@@ -187,7 +187,7 @@ function endedResponse(state: RunState, { lastEventId, headers }: StreamOptions)
   const frames: Buffer[] = [];
   if (seen !== undefined) {
     const reason = "The frames of the run are no longer stored.";
-    frames.push(sseFrame(seen + 1, "incomplete", JSON.stringify({ run_id, attempt, reason })));
+    frames.push(sseFrame(undefined, "incomplete", JSON.stringify({ run_id, attempt, reason })));
   } else if (error && lastEventId === undefined) {
     frames.push(sseFrame(0, "metadata", JSON.stringify({ run_id, attempt })), sseFrame(1, "error", error));
   }

@@ -269,3 +269,19 @@ test.concurrent("a remote reader of a run rolled back after its server was lost 
   expect(text).toMatch(/^event: incomplete\ndata: .*"attempt":1/);
   expect(await keptText(run.runId)).toBe(text);
 });
+
+test.concurrent("a server that cannot get a deleted run's last frames says so without using the id of one", async () => {
+  const [first, second] = [await servers.start(), await servers.start()];
+  const run = await servers.newRun(first);
+  await first.execute(run.runId, run.threadId, 1);
+  const reading = readAll(run, [], () => second);
+  await expect.poll(() => second.streams.get(run.runId)?.log.count).toBe(1);
+  // as the deletion of its thread does
+  await db.sql`delete from run_streams where run_id = ${run.runId}`;
+  await db.sql`delete from runs where run_id = ${run.runId}`;
+  first.executes.delete(run.runId);
+  first.streams.end(run.runId, { status: "deleted", answer: "" });
+  const cut = (await reading).toString();
+  expect(cut.match(/(?<=^event: )\w+/gm)).toEqual(["metadata", "incomplete"]);
+  expect(cut.match(/(?<=^id: )\d+/gm)).toEqual(["0"]);
+});

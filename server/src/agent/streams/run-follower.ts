@@ -213,7 +213,7 @@ export class RunFollower {
     this.#forget(stream.runId);
     const isWhole = row?.stream_status != null && row.frames === stream.common;
     if (!isLastHere && (stream.own || (followed.seenUnfinished && !isWhole && followed.attempt > 0))) {
-      stream.markIncomplete(MOVED, followed.attempt);
+      stream.markIncomplete(MOVED, followed.attempt, true);
       await stream.flagged;
     }
     this.#o.streams.end(stream.runId, toOutcome(stream, row));

@@ -106,7 +106,11 @@ export class RunStream {
   append(event: string, data: Buffer | string): void {
     if (event === "values") this.lastValues = typeof data === "string" ? Buffer.from(data) : data;
     if (this.#isCut && !LAST_WORDS.has(event)) return;
-    this.log.append(event, sseFrame(this.log.appended, event, data));
+    this.#append(event, this.log.appended, data);
+  }
+
+  #append(event: string, id: number | undefined, data: Buffer | string): void {
+    this.log.append(event, sseFrame(id, event, data));
     this.onChange?.();
   }
 
@@ -121,10 +125,14 @@ export class RunStream {
     }, MARK_MS).unref();
   }
 
-  /** Notes that frames are missing from here on, of `attempt` or an earlier one. Marks the stream and its run. */
-  markIncomplete(reason: string, attempt: number): void {
+  /**
+   * Notes that frames are missing from here on, of `attempt` or an earlier one. Marks the stream and its run.
+   * @param isLocal whether they may exist elsewhere: the event then has no id, because theirs have been seen
+   */
+  markIncomplete(reason: string, attempt: number, isLocal = false): void {
     this.incomplete ??= reason;
-    this.append("incomplete", JSON.stringify({ run_id: this.runId, attempt, reason }));
+    const data = JSON.stringify({ run_id: this.runId, attempt, reason });
+    this.#append("incomplete", isLocal ? undefined : this.log.appended, data);
     this.flagged ??= this.#backing.flagIncomplete?.(this.runId, reason);
   }
 
@@ -225,7 +233,7 @@ export class RunStreams {
     const fresh = this.#make(old.runId);
     this.#streams.set(old.runId, fresh);
     void fresh.done.promise.then((outcome) => {
-      old.markIncomplete(reason, fresh.execution?.attempt ?? 0);
+      old.markIncomplete(reason, fresh.execution?.attempt ?? 0, true);
       old.end(outcome);
       old.log.abandon();
     });

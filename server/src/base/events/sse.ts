@@ -1,10 +1,11 @@
 import type { FrameLog } from "./frame-log.ts";
 
 /** Encodes a server-sent event: contract §1.5. `data` is JSON text on one line. */
-export function sseFrame(id: number, event: string, data: string | Buffer): Buffer {
+/** @param id undefined: the frame is not part of the stored stream, and does not move a reader's `Last-Event-ID` */
+export function sseFrame(id: number | undefined, event: string, data: string | Buffer): Buffer {
   // the name may be a user's node name: it must not end the line
   const head = `event: ${event.replaceAll(/[\r\n]/g, " ")}\ndata: `;
-  const tail = `\nid: ${id}\n\n`;
+  const tail = id === undefined ? "\n\n" : `\nid: ${id}\n\n`;
   const dataLength = typeof data === "string" ? Buffer.byteLength(data) : data.length;
   const frame = Buffer.allocUnsafe(Buffer.byteLength(head) + dataLength + tail.length);
   let offset = frame.write(head, 0, "utf8");
@@ -29,7 +30,8 @@ export function splitFrames(bytes: Buffer): { name: string; frame: Buffer }[] {
 /** Returns the data of a frame made by `sseFrame`. */
 export function frameData(frame: Buffer): Buffer {
   const start = frame.indexOf("\ndata: ") + "\ndata: ".length;
-  return frame.subarray(start, frame.lastIndexOf("\nid: "));
+  const end = frame.lastIndexOf("\nid: ");
+  return frame.subarray(start, end < 0 ? frame.length - 2 : end);
 }
 
 const HEARTBEAT = Buffer.from(": heartbeat\n\n");
