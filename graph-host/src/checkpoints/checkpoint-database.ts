@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { readDeltaHistory, type StoredHistory } from "./delta-history.ts";
 import { DatabaseAwayError, isPassingError } from "./errors.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { CheckpointWriter } from "./checkpoint-writer.ts";
 import { LastHeads } from "./last-heads.ts";
 import { type CheckpointQuery, type ReadCheckpoints, readCheckpoints } from "./read-statement.ts";
 import type { Finished, WriteItem } from "./rows.ts";
@@ -29,7 +29,7 @@ export interface CheckpointDatabaseOptions {
 export class CheckpointDatabase {
   #writer: postgres.Sql;
   #reader: postgres.Sql;
-  #commits: GroupCommit;
+  #commits: CheckpointWriter;
   #awayMs: number;
   /** Last checkpoints of the threads that this process has run. */
   readonly lastHeads = new LastHeads();
@@ -45,7 +45,7 @@ export class CheckpointDatabase {
         max_lifetime: null,
         connect_timeout: 10,
         keep_alive: 5,
-        // back-off happens here and in GroupCommit, which know what may be retried
+        // back-off happens here and in CheckpointWriter, which know what may be retried
         backoff: () => 0,
         // no parameter or result is an array, so the array types need not be fetched
         fetch_types: false,
@@ -64,7 +64,7 @@ export class CheckpointDatabase {
     this.#writer = connect(1, "writer");
     this.#reader = connect(options.readers ?? 3, "reader");
     repairResults(this.#reader);
-    this.#commits = new GroupCommit(this.#writer, {
+    this.#commits = new CheckpointWriter(this.#writer, {
       awayMs: this.#awayMs,
       ...(options.lazyMs !== undefined && { lazyMs: options.lazyMs }),
     });

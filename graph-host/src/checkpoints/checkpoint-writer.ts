@@ -15,7 +15,7 @@ import { StatementBuilder } from "./write-statement.ts";
  * A lazy item does not trigger a statement: it joins the next one, after `LAZY_MS` at the latest. So does an item that
  * was relaxed before it was sent.
  */
-export class GroupCommit {
+export class CheckpointWriter {
   #sql: postgres.Sql;
   #maxBytes: number;
   #awayMs: number;
