@@ -134,7 +134,7 @@ describe("law 3, streams", () => {
     [
       "a gap in the stored frames",
       (w) => w.streams[0]!.frames.splice(2, 1),
-      "the kept stream holds frame 3 at place 2",
+      "the stored stream holds frame 3 at place 2",
     ],
     [
       "half a stream as whole",

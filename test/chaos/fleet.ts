@@ -33,7 +33,7 @@ const ENVIRONMENT = {
   HEDDLE_WEBHOOK_RETRY_MS: "300",
   HEDDLE_WEBHOOK_MAX_ATTEMPTS: "40",
   HEDDLE_CRON_SKIP_WAITING: "false",
-  // kept streams are read after everything has settled
+  // stored streams are read after everything has settled
   RESUMABLE_STREAM_TTL_SECONDS: "36000",
   HEDDLE_STREAM_MEMORY_MB: "1",
   HEDDLE_LOG_LEVEL: "warn",

@@ -97,7 +97,7 @@ export const runRow = (row: Partial<RunRow> & { run: string; seq: number }): Run
   ...row,
 });
 
-/** Adds the kept stream of a run from `addRun`, and two readers that received all of it. */
+/** Adds the stored stream of a run from `addRun`, and two readers that received all of it. */
 function addStream(world: World, run: string): void {
   const ticks = world.ledger
     .filter((line) => line.run === run && line.phase === "end")

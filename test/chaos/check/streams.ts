@@ -5,7 +5,7 @@ import type { Frame, KeptStream, Operation, Verdict, Violation, World } from "./
 const INCOMPLETE = "incomplete";
 
 /**
- * Law 3: readers of a stream agree; each reader's frames are a prefix of the kept stream, with gapless ids; a stream
+ * Law 3: readers of a stream agree; each reader's frames are a prefix of the stored stream, with gapless ids; a stream
  * that ends as whole holds all frames of the attempt that finished.
  */
 export function checkStreams(world: World): Verdict {
@@ -48,7 +48,7 @@ type Found = (text: string) => void;
 const show = ({ id, event, data }: Frame): string => `${id ?? "-"} ${event} ${data.slice(0, 120)}`;
 
 /**
- * Checks that frames with the same id are equal across readers and in the kept stream. A non-resumable stream is
+ * Checks that frames with the same id are equal across readers and in the stored stream. A non-resumable stream is
  * delivered before it is kept: a reader that lost its connection or received `incomplete` may have seen frames of a
  * lost attempt. Returns the number of such readers.
  */
@@ -130,11 +130,11 @@ function missingFrames(frames: Frame[], run: string, attempt: number, index: Ind
   );
 }
 
-/** Checks that the kept stream is gapless, and complete when it was ended as whole. */
+/** Checks that the stored stream is gapless, and complete when it was ended as whole. */
 function checkKept({ run, frames, status }: KeptStream, index: Index, found: Found): void {
   for (const [at, { id }] of frames.entries()) {
     if (id === undefined || Number(id) === at) continue;
-    return found(`the kept stream holds frame ${id} at place ${at}`);
+    return found(`the stored stream holds frame ${id} at place ${at}`);
   }
   const row = index.runs.get(run);
   if (status !== "success" || row?.status !== "success" || row.token === null || row.streamIncomplete) return;
@@ -143,5 +143,5 @@ function checkKept({ run, frames, status }: KeptStream, index: Index, found: Fou
   if (!index.accepted.get(run)?.resumable) return;
   const missing = missingFrames(frames, run, row.attempt, index);
   if (missing.length > 0)
-    found(`the kept stream was ended as whole without ${missing.join(", ")} of attempt ${row.attempt}`);
+    found(`the stored stream was ended as whole without ${missing.join(", ")} of attempt ${row.attempt}`);
 }

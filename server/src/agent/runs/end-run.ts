@@ -194,7 +194,7 @@ export class RunEndings {
     this.#o.leave(run);
     const stream = this.#o.streams.open(run.runId);
     const links = outcome === "deleted" ? undefined : readLinks(run.kwargs);
-    // a kept stream already has it
+    // a stored stream already has it
     if (links !== undefined && !stream.kept) stream.append("feedback", links);
     const answer = withLinks(buildAnswer(outcome, error, stream.lastValues, state), links);
     this.#o.streams.end(run.runId, { status: outcome, answer });

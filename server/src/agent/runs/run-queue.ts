@@ -417,7 +417,7 @@ export class RunQueue {
 
   /**
    * @param claimedAt when the claim was sent: other servers own the run if the lease was lost since
-   * @param kept its stream in the database; undefined when there is no kept stream
+   * @param kept its stream in the database; undefined when there is no stored stream
    */
   #begin(row: ClaimedRun & Partial<Pick<CreatedRun, "head">>, claimedAt: number, kept?: KeptLength | "unknown"): void {
     if (claimedAt < this.#lostAt) return;

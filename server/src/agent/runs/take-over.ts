@@ -8,12 +8,12 @@ import type { ClaimedRun } from "./sql.ts";
 import type { StreamKeeper } from "../streams/stream-keeper.ts";
 import { type KeptLength, takeOverStreams } from "../streams/sql.ts";
 
-/** No limit while the database is away: none of these runs may start before its kept stream is known. */
+/** No limit while the database is away: none of these runs may start before its stored stream is known. */
 const RETRY_TIMEOUT_MS = Number.POSITIVE_INFINITY;
 const TRIES = 5;
 
 /**
- * Takes over the kept streams that earlier attempts of these runs may have begun, and returns their lengths
+ * Takes over the stored streams that earlier attempts of these runs may have begun, and returns their lengths
  * and marks. Undefined when they cannot be determined.
  */
 export async function takeOver(

@@ -14,7 +14,7 @@ import {
 const REASON = "The server that executed the run was lost before it stored all frames.";
 
 /**
- * Ends a kept stream whose writer did not, and marks stream and run as incomplete if frames may be missing. Rebuilds
+ * Ends a stored stream whose writer did not, and marks stream and run as incomplete if frames may be missing. Rebuilds
  * the last events from the run's row: the error of a failed run, else the state, if values were streamed; and the
  * feedback links. Any server may do this; doing it twice does no harm.
  */

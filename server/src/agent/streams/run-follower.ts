@@ -220,7 +220,7 @@ export class RunFollower {
     return false;
   }
 
-  /** Ends a kept stream whose writer has not, so that all readers get the same end. */
+  /** Ends a stored stream whose writer has not, so that all readers get the same end. */
   async #endUnended({ stream, seenUnfinished, attempt }: Followed, row: FollowedRun): Promise<boolean> {
     if (row.stream_status !== null || stream.own) return false;
     const isGone = row.run_status === null;

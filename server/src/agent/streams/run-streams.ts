@@ -39,7 +39,7 @@ const LAST_WORDS = new Set(["incomplete", "error", "feedback"]);
 /** Dependencies shared by a server's streams. */
 export interface StreamBacking {
   space?: SpillSpace;
-  /** Reads frames of the kept stream. */
+  /** Reads frames of the stored stream. */
   readKept?: (runId: string, from: number, count: number) => Promise<Buffer[]>;
   /** Marks the run's row as having an incomplete stream. Never rejects. */
   flagIncomplete?: (runId: string, reason: string) => Promise<void>;
@@ -63,7 +63,7 @@ export class RunStream {
   keeping: PersistProgress | undefined;
   /** Whether all of its frames and its end are stored. */
   kept = false;
-  /** Number of leading frames known to be identical to those of the kept stream. */
+  /** Number of leading frames known to be identical to those of the stored stream. */
   common = 0;
   readonly marks = new StreamMarks();
   /** Reason why frames are missing; undefined while none is known to be missing. */

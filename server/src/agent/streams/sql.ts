@@ -39,7 +39,7 @@ export async function keepFrames(sql: Sql, batch: FramesToKeep[]): Promise<KeepO
     order by u.n`;
 }
 
-/** The end of a run, with the last frames of its kept stream. */
+/** The end of a run, with the last frames of its stored stream. */
 export interface KeptEnd extends FinishedRun {
   first: number;
   count: number;
@@ -91,14 +91,14 @@ export async function selectKeptStream(sql: Sql, runId: string): Promise<KeptStr
   return row;
 }
 
-/** Length of a kept stream, and its marks: see stream-marks.ts. */
+/** Length of a stored stream, and its marks: see stream-marks.ts. */
 export interface KeptLength {
   run_id: string;
   frames: number;
   marks: string | null;
 }
 
-/** Fences off earlier attempts. Returns those of the runs that have a kept stream. Idempotent. */
+/** Fences off earlier attempts. Returns those of the runs that have a stored stream. Idempotent. */
 export function takeOverStreams(sql: Sql, runs: { runId: string; attempt: number }[]): Promise<KeptLength[]> {
   return sql<KeptLength[]>`
     update run_streams r set attempt = u.attempt
@@ -140,7 +140,7 @@ export function selectSegmentsAround(
     order by first limit 16`;
 }
 
-/** State of a run and its kept stream for a reader on another server; no row when neither exists. */
+/** State of a run and its stored stream for a reader on another server; no row when neither exists. */
 export interface FollowedRun {
   run_id: string;
   /** Null when the run has been deleted. */
@@ -159,7 +159,7 @@ export interface FollowedRun {
   values: string | null;
   /** JSON text of its feedback links, once the run is final. */
   links: string | null;
-  /** null: no kept stream. */
+  /** null: no stored stream. */
   frames: number | null;
   stream_status: RunStatus | "deleted" | null;
 }
@@ -179,7 +179,7 @@ export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<Followed
     where r.run_id is not null or s.run_id is not null`;
 }
 
-/** Deletes kept streams that ended longer than the time to live ago. */
+/** Deletes stored streams that ended longer than the time to live ago. */
 export async function sweepStreams(sql: Sql, ttlSecs: number): Promise<void> {
   await sql`
     with old as (

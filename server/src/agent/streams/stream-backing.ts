@@ -25,7 +25,7 @@ export async function streamBacking(
   };
 }
 
-/** Reads up to `count` frames of the kept stream; fewer at its end. */
+/** Reads up to `count` frames of the stored stream; fewer at its end. */
 export async function readKept(sql: Sql, runId: string, from: number, count: number): Promise<Buffer[]> {
   const found: Buffer[] = [];
   while (found.length < count) {

@@ -76,7 +76,7 @@ export class StreamKeeper {
   }
 
   /**
-   * Starts writing the stream's frames from number `stored` on, where the kept stream ends. Called again for each later
+   * Starts writing the stream's frames from number `stored` on, where the stored stream ends. Called again for each later
    * attempt.
    */
   keep(stream: RunStream, keeping: Omit<PersistProgress, "wanted" | "marked">): void {
@@ -261,7 +261,7 @@ export class StreamKeeper {
   }
 
   /**
-   * Handles rejected frames. Those that no reader has seen are dropped, and the kept stream continues after an
+   * Handles rejected frames. Those that no reader has seen are dropped, and the stored stream continues after an
    * `incomplete` event.
    */
   #refused(stream: RunStream, keeping: PersistProgress, attempt: number): void {

@@ -44,7 +44,7 @@ export class StreamMarks {
     return marks.length === 0 ? null : marks.map((mark) => `${mark.checkpointId}@${mark.frames}`).join(" ");
   }
 
-  /** Adds the marks of the kept stream that are newer. */
+  /** Adds the marks of the stored stream that are newer. */
   read(text: string | null): void {
     for (const mark of parseMarks(text)) if (!this.reaches(mark.checkpointId)) this.add(mark);
   }

@@ -7,7 +7,7 @@ import { selectUnendedStreams, sweepStreams } from "./sql.ts";
 const SWEEP_MS = 5000;
 
 /**
- * Deletes kept streams past their time to live, and ends those whose writer died between the run's end and theirs.
+ * Deletes stored streams past their time to live, and ends those whose writer died between the run's end and theirs.
  * Every server does so; doing it twice does no harm.
  */
 export class StreamSweeper {

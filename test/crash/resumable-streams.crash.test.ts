@@ -171,7 +171,7 @@ async function violations(runs: Run[], live: Promise<Frame[]>[][]): Promise<stri
     if (!saysIncomplete(kept) && !isWhole(kept)) says("ends as if it were whole");
     whole += saysIncomplete(kept) ? 0 : 1;
   }
-  console.log(`${whole} of ${runs.length} kept streams are whole`);
+  console.log(`${whole} of ${runs.length} stored streams are whole`);
   return found.join("\n");
 }
 
