@@ -7,7 +7,7 @@ import CodeMirror from "@uiw/react-codemirror";
 interface CodeEditorProps {
   /** Label for screen readers. */
   label: string;
-  value: string;
+  value?: string;
   onChange?: (value: string) => void;
   /** Language and completions; JSON by default. */
   extensions?: Extension[];
@@ -22,7 +22,7 @@ const JSON_EXTENSIONS = [json()];
 /** Load it lazily: `const CodeEditor = lazy(() => import("../ui/code-editor.tsx"))`; it is as large as a page. */
 export default function CodeEditor({
   label,
-  value,
+  value = "",
   onChange,
   extensions = JSON_EXTENSIONS,
   isReadOnly = false,

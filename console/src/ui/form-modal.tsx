@@ -1,34 +1,45 @@
 import { Alert, Button, Group, Modal, Stack } from "@mantine/core";
+import type { UseFormReturnType } from "@mantine/form";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+
 import { useFocusBack } from "./use-focus-back.ts";
 
-interface FormModalProps {
+interface FormModalProps<Values> {
   title: string;
   /** Verb on the button. */
   action: string;
+  form: UseFormReturnType<Values>;
   isReady?: boolean;
-  /** Submits the form, which shows its failure. */
-  onSubmit: () => Promise<unknown>;
+  size?: "md" | "lg";
+  /** Title of the alert that shows a failure. */
+  failure?: string;
+  onSubmit: (values: Values) => Promise<unknown>;
   onClose: () => void;
   children: ReactNode;
 }
 
-export function FormModal({ title, action, isReady = true, onSubmit, onClose, children }: FormModalProps) {
+/** Dialog with a form, which stays open and shows the error when `onSubmit` fails. Mount it when it opens. */
+export function FormModal<Values>({ title, action, form, isReady = true, ...props }: FormModalProps<Values>) {
+  const { size = "lg", failure, onSubmit, onClose, children } = props;
   useFocusBack();
   const submit = useMutation({ mutationFn: onSubmit });
   return (
-    <Modal opened onClose={onClose} title={title} closeButtonProps={{ title: "Close" }} size="lg">
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ title: "Close" }} size={size}>
       <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) submit.mutate();
-        }}
+        onSubmit={form.onSubmit((values) => {
+          if (isReady) submit.mutate(values);
+        })}
       >
         <Stack gap="sm">
           {children}
           {submit.error && (
-            <Alert color="red" role="alert">
+            <Alert
+              color="red"
+              role="alert"
+              title={failure}
+              style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}
+            >
               {submit.error.message}
             </Alert>
           )}

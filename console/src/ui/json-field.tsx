@@ -6,7 +6,7 @@ const CodeEditor = lazy(() => import("./code-editor.tsx"));
 interface JsonFieldProps {
   label: string;
   description?: string;
-  value: string;
+  value?: string;
   onChange: (value: string) => void;
   error?: string | null;
   minHeight?: string;
@@ -14,7 +14,7 @@ interface JsonFieldProps {
 }
 
 /** Field for JSON. Parse its text with `readJson`. */
-export function JsonField({ label, description, value, onChange, error, minHeight = "6rem", ...rest }: JsonFieldProps) {
+export function JsonField({ label, description, error, minHeight = "6rem", ...editor }: JsonFieldProps) {
   const id = useId();
   return (
     <Input.Wrapper label={label} labelElement="div" description={description} error={error} id={id}>
@@ -24,14 +24,7 @@ export function JsonField({ label, description, value, onChange, error, minHeigh
         style={{ border: "1px solid var(--mantine-color-default-border)", borderRadius: 4, overflow: "hidden" }}
       >
         <Suspense fallback={<Skeleton height={minHeight} radius={0} />}>
-          <CodeEditor
-            label={label}
-            value={value}
-            onChange={onChange}
-            minHeight={minHeight}
-            maxHeight="20rem"
-            {...rest}
-          />
+          <CodeEditor label={label} minHeight={minHeight} maxHeight="20rem" {...editor} />
         </Suspense>
       </Box>
     </Input.Wrapper>

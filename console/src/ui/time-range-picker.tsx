@@ -1,8 +1,9 @@
 import { Button, Group, Menu, Stack, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { IconCalendar } from "@tabler/icons-react";
 import { useState } from "react";
 
-import { rangeBounds, describeRange, PRESETS, type TimeRange } from "./time-range.ts";
+import { rangeBounds, describeRange, localText, PRESETS, type TimeRange } from "./time-range.ts";
 
 /** Picker for a recent period, or a range in the browser's zone. */
 export function TimeRangePicker({ value, onChange }: { value: TimeRange; onChange: (range: TimeRange) => void }) {
@@ -38,28 +39,14 @@ export function TimeRangePicker({ value, onChange }: { value: TimeRange; onChang
 }
 
 function Custom({ from, to, onChange }: { from: number; to: number; onChange: (range: TimeRange) => void }) {
-  const [first, setFirst] = useState(localText(from));
-  const [last, setLast] = useState(localText(to));
-  const [start, end] = [Date.parse(first), Date.parse(last)];
+  const form = useForm({ initialValues: { from: localText(from), to: localText(to) } });
+  const [start, end] = [Date.parse(form.values.from), Date.parse(form.values.to)];
   const problem =
     Number.isNaN(start) || Number.isNaN(end) ? "Enter both times" : end <= start ? "Must be after the start" : null;
   return (
     <Stack gap="xs" p="xs">
-      <TextInput
-        type="datetime-local"
-        size="xs"
-        label="From"
-        value={first}
-        onChange={(event) => setFirst(event.currentTarget.value)}
-      />
-      <TextInput
-        type="datetime-local"
-        size="xs"
-        label="To"
-        value={last}
-        error={problem}
-        onChange={(event) => setLast(event.currentTarget.value)}
-      />
+      <TextInput type="datetime-local" size="xs" label="From" {...form.getInputProps("from")} />
+      <TextInput type="datetime-local" size="xs" label="To" {...form.getInputProps("to")} error={problem} />
       <Group justify="flex-end">
         <Button
           size="xs"
@@ -71,10 +58,4 @@ function Custom({ from, to, onChange }: { from: number; to: number; onChange: (r
       </Group>
     </Stack>
   );
-}
-
-/** Formats a time for `datetime-local`. */
-function localText(ms: number): string {
-  const offset = new Date(ms).getTimezoneOffset() * 60_000;
-  return new Date(ms - offset).toISOString().slice(0, 16);
 }

@@ -47,3 +47,9 @@ export function bucketSeconds(range: TimeRange, now: number, most = 90): number 
   const least = (to - from) / 1000 / most;
   return STEPS.find((step) => step >= least) ?? Math.ceil(least / 86_400) * 86_400;
 }
+
+/** Formats a time for `datetime-local`, in the browser's zone. */
+export function localText(ms: number): string {
+  const offset = new Date(ms).getTimezoneOffset() * 60_000;
+  return new Date(ms - offset).toISOString().slice(0, 16);
+}

@@ -1,10 +1,10 @@
-import { Alert, Button, Group, Modal, Select, Stack, Textarea, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { Select, Textarea, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { agentApi, data } from "../../api/clients.ts";
+import { FormModal } from "../../ui/form-modal.tsx";
 import { JsonField, readJson, readObject, writeJson } from "../../ui/json-field.tsx";
-import { useFocusBack } from "../../ui/use-focus-back.ts";
 import { type Assistant, graphsQuery } from "./queries.ts";
 
 interface AssistantFormProps {
@@ -17,102 +17,63 @@ interface AssistantFormProps {
 
 /** Form for a new assistant, or a new version of one. */
 export function AssistantForm({ server, assistant, onClose, onSaved }: AssistantFormProps) {
-  useFocusBack();
   const queryClient = useQueryClient();
   const { data: graphs = [] } = useQuery(graphsQuery(server));
-  const [name, setName] = useState(assistant?.name ?? "");
-  const [graph, setGraph] = useState<string | null>(assistant?.graph_id ?? null);
-  const [description, setDescription] = useState(assistant?.description ?? "");
-  const [texts, setTexts] = useState({
-    config: writeJson(assistant?.config ?? {}),
-    context: writeJson(assistant?.context ?? {}),
-    metadata: writeJson(assistant?.metadata ?? {}),
-  });
-  const chosen = graph ?? graphs[0] ?? "";
-  const save = useMutation({
-    async mutationFn() {
-      const body = {
-        graph_id: chosen,
-        ...(name.trim() !== "" && { name: name.trim() }),
-        description: description.trim() === "" ? null : description.trim(),
-        config: readObject(texts.config, "Config"),
-        context: readJson(texts.context.trim() === "" ? "{}" : texts.context, "Context"),
-        metadata: readObject(texts.metadata, "Metadata"),
-      };
-      if (!assistant) return data(agentApi(server).POST("/assistants", { body }));
-      const params = { path: { assistant_id: assistant.assistant_id } };
-      return data(agentApi(server).PATCH("/assistants/{assistant_id}", { params, body }));
-    },
-    async onSuccess(saved) {
-      await queryClient.invalidateQueries({ queryKey: ["agent", server, "assistants"] });
-      onSaved(saved);
+  const form = useForm({
+    initialValues: {
+      name: assistant?.name ?? "",
+      graph: assistant?.graph_id ?? null,
+      description: assistant?.description ?? "",
+      config: writeJson(assistant?.config ?? {}),
+      context: writeJson(assistant?.context ?? {}),
+      metadata: writeJson(assistant?.metadata ?? {}),
     },
   });
-  const json = (field: keyof typeof texts, label: string, about: string) => (
-    <JsonField
-      label={label}
-      description={about}
-      value={texts[field]}
-      onChange={(text) => setTexts((now) => ({ ...now, [field]: text }))}
-      minHeight="4rem"
-    />
+  const graph = form.values.graph ?? graphs[0] ?? "";
+  const save = async ({ name, description, config, context, metadata }: typeof form.values) => {
+    const body = {
+      graph_id: graph,
+      ...(name.trim() !== "" && { name: name.trim() }),
+      description: description.trim() === "" ? null : description.trim(),
+      config: readObject(config, "Config"),
+      context: readJson(context.trim() === "" ? "{}" : context, "Context"),
+      metadata: readObject(metadata, "Metadata"),
+    };
+    const params = { path: { assistant_id: assistant?.assistant_id ?? "" } };
+    const saved = await data(
+      assistant
+        ? agentApi(server).PATCH("/assistants/{assistant_id}", { params, body })
+        : agentApi(server).POST("/assistants", { body }),
+    );
+    await queryClient.invalidateQueries({ queryKey: ["agent", server, "assistants"] });
+    onSaved(saved);
+  };
+  const json = (field: "config" | "context" | "metadata", label: string, about: string) => (
+    <JsonField label={label} description={about} minHeight="4rem" {...form.getInputProps(field)} />
   );
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormModal
       title={assistant ? `Edit ${assistant.name}` : "New assistant"}
-      size="lg"
-      closeButtonProps={{ title: "Close" }}
+      action={assistant ? "Save as new version" : "Create"}
+      form={form}
+      isReady={graph !== ""}
+      onSubmit={save}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <TextInput
-            label="Name"
-            placeholder="Untitled"
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            data-autofocus
-          />
-          <Select
-            label="Graph"
-            data={[...new Set([...graphs, ...(assistant ? [assistant.graph_id] : [])])]}
-            value={chosen}
-            onChange={setGraph}
-            allowDeselect={false}
-            searchable
-            required
-          />
-          <Textarea
-            label="Description"
-            value={description}
-            onChange={(event) => setDescription(event.currentTarget.value)}
-            autosize
-            minRows={1}
-          />
-          {json("config", "Config", "Applied to every run: recursion_limit, tags, configurable.")}
-          {json("context", "Context", "Runtime context of the graph.")}
-          {json("metadata", "Metadata", "For search and filters. Copied to runs and their traces.")}
-          {save.error && (
-            <Alert color="red" role="alert">
-              {save.error.message}
-            </Alert>
-          )}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending} disabled={chosen === ""}>
-              {assistant ? "Save as new version" : "Create"}
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+      <TextInput label="Name" placeholder="Untitled" data-autofocus {...form.getInputProps("name")} />
+      <Select
+        label="Graph"
+        data={[...new Set([...graphs, ...(assistant ? [assistant.graph_id] : [])])]}
+        allowDeselect={false}
+        searchable
+        required
+        {...form.getInputProps("graph")}
+        value={graph}
+      />
+      <Textarea label="Description" autosize minRows={1} {...form.getInputProps("description")} />
+      {json("config", "Config", "Applied to every run: recursion_limit, tags, configurable.")}
+      {json("context", "Context", "Runtime context of the graph.")}
+      {json("metadata", "Metadata", "For search and filters. Copied to runs and their traces.")}
+    </FormModal>
   );
 }

@@ -1,7 +1,7 @@
-import { Alert, Button, Code, Group, Modal, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Code, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconPlus, IconSearch } from "@tabler/icons-react";
-import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 
@@ -11,6 +11,7 @@ import { Empty } from "../../ui/empty.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
+import { NameForm } from "../../ui/name-form.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -125,9 +126,7 @@ export function DatasetsPage() {
           onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
         />
       )}
-      <Modal opened={isNew} onClose={() => setNew(false)} title="New dataset" closeButtonProps={{ title: "Close" }}>
-        {isNew && <NewDataset onClose={() => setNew(false)} />}
-      </Modal>
+      {isNew && <NewDataset onClose={() => setNew(false)} />}
     </Page>
   );
 }
@@ -135,52 +134,16 @@ export function DatasetsPage() {
 function NewDataset({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [name, setName] = useState("");
-  const [description, setDescription] = useState("");
-  const create = useMutation({
-    mutationFn: () =>
-      data(traceApi.POST("/api/v1/datasets", { body: { name: name.trim(), description: description.trim() || null } })),
-    onSuccess: async ({ id }) => {
-      await client.invalidateQueries({ queryKey: ["datasets"] });
-      await navigate({ to: "/datasets/$datasetId", params: { datasetId: id } });
-    },
-  });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        create.mutate();
+    <NameForm
+      title="New dataset"
+      action="Create"
+      onSubmit={async (body) => {
+        const { id } = await data(traceApi.POST("/api/v1/datasets", { body }));
+        await client.invalidateQueries({ queryKey: ["datasets"] });
+        await navigate({ to: "/datasets/$datasetId", params: { datasetId: id } });
       }}
-    >
-      <Stack gap="sm">
-        <TextInput
-          label="Name"
-          required
-          data-autofocus
-          value={name}
-          onChange={({ currentTarget: { value } }) => setName(value)}
-        />
-        <Textarea
-          label="Description"
-          autosize
-          minRows={2}
-          value={description}
-          onChange={({ currentTarget: { value } }) => setDescription(value)}
-        />
-        {create.error && (
-          <Alert color="red" role="alert">
-            {create.error.message}
-          </Alert>
-        )}
-        <Group justify="flex-end" gap="xs">
-          <Button variant="default" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" disabled={name.trim() === ""} loading={create.isPending}>
-            Create
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      onClose={onClose}
+    />
   );
 }

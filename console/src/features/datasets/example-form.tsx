@@ -1,6 +1,6 @@
 import { Alert, Button, Group, Input, Modal, Stack, TagsInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import CodeEditor from "../../ui/code-editor.tsx";
@@ -22,11 +22,15 @@ const formatJson = (value: unknown): string => (value == null ? "" : JSON.string
 export function ExampleForm({ datasetId, example, splits, onClose }: ExampleFormProps) {
   useFocusBack();
   const client = useQueryClient();
-  const [inputs, setInputs] = useState(example ? formatJson(example.inputs) : '{\n  "question": ""\n}');
-  const [outputs, setOutputs] = useState(formatJson(example?.outputs));
-  const [chosen, setChosen] = useState(example ? readSplits(example) : []);
+  const form = useForm({
+    initialValues: {
+      inputs: example ? formatJson(example.inputs) : '{\n  "question": ""\n}',
+      outputs: formatJson(example?.outputs),
+      chosen: example ? readSplits(example) : [],
+    },
+  });
   const save = useMutation({
-    mutationFn() {
+    mutationFn({ inputs, outputs, chosen }: typeof form.values) {
       const split = chosen.length > 0 ? { split: chosen } : {};
       const inputValue = readObject(inputs, "Inputs");
       const expected = outputs.trim() === "" ? undefined : readObject(outputs, "Reference outputs");
@@ -55,20 +59,19 @@ export function ExampleForm({ datasetId, example, splits, onClose }: ExampleForm
     >
       <Stack gap="sm">
         <Input.Wrapper label="Inputs" labelElement="div">
-          <CodeEditor label="Inputs" value={inputs} onChange={setInputs} maxHeight="30vh" />
+          <CodeEditor label="Inputs" maxHeight="30vh" {...form.getInputProps("inputs")} />
         </Input.Wrapper>
         <Input.Wrapper label="Reference outputs" labelElement="div" description="Optional">
-          <CodeEditor label="Reference outputs" value={outputs} onChange={setOutputs} maxHeight="30vh" />
+          <CodeEditor label="Reference outputs" maxHeight="30vh" {...form.getInputProps("outputs")} />
         </Input.Wrapper>
         <TagsInput
           label="Splits"
-          placeholder={chosen.length === 0 ? "base" : ""}
+          placeholder={form.values.chosen.length === 0 ? "base" : ""}
           data={splits}
-          value={chosen}
-          onChange={setChosen}
           acceptValueOnBlur
           // below it the suggestions would cover the buttons
           comboboxProps={{ position: "top" }}
+          {...form.getInputProps("chosen")}
         />
         {save.error && (
           <Alert color="red" role="alert" title={failed}>
@@ -79,7 +82,7 @@ export function ExampleForm({ datasetId, example, splits, onClose }: ExampleForm
           <Button variant="default" onClick={onClose}>
             Cancel
           </Button>
-          <Button loading={save.isPending} onClick={() => save.mutate()}>
+          <Button loading={save.isPending} onClick={() => save.mutate(form.values)}>
             {example ? "Save" : "Add"}
           </Button>
         </Group>

@@ -1,4 +1,5 @@
 import { Badge, Button, Group, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { IconEye, IconGitCompare, IconTag } from "@tabler/icons-react";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -104,8 +105,8 @@ interface TagFormProps {
 
 function TagForm({ datasetId, version, onClose }: TagFormProps) {
   const client = useQueryClient();
-  const [tag, setTag] = useState("");
-  const put = async () => {
+  const form = useForm({ initialValues: { tag: "" } });
+  const put = async ({ tag }: typeof form.values) => {
     await traceApi.PUT("/api/v1/datasets/{dataset_id}/tags", {
       params: { path: { dataset_id: datasetId } },
       body: { as_of: version.as_of, tag: tag.trim() },
@@ -114,15 +115,21 @@ function TagForm({ datasetId, version, onClose }: TagFormProps) {
     onClose();
   };
   return (
-    <FormModal title="Add tag" action="Add tag" isReady={tag.trim() !== ""} onSubmit={put} onClose={onClose}>
+    <FormModal
+      title="Add tag"
+      action="Add tag"
+      form={form}
+      isReady={form.values.tag.trim() !== ""}
+      onSubmit={put}
+      onClose={onClose}
+    >
       <TextInput
         label="Tag"
         description="If another version has this tag, the tag moves here."
         placeholder="prod"
-        value={tag}
-        onChange={(event) => setTag(event.currentTarget.value)}
         required
         data-autofocus
+        {...form.getInputProps("tag")}
       />
     </FormModal>
   );

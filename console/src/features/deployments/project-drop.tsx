@@ -12,12 +12,12 @@ export interface PackedProject {
 }
 
 interface ProjectDropProps {
-  packed: PackedProject | null;
-  onPacked: (project: PackedProject | null) => void;
+  value?: PackedProject | null;
+  onChange: (project: PackedProject | null) => void;
 }
 
 /** Field for a graph project: its folder, packed here, or a .tar.gz of it, by choosing or dropping. */
-export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
+export function ProjectDrop({ value, onChange }: ProjectDropProps) {
   const [isOver, setOver] = useState(false);
   const [isPacking, setPacking] = useState(false);
   const [error, setError] = useState<string | null>(null);
@@ -27,9 +27,9 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
   const take = async (gather: () => Promise<PackedProject>) => {
     setError(null);
     setPacking(true);
-    onPacked(null);
+    onChange(null);
     try {
-      onPacked(await gather());
+      onChange(await gather());
     } catch (problem) {
       setError((problem as Error).message);
     }
@@ -80,9 +80,9 @@ export function ProjectDrop({ packed, onPacked }: ProjectDropProps) {
           Packed in your browser without node_modules, .git and build output. A .env file is included.
         </Text>
         {isPacking && <Loader size="sm" aria-label="Packing" />}
-        {packed && (
+        {value && (
           <Text size="sm" fw={600} role="status">
-            {packed.label}
+            {value.label}
           </Text>
         )}
         {error !== null && (

@@ -1,27 +1,23 @@
 import {
-  Alert,
-  Button,
   Group,
   Loader,
-  Modal,
   MultiSelect,
   NumberInput,
   SegmentedControl,
   Select,
   SimpleGrid,
-  Stack,
   Text,
   TextInput,
 } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useForm } from "@mantine/form";
 import { useDebouncedValue } from "@mantine/hooks";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 
+import { FormModal } from "../../ui/form-modal.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
-import { useFocusBack } from "../../ui/use-focus-back.ts";
-import { countRows, createExport, destinationsQuery, type ExportBody, projectNamesQuery } from "./queries.ts";
 import { EXPORT_FIELDS } from "./export-fields.ts";
+import { countRows, createExport, destinationsQuery, type ExportBody, projectNamesQuery } from "./queries.ts";
 
 interface ExportFormProps {
   projectId: string | undefined;
@@ -29,7 +25,6 @@ interface ExportFormProps {
   onCreated: (id: string) => void;
 }
 
-type Compression = NonNullable<ExportBody["compression"]>;
 const DAY = 86_400_000;
 
 /** Returns midnight UTC that many days ago, as `datetime-local` expects it. */
@@ -37,162 +32,139 @@ const midnight = (days: number): string =>
   new Date(Math.floor(Date.now() / DAY) * DAY - days * DAY).toISOString().slice(0, 16);
 
 export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
-  useFocusBack();
   const queryClient = useQueryClient();
   const { data: projects = [] } = useQuery(projectNamesQuery);
   const { data: destinations = [] } = useQuery(destinationsQuery);
-  const [project, setProject] = useState<string | null>(projectId ?? null);
-  const [destination, setDestination] = useState<string | null>(null);
-  const [start, setStart] = useState(midnight(7));
-  const [end, setEnd] = useState(midnight(0));
-  const [repeats, setRepeats] = useState(false);
-  const [hours, setHours] = useState<number | string>(24);
-  const [filter, setFilter] = useState("");
-  const [fields, setFields] = useState<string[]>([]);
-  const [compression, setCompression] = useState<Compression>("zstandard");
+  const form = useForm({
+    initialValues: {
+      project: projectId ?? null,
+      destination: null as string | null,
+      frequency: "once",
+      start: midnight(7),
+      end: midnight(0),
+      hours: 24 as number | string,
+      filter: "",
+      fields: [] as NonNullable<ExportBody["export_fields"]>,
+      compression: "zstandard" as NonNullable<ExportBody["compression"]>,
+    },
+  });
+  const { start, end, hours, filter, fields, compression } = form.values;
+  const repeats = form.values.frequency === "repeats";
   const isExperiment = (candidate: (typeof projects)[number]) => candidate.reference_dataset_id !== null;
-  const session = project ?? (projects.find((candidate) => !isExperiment(candidate)) ?? projects[0])?.id ?? "";
   const options = (some: typeof projects) => some.map(({ id, name }) => ({ value: id, label: name }));
-  const place = destination ?? destinations[0]?.id ?? "";
+  const project =
+    form.values.project ?? (projects.find((candidate) => !isExperiment(candidate)) ?? projects[0])?.id ?? "";
+  const destination = form.values.destination ?? destinations[0]?.id ?? "";
   const isDated = start !== "" && (repeats || (end !== "" && end > start));
   const body: ExportBody = {
-    session_id: session,
-    bulk_export_destination_id: place,
+    session_id: project,
+    bulk_export_destination_id: destination,
     start_time: `${start}:00Z`,
     ...(repeats ? { interval_hours: Number(hours) } : { end_time: `${end}:00Z` }),
     filter: filter.trim() === "" ? null : filter.trim(),
     compression,
-    ...(fields.length > 0 && { export_fields: fields as NonNullable<ExportBody["export_fields"]> }),
+    ...(fields.length > 0 && { export_fields: fields }),
   };
-  const create = useMutation({
-    mutationFn: () => createExport(body),
-    async onSuccess({ id }) {
-      await queryClient.invalidateQueries({ queryKey: ["exports"] });
-      onCreated(id);
-    },
-  });
+  const create = async () => {
+    const { id } = await createExport(body);
+    await queryClient.invalidateQueries({ queryKey: ["exports"] });
+    onCreated(id);
+  };
   return (
-    <Modal opened onClose={onClose} title="New export" size="lg" closeButtonProps={{ title: "Close" }}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          create.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <Group grow align="start">
-            <Select
-              label="Project"
-              data={[
-                { group: "Projects", items: options(projects.filter((candidate) => !isExperiment(candidate))) },
-                { group: "Experiments", items: options(projects.filter(isExperiment)) },
-              ].filter(({ items }) => items.length > 0)}
-              value={session}
-              onChange={setProject}
-              allowDeselect={false}
-              searchable
-              required
-            />
-            <Select
-              label="Destination"
-              data={destinations.map(({ id, display_name: name }) => ({ value: id, label: name }))}
-              value={place}
-              onChange={setDestination}
-              allowDeselect={false}
-              required
-            />
-          </Group>
-          {destinations.length === 0 && (
-            <Text size="sm">
-              No destinations yet.{" "}
-              <AnchorLink to="/exports/destinations" search={{ create: true }}>
-                Create one
-              </AnchorLink>
-            </Text>
-          )}
-          <SegmentedControl
-            aria-label="Frequency"
-            data={[
-              { value: "once", label: "Once" },
-              { value: "repeats", label: "Recurring" },
-            ]}
-            value={repeats ? "repeats" : "once"}
-            onChange={(value) => setRepeats(value === "repeats")}
+    <FormModal
+      title="New export"
+      action="Create export"
+      failure="Could not create the export"
+      form={form}
+      isReady={isDated && project !== "" && destination !== ""}
+      onSubmit={create}
+      onClose={onClose}
+    >
+      <Group grow align="start">
+        <Select
+          label="Project"
+          data={[
+            { group: "Projects", items: options(projects.filter((candidate) => !isExperiment(candidate))) },
+            { group: "Experiments", items: options(projects.filter(isExperiment)) },
+          ].filter(({ items }) => items.length > 0)}
+          allowDeselect={false}
+          searchable
+          required
+          {...form.getInputProps("project")}
+          value={project}
+        />
+        <Select
+          label="Destination"
+          data={destinations.map(({ id, display_name: name }) => ({ value: id, label: name }))}
+          allowDeselect={false}
+          required
+          {...form.getInputProps("destination")}
+          value={destination}
+        />
+      </Group>
+      {destinations.length === 0 && (
+        <Text size="sm">
+          No destinations yet.{" "}
+          <AnchorLink to="/exports/destinations" search={{ create: true }}>
+            Create one
+          </AnchorLink>
+        </Text>
+      )}
+      <SegmentedControl
+        aria-label="Frequency"
+        data={[
+          { value: "once", label: "Once" },
+          { value: "repeats", label: "Recurring" },
+        ]}
+        {...form.getInputProps("frequency")}
+      />
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+        <TextInput type="datetime-local" label="From" description="UTC" required {...form.getInputProps("start")} />
+        {repeats ? (
+          <NumberInput
+            label="Interval (hours)"
+            description="Each window is exported when it ends"
+            min={1}
+            max={168}
+            required
+            {...form.getInputProps("hours")}
           />
-          <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-            <TextInput
-              type="datetime-local"
-              label="From"
-              description="UTC"
-              value={start}
-              onChange={(event) => setStart(event.currentTarget.value)}
-              required
-            />
-            {repeats ? (
-              <NumberInput
-                label="Interval (hours)"
-                description="Each window is exported when it ends"
-                value={hours}
-                onChange={setHours}
-                min={1}
-                max={168}
-                required
-              />
-            ) : (
-              <TextInput
-                type="datetime-local"
-                label="To"
-                description="UTC, exclusive"
-                value={end}
-                onChange={(event) => setEnd(event.currentTarget.value)}
-                error={isDated ? undefined : "Must be after the start"}
-                required
-              />
-            )}
-          </SimpleGrid>
+        ) : (
           <TextInput
-            label="Filter"
-            description='For example eq(run_type, "llm"). Leave empty to export all runs.'
-            value={filter}
-            onChange={(event) => setFilter(event.currentTarget.value)}
-            styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+            type="datetime-local"
+            label="To"
+            description="UTC, exclusive"
+            required
+            {...form.getInputProps("end")}
+            error={isDated ? undefined : "Must be after the start"}
           />
-          <Group grow align="start">
-            <MultiSelect
-              label="Columns"
-              description="Leave empty to export all columns"
-              data={EXPORT_FIELDS}
-              value={fields}
-              onChange={setFields}
-              searchable
-              clearable
-            />
-            <Select
-              label="Compression"
-              description="Compression of the Parquet files"
-              data={["zstandard", "snappy", "gzip", "none"]}
-              value={compression}
-              onChange={(value) => value !== null && setCompression(value as Compression)}
-              allowDeselect={false}
-            />
-          </Group>
-          {isDated && session !== "" && <Preview body={body} />}
-          {create.error && (
-            <Alert color="red" role="alert" title="Could not create the export">
-              {create.error.message}
-            </Alert>
-          )}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={create.isPending} disabled={!isDated || session === "" || place === ""}>
-              Create export
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+        )}
+      </SimpleGrid>
+      <TextInput
+        label="Filter"
+        description='For example eq(run_type, "llm"). Leave empty to export all runs.'
+        styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
+        {...form.getInputProps("filter")}
+      />
+      <Group grow align="start">
+        <MultiSelect
+          label="Columns"
+          description="Leave empty to export all columns"
+          data={EXPORT_FIELDS}
+          searchable
+          clearable
+          {...form.getInputProps("fields")}
+        />
+        <Select
+          label="Compression"
+          description="Compression of the Parquet files"
+          data={["zstandard", "snappy", "gzip", "none"]}
+          allowDeselect={false}
+          {...form.getInputProps("compression")}
+        />
+      </Group>
+      {isDated && project !== "" && <Preview body={body} />}
+    </FormModal>
   );
 }
 

@@ -1,5 +1,5 @@
 import { Button, Group, SegmentedControl, Stack, Text, Textarea } from "@mantine/core";
-import { useState } from "react";
+import { useForm, type UseFormReturnType } from "@mantine/form";
 
 import { Content } from "../../ui/messages/content.tsx";
 import { JsonField } from "../../ui/json-field.tsx";
@@ -23,20 +23,14 @@ interface ReviewFormProps {
 
 /** Form for tool calls that need approval, with a decision for each. */
 export function ReviewForm({ review, isBusy, onAnswer }: ReviewFormProps) {
-  const [drafts, setDrafts] = useState(() => review.actions.map(initialDraft));
-  const change = (index: number, next: Partial<Draft>) =>
-    setDrafts(drafts.map((draft, at) => (at === index ? { ...draft, ...next } : draft)));
+  const form = useForm({ initialValues: { drafts: review.actions.map(initialDraft) } });
+  const { drafts } = form.values;
   const isBroken = drafts.some(({ choice, args }) => choice === "edit" && (isBrokenJson(args) || args.trim() === ""));
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        onAnswer(writeAnswer(review, drafts.map(toDecision)));
-      }}
-    >
+    <form onSubmit={form.onSubmit(() => onAnswer(writeAnswer(review, drafts.map(toDecision))))}>
       <Stack gap="sm">
         {review.actions.map((action, index) => (
-          <ActionForm key={index} action={action} draft={drafts[index]!} onChange={(next) => change(index, next)} />
+          <ActionFields key={index} action={action} form={form} index={index} />
         ))}
         <Group>
           <Button type="submit" size="xs" loading={isBusy} disabled={isBroken}>
@@ -48,15 +42,14 @@ export function ReviewForm({ review, isBusy, onAnswer }: ReviewFormProps) {
   );
 }
 
-function ActionForm({
-  action,
-  draft,
-  onChange,
-}: {
+interface ActionFieldsProps {
   action: Action;
-  draft: Draft;
-  onChange: (next: Partial<Draft>) => void;
-}) {
+  form: UseFormReturnType<{ drafts: Draft[] }>;
+  index: number;
+}
+
+function ActionFields({ action, form, index }: ActionFieldsProps) {
+  const { choice, args } = form.values.drafts[index]!;
   return (
     <Stack gap="xs">
       {action.description !== null && <Content content={action.description} isPlain />}
@@ -64,26 +57,23 @@ function ActionForm({
       <SegmentedControl
         size="xs"
         aria-label={`Decision for ${action.name}`}
-        data={action.choices.map((choice) => ({ value: choice, label: LABELS[choice] ?? choice }))}
-        value={draft.choice}
-        onChange={(choice) => onChange({ choice })}
+        data={action.choices.map((value) => ({ value, label: LABELS[value] ?? value }))}
         style={{ alignSelf: "flex-start" }}
+        {...form.getInputProps(`drafts.${index}.choice`)}
       />
-      {draft.choice === "edit" && (
+      {choice === "edit" && (
         <JsonField
           label={`Edited arguments of ${action.name}`}
-          value={draft.args}
-          error={isBrokenJson(draft.args) ? "Invalid JSON" : null}
-          onChange={(args) => onChange({ args })}
+          {...form.getInputProps(`drafts.${index}.args`)}
+          error={isBrokenJson(args) ? "Invalid JSON" : null}
         />
       )}
-      {(draft.choice === "reject" || draft.choice === "respond") && (
+      {(choice === "reject" || choice === "respond") && (
         <Textarea
-          label={draft.choice === "reject" ? "Reason (sent to the agent)" : "Response"}
+          label={choice === "reject" ? "Reason (sent to the agent)" : "Response"}
           autosize
           minRows={1}
-          value={draft.message}
-          onChange={({ currentTarget }) => onChange({ message: currentTarget.value })}
+          {...form.getInputProps(`drafts.${index}.message`)}
         />
       )}
       {action.choices.length === 0 && (

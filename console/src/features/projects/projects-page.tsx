@@ -190,7 +190,7 @@ export function ProjectsPage() {
           onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
         />
       )}
-      <EditProject project={edited} onClose={() => setEdited(null)} />
+      {edited !== null && <EditProject project={edited} onClose={() => setEdited(null)} />}
       {dialog}
     </Page>
   );

@@ -111,7 +111,7 @@ function Actions({ projectId }: { projectId: string }) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <EditProject project={isEdited && project ? project : null} onClose={() => setEdited(false)} />
+      {isEdited && project && <EditProject project={project} onClose={() => setEdited(false)} />}
       {dialog}
     </>
   );

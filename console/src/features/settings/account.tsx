@@ -1,7 +1,7 @@
 import { Alert, Button, Group, PasswordInput, Stack, Text } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { storeCsrfToken, storeKey, storeWorkspace, readKey } from "../../api/credentials.ts";
@@ -44,26 +44,18 @@ export function Account() {
 }
 
 function PasswordForm() {
-  const [current, setCurrent] = useState("");
-  const [next, setNext] = useState("");
-  const [again, setAgain] = useState("");
+  const form = useForm({ initialValues: { current: "", next: "", again: "" } });
+  const { current, next, again } = form.values;
   const change = useMutation({
     mutationFn: () =>
       traceApi.POST("/api/v1/auth/password", { body: { current_password: current, new_password: next } }),
     onSuccess() {
       notifyDone("Password changed. Your other sessions were signed out.");
-      setCurrent("");
-      setNext("");
-      setAgain("");
+      form.reset();
     },
   });
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        change.mutate();
-      }}
-    >
+    <form onSubmit={form.onSubmit(() => change.mutate())}>
       <Stack gap="sm">
         <Text component="h2" fw={600}>
           Password
@@ -71,24 +63,16 @@ function PasswordForm() {
         <PasswordInput
           label="Current password"
           autoComplete="current-password"
-          value={current}
-          onChange={(event) => setCurrent(event.currentTarget.value)}
           required
+          {...form.getInputProps("current")}
         />
-        <PasswordInput
-          label="New password"
-          autoComplete="new-password"
-          value={next}
-          onChange={(event) => setNext(event.currentTarget.value)}
-          required
-        />
+        <PasswordInput label="New password" autoComplete="new-password" required {...form.getInputProps("next")} />
         <PasswordInput
           label="Confirm password"
           autoComplete="new-password"
-          value={again}
-          onChange={(event) => setAgain(event.currentTarget.value)}
-          error={again !== "" && again !== next ? "The passwords do not match" : null}
           required
+          {...form.getInputProps("again")}
+          error={again !== "" && again !== next ? "The passwords do not match" : null}
         />
         {change.error && (
           <Alert color="red" role="alert">

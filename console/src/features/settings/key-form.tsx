@@ -1,11 +1,11 @@
 import { Checkbox, Select, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { rolesQuery } from "./queries.ts";
-import { formatRole } from "./workspaces.tsx";
+import { roleOptions } from "./workspaces.tsx";
 
 interface KeyFormProps {
   kind: "service" | "personal";
@@ -24,11 +24,10 @@ const LIFETIMES = [
 
 export function KeyForm({ kind, onClose, onCreated }: KeyFormProps) {
   const { data: roles = [] } = useQuery(rolesQuery);
-  const [description, setDescription] = useState("");
-  const [days, setDays] = useState("90");
-  const [isReadOnly, setOnlyReads] = useState(false);
-  const [role, setRole] = useState<string | null>(null);
-  const create = async () => {
+  const form = useForm({
+    initialValues: { description: "", days: "90", role: null as string | null, isReadOnly: false },
+  });
+  const create = async ({ description, days, role, isReadOnly }: typeof form.values) => {
     const body = {
       description: description.trim(),
       read_only: isReadOnly,
@@ -45,41 +44,23 @@ export function KeyForm({ kind, onClose, onCreated }: KeyFormProps) {
     <FormModal
       title={kind === "service" ? "New service key" : "New personal key"}
       action="Create key"
-      isReady={description.trim() !== ""}
+      form={form}
+      isReady={form.values.description.trim() !== ""}
       onSubmit={create}
       onClose={onClose}
     >
-      <TextInput
-        label="Description"
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
-        required
-        data-autofocus
-      />
-      <Select
-        label="Expires"
-        data={LIFETIMES}
-        value={days}
-        onChange={(value) => setDays(value ?? "")}
-        allowDeselect={false}
-      />
+      <TextInput label="Description" required data-autofocus {...form.getInputProps("description")} />
+      <Select label="Expires" data={LIFETIMES} allowDeselect={false} {...form.getInputProps("days")} />
       {kind === "service" && (
         <Select
           label="Role"
           placeholder="Workspace admin"
-          data={roles
-            .filter(({ access_scope: scope }) => scope === "workspace")
-            .map(({ id, display_name: label }) => ({ value: id, label: formatRole(label) }))}
-          value={role}
-          onChange={setRole}
+          data={roleOptions(roles, "workspace")}
           clearable
+          {...form.getInputProps("role")}
         />
       )}
-      <Checkbox
-        label="Read-only"
-        checked={isReadOnly}
-        onChange={(event) => setOnlyReads(event.currentTarget.checked)}
-      />
+      <Checkbox label="Read-only" {...form.getInputProps("isReadOnly", { type: "checkbox" })} />
     </FormModal>
   );
 }

@@ -13,7 +13,7 @@ import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { InviteForm } from "./invite-form.tsx";
 import { membersQuery, organizationQuery, rolesQuery } from "./queries.ts";
-import { formatRole } from "./workspaces.tsx";
+import { formatRole, roleOptions } from "./workspaces.tsx";
 
 /** Row for a member or an invitation. */
 interface Person {
@@ -46,9 +46,7 @@ export function Members() {
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!all) return <Loading rows={4} />;
   const manages = organization?.permissions.includes("organization:manage") === true;
-  const choices = roles
-    .filter(({ access_scope: scope }) => scope === "organization")
-    .map(({ id, display_name: label }) => ({ value: id, label: formatRole(label) }));
+  const choices = roleOptions(roles, "organization");
   const people: Person[] = [
     ...all.members.map((member) => ({
       id: member.id,
@@ -168,15 +166,7 @@ export function Members() {
           ]}
         />
       )}
-      {isInviting && (
-        <InviteForm
-          onClose={() => setInviting(false)}
-          onInvited={async () => {
-            await refresh();
-            setInviting(false);
-          }}
-        />
-      )}
+      {isInviting && <InviteForm onClose={() => setInviting(false)} onInvited={refresh} />}
       {dialog}
     </>
   );

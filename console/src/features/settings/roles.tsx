@@ -1,4 +1,5 @@
 import { Accordion, Badge, Button, Checkbox, Group, SimpleGrid, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -103,14 +104,7 @@ export function Roles() {
         ))}
       </Accordion>
       {edited !== null && (
-        <RoleForm
-          role={edited === "new" ? null : edited}
-          onClose={() => setEdited(null)}
-          onSaved={async () => {
-            await refresh();
-            setEdited(null);
-          }}
-        />
+        <RoleForm role={edited === "new" ? null : edited} onClose={() => setEdited(null)} onSaved={refresh} />
       )}
       {dialog}
     </>
@@ -125,40 +119,39 @@ interface RoleFormProps {
 
 function RoleForm({ role, onClose, onSaved }: RoleFormProps) {
   const { data: permissions = [] } = useQuery(permissionsQuery);
-  const [name, setName] = useState(role?.display_name ?? "");
-  const [description, setDescription] = useState(role?.description ?? "");
-  const [chosen, setChosen] = useState<string[]>(role?.permissions ?? []);
-  const save = async () => {
-    const body = { display_name: name.trim(), description, permissions: chosen as Permission[] };
+  const form = useForm({
+    initialValues: {
+      name: role?.display_name ?? "",
+      description: role?.description ?? "",
+      permissions: role?.permissions ?? [],
+    },
+  });
+  const save = async (values: typeof form.values) => {
+    const body = {
+      display_name: values.name.trim(),
+      description: values.description,
+      permissions: values.permissions as Permission[],
+    };
     if (role === null) await traceApi.POST("/api/v1/orgs/current/roles", { body });
     else await traceApi.PATCH("/api/v1/orgs/current/roles/{role_id}", { params: { path: { role_id: role.id } }, body });
     await onSaved();
+    onClose();
   };
   return (
     <FormModal
       title={role === null ? "New role" : `Edit ${role.display_name}`}
       action="Save"
-      isReady={name.trim() !== "" && chosen.length > 0}
+      form={form}
+      isReady={form.values.name.trim() !== "" && form.values.permissions.length > 0}
       onSubmit={save}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        required
-        data-autofocus
-      />
-      <Textarea
-        label="Description"
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
-        autosize
-      />
-      <Checkbox.Group label="Permissions" value={chosen} onChange={setChosen}>
+      <TextInput label="Name" required data-autofocus {...form.getInputProps("name")} />
+      <Textarea label="Description" autosize {...form.getInputProps("description")} />
+      <Checkbox.Group label="Permissions" {...form.getInputProps("permissions")}>
         <SimpleGrid cols={{ base: 1, sm: 2 }} mt="xs" spacing="xs">
-          {permissions.map(({ name: permission, description: about }) => (
-            <Checkbox key={permission} value={permission} label={permission} description={about} />
+          {permissions.map(({ name, description }) => (
+            <Checkbox key={name} value={name} label={name} description={description} />
           ))}
         </SimpleGrid>
       </Checkbox.Group>

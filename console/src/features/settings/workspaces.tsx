@@ -1,4 +1,5 @@
 import { Button, Group, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { IconPencil, IconPlus, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
@@ -11,7 +12,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FormModal } from "../../ui/form-modal.tsx";
-import { organizationQuery, identityQuery, type Workspace, workspacesQuery } from "./queries.ts";
+import { organizationQuery, identityQuery, type Role, type Workspace, workspacesQuery } from "./queries.ts";
 
 export function Workspaces() {
   const queryClient = useQueryClient();
@@ -105,29 +106,22 @@ export function Workspaces() {
         ]}
       />
       {named !== null && (
-        <NameForm
-          workspace={named === "new" ? null : named}
-          onClose={() => setNamed(null)}
-          onSaved={async () => {
-            await refresh();
-            setNamed(null);
-          }}
-        />
+        <WorkspaceForm workspace={named === "new" ? null : named} onClose={() => setNamed(null)} onSaved={refresh} />
       )}
       {dialog}
     </>
   );
 }
 
-interface NameFormProps {
+interface WorkspaceFormProps {
   workspace: Workspace | null;
   onClose: () => void;
   onSaved: () => Promise<void>;
 }
 
-function NameForm({ workspace, onClose, onSaved }: NameFormProps) {
-  const [name, setName] = useState(workspace?.display_name ?? "");
-  const save = async () => {
+function WorkspaceForm({ workspace, onClose, onSaved }: WorkspaceFormProps) {
+  const form = useForm({ initialValues: { name: workspace?.display_name ?? "" } });
+  const save = async ({ name }: typeof form.values) => {
     const body = { display_name: name.trim() };
     if (workspace === null) await traceApi.POST("/api/v1/workspaces", { body });
     else {
@@ -135,22 +129,18 @@ function NameForm({ workspace, onClose, onSaved }: NameFormProps) {
       await traceApi.PATCH("/api/v1/workspaces/{workspace_id}", { params, body });
     }
     await onSaved();
+    onClose();
   };
   return (
     <FormModal
       title={workspace === null ? "New workspace" : `Rename ${workspace.display_name}`}
       action={workspace === null ? "Create" : "Rename"}
-      isReady={name.trim() !== ""}
+      form={form}
+      isReady={form.values.name.trim() !== ""}
       onSubmit={save}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-        required
-        data-autofocus
-      />
+      <TextInput label="Name" required data-autofocus {...form.getInputProps("name")} />
     </FormModal>
   );
 }
@@ -165,3 +155,9 @@ export const formatRole = (role: string | null): string =>
           .replaceAll("_", " ")
           .replace(/^./, (first) => first.toUpperCase())
       : role;
+
+/** Options of a select for the roles of one scope. */
+export const roleOptions = (roles: Role[], scope: Role["access_scope"]) =>
+  roles
+    .filter(({ access_scope: accessScope }) => accessScope === scope)
+    .map(({ id, display_name: name }) => ({ value: id, label: formatRole(name) }));

@@ -1,10 +1,10 @@
-import { Alert, Button, Group, Modal, NumberInput, Stack, TextInput } from "@mantine/core";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { NumberInput, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useQueryClient } from "@tanstack/react-query";
 
 import { agentApi } from "../../api/clients.ts";
+import { FormModal } from "../../ui/form-modal.tsx";
 import { JsonField, readObject, writeJson } from "../../ui/json-field.tsx";
-import { useFocusBack } from "../../ui/use-focus-back.ts";
 import type { Item } from "./queries.ts";
 
 interface ItemFormProps {
@@ -17,82 +17,55 @@ interface ItemFormProps {
 }
 
 export function ItemForm({ server, namespace, item, onClose, onSaved }: ItemFormProps) {
-  useFocusBack();
   const queryClient = useQueryClient();
-  const [path, setPath] = useState(namespace.join("."));
-  const [key, setKey] = useState(item?.key ?? "");
-  const [value, setValue] = useState(writeJson(item?.value ?? {}));
-  const [ttl, setTtl] = useState<number | string>("");
-  const save = useMutation({
-    async mutationFn() {
-      const target = { namespace: item ? namespace : path.split(".").map((label) => label.trim()), key: key.trim() };
-      const body = { ...target, value: readObject(value, "Value"), ...(typeof ttl === "number" && { ttl }) };
-      await agentApi(server).PUT("/store/items", { body });
-      return target;
-    },
-    async onSuccess(saved) {
-      await queryClient.invalidateQueries({ queryKey: ["agent", server, "store"] });
-      onSaved(saved);
+  const form = useForm({
+    initialValues: {
+      path: namespace.join("."),
+      key: item?.key ?? "",
+      value: writeJson(item?.value ?? {}),
+      ttl: "" as number | string,
     },
   });
+  const save = async ({ path, key, value, ttl }: typeof form.values) => {
+    const target = { namespace: item ? namespace : path.split(".").map((label) => label.trim()), key: key.trim() };
+    const body = { ...target, value: readObject(value, "Value"), ...(typeof ttl === "number" && { ttl }) };
+    await agentApi(server).PUT("/store/items", { body });
+    await queryClient.invalidateQueries({ queryKey: ["agent", server, "store"] });
+    onSaved(target);
+  };
   return (
-    <Modal
-      opened
-      onClose={onClose}
+    <FormModal
       title={item ? `Edit ${item.key}` : "New item"}
-      size="lg"
-      closeButtonProps={{ title: "Close" }}
+      action="Save"
+      form={form}
+      onSubmit={save}
+      onClose={onClose}
     >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          save.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          {!item && (
-            <>
-              <TextInput
-                label="Namespace"
-                description="Labels separated by dots: memories.user-1"
-                value={path}
-                onChange={(event) => setPath(event.currentTarget.value)}
-                required
-                data-autofocus
-              />
-              <TextInput
-                label="Key"
-                description="An existing item with this key is overwritten."
-                value={key}
-                onChange={(event) => setKey(event.currentTarget.value)}
-                required
-              />
-            </>
-          )}
-          <JsonField label="Value" value={value} onChange={setValue} minHeight="10rem" />
-          <NumberInput
-            label="TTL, minutes"
-            description="Leave empty for the project's store.ttl, if it is set."
-            value={ttl}
-            onChange={setTtl}
-            min={0.1}
-            max={52_560_000}
+      {!item && (
+        <>
+          <TextInput
+            label="Namespace"
+            description="Labels separated by dots: memories.user-1"
+            required
+            data-autofocus
+            {...form.getInputProps("path")}
           />
-          {save.error && (
-            <Alert color="red" role="alert">
-              {save.error.message}
-            </Alert>
-          )}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={save.isPending}>
-              Save
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+          <TextInput
+            label="Key"
+            description="An existing item with this key is overwritten."
+            required
+            {...form.getInputProps("key")}
+          />
+        </>
+      )}
+      <JsonField label="Value" minHeight="10rem" {...form.getInputProps("value")} />
+      <NumberInput
+        label="TTL, minutes"
+        description="Leave empty for the project's store.ttl, if it is set."
+        min={0.1}
+        max={52_560_000}
+        {...form.getInputProps("ttl")}
+      />
+    </FormModal>
   );
 }

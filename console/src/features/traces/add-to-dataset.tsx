@@ -1,114 +1,84 @@
-import { Alert, Button, Group, Modal, SegmentedControl, Select, Stack, Text, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { SegmentedControl, Select, Text, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
+import { FormModal } from "../../ui/form-modal.tsx";
 import { notifyDone } from "../../ui/notify.ts";
-import { useFocusBack } from "../../ui/use-focus-back.ts";
 import type { Run } from "../runs/run-record.ts";
 
 /** Form that copies the run's inputs and outputs to a new example of a dataset, with a reference to the run. */
 export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }) {
-  useFocusBack();
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [mode, setMode] = useState<"known" | "new">("known");
-  const [datasetId, setDatasetId] = useState<string | null>(null);
-  const [name, setName] = useState("");
-  const [split, setSplit] = useState("");
+  const form = useForm({ initialValues: { mode: "known", datasetId: null as string | null, name: "", split: "" } });
+  const isKnown = form.values.mode === "known";
   const datasets = useQuery({
     queryKey: ["datasets", "all"],
     queryFn: ({ signal }) =>
       data(traceApi.GET("/api/v1/datasets", { params: { query: { limit: "100", sort_by: "modified_at" } }, signal })),
   });
-  const add = useMutation({
-    mutationFn: async () => {
-      const id =
-        mode === "known"
-          ? datasetId!
-          : (await data(traceApi.POST("/api/v1/datasets", { body: { name: name.trim() } }))).id;
-      await data(
-        traceApi.POST("/api/v1/examples", {
-          body: {
-            dataset_id: id,
-            source_run_id: run.id,
-            use_source_run_io: true,
-            ...(split.trim() !== "" && { split: split.trim() }),
-          },
-        }),
-      );
-      return id;
-    },
-    onSuccess: async (id) => {
-      onClose();
-      notifyDone("Example added");
-      await Promise.all([
-        client.invalidateQueries({ queryKey: ["datasets"] }),
-        client.invalidateQueries({ queryKey: ["dataset", id] }),
-        client.invalidateQueries({ queryKey: ["run", run.id] }),
-      ]);
-      await navigate({ to: "/datasets/$datasetId", params: { datasetId: id } });
-    },
-  });
-  const isReady = mode === "known" ? datasetId !== null : name.trim() !== "";
+  const add = async ({ datasetId, name, split }: typeof form.values) => {
+    const id = isKnown
+      ? datasetId!
+      : (await data(traceApi.POST("/api/v1/datasets", { body: { name: name.trim() } }))).id;
+    await data(
+      traceApi.POST("/api/v1/examples", {
+        body: {
+          dataset_id: id,
+          source_run_id: run.id,
+          use_source_run_io: true,
+          ...(split.trim() !== "" && { split: split.trim() }),
+        },
+      }),
+    );
+    onClose();
+    notifyDone("Example added");
+    await Promise.all([
+      client.invalidateQueries({ queryKey: ["datasets"] }),
+      client.invalidateQueries({ queryKey: ["dataset", id] }),
+      client.invalidateQueries({ queryKey: ["run", run.id] }),
+    ]);
+    await navigate({ to: "/datasets/$datasetId", params: { datasetId: id } });
+  };
   return (
-    <Modal opened onClose={onClose} title="Add to dataset" closeButtonProps={{ title: "Close" }}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (isReady) add.mutate();
-        }}
-      >
-        <Stack gap="sm">
-          <SegmentedControl
-            size="xs"
-            aria-label="Existing or new dataset"
-            value={mode}
-            onChange={(next) => setMode(next as "known" | "new")}
-            data={[
-              { value: "known", label: "Existing" },
-              { value: "new", label: "New" },
-            ]}
-          />
-          {mode === "known" ? (
-            <Select
-              label="Dataset"
-              searchable
-              placeholder={datasets.isPending ? "Loading…" : "Select a dataset"}
-              nothingFoundMessage="No matching datasets"
-              data={(datasets.data ?? []).map((dataset) => ({ value: dataset.id, label: dataset.name }))}
-              value={datasetId}
-              onChange={setDatasetId}
-              error={datasets.error?.message}
-            />
-          ) : (
-            <TextInput label="Name" required value={name} onChange={({ currentTarget: { value } }) => setName(value)} />
-          )}
-          <TextInput
-            label="Split"
-            placeholder="base"
-            value={split}
-            onChange={({ currentTarget: { value } }) => setSplit(value)}
-          />
-          <Text size="xs" c="dimmed">
-            The run&apos;s input becomes the example&apos;s input, its output the reference output.
-          </Text>
-          {add.error && (
-            <Alert color="red" role="alert" title="Could not add the example">
-              {add.error.message}
-            </Alert>
-          )}
-          <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" disabled={!isReady} loading={add.isPending}>
-              Add
-            </Button>
-          </Group>
-        </Stack>
-      </form>
-    </Modal>
+    <FormModal
+      title="Add to dataset"
+      action="Add"
+      size="md"
+      failure="Could not add the example"
+      form={form}
+      isReady={isKnown ? form.values.datasetId !== null : form.values.name.trim() !== ""}
+      onSubmit={add}
+      onClose={onClose}
+    >
+      <SegmentedControl
+        size="xs"
+        aria-label="Existing or new dataset"
+        data={[
+          { value: "known", label: "Existing" },
+          { value: "new", label: "New" },
+        ]}
+        {...form.getInputProps("mode")}
+      />
+      {isKnown ? (
+        <Select
+          label="Dataset"
+          searchable
+          placeholder={datasets.isPending ? "Loading…" : "Select a dataset"}
+          nothingFoundMessage="No matching datasets"
+          data={(datasets.data ?? []).map((dataset) => ({ value: dataset.id, label: dataset.name }))}
+          {...form.getInputProps("datasetId")}
+          error={datasets.error?.message}
+        />
+      ) : (
+        <TextInput label="Name" required {...form.getInputProps("name")} />
+      )}
+      <TextInput label="Split" placeholder="base" {...form.getInputProps("split")} />
+      <Text size="xs" c="dimmed">
+        The run&apos;s input becomes the example&apos;s input, its output the reference output.
+      </Text>
+    </FormModal>
   );
 }

@@ -1,7 +1,7 @@
 import { ActionIcon, Alert, Button, Group, NumberInput, Paper, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { useForm } from "@mantine/form";
 import { IconThumbDown, IconThumbUp, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
@@ -115,10 +115,10 @@ export function FeedbackList({ feedback, onRemove }: { feedback: Feedback[]; onR
 
 function FeedbackForm({ run }: { run: Run }) {
   const client = useQueryClient();
-  const [key, setKey] = useState("user_score");
-  const [score, setScore] = useState<number | string>("");
-  const [value, setValue] = useState("");
-  const [comment, setComment] = useState("");
+  const form = useForm({
+    initialValues: { key: "user_score", score: "" as number | string, value: "", comment: "" },
+  });
+  const { key, score, value, comment } = form.values;
   const submit = useMutation({
     mutationFn: (request: { score: number | null }) =>
       data(
@@ -137,9 +137,7 @@ function FeedbackForm({ run }: { run: Run }) {
         }),
       ),
     onSuccess: async () => {
-      setScore("");
-      setValue("");
-      setComment("");
+      form.setValues({ score: "", value: "", comment: "" });
       await Promise.all([
         client.invalidateQueries({ queryKey: ["feedback", run.id] }),
         client.invalidateQueries({ queryKey: ["runs"] }),
@@ -149,32 +147,12 @@ function FeedbackForm({ run }: { run: Run }) {
   const typed = score === "" ? null : Number(score);
   const isEmpty = typed === null && value.trim() === "" && comment.trim() === "";
   return (
-    <form
-      aria-label="Add feedback"
-      onSubmit={(event) => {
-        event.preventDefault();
-        submit.mutate({ score: typed });
-      }}
-    >
+    <form aria-label="Add feedback" onSubmit={form.onSubmit(() => submit.mutate({ score: typed }))}>
       <Stack gap="xs">
         <Group gap="xs" align="flex-end">
-          <TextInput
-            label="Key"
-            size="xs"
-            required
-            w={150}
-            maxLength={180}
-            value={key}
-            onChange={({ currentTarget: { value: text } }) => setKey(text)}
-          />
-          <NumberInput label="Score" size="xs" w={90} value={score} onChange={setScore} />
-          <TextInput
-            label="Value"
-            size="xs"
-            w={130}
-            value={value}
-            onChange={({ currentTarget: { value: text } }) => setValue(text)}
-          />
+          <TextInput label="Key" size="xs" required w={150} maxLength={180} {...form.getInputProps("key")} />
+          <NumberInput label="Score" size="xs" w={90} {...form.getInputProps("score")} />
+          <TextInput label="Value" size="xs" w={130} {...form.getInputProps("value")} />
           <ActionIcon
             variant="default"
             size={30}
@@ -194,15 +172,7 @@ function FeedbackForm({ run }: { run: Run }) {
             <IconThumbDown size={16} />
           </ActionIcon>
         </Group>
-        <Textarea
-          label="Comment"
-          size="xs"
-          autosize
-          minRows={1}
-          maxRows={8}
-          value={comment}
-          onChange={({ currentTarget: { value: text } }) => setComment(text)}
-        />
+        <Textarea label="Comment" size="xs" autosize minRows={1} maxRows={8} {...form.getInputProps("comment")} />
         {submit.error && (
           <Alert color="red" role="alert" title="Could not save the feedback">
             {submit.error.message}
