@@ -1,8 +1,9 @@
 // npm run bench -- tenants: service to a workspace while its neighbour, on the same trace platform, sends slow
 // searches, floods ingest, or has 10,000 exports queued. The same requests are first measured alone. Options: --quick
 // (smaller, shorter), --seconds N (per phase), --runs N (of the neighbour), --exports N. Exits with 1 when a p95 is
-// more than twice the one measured alone.
-import { execFile, spawn } from "node:child_process";
+// more than twice the one measured alone. The neighbour's client is a process of the lowest scheduling priority, since
+// it represents other machines, whose processor time is not the platform's.
+import { execFile, fork, spawn } from "node:child_process";
 import { once } from "node:events";
 import { randomUUID } from "node:crypto";
 import { cpus, loadavg } from "node:os";
@@ -11,11 +12,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
 
-import { Pool } from "undici";
-
-import { multipartBody } from "./ingest-load.ts";
+import type { Load } from "./neighbour.ts";
 import { removeDirectory, startTrace, temporaryDirectory, type TraceUnderTest } from "./servers.ts";
 import { median, percentile } from "./statistics.ts";
+import { type Answer, WorkspaceClient } from "./workspace-client.ts";
 
 const { values: options } = parseArgs({
   allowPositionals: true,
@@ -39,62 +39,15 @@ const script = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const run = (name: string, ...args: string[]) =>
   promisify(execFile)(process.execPath, ["--import", "tsx", script(name), ...args]);
 
-interface Answer {
-  id: string;
-  tenant_id: string;
-  status: string;
-}
-
-/** A workspace's client. Responses for overload (429, 503) are counted and are not failures. */
-class Client {
-  readonly #pool: Pool;
-  readonly #headers: Record<string, string>;
-  refused = 0;
-
-  constructor(server: TraceUnderTest, workspaceId: string) {
-    this.#pool = new Pool(server.url, { connections: CONNECTIONS });
-    this.#headers = { "x-api-key": server.firstKey, "x-tenant-id": workspaceId };
-  }
-
-  async ask(method: "GET" | "POST", path: string, body?: object): Promise<Answer> {
-    const type = { "content-type": "application/json" };
-    return await this.#send(method, path, type, body && JSON.stringify(body));
-  }
-
-  async ingest({ body, type } = multipartBody("bench")): Promise<void> {
-    await this.#send("POST", "/runs/multipart", { "content-type": type }, body);
-  }
-
-  async #send(
-    method: "GET" | "POST",
-    path: string,
-    more: Record<string, string>,
-    body?: string | Buffer,
-  ): Promise<Answer> {
-    const headers = { ...this.#headers, ...more };
-    const response = await this.#pool.request({
-      method,
-      path,
-      headers,
-      ...(body && { body }),
-      headersTimeout: 120_000,
-    });
-    const text = await response.body.text();
-    if (response.statusCode === 429 || response.statusCode === 503) this.refused++;
-    else if (response.statusCode >= 400 && response.statusCode !== 422)
-      throw new Error(`${method} ${path}: ${response.statusCode} ${text}`);
-    return (text.startsWith("{") ? JSON.parse(text) : {}) as Answer;
-  }
-
-  close(): Promise<void> {
-    return this.#pool.close();
-  }
-}
-
 type Samples = Record<string, number[]>;
 
 /** Runs the typical requests of a workspace sequentially. */
-async function measure(client: Client, project: string, destination: string, seconds: number): Promise<Samples> {
+async function measure(
+  client: WorkspaceClient,
+  project: string,
+  destination: string,
+  seconds: number,
+): Promise<Samples> {
   const samples: Samples = {};
   const timed = async (name: string, work: () => Promise<unknown>) => {
     const startedAt = performance.now();
@@ -129,22 +82,24 @@ async function measure(client: Client, project: string, destination: string, sec
   return samples;
 }
 
-/** Repeats work on every connection for the duration of the measurement. */
-async function beside(work: () => Promise<unknown>, measured: () => Promise<Samples>): Promise<Samples> {
-  let isOver = false;
-  const load = Array.from({ length: CONNECTIONS }, async () => {
-    while (!isOver) await work();
-  });
+/** Measures while the neighbour's process repeats its work on every connection. */
+async function beside(load: Load, measured: () => Promise<Samples>): Promise<Samples> {
+  const neighbour = fork(script("neighbour.ts"), { execArgv: ["--import", "tsx"] });
+  neighbour.send(load);
+  await once(neighbour, "message");
   await sleep(2000);
   try {
     return await measured();
   } finally {
-    isOver = true;
-    await Promise.all(load);
+    const ended = once(neighbour, "message");
+    neighbour.send("stop");
+    const [refused] = (await ended) as [number];
+    refusedNeighbour += refused;
   }
 }
 
 const directory = await temporaryDirectory();
+let refusedNeighbour = 0;
 const busyBefore = loadavg()[0]!;
 const store = spawn(process.execPath, ["--import", "tsx", script("store.ts")], { stdio: ["pipe", "pipe", "inherit"] });
 let server: TraceUnderTest | undefined;
@@ -184,20 +139,13 @@ try {
   await run("seed-runs.ts", chdb, quietId, quiet.id, String(RUNS / 10), randomUUID());
   server = { ...(await startTrace(directory, "trace", ENV)), firstKey };
 
-  const neighbour = new Client(server, busy.tenant_id);
-  const client = new Client(server, quietId);
+  const credentials = { url: server.url, key: firstKey, workspaceId: busy.tenant_id, connections: CONNECTIONS };
+  const client = new WorkspaceClient({ ...credentials, workspaceId: quietId });
   const ask = () => measure(client, quiet.id, destinations.quiet, SECONDS);
-  const words = Array.from({ length: 20 }, (_, n) => `search("no such words ${n}")`).join(", ");
-  const slow = () =>
-    neighbour.ask("POST", "/runs/stats", { session: [busy.id], filter: `or(${words}, search("${randomUUID()}"))` });
   await measure(client, quiet.id, destinations.quiet, 3);
   const phases: [name: string, samples: Samples][] = [["alone", await ask()]];
-  phases.push(["beside slow searches", await beside(slow, ask)]);
-  // generated in advance, as it would slow down the measuring client
-  const bodies = Array.from({ length: 200 }, () => multipartBody("bench"));
-  let sent = 0;
-  const flood = () => neighbour.ingest(bodies[sent++ % bodies.length]);
-  phases.push(["beside an ingest flood", await beside(flood, ask)]);
+  phases.push(["beside slow searches", await beside({ ...credentials, kind: "searches", project: busy.id }, ask)]);
+  phases.push(["beside an ingest flood", await beside({ ...credentials, kind: "ingest", project: busy.id }, ask)]);
   const now = Date.now();
   const wish = {
     bulk_export_destination_id: destinations.busy,
@@ -205,13 +153,14 @@ try {
     start_time: new Date(now - 30 * 86_400_000).toISOString(),
     end_time: new Date(now).toISOString(),
   };
+  const neighbour = new WorkspaceClient(credentials);
   let queued = 0;
   const queue = async () => {
     while (queued++ < EXPORTS) await neighbour.ask("POST", "/api/v1/bulk-exports", wish);
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, queue));
   phases.push([`beside ${EXPORTS} queued exports`, await ask()]);
-  report(phases, neighbour.refused, client.refused);
+  report(phases, client.refused);
   await Promise.all([neighbour.close(), client.close()]);
 } finally {
   await server?.stop();
@@ -219,7 +168,7 @@ try {
   await removeDirectory(directory);
 }
 
-function report(phases: [string, Samples][], refusedNeighbour: number, refused: number): void {
+function report(phases: [string, Samples][], refused: number): void {
   const [, alone] = phases[0]!;
   console.log(
     `Node ${process.version}, ${cpus().length} cores, clients on the same machine; the neighbour has ${RUNS} runs and ` +

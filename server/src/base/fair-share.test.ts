@@ -32,7 +32,7 @@ function createShare(processors = 4) {
 }
 
 const BELOW = { priority: "1" };
-const ABOVE = { priority: "2", max_threads: 2 };
+const ABOVE = { priority: "2", max_threads: 2, os_thread_priority: "19" };
 const UNLIMITED = { priority: "2" };
 
 test("preempts a tenant that uses more than the mean, and halves its processors", async () => {
@@ -104,7 +104,7 @@ test("rounds half of one processor up to one", async () => {
   const { spend } = createShare(1);
   await spend("light", 50);
   await spend("heavy", 5000);
-  expect(await spend("heavy", 50)).toEqual({ priority: "2", max_threads: 1 });
+  expect(await spend("heavy", 50)).toEqual({ priority: "2", max_threads: 1, os_thread_priority: "19" });
 });
 
 test("background work waits for preferred statements for a tenth of a second", async () => {

@@ -16,6 +16,8 @@ export interface FairShareOptions {
 export interface ShareSettings {
   priority: "1" | "2";
   max_threads?: number;
+  /** Nice value of its threads; ignored by an engine that lacks CAP_SYS_NICE. */
+  os_thread_priority?: string;
 }
 
 interface Tenant {
@@ -44,6 +46,8 @@ const HALF_LIFE_MS = 30_000;
 const ACTIVE_MS = 10_000;
 /** A tenant that was idle for this long has no history; its first statement is not preferred. */
 const FORGET_MS = 600_000;
+/** Nice value of threads of statements above the share, which leaves the cores to other threads of the platform. */
+const LOWEST_PRIORITY = "19";
 /** Longest pause of background work of a tenant above its share for preferred statements, each time. */
 const YIELD_MS = 250;
 /** A request is several statements: this long after one the next is expected. */
@@ -79,7 +83,10 @@ export class FairShare {
     try {
       return await statement({
         priority: entry.isPreferred ? "1" : "2",
-        ...(isAbove && { max_threads: Math.max(1, Math.floor(this.#processors / 2)) }),
+        ...(isAbove && {
+          max_threads: Math.max(1, Math.floor(this.#processors / 2)),
+          os_thread_priority: LOWEST_PRIORITY,
+        }),
       });
     } finally {
       tenant.seenAt = this.#advance();

@@ -143,19 +143,21 @@ test("an idle store has no log tables", async () => {
 
 test("passes the priority and the threads of a tenant's share to the engine", async () => {
   const ask = async (tenant: string) => {
-    const [row] = await clickhouse.forTenant(tenant).rows<{ priority: number; threads: number }>({
+    const [row] = await clickhouse.forTenant(tenant).rows<{ priority: number; threads: number; nice: number }>({
       name: "t",
-      query: "select getSetting('priority') as priority, toUInt64(getSetting('max_threads')) as threads",
+      query: `
+        select getSetting('priority') as priority, toUInt64(getSetting('max_threads')) as threads,
+          getSetting('os_thread_priority') as nice`,
     });
     return row;
   };
   const all = (await ask(""))!.threads;
-  expect(await ask("light")).toEqual({ priority: 2, threads: all });
+  expect(await ask("light")).toEqual({ priority: 2, threads: all, nice: 0 });
   clickhouse.share!.charge("heavy", 5000);
-  expect(await ask("heavy")).toEqual({ priority: 2, threads: Math.max(1, Math.floor(all / 2)) });
-  expect(await ask("light")).toEqual({ priority: 1, threads: all });
+  expect(await ask("heavy")).toEqual({ priority: 2, threads: Math.max(1, Math.floor(all / 2)), nice: 19 });
+  expect(await ask("light")).toEqual({ priority: 1, threads: all, nice: 0 });
   // of the platform's own nothing is left of the statements before
-  expect(await ask("")).toEqual({ priority: 0, threads: all });
+  expect(await ask("")).toEqual({ priority: 0, threads: all, nice: 0 });
 });
 
 test("a statement of a tenant above its share pauses at each block while another's runs", async () => {
