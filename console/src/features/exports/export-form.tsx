@@ -123,7 +123,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
         {repeats ? (
           <NumberInput
             label="Interval (hours)"
-            description="Each window is exported when it ends"
+            description="Each window is exported ten minutes after it ends"
             min={1}
             max={168}
             required
