@@ -6,6 +6,7 @@ import { useEffect, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { storeCsrfToken, storeKey, redirectToProvider } from "../../api/credentials.ts";
+import { signInMethodsQuery } from "./queries.ts";
 import { clearProblem, readProblem } from "./sign-in-problem.ts";
 
 const route = getRouteApi("/sign-in");
@@ -22,10 +23,7 @@ export function SignIn() {
   const [error, setError] = useState<string | null>(readProblem);
   // shown once: a reload starts over
   useEffect(clearProblem, []);
-  const { data: methods } = useQuery({
-    queryKey: ["sign-in-methods"],
-    queryFn: () => data(traceApi.GET("/api/v1/auth/sign-in-methods", {})),
-  });
+  const { data: methods } = useQuery(signInMethodsQuery);
   const byPassword = useForm({ initialValues: { email: "", password: "" } });
   const byKey = useForm({ initialValues: { key: "" } });
   const enter = async () => {

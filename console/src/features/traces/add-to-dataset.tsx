@@ -7,6 +7,7 @@ import { data, traceApi } from "../../api/clients.ts";
 import { notifyDone } from "../../ui/notify.ts";
 import { useFocusBack } from "../../ui/use-focus-back.ts";
 import type { Run } from "../runs/run-record.ts";
+import { datasetChoicesQuery } from "./queries.ts";
 
 /** Form that copies the run's inputs and outputs to a new example of a dataset, with a reference to the run. */
 export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }) {
@@ -17,11 +18,7 @@ export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }
   const [datasetId, setDatasetId] = useState<string | null>(null);
   const [name, setName] = useState("");
   const [split, setSplit] = useState("");
-  const datasets = useQuery({
-    queryKey: ["datasets", "all"],
-    queryFn: ({ signal }) =>
-      data(traceApi.GET("/api/v1/datasets", { params: { query: { limit: "100", sort_by: "modified_at" } }, signal })),
-  });
+  const datasets = useQuery(datasetChoicesQuery);
   const add = useMutation({
     mutationFn: async () => {
       const id =
