@@ -20,12 +20,12 @@ const projects: string[] = [];
 
 const graph = (word: string) => `import { Annotation, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ text: Annotation(), word: Annotation(), env: Annotation() });
-const one = async () => {
+const answer = async () => {
   console.log("a line of ${word}");
   return { word: "${word}", env: process.env.GREETING ?? null };
 };
-export const graph = new StateGraph(State).addNode("one", one)
-  .addEdge("__start__", "one").addEdge("one", "__end__").compile();
+export const graph = new StateGraph(State).addNode("answer", answer)
+  .addEdge("__start__", "answer").addEdge("answer", "__end__").compile();
 `;
 
 async function writeProject(word: string, source = graph(word)): Promise<string> {

@@ -2,7 +2,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { checkPage, openBrowser, openPage } from "./browser.ts";
+import { checkPage, openBrowser, openPage, until } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -422,12 +422,3 @@ test("the playground fits at three widths in both schemes, and axe finds nothing
   ];
   expect(problems).toEqual([]);
 }, 180_000);
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  for (;;) {
-    if (await isSo()) return;
-    if (Date.now() > deadline) throw new Error(`not in time: ${isSo.toString()}`);
-    await new Promise((done) => setTimeout(done, 150));
-  }
-}

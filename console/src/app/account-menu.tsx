@@ -3,22 +3,17 @@ import { IconUserCircle } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 
-import { data, traceApi } from "../api/clients.ts";
+import { traceApi } from "../api/clients.ts";
 import { storeCsrfToken, storeKey, storeWorkspace, readKey, readWorkspace } from "../api/credentials.ts";
 import { identityQuery } from "../features/settings/queries.ts";
-import { spacesQuery } from "./spaces.ts";
+import { menuWorkspacesQuery, spacesQuery } from "./queries.ts";
 
 /** Shows the current workspace and user. */
 export function AccountMenu() {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const { data: about } = useQuery(spacesQuery);
-  const { data: workspaces = [] } = useQuery({
-    queryKey: ["workspaces"],
-    queryFn: () => data(traceApi.GET("/api/v1/workspaces", {})),
-    enabled: about?.spaces.trace === true,
-    staleTime: 60_000,
-  });
+  const { data: workspaces = [] } = useQuery({ ...menuWorkspacesQuery, enabled: about?.spaces.trace === true });
   const { data: identity } = useQuery({ ...identityQuery, enabled: about?.spaces.trace === true, staleTime: 60_000 });
   const hasKey = readKey() !== null;
   const isAnonymous = identity !== undefined && identity.user_id === "" && !hasKey;

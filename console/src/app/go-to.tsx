@@ -9,7 +9,8 @@ import { notifyFailure } from "../ui/notify.ts";
 import { useFocusBack } from "../ui/use-focus-back.ts";
 import classes from "./go-to.module.css";
 import { AGENT_PAGES, OVERVIEW, type NavItem, platformPages } from "./navigation.ts";
-import { spacesQuery, useAgentServers } from "./spaces.ts";
+import { spacesQuery } from "./queries.ts";
+import { useAgentServers } from "./use-agent-servers.ts";
 
 interface Choice extends Pick<NavItem, "icon" | "label"> {
   go: () => Promise<void>;

@@ -3,7 +3,7 @@ import { redirect } from "@tanstack/react-router";
 
 import { ApiError } from "../api/api-error.ts";
 import { identityQuery } from "../features/settings/queries.ts";
-import { spacesQuery } from "./spaces.ts";
+import { spacesQuery } from "./queries.ts";
 
 /**
  * Identifies the caller before any page sends a request; without a session it redirects to the sign-in page. When the

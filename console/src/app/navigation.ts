@@ -18,7 +18,7 @@ import {
 import type { LinkProps } from "@tanstack/react-router";
 import type { ComponentType } from "react";
 
-import type { Spaces } from "./spaces.ts";
+import type { Spaces } from "./queries.ts";
 
 export interface NavItem {
   to: LinkProps["to"];

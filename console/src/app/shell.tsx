@@ -10,7 +10,8 @@ import { Problem } from "../ui/problem.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { GoToButton } from "./go-to-button.tsx";
 import { AGENT_PAGES, OVERVIEW, type NavItem, platformPages, SERVER_ICON } from "./navigation.ts";
-import { spacesQuery, useAgentServers } from "./spaces.ts";
+import { spacesQuery } from "./queries.ts";
+import { useAgentServers } from "./use-agent-servers.ts";
 
 /** Frame of every page: current location and navigation. */
 export function Shell() {

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Tabs, Text } from "@mantine/core";
+import { Box, Button, Group, Stack, Tabs, Text } from "@mantine/core";
 import { IconPencil, IconPlayerPlay, IconTrash } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
@@ -7,6 +7,7 @@ import { lazy, Suspense, useState } from "react";
 import { agentApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
+import type { Drawing } from "../../ui/graph-view/layout.ts";
 import { JsonView } from "../../ui/json-view.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
@@ -15,11 +16,11 @@ import { Problem } from "../../ui/problem.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { AssistantForm } from "./assistant-form.tsx";
-import { type Assistant, assistantQuery, isDefault, schemasQuery } from "./queries.ts";
+import { type Assistant, assistantQuery, drawingQuery, isDefault, schemasQuery } from "./queries.ts";
 import { ASSISTANT_TABS, type AssistantTab } from "./tabs.ts";
 import { Versions } from "./versions.tsx";
 
-const GraphDrawing = lazy(() => import("./drawing.tsx").then((it) => ({ default: it.GraphDrawing })));
+const GraphView = lazy(async () => ({ default: (await import("../../ui/graph-view/graph-view.tsx")).GraphView }));
 const route = getRouteApi("/_shell/a/$server/assistants/$assistantId");
 
 const TITLES: Record<AssistantTab, string> = {
@@ -168,6 +169,17 @@ function Overview({ assistant }: { assistant: Assistant }) {
         <Section key={field} title={field[0]!.toUpperCase() + field.slice(1)} value={assistant[field]} />
       ))}
     </Stack>
+  );
+}
+
+function GraphDrawing({ server, assistantId }: { server: string; assistantId: string }) {
+  const { data: drawing, error, refetch } = useQuery(drawingQuery(server, assistantId));
+  if (error) return <Problem error={error} onRetry={refetch} />;
+  if (!drawing) return <Loading />;
+  return (
+    <Box h="max(360px, calc(100vh - 260px))">
+      <GraphView drawing={drawing as unknown as Drawing} />
+    </Box>
   );
 }
 

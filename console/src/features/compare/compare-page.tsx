@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 
-import { data, traceApi } from "../../api/clients.ts";
 import { DiffView } from "../../ui/diff-view.tsx";
 import { count, duration, money } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
@@ -21,6 +20,7 @@ import { RunError } from "../traces/run-error.tsx";
 import { RunValue } from "../traces/run-value.tsx";
 import { runQuery } from "../traces/queries.ts";
 import { findRunId } from "./compare-search.ts";
+import { similarRunsQuery } from "./queries.ts";
 
 /** Two runs side by side with their differences. */
 export function ComparePage() {
@@ -91,17 +91,7 @@ function Side({ label, id, query, onChoose, like }: SideProps) {
 function RunPicker({ label, onChoose, like }: Pick<SideProps, "label" | "onChoose" | "like">) {
   const [text, setText] = useState("");
   const id = findRunId(text.trim());
-  const similar = useQuery({
-    queryKey: ["similar-runs", like?.id],
-    queryFn: async ({ signal }) => {
-      const filter = `eq(name, ${JSON.stringify(like!.name)})`;
-      const select = ["name", "status", "start_time", "end_time", "inputs_preview"] as const;
-      const body = { session: like!.session_id, filter, limit: 11, select: [...select] };
-      const { runs } = await data(traceApi.POST("/api/v1/runs/query", { body, signal }));
-      return runs.filter((run) => run.id !== like!.id).slice(0, 10);
-    },
-    enabled: like !== undefined,
-  });
+  const similar = useQuery(similarRunsQuery(like));
   return (
     <Stack gap="xs">
       <form

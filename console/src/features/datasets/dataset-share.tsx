@@ -3,6 +3,7 @@ import { IconShare } from "@tabler/icons-react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { ShareLink } from "../sharing/share-link.tsx";
+import { datasetShareQuery } from "./queries.ts";
 
 /** Public link to the dataset, with a button that revokes it. */
 export function DatasetShare({ datasetId }: { datasetId: string }) {
@@ -25,11 +26,10 @@ function Sharing({ datasetId }: { datasetId: string }) {
   const path = "/api/v1/datasets/{dataset_id}/share";
   return (
     <ShareLink
-      queryKey={["share-dataset", datasetId]}
+      query={datasetShareQuery(datasetId)}
       noun="dataset"
       covers="all examples and experiments"
       kind="d"
-      read={async () => (await traceApi.GET(path, { params })).data?.share_token ?? null}
       begin={() => data(traceApi.PUT(path, { params }))}
       end={() => traceApi.DELETE(path, { params })}
     />

@@ -164,3 +164,13 @@ export const comparisonQuery = (id: string, experiments: string[]) =>
     enabled: experiments.length > 0,
     placeholderData: keepPreviousData,
   });
+
+/** Query for the token of the dataset's public link; null while it is not shared. */
+export const datasetShareQuery = (id: string) =>
+  queryOptions<string | null>({
+    queryKey: ["share-dataset", id],
+    queryFn: async () => {
+      const params = { path: { dataset_id: id } };
+      return (await traceApi.GET("/api/v1/datasets/{dataset_id}/share", { params })).data?.share_token ?? null;
+    },
+  });

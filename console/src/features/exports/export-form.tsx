@@ -17,7 +17,7 @@ import { FormModal } from "../../ui/form-modal.tsx";
 import { count } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { EXPORT_FIELDS } from "./export-fields.ts";
-import { countRows, createExport, destinationsQuery, type ExportBody, projectNamesQuery } from "./queries.ts";
+import { createExport, destinationsQuery, type ExportBody, exportPreviewQuery, projectNamesQuery } from "./queries.ts";
 
 interface ExportFormProps {
   projectId: string | undefined;
@@ -172,11 +172,7 @@ export function ExportForm({ projectId, onClose, onCreated }: ExportFormProps) {
 function Preview({ body }: { body: ExportBody }) {
   const { session_id, start_time, end_time, filter } = body;
   const [debouncedBody] = useDebouncedValue(JSON.stringify({ session_id, start_time, end_time, filter }), 400);
-  const { data: rows, error } = useQuery({
-    queryKey: ["export-preview", debouncedBody],
-    queryFn: ({ signal }) => countRows(JSON.parse(debouncedBody) as ExportBody, signal),
-    retry: false,
-  });
+  const { data: rows, error } = useQuery(exportPreviewQuery(debouncedBody));
   return (
     <Text size="sm" role="status" mih={22}>
       {error ? (

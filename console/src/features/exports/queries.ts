@@ -93,7 +93,7 @@ export const cancelExport = (id: string) =>
   );
 
 /** Counts the rows that an export with these options would have now. */
-export async function countRows(
+async function countRows(
   { session_id, start_time, end_time, filter }: Pick<ExportBody, "session_id" | "start_time" | "end_time" | "filter">,
   signal: AbortSignal,
 ): Promise<number> {
@@ -107,6 +107,14 @@ export async function countRows(
   );
   return Number((stats as { run_count?: number }).run_count ?? 0);
 }
+
+/** Query for the number of rows of an export, whose options are given as JSON. */
+export const exportPreviewQuery = (body: string) =>
+  queryOptions({
+    queryKey: ["export-preview", body],
+    queryFn: ({ signal }) => countRows(JSON.parse(body) as ExportBody, signal),
+    retry: false,
+  });
 
 const destinationPath = (id: string) => ({ params: { path: { destination_id: id } } });
 

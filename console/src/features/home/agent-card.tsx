@@ -1,23 +1,15 @@
 import { Group, Paper, SimpleGrid, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
-import { agentApi, data } from "../../api/clients.ts";
-import type { AgentServer } from "../../app/spaces.ts";
+import type { AgentServer } from "../../app/queries.ts";
 import { count } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
+import { interruptedCountQuery, queueFiguresQuery } from "./queries.ts";
 
 /** State of one server: active and pending runs, and threads that wait for a human. */
 export function AgentCard({ server: { id: server, name } }: { server: AgentServer }) {
-  const { data: queue, error } = useQuery({
-    queryKey: ["queue", server, "figures"],
-    queryFn: ({ signal }) => data(agentApi(server).GET("/queue", { params: { query: { limit: "1" } }, signal })),
-    refetchInterval: 5_000,
-  });
-  const { data: waiting } = useQuery({
-    queryKey: ["agent", server, "interrupted"],
-    queryFn: () => data(agentApi(server).POST("/threads/count", { body: { status: "interrupted" } })),
-    refetchInterval: 10_000,
-  });
+  const { data: queue, error } = useQuery(queueFiguresQuery(server));
+  const { data: waiting } = useQuery(interruptedCountQuery(server));
   const params = { server };
   return (
     <Paper withBorder p="md" component="article" aria-label={name}>

@@ -1,22 +1,13 @@
 import { Code, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
-import { controlApi, data } from "../../api/clients.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { Card } from "./card.tsx";
-
-const LIMIT = 6;
+import { newestDeploymentsQuery } from "./queries.ts";
 
 export function DeploymentsCard() {
-  const query = useQuery({
-    queryKey: ["control", "deployments", "newest"],
-    queryFn: async ({ signal }) => {
-      const params = { query: { limit: String(LIMIT) } };
-      return (await data(controlApi.GET("/v2/deployments", { params, signal }))).resources;
-    },
-    refetchInterval: 10_000,
-  });
+  const query = useQuery(newestDeploymentsQuery);
   return (
     <Card
       title="Deployments"

@@ -1,7 +1,8 @@
 import { Code, SimpleGrid, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
-import { spacesQuery, useAgentServers } from "../../app/spaces.ts";
+import { spacesQuery } from "../../app/queries.ts";
+import { useAgentServers } from "../../app/use-agent-servers.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";

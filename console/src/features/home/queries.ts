@@ -1,12 +1,13 @@
-/** Figures of the last 24 hours for the home page. */
+/** Figures for the home page; those of traces cover the last 24 hours. */
 import { queryOptions } from "@tanstack/react-query";
 
-import { data, traceApi } from "../../api/clients.ts";
+import { agentApi, controlApi, data, traceApi } from "../../api/clients.ts";
 
 const HOURS = 24;
 const HOUR_MS = 3_600_000;
 const PROJECTS = 6;
 const FAILURES = 6;
+const DEPLOYMENTS = 6;
 
 export interface Hour {
   /** Traces that started in this hour. */
@@ -68,3 +69,28 @@ export const failuresQuery = (projectIds: string[]) =>
     },
     refetchInterval: 10_000,
   });
+
+/** Query for a server's numbers of active and pending runs. */
+export const queueFiguresQuery = (server: string) =>
+  queryOptions({
+    queryKey: ["queue", server, "figures"],
+    queryFn: ({ signal }) => data(agentApi(server).GET("/queue", { params: { query: { limit: "1" } }, signal })),
+    refetchInterval: 5_000,
+  });
+
+/** Query for the number of a server's threads that wait for a human. */
+export const interruptedCountQuery = (server: string) =>
+  queryOptions({
+    queryKey: ["agent", server, "interrupted"],
+    queryFn: () => data(agentApi(server).POST("/threads/count", { body: { status: "interrupted" } })),
+    refetchInterval: 10_000,
+  });
+
+export const newestDeploymentsQuery = queryOptions({
+  queryKey: ["control", "deployments", "newest"],
+  queryFn: async ({ signal }) => {
+    const params = { query: { limit: String(DEPLOYMENTS) } };
+    return (await data(controlApi.GET("/v2/deployments", { params, signal }))).resources;
+  },
+  refetchInterval: 10_000,
+});

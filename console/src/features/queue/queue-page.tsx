@@ -13,10 +13,18 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
-import { cancelRun, type Queue, queueQuery } from "./queries.ts";
-import { describeWaitReason } from "./wait-reason.ts";
+import { cancelRun, type Queue, queueQuery, type Reason } from "./queries.ts";
 
 const route = getRouteApi("/_shell/a/$server/queue");
+
+/** Beginnings of sentences that end with the time or the run that a run waits for. */
+const WAIT_REASONS: Record<Reason, string> = {
+  starts_later: "Scheduled to start",
+  thread_busy: "Thread is busy with",
+  behind_another: "Queued behind",
+  no_server_has_graph: "No running server has this graph. The run fails when a server claims it.",
+  no_free_slot: "All slots are in use. Add servers or increase N_JOBS_PER_WORKER.",
+};
 
 /** Active runs, pending runs with the reason why they wait, and workers. */
 export function QueuePage() {
@@ -214,7 +222,7 @@ const RunLink = ({ server, run }: { server: string; run: RunRef }) => (
 function WaitReason({ run, server }: { run: Queue["waiting"][number]; server: string }) {
   return (
     <Text size="sm">
-      {describeWaitReason(run)}
+      {WAIT_REASONS[run.reason]}
       {run.reason === "starts_later" && (
         <>
           {" "}

@@ -5,7 +5,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useId, useState } from "reac
 
 import classes from "./filter-field.module.css";
 import { type Fact, parseFilterError } from "./filter-language.ts";
-import { validateFilter } from "./queries.ts";
+import { filterCheckQuery, validateFilter } from "./queries.ts";
 
 const FilterEditor = lazy(async () => ({ default: (await import("./filter-editor.tsx")).FilterEditor }));
 
@@ -25,12 +25,7 @@ export function FilterField({ label, value, onApply, facts, children }: FilterFi
   const [draft, setDraft] = useState(value);
   useEffect(() => setDraft(value), [value]);
   const [settled] = useDebouncedValue(draft, 350);
-  const check = useQuery({
-    queryKey: ["filter-check", settled],
-    queryFn: () => validateFilter(settled),
-    staleTime: Number.POSITIVE_INFINITY,
-    retry: false,
-  });
+  const check = useQuery(filterCheckQuery(settled));
   const id = useId();
   const isChecked = settled === draft && check.isSuccess;
   const filterError = isChecked && check.data !== null ? parseFilterError(check.data) : null;

@@ -1,15 +1,16 @@
-import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { type InfiniteData, infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
 import { conjoin, type Fact } from "./filter-language.ts";
+import { mergeNewest, type RunPage } from "./merge-newest.ts";
 import { boundsAt, type RunSearch } from "./run-search.ts";
 
 export type RunQuery = NonNullable<operations["post_api_v1_runs_query"]["requestBody"]>["content"]["application/json"];
 type Selected = NonNullable<RunQuery["select"]>[number];
 
 /** Fields that a row of the table shows. */
-export const SELECTED: Selected[] = [
+const SELECTED: Selected[] = [
   "id",
   "name",
   "run_type",
@@ -37,7 +38,7 @@ const PAGE_SIZE = 50;
 export const LIVE_MS = 3000;
 
 /** Returns the part of a query that does not depend on the current time. */
-export function runQueryBody(projectId: string, search: RunSearch): RunQuery {
+function runQueryBody(projectId: string, search: RunSearch): RunQuery {
   const { tab, filter, trace_filter, tree_filter, text } = search;
   return {
     session: projectId,
@@ -69,6 +70,31 @@ export const runsQuery = (projectId: string, search: RunSearch) =>
     getNextPageParam: ({ cursors }) => cursors.next,
     placeholderData: keepPreviousData,
   });
+
+/** Query that polls the newest runs and merges them into the cached pages; its data is their number. */
+export const liveRunsQuery = (projectId: string, search: RunSearch) => {
+  const { queryKey } = runsQuery(projectId, search);
+  return queryOptions({
+    queryKey: ["runs-live", ...queryKey.slice(1)],
+    queryFn: async ({ signal, client }) => {
+      const body = {
+        ...runQueryBody(projectId, search),
+        ...boundsAt(search, Date.now()),
+        select: SELECTED,
+        limit: 50,
+      };
+      const newest = await data(traceApi.POST("/api/v1/runs/query", { body, signal }));
+      const known = client.getQueryData<InfiniteData<Pick<RunPage, "runs" | "cursors">, string | null>>(queryKey);
+      const merged = known && mergeNewest(known, newest);
+      // so many arrived at once that some in between are missing
+      if (merged === null) await client.resetQueries({ queryKey });
+      else if (merged !== known) client.setQueryData(queryKey, merged);
+      return newest.runs.length;
+    },
+    refetchInterval: LIVE_MS,
+    staleTime: LIVE_MS,
+  });
+};
 
 /** Query for statistics over the selected runs. */
 export const runStatsQuery = (projectId: string, search: RunSearch) =>
@@ -129,6 +155,15 @@ export async function validateFilter(filter: string): Promise<string | null> {
   const { errors } = await data(traceApi.POST("/api/v1/runs/query/validate", { body: { filter } }));
   return errors[0]?.message ?? null;
 }
+
+/** Query for the error of an expression. */
+export const filterCheckQuery = (filter: string) =>
+  queryOptions({
+    queryKey: ["filter-check", filter],
+    queryFn: () => validateFilter(filter),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
 
 export const threadsQuery = (projectId: string, search: RunSearch) =>
   infiniteQueryOptions({

@@ -3,20 +3,18 @@ import { useForm } from "@mantine/form";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 
-import { data, traceApi } from "../../api/clients.ts";
+import { traceApi } from "../../api/clients.ts";
 import { storeCsrfToken, storeKey, storeWorkspace, readKey } from "../../api/credentials.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyDone } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
+import { signInMethodsQuery } from "../sign-in/queries.ts";
 import { identityQuery } from "./queries.ts";
 
 export function Account() {
   const { data: identity, error, refetch } = useQuery(identityQuery);
-  const { data: methods } = useQuery({
-    queryKey: ["sign-in-methods"],
-    queryFn: () => data(traceApi.GET("/api/v1/auth/sign-in-methods", {})),
-  });
+  const { data: methods } = useQuery(signInMethodsQuery);
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!identity) return <Loading rows={3} />;
   if (identity.user_id === "") {

@@ -1,27 +1,26 @@
 import { Alert, Button, Group, Stack, Text, TextInput } from "@mantine/core";
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient, type UseQueryOptions } from "@tanstack/react-query";
 
 import { CopyButton } from "../../ui/copy-button.tsx";
 
 interface ShareLinkProps {
-  queryKey: readonly unknown[];
+  /** Query for the token; null while it is not shared. */
+  query: UseQueryOptions<string | null>;
   /** Kind of the shared item: `trace`. */
   noun: string;
   /** Data that readers with the link can see. */
   covers: string;
   /** Last part of the link's path. */
   kind: "r" | "d";
-  /** Reads the token; null while it is not shared. */
-  read: () => Promise<string | null>;
   begin: () => Promise<unknown>;
   end: () => Promise<unknown>;
 }
 
 /** Public link to an item, with a button that revokes it. */
-export function ShareLink({ queryKey, noun, covers, kind, ...calls }: ShareLinkProps) {
+export function ShareLink({ query, noun, covers, kind, ...calls }: ShareLinkProps) {
   const client = useQueryClient();
-  const share = useQuery({ queryKey, queryFn: calls.read });
-  const onSuccess = () => client.invalidateQueries({ queryKey });
+  const share = useQuery(query);
+  const onSuccess = () => client.invalidateQueries({ queryKey: query.queryKey });
   const begin = useMutation({ mutationFn: calls.begin, onSuccess });
   const end = useMutation({ mutationFn: calls.end, onSuccess });
   const error = share.error ?? begin.error ?? end.error;

@@ -3,33 +3,19 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { useMemo } from "react";
 
-import { data, traceApi } from "../../api/clients.ts";
 import { count } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { ExamplesTable } from "../datasets/examples-table.tsx";
-import { PAGE_SIZE } from "../datasets/queries.ts";
+import { sharedDatasetQuery, sharedExamplesQuery } from "./queries.ts";
 import { SharedFrame } from "./shared-frame.tsx";
 import { NotShared } from "./shared-trace-page.tsx";
 
 /** Dataset behind a public link, readable without an account. */
 export function SharedDatasetPage() {
   const { token } = useParams({ from: "/public/$token/d" });
-  const params = { path: { share_token: token } };
-  const dataset = useQuery({
-    queryKey: ["shared-dataset", token],
-    queryFn: ({ signal }) => data(traceApi.GET("/api/v1/public/{share_token}/datasets", { params, signal })),
-  });
-  const found = useInfiniteQuery({
-    queryKey: ["shared-examples", token],
-    queryFn: ({ pageParam, signal }) => {
-      const query = { limit: String(PAGE_SIZE), offset: String(pageParam) };
-      return data(traceApi.GET("/api/v1/public/{share_token}/examples", { params: { ...params, query }, signal }));
-    },
-    initialPageParam: 0,
-    getNextPageParam: (page, pages) => (page.length < PAGE_SIZE ? undefined : pages.length * PAGE_SIZE),
-    enabled: dataset.isSuccess,
-  });
+  const dataset = useQuery(sharedDatasetQuery(token));
+  const found = useInfiniteQuery({ ...sharedExamplesQuery(token), enabled: dataset.isSuccess });
   const examples = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
   const error = dataset.error ?? found.error;
   return (

@@ -3,17 +3,17 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
 
 import { ApiError } from "../../api/api-error.ts";
-import { data, traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { type Feedback, FeedbackList } from "../traces/run-feedback.tsx";
+import { FeedbackList } from "../traces/run-feedback.tsx";
 import { RunPane } from "../traces/run-pane.tsx";
 import { sharedRunQuery, sharedTraceQuery } from "../traces/queries.ts";
 import classes from "../traces/trace-page.module.css";
 import { type View } from "../traces/trace-search.ts";
 import { TraceTreeView } from "../traces/trace-tree-view.tsx";
+import { sharedFeedbackQuery } from "./queries.ts";
 import { SharedFrame } from "./shared-frame.tsx";
 
 /** Trace behind a public link, readable without an account. */
@@ -64,15 +64,7 @@ interface SharedRunProps {
 
 function SharedRun({ token, runId, view, onView }: SharedRunProps) {
   const run = useQuery({ ...sharedRunQuery(token, runId), placeholderData: keepPreviousData });
-  const feedback = useQuery({
-    queryKey: ["shared-feedback", token, runId],
-    queryFn: async ({ signal }) => {
-      const params = { path: { share_token: token }, query: { run: [runId] } };
-      const found = await data(traceApi.GET("/api/v1/public/{share_token}/feedbacks", { params, signal }));
-      // the author is hidden from public readers
-      return found as unknown as Feedback[];
-    },
-  });
+  const feedback = useQuery(sharedFeedbackQuery(token, runId));
   if (run.error) return <Problem error={run.error} onRetry={run.refetch} />;
   if (!run.data) return <Loading rows={10} />;
   return (

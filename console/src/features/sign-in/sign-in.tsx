@@ -6,9 +6,21 @@ import { useEffect, useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { storeCsrfToken, storeKey, redirectToProvider } from "../../api/credentials.ts";
-import { clearProblem, readProblem } from "./sign-in-problem.ts";
+import { signInMethodsQuery } from "./queries.ts";
 
 const route = getRouteApi("/sign-in");
+
+/** Reason why signing in through the identity provider failed: the server keeps it in a cookie for a minute. */
+const PROBLEM_COOKIE = "heddle_sign_in_problem";
+
+function readProblem(): string | null {
+  const [, value] = new RegExp(`(?:^|; )${PROBLEM_COOKIE}=([^;]*)`).exec(document.cookie) ?? [];
+  return value ? decodeURIComponent(value) : null;
+}
+
+function clearProblem(): void {
+  document.cookie = `${PROBLEM_COOKIE}=; Max-Age=0; Path=/; SameSite=Lax`;
+}
 
 /** Builds the query parameters with the redirect targets after success and failure. */
 const loginParams = (next: string) =>
@@ -22,10 +34,7 @@ export function SignIn() {
   const [error, setError] = useState<string | null>(readProblem);
   // shown once: a reload starts over
   useEffect(clearProblem, []);
-  const { data: methods } = useQuery({
-    queryKey: ["sign-in-methods"],
-    queryFn: () => data(traceApi.GET("/api/v1/auth/sign-in-methods", {})),
-  });
+  const { data: methods } = useQuery(signInMethodsQuery);
   const byPassword = useForm({ initialValues: { email: "", password: "" } });
   const byKey = useForm({ initialValues: { key: "" } });
   const enter = async () => {

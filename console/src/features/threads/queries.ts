@@ -9,7 +9,7 @@ import type {
 } from "@langchain/langgraph-sdk";
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
-import { agentApi, data } from "../../api/clients.ts";
+import { agentApi, data, traceApi } from "../../api/clients.ts";
 import { isUuid, readMetadata, STATUSES, type ThreadListSearch } from "./read-thread-search.ts";
 
 export type State = ThreadState<Record<string, unknown>>;
@@ -147,5 +147,27 @@ export const threadCountsQuery = (server: string, { assistant, meta }: ThreadLis
       return { all: Number(all), ...Object.fromEntries(STATUSES.map((status, at) => [status, Number(each[at])])) };
     },
     placeholderData: keepPreviousData,
+    refetchInterval: 5_000,
+  });
+
+export interface GivenFeedback {
+  id: string;
+  run_id?: string | null;
+  key: string;
+  score?: number | boolean | null;
+  value?: unknown;
+  comment?: string | null;
+  created_at: string;
+}
+
+/** Query for the feedback of these runs. */
+export const feedbackQuery = (runIds: string[]) =>
+  queryOptions({
+    queryKey: ["trace", "feedback", "of-runs", runIds],
+    queryFn: async () => {
+      const query = { run: runIds, limit: "100" };
+      return (await data(traceApi.GET("/api/v1/feedback", { params: { query } }))) as unknown as GivenFeedback[];
+    },
+    enabled: runIds.length > 0,
     refetchInterval: 5_000,
   });

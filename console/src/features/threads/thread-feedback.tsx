@@ -1,40 +1,21 @@
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
-import { data, traceApi } from "../../api/clients.ts";
 import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
-import { runsQuery } from "./queries.ts";
+import { feedbackQuery, type GivenFeedback, runsQuery } from "./queries.ts";
 import { TraceLink } from "./trace-link.tsx";
 
 /** Number of the thread's newest runs whose feedback is shown; traces have their runs' ids. */
 const RUNS = 100;
 
-interface GivenFeedback {
-  id: string;
-  run_id?: string | null;
-  key: string;
-  score?: number | boolean | null;
-  value?: unknown;
-  comment?: string | null;
-  created_at: string;
-}
-
 export function ThreadFeedback({ server, threadId }: { server: string; threadId: string }) {
   const runs = useQuery(runsQuery(server, threadId, RUNS));
   const ids = (runs.data ?? []).map(({ run_id: id }) => id);
-  const feedback = useQuery({
-    queryKey: ["trace", "feedback", "of-runs", ids],
-    queryFn: async () => {
-      const query = { run: ids, limit: "100" };
-      return (await data(traceApi.GET("/api/v1/feedback", { params: { query } }))) as unknown as GivenFeedback[];
-    },
-    enabled: ids.length > 0,
-    refetchInterval: 5_000,
-  });
+  const feedback = useQuery(feedbackQuery(ids));
   const error = runs.error ?? feedback.error;
   if (error) return <Problem error={error} onRetry={feedback.refetch} />;
   if (!runs.data || (ids.length > 0 && !feedback.data)) return <Loading />;

@@ -1,4 +1,4 @@
-import { Group, Pagination, Select, Stack, Text, TextInput } from "@mantine/core";
+import { Chip, Group, Pagination, Select, Stack, Text, TextInput } from "@mantine/core";
 import { IconPlus } from "@tabler/icons-react";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -15,7 +15,6 @@ import { type SimpleColumn, SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { isUuid, readMetadata, STATUSES, type ThreadListSearch } from "./read-thread-search.ts";
-import { StatusFilter } from "./status-filter.tsx";
 import { PAGE, threadCountsQuery, type ThreadLine, threadListQuery, assistantsQuery } from "./queries.ts";
 import { previewThread } from "./thread-preview.ts";
 
@@ -57,7 +56,6 @@ export function ThreadList() {
     >
       <Stack gap="sm">
         <StatusFilter
-          statuses={STATUSES}
           counts={counts.data}
           value={search.status}
           onChange={(status) => go({ status: status as ThreadListSearch["status"] })}
@@ -183,6 +181,27 @@ function columns(server: string, graphs: ReadonlyMap<string, string>): SimpleCol
     { title: "Activity", width: 110, cell: ({ updated_at: at }) => <TimeText at={at} /> },
     { title: "Created", width: 110, cell: ({ created_at: at }) => <TimeText at={at} /> },
   ];
+}
+
+interface StatusFilterProps {
+  /** Counts by status, and of `all`. */
+  counts: Record<string, number> | undefined;
+  value: string | undefined;
+  onChange: (status: string | undefined) => void;
+}
+
+function StatusFilter({ counts, value, onChange }: StatusFilterProps) {
+  return (
+    <Chip.Group value={value ?? "all"} onChange={(next) => onChange(next === "all" ? undefined : next)}>
+      <Group gap={6} role="group" aria-label="Status">
+        {["all", ...STATUSES].map((status) => (
+          <Chip key={status} value={status} size="xs" variant="outline">
+            {status} <span className="numbers">{counts ? count(counts[status]) : "–"}</span>
+          </Chip>
+        ))}
+      </Group>
+    </Chip.Group>
+  );
 }
 
 interface FilterInputProps {

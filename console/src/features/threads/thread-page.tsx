@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 
 import { agentApi, data } from "../../api/clients.ts";
-import { spacesQuery } from "../../app/spaces.ts";
+import { spacesQuery } from "../../app/queries.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { ButtonLink } from "../../ui/links.tsx";

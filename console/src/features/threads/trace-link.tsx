@@ -4,7 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 
 import { ApiError } from "../../api/api-error.ts";
 import { data, traceApi } from "../../api/clients.ts";
-import { spacesQuery } from "../../app/spaces.ts";
+import { spacesQuery } from "../../app/queries.ts";
 import { notifyFailure } from "../../ui/notify.ts";
 
 /** Link from a run of an agent server to its trace, which has the same id; its project is looked up on demand. */

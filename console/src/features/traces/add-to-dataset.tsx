@@ -7,6 +7,7 @@ import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { notifyDone } from "../../ui/notify.ts";
 import type { Run } from "../runs/run-record.ts";
+import { datasetChoicesQuery } from "./queries.ts";
 
 /** Form that copies the run's inputs and outputs to a new example of a dataset, with a reference to the run. */
 export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }) {
@@ -14,11 +15,7 @@ export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }
   const navigate = useNavigate();
   const form = useForm({ initialValues: { mode: "known", datasetId: null as string | null, name: "", split: "" } });
   const isKnown = form.values.mode === "known";
-  const datasets = useQuery({
-    queryKey: ["datasets", "all"],
-    queryFn: ({ signal }) =>
-      data(traceApi.GET("/api/v1/datasets", { params: { query: { limit: "100", sort_by: "modified_at" } }, signal })),
-  });
+  const datasets = useQuery(datasetChoicesQuery);
   const add = async ({ datasetId, name, split }: typeof form.values) => {
     const id = isKnown
       ? datasetId!

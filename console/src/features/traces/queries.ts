@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 
-import { data, traceApi } from "../../api/clients.ts";
+import { agentApi, data, traceApi } from "../../api/clients.ts";
 import type { operations } from "../../api/trace.d.ts";
 import { type AnyRun, parseTime } from "../runs/run-record.ts";
 import { type TraceTree, treeInSlices, type TreeRun } from "./trace-tree.ts";
@@ -105,5 +105,75 @@ export const sharedRunQuery = (token: string, runId: string) =>
     refetchInterval: ({ state }) => isRunning(state.data),
   });
 
-/** Cache key of the trace that a run belongs to; set in advance when the user comes from the trace itself. */
-export const runPlaceKey = (runId: string) => ["run-place", runId] as const;
+/** Query for the trace that a run belongs to; set in advance when the user comes from the trace itself. */
+export const runPlaceQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ["run-place", runId],
+    queryFn: async ({ client }) => (await client.fetchQuery(runQuery(runId))).trace_id,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+export interface Origin {
+  threadId: string;
+  /** Id of the agent server's run, which is also the id of its trace. */
+  runId: string | null;
+  step: number | null;
+}
+
+interface State {
+  checkpoint?: { checkpoint_id?: string | null } | null;
+  metadata?: { step?: number; run_id?: string } | null;
+}
+
+/** Query for the first of the servers that has the run's thread, and for the state that the run's step produced. */
+export const runOriginQuery = (origin: Origin | null, servers: string[]) =>
+  queryOptions({
+    queryKey: ["run-origin", origin, servers],
+    queryFn: async () => {
+      const { threadId, runId, step } = origin!;
+      const params = { path: { thread_id: threadId } };
+      for (const server of servers) {
+        const thread = await data(agentApi(server).GET("/threads/{thread_id}", { params })).catch(() => null);
+        if (!thread) continue;
+        const body = { limit: 100, ...(runId !== null && { metadata: { run_id: runId } }) };
+        const history = await data(agentApi(server).POST("/threads/{thread_id}/history", { params, body })).catch(
+          () => [],
+        );
+        const states = history as unknown as State[];
+        // newest first: without a step, the run's final state
+        const state = step === null ? states[0] : states.find(({ metadata }) => metadata?.step === step);
+        return { server, threadId, checkpoint: state?.checkpoint?.checkpoint_id ?? null };
+      }
+      return null;
+    },
+    enabled: origin !== null && servers.length > 0,
+    staleTime: 60_000,
+  });
+
+export type Feedback = operations["get_api_v1_feedback"]["responses"][200]["content"]["application/json"][number];
+
+export const feedbackQuery = (runId: string) =>
+  queryOptions({
+    queryKey: ["feedback", runId],
+    queryFn: ({ signal }) =>
+      data(traceApi.GET("/api/v1/feedback", { params: { query: { run: [runId], limit: "100" } }, signal })),
+    refetchInterval: 10_000,
+  });
+
+/** Query for the datasets that a run can be added to. */
+export const datasetChoicesQuery = queryOptions({
+  queryKey: ["datasets", "all"],
+  queryFn: ({ signal }) =>
+    data(traceApi.GET("/api/v1/datasets", { params: { query: { limit: "100", sort_by: "modified_at" } }, signal })),
+});
+
+/** Query for the token of the trace's public link; null while it is not shared. */
+export const traceShareQuery = (runId: string) =>
+  queryOptions<string | null>({
+    queryKey: ["share", runId],
+    queryFn: async () => {
+      const params = { path: { run_id: runId } };
+      // null or no data means "not shared"
+      return (await traceApi.GET("/api/v1/runs/{run_id}/share", { params })).data?.share_token ?? null;
+    },
+  });

@@ -4,21 +4,12 @@ import { IconThumbDown, IconThumbUp, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 
 import { data, traceApi } from "../../api/clients.ts";
-import type { operations } from "../../api/trace.d.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import type { Run } from "../runs/run-record.ts";
-
-export type Feedback = operations["get_api_v1_feedback"]["responses"][200]["content"]["application/json"][number];
-
-export const feedbackQuery = (runId: string) => ({
-  queryKey: ["feedback", runId],
-  queryFn: ({ signal }: { signal: AbortSignal }) =>
-    data(traceApi.GET("/api/v1/feedback", { params: { query: { run: [runId], limit: "100" } }, signal })),
-  refetchInterval: 10_000,
-});
+import { type Feedback, feedbackQuery } from "./queries.ts";
 
 /** Feedback of a run, and a form to add some. */
 export function RunFeedback({ run }: { run: Run }) {

@@ -1,20 +1,13 @@
 import { Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
-import { agentApi, data } from "../../api/clients.ts";
-import { useAgentServers } from "../../app/spaces.ts";
+import { useAgentServers } from "../../app/use-agent-servers.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { readMetadata, type Run } from "../runs/run-record.ts";
+import { type Origin, runOriginQuery } from "./queries.ts";
 
 /** Limit on servers that are queried for a thread. */
 const SERVER_LIMIT = 8;
-
-interface Origin {
-  threadId: string;
-  /** Id of the agent server's run, which is also the id of its trace. */
-  runId: string | null;
-  step: number | null;
-}
 
 /** Reads the metadata that LangGraph records with each run of a graph. */
 export function readOrigin(run: Run): Origin | null {
@@ -27,38 +20,12 @@ export function readOrigin(run: Run): Origin | null {
   };
 }
 
-interface State {
-  checkpoint?: { checkpoint_id?: string | null } | null;
-  metadata?: { step?: number; run_id?: string } | null;
-}
-
 /** Links to the thread that an agent's run belongs to, and to the state that its step produced. */
 export function RunOrigin({ run }: { run: Run }) {
   const origin = readOrigin(run);
   const { servers } = useAgentServers();
   const ids = servers.slice(0, SERVER_LIMIT).map(({ id }) => id);
-  const found = useQuery({
-    queryKey: ["run-origin", origin, ids],
-    queryFn: async () => {
-      const { threadId, runId, step } = origin!;
-      const params = { path: { thread_id: threadId } };
-      for (const server of ids) {
-        const thread = await data(agentApi(server).GET("/threads/{thread_id}", { params })).catch(() => null);
-        if (!thread) continue;
-        const body = { limit: 100, ...(runId !== null && { metadata: { run_id: runId } }) };
-        const history = await data(agentApi(server).POST("/threads/{thread_id}/history", { params, body })).catch(
-          () => [],
-        );
-        const states = history as unknown as State[];
-        // newest first: without a step, the run's final state
-        const state = step === null ? states[0] : states.find(({ metadata }) => metadata?.step === step);
-        return { server, threadId, checkpoint: state?.checkpoint?.checkpoint_id ?? null };
-      }
-      return null;
-    },
-    enabled: origin !== null && ids.length > 0,
-    staleTime: 60_000,
-  });
+  const found = useQuery(runOriginQuery(origin, ids));
   if (!found.data) return null;
   const { server, threadId, checkpoint } = found.data;
   return (

@@ -4,6 +4,7 @@ import { useState } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { ShareLink } from "../sharing/share-link.tsx";
+import { traceShareQuery } from "./queries.ts";
 
 /** Public link to the run's whole trace, with a button that revokes it. */
 export function ShareButton({ runId }: { runId: string }) {
@@ -27,12 +28,10 @@ function Sharing({ runId }: { runId: string }) {
   const path = "/api/v1/runs/{run_id}/share";
   return (
     <ShareLink
-      queryKey={["share", runId]}
+      query={traceShareQuery(runId)}
       noun="trace"
       covers="the whole trace with its feedback"
       kind="r"
-      // null or no data means "not shared"
-      read={async () => (await traceApi.GET(path, { params })).data?.share_token ?? null}
       begin={() => data(traceApi.PUT(path, { params, body: { run_id: runId } }))}
       end={() => traceApi.DELETE(path, { params })}
     />

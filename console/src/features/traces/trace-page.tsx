@@ -11,10 +11,10 @@ import { projectQuery } from "../projects/queries.ts";
 import type { Run } from "../runs/run-record.ts";
 import { AWAIT_RUN } from "./await-run.ts";
 import { RunActions } from "./run-actions.tsx";
-import { feedbackQuery, RunFeedback } from "./run-feedback.tsx";
+import { RunFeedback } from "./run-feedback.tsx";
 import { RunOrigin } from "./run-origin.tsx";
 import { RunPane } from "./run-pane.tsx";
-import { runPlaceKey, runQuery, traceQuery } from "./queries.ts";
+import { feedbackQuery, runPlaceQuery, runQuery, traceQuery } from "./queries.ts";
 import classes from "./trace-page.module.css";
 import { TraceTreeView } from "./trace-tree-view.tsx";
 
@@ -25,12 +25,7 @@ export function TracePage() {
   const navigate = useNavigate({ from: "/projects/$projectId/r/$runId" });
   const client = useQueryClient();
   const project = useQuery(projectQuery(projectId));
-  const place = useQuery({
-    queryKey: runPlaceKey(runId),
-    queryFn: async () => (await client.fetchQuery(runQuery(runId))).trace_id,
-    staleTime: Number.POSITIVE_INFINITY,
-    ...(poll && AWAIT_RUN),
-  });
+  const place = useQuery({ ...runPlaceQuery(runId), ...(poll && AWAIT_RUN) });
   const isAwaited = poll === true && place.isPending;
   const trace = useQuery({
     ...traceQuery(projectId, place.data ?? ""),
@@ -38,7 +33,7 @@ export function TracePage() {
     placeholderData: keepPreviousData,
   });
   const select = (id: string) => {
-    if (place.data !== undefined) client.setQueryData(runPlaceKey(id), place.data);
+    if (place.data !== undefined) client.setQueryData(runPlaceQuery(id).queryKey, place.data);
     void navigate({ params: { projectId, runId: id }, search: (before) => before, replace: true });
   };
   const error = place.error ?? trace.error;

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { ingestClient, ORDER, START, type Json, sampleRun } from "../../../test/ingest-client.ts";
 import { WORKSPACE } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { until } from "../../../test/until.ts";
 import { uuid7 } from "../../base/ids.ts";
 
 const traces = await testTracePlatform();
@@ -18,15 +19,6 @@ async function runProject(id: string): Promise<string | undefined> {
     { name: string }[]
   >`select name from projects where project_id = ${row?.["project_id"] as string}`;
   return project?.name;
-}
-
-async function eventually<T>(read: () => Promise<T>, until: (value: T) => boolean, ms = 20_000): Promise<T> {
-  const deadline = performance.now() + ms;
-  for (;;) {
-    const value = await read();
-    if (until(value) || performance.now() > deadline) return value;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
 }
 
 test("stores a run with all of its fields", async () => {
@@ -105,11 +97,8 @@ test("create and update merge field by field, in either order, and nulls change 
       });
     const answers = updateFirst ? [await update(), await create()] : [await create(), await update()];
     expect(answers.map(({ status }) => status)).toEqual([202, 202]);
-    const row = await eventually(
-      () => stored(id),
-      (found) => typeof found?.["outputs"] === "string",
-    );
-    expect(row).toMatchObject({
+    await until(async () => typeof (await stored(id))?.["outputs"] === "string", "the row has outputs", 20);
+    expect(await stored(id)).toMatchObject({
       name: "chat",
       inputs: '{"q":1}',
       outputs: '{"a":2}',
@@ -195,11 +184,8 @@ test("derives missing trace ids and dotted orders, whatever the order of arrival
       expect((await stored(run["id"] as string))?.["dotted_order"]).toContain(run["id"]);
     }
     const [r, c, g] = [root, child, grandchild].map((id) => ids.get(id)!) as [string, string, string];
-    const row = await eventually(
-      () => stored(g),
-      (found) => found?.["trace_id"] === r,
-    );
-    expect(row).toMatchObject({
+    await until(async () => (await stored(g))?.["trace_id"] === r, "the grandchild is in its trace", 20);
+    expect(await stored(g)).toMatchObject({
       trace_id: r,
       parent_run_id: c,
       dotted_order: `${ORDER}${r}.${ORDER}${c}.${ORDER}${g}`,

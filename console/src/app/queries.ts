@@ -1,7 +1,7 @@
-import { queryOptions, useQuery } from "@tanstack/react-query";
+import { queryOptions } from "@tanstack/react-query";
 
 import { ApiError } from "../api/api-error.ts";
-import { controlApi, data } from "../api/clients.ts";
+import { controlApi, data, traceApi } from "../api/clients.ts";
 
 export interface Spaces {
   version: string;
@@ -28,7 +28,8 @@ export interface AgentServer {
   deploymentId: string | null;
 }
 
-const deploymentServers = queryOptions({
+/** Query for the deployments that have a URL, as agent servers. */
+export const deploymentServersQuery = queryOptions({
   queryKey: ["console", "servers"],
   async queryFn(): Promise<AgentServer[]> {
     const { resources } = await data(controlApi.GET("/v2/deployments", { params: { query: { limit: "100" } } }));
@@ -42,11 +43,9 @@ const deploymentServers = queryOptions({
   refetchInterval: 15_000,
 });
 
-/** Returns the agent servers that have pages: the one beside the console and all deployments with a URL. */
-export function useAgentServers(): { servers: AgentServer[]; isPending: boolean; error: Error | null } {
-  const { data: about, isPending, error } = useQuery(spacesQuery);
-  const deployments = useQuery({ ...deploymentServers, enabled: about?.spaces.control === true });
-  const local = about?.spaces.agent ? [{ id: "local", name: "This server", deploymentId: null }] : [];
-  const waits = isPending || (about?.spaces.control === true && deployments.isPending);
-  return { servers: [...local, ...(deployments.data ?? [])], isPending: waits, error: error ?? deployments.error };
-}
+/** Query for the workspaces that the account menu offers. */
+export const menuWorkspacesQuery = queryOptions({
+  queryKey: ["workspaces"],
+  queryFn: () => data(traceApi.GET("/api/v1/workspaces", {})),
+  staleTime: 60_000,
+});
