@@ -9,7 +9,6 @@ import { BodyGate } from "./body-gate.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
 import { ConnectionGuard } from "./connection-guard.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
-import { setSecurityHeaders } from "./security-headers.ts";
 import { refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
 
 /** Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request. */
@@ -101,6 +100,21 @@ export async function listenHttp(
       await ended;
     },
   };
+}
+
+/**
+ * Headers of every response, whatever its origin: no content sniffing, no framing, no referrer to other sites, and no
+ * scripts. A page of ours sets its own policy, which replaces this one.
+ */
+const SECURITY_HEADERS: [name: string, value: string][] = [
+  ["X-Content-Type-Options", "nosniff"],
+  ["X-Frame-Options", "DENY"],
+  ["Referrer-Policy", "no-referrer"],
+  ["Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"],
+];
+
+function setSecurityHeaders(response: ServerResponse): void {
+  for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
 }
 
 const acceptsWebSockets = <S extends Partial<WebSocketSettings>>(settings: S): settings is S & WebSocketSettings =>

@@ -51,6 +51,18 @@ export async function findDeployment(
   return row;
 }
 
+/** Returns whether the deployment exists, even one that is being deleted. */
+export async function deploymentExists(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql`select 1 from deployments where id = ${id}`;
+  return rows.length > 0;
+}
+
+/** Returns whether the deployment exists and is not being deleted. */
+export async function isDeploymentOpen(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql`select 1 from deployments where id = ${id} and status <> 'AWAITING_DELETE'`;
+  return rows.length > 0;
+}
+
 /** Locks the deployment until the transaction ends, which serializes its writers. */
 export async function lockDeployment(
   tx: Transaction,

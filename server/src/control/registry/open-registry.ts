@@ -1,3 +1,4 @@
+import { isDeploymentOpen } from "../deployment-records/sql.ts";
 import type { ControlDeps } from "../deps.ts";
 import { RegistryFront } from "./registry-front.ts";
 
@@ -7,8 +8,5 @@ export const openRegistry = ({ sql, log, images, pushTokens }: ControlDeps): Reg
     store: images,
     tokens: pushTokens,
     log,
-    async isOpen(deploymentId) {
-      const [row] = await sql`select 1 from deployments where id = ${deploymentId} and status <> 'AWAITING_DELETE'`;
-      return row !== undefined;
-    },
+    isOpen: (deploymentId) => isDeploymentOpen(sql, deploymentId),
   });

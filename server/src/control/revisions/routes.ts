@@ -2,18 +2,27 @@ import { route, type Route } from "../../base/http/route.ts";
 import { hosted } from "../api-host.ts";
 import { maskSecrets, readEnvironment } from "../deployment-records/environment-secret.ts";
 import { unknownDeployment, unknownRevision } from "../deployment-records/not-found.ts";
-import { serializeDeployment } from "../deployment-records/serialize-deployment.ts";
+import { serializeDeployment, serializeRevisionConfig } from "../deployment-records/serialize-deployment.ts";
 import * as deployments from "../deployment-records/schema.ts";
 import { findDeployment, lockDeployment } from "../deployment-records/sql.ts";
 import type { ControlDeps } from "../deps.ts";
 import { deploymentUrl } from "../public-url.ts";
 import { applyChange, checkRevisionBody } from "./create-revision.ts";
 import { interrupt, redeploy } from "./redeploy.ts";
-import { serializeRevision } from "./serialize-revision.ts";
 import * as schema from "./schema.ts";
-import { findRevision, listRevisions } from "./sql.ts";
+import { findRevision, listRevisions, type RevisionRow } from "./sql.ts";
 
 const shared = { tag: "Revisions", errorFamily: "validation" } as const;
+
+const serializeRevision = (row: RevisionRow): schema.Revision => ({
+  id: row.id,
+  created_at: row.created_at.toISOString(),
+  updated_at: row.updated_at.toISOString(),
+  status: row.status,
+  status_message: row.status_message,
+  source: row.source,
+  source_revision_config: serializeRevisionConfig(row),
+});
 
 /** Revisions of a deployment (contract control-plane §3). */
 export function revisionRoutes(deps: ControlDeps): Route[] {

@@ -49,6 +49,20 @@ export const listRevisions = (
     and ${remote === undefined ? sql`true` : sql`(r.source_config->>'listener_id' is not null) = ${remote}`}
   order by r.number desc limit ${limit} offset ${offset}`;
 
+/**
+ * Selects builds that serve, may be rolled back to, or are in progress: the newest deployed ones of each deployment.
+ */
+export const keptBuilds = (sql: Sql, each: number) => sql<{ id: string }[]>`
+  select artifact_id as id from (
+    select artifact_id, row_number() over (partition by deployment_id order by max(number) desc) as place
+    from revisions where artifact_id is not null and status = 'DEPLOYED' group by deployment_id, artifact_id) built
+  where place <= ${each}
+  union
+  select coalesce(artifact_id, id) from revisions
+  where status in ('CREATING', 'QUEUED', 'AWAITING_BUILD', 'BUILDING', 'AWAITING_DEPLOY', 'DEPLOYING', 'INTERRUPTED', 'UNKNOWN')
+  union
+  select r.artifact_id from deployments d join revisions r on r.id = d.active_revision_id`;
+
 export type NewRevision = Omit<RevisionRow, "number" | "status" | "status_message" | "created_at" | "updated_at">;
 
 /** Inserts a revision and makes it the deployment's latest. The deployment must be locked. */

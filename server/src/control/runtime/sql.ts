@@ -24,6 +24,9 @@ export const liveInstances = (sql: Sql, place: string) => sql<InstanceRow[]>`
   select ${sql.unsafe(INSTANCE)} from instances where state <> 'ended' and place = ${place}
   order by started_at limit 10000`;
 
+/** Lists the ids of live instances, on any machine. */
+export const liveInstanceIds = (sql: Sql) => sql<{ id: string }[]>`select id from instances where state <> 'ended'`;
+
 /** @returns undefined when this revision and replica already has a live instance */
 export async function insertInstance(
   sql: Sql,

@@ -6,6 +6,7 @@ import { GroupCommit } from "../../base/db/group-commit.ts";
 import { isDatabaseAway, whileAway } from "../../base/db/retry.ts";
 import { isUuid, uuid7 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import { AnnouncedChanges } from "./announced-changes.ts";
 import { RefusalGathering } from "./gather-refusals.ts";
 import { operationName } from "./operation-name.ts";
@@ -152,25 +153,17 @@ const storable = (text: string, longest = LONGEST_TEXT): string =>
   Buffer.from(text.slice(0, longest).replaceAll("\0", "\uFFFD"), "utf8").toString("utf8");
 
 /** Deletes expired entries, now and every hour. Concurrent processes share the work. */
-function startSweep(sql: Sql, log: Log, retentionDays: number): { stop(): Promise<void> } {
-  let stopped = false;
-  let running: Promise<void> = Promise.resolve();
-  const sweep = async () => {
-    try {
+function startSweep(sql: Sql, log: Log, retentionDays: number): Poller {
+  const sweeper = new Poller({
+    async pass() {
       // the database's clock, since this machine's may be ahead
       const before = new Date((await databaseNow(sql)).getTime() - retentionDays * 86_400_000);
-      while (!stopped && (await sweepAuditRows(sql, before, SWEEP_BATCH)) === SWEEP_BATCH);
-    } catch (error) {
-      if (!stopped) log.warn({ err: error }, "could not sweep the audit log; will retry in an hour");
-    }
-  };
-  running = sweep();
-  const timer = setInterval(() => (running = sweep()), SWEEP_EVERY_MS).unref();
-  return {
-    async stop() {
-      stopped = true;
-      clearInterval(timer);
-      await running;
+      return (await sweepAuditRows(sql, before, SWEEP_BATCH)) === SWEEP_BATCH ? 0 : SWEEP_EVERY_MS;
     },
-  };
+    everyMs: SWEEP_EVERY_MS,
+    log,
+    failing: "could not sweep the audit log; will retry in an hour",
+  });
+  sweeper.start();
+  return sweeper;
 }

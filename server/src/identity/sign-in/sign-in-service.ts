@@ -2,6 +2,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import type { SignInDeps } from "./deps.ts";
 import { createOpenIdProvider } from "./openid-provider.ts";
 import { PasswordHashing } from "./password-hash.ts";
@@ -27,23 +28,12 @@ export function startSignIn(options: {
   const { sql, log, settings, outbound } = options;
   const provider = createOpenIdProvider(settings, outbound, log);
   const deps = { sql, log, settings, passwords: new PasswordHashing(), lane: new SlowLane(), provider };
-
-  let stopped = false;
-  let running: Promise<void> = Promise.resolve();
-  async function sweep(): Promise<void> {
-    try {
-      while (!stopped && (await sweepSignIns(sql, SWEEP_BATCH)) >= SWEEP_BATCH) continue;
-    } catch (error) {
-      log.warn({ err: error }, "could not delete expired sessions");
-    }
-  }
-  const timer = setInterval(() => (running = sweep()), SWEEP_EVERY_MS).unref();
-  return {
-    deps,
-    async stop() {
-      stopped = true;
-      clearInterval(timer);
-      await running;
-    },
-  };
+  const sweeper = new Poller({
+    pass: async () => ((await sweepSignIns(sql, SWEEP_BATCH)) >= SWEEP_BATCH ? 0 : SWEEP_EVERY_MS),
+    everyMs: SWEEP_EVERY_MS,
+    log,
+    failing: "could not delete expired sessions",
+  });
+  sweeper.start(SWEEP_EVERY_MS);
+  return { deps, stop: () => sweeper.stop() };
 }

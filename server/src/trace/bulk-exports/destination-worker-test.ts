@@ -10,6 +10,7 @@ import { unavailable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import { type ExportDestination, serializeCredentials, readCredentials } from "./destination-bucket.ts";
 import { testWrite } from "./destination-test-write.ts";
@@ -24,6 +25,7 @@ const LOOK_MS = 3_000;
 const SPARE_MS = LOOK_MS + 2_000;
 /** Concurrent tests, so that an endpoint that never responds does not delay the others. */
 const AT_ONCE = 8;
+const FAILING = "could not test export destinations";
 
 interface WorkerTestDeps {
   sql: Sql;
@@ -67,70 +69,46 @@ export async function testInWorker(
 export class DestinationTester {
   readonly #deps: WorkerTestDeps;
   #listening: { unlisten(): Promise<void> } | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<void> | undefined;
+  readonly #poller: Poller;
   readonly #underWay = new Set<Promise<void>>();
-  #again = false;
   #stopped = false;
 
   constructor(deps: WorkerTestDeps) {
     this.#deps = deps;
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing: FAILING });
   }
 
   async start(): Promise<void> {
-    this.#timer = setInterval(() => this.#wake(), LOOK_MS).unref();
+    this.#poller.start(LOOK_MS);
+    const wake = () => this.#poller.wake();
     // also fires on every reconnect: notifications in between are lost
-    this.#listening = await this.#deps.sql.listen(
-      rows.CHANNEL,
-      () => this.#wake(),
-      () => this.#wake(),
-    );
+    this.#listening = await this.#deps.sql.listen(rows.CHANNEL, wake, wake);
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#timer);
+    await this.#poller.stop();
     await this.#listening?.unlisten();
-    await this.#running;
     await Promise.all(this.#underWay);
   }
 
-  #wake(): void {
-    if (this.#stopped) return;
-    this.#again = true;
-    this.#running ??= this.#work()
-      .catch((error: unknown) => this.#complain(error))
-      .finally(() => (this.#running = undefined));
-  }
-
-  async #work(): Promise<void> {
-    while (this.#again && !this.#stopped) {
-      this.#again = false;
-      // tests whose requesting process died
-      for (const id of await rows.deleteOldTests(this.#deps.sql)) {
-        await this.#deps.secrets.delete({ purpose: PURPOSE, id });
-      }
-      await this.#takeUp();
+  async #pass(): Promise<void> {
+    // tests whose requesting process died
+    for (const id of await rows.deleteOldTests(this.#deps.sql)) {
+      await this.#deps.secrets.delete({ purpose: PURPOSE, id });
     }
-  }
-
-  async #takeUp(): Promise<void> {
     while (!this.#stopped && this.#underWay.size < AT_ONCE) {
       const test = await rows.claimTest(this.#deps.sql);
       if (!test) return;
       const answering: Promise<void> = this.#answer(test)
-        .catch((error: unknown) => this.#complain(error))
+        .catch((error: unknown) => this.#deps.log.warn({ err: error }, FAILING))
         .finally(() => {
           this.#underWay.delete(answering);
           // more tests may be waiting than there were free places
-          this.#wake();
+          this.#poller.wake();
         });
       this.#underWay.add(answering);
     }
-  }
-
-  #complain(error: unknown): void {
-    this.#deps.log.warn({ err: error }, "could not test export destinations");
   }
 
   async #answer({ id, config }: rows.ClaimedTest): Promise<void> {

@@ -9,9 +9,8 @@
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { all, bind, ch, type Fragment, raw, render } from "../../base/clickhouse/fragment.ts";
-import { coerceError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import { BloomFilter } from "./bloom-filter.ts";
 
 /** Longer than any client retries a create. */
@@ -29,7 +28,7 @@ const NIL = "00000000-0000-0000-0000-000000000000";
 
 export class RunHistory {
   readonly #clickhouse: ClickHouse;
-  readonly #failure: RepeatedFailure;
+  readonly #poller: Poller;
   #updated = new BloomFilter();
   #updatedBefore = new BloomFilter();
   #deleted = new BloomFilter();
@@ -37,23 +36,26 @@ export class RunHistory {
   #nextDeleted: BloomFilter | undefined;
   #rotateAt = performance.now() + GENERATION_MS;
   #isLoaded = false;
-  #timer: NodeJS.Timeout | undefined;
-  #loading: Promise<void> | undefined;
   #stopped = false;
 
   constructor({ clickhouse, log }: { clickhouse: ClickHouse; log: Log }) {
     this.#clickhouse = clickhouse;
-    this.#failure = new RepeatedFailure({ log, message: "could not read deletions; will retry" });
+    this.#poller = new Poller({
+      pass: () => this.#load(),
+      everyMs: RELOAD_MS,
+      retryMs: RETRY_MS,
+      log,
+      failing: "could not read deletions; will retry",
+    });
   }
 
   start(): void {
-    if (this.#clickhouse.embedded) this.#schedule(0);
+    if (this.#clickhouse.embedded) this.#poller.start();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#loading;
+    await this.#poller.stop();
   }
 
   /** Returns false only for a run that was neither updated recently nor deleted, so that a create of it needs no lookup. */
@@ -85,23 +87,6 @@ export class RunHistory {
     // runs of a deleted trace name the trace
     if (traces) for (const id of traces) note(id);
     else if (projects) await this.#read([raw("deleted"), ch`project_id in ${bind("Array(UUID)", projects)}`], note);
-  }
-
-  #schedule(ms: number): void {
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#loading = this.#load().then(
-        () => {
-          this.#failure.succeeded();
-          this.#schedule(RELOAD_MS);
-        },
-        (error: unknown) => {
-          if (this.#stopped) return;
-          this.#failure.failed(coerceError(error));
-          this.#schedule(RETRY_MS);
-        },
-      );
-    }, ms).unref();
   }
 
   async #load(): Promise<void> {

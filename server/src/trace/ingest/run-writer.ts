@@ -1,11 +1,14 @@
 import { Counter, type Registry } from "prom-client";
 
+import { isClickHouseAway, TIMEOUT } from "../../base/clickhouse/away.ts";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { GroupCommit } from "../../base/db/group-commit.ts";
+import { AppError, coerceError, unavailable } from "../../base/errors.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { shortageIn } from "../../base/shortage.ts";
 import { type AttachmentRow, insertAttachments } from "../attachments/clickhouse.ts";
 import type { ModelPrices } from "../prices/model-prices.ts";
 import type { ProjectDirectory } from "../project-records/project-directory.ts";
@@ -17,7 +20,6 @@ import { type Resolved, resolveRuns } from "./resolve-runs.ts";
 import { RunHistory } from "./run-history.ts";
 import { RunMemory } from "./run-memory.ts";
 import type { RunPiece } from "./run-piece.ts";
-import { isAway, translate } from "./store-errors.ts";
 import { fromMicros } from "../run-rows/times.ts";
 import { WaitingPieces } from "./waiting-pieces.ts";
 
@@ -220,6 +222,26 @@ export class RunWriter {
     await mergeExtras({ clickhouse, memory }, tenantId, resolved);
     return resolved;
   }
+}
+
+/**
+ * Returns true for errors that leave open whether data was written: the store is unavailable, stopping, or out of
+ * memory.
+ */
+function isAway(error: unknown): boolean {
+  if (error instanceof AppError) return error.status === 503;
+  if (shortageIn(error) || isClickHouseAway(error)) return true;
+  const code = (error as { code?: unknown } | null)?.code;
+  // 08…: lost connections to Postgres
+  return typeof code === "string" && (code === TIMEOUT || code.startsWith("08"));
+}
+
+/** Translates a storage failure to the error of the request. */
+function translate(error: unknown): Error {
+  if (error instanceof AppError) return error;
+  if (!isAway(error)) return coerceError(error);
+  const reason = shortageIn(error)?.message ?? "The trace store cannot accept traces at the moment.";
+  return unavailable(`${reason} Try again later.`, 2, error);
 }
 
 const waitForRun = (piece: RunPiece) => ({ piece, kind: "update" as const, needs: piece.id });

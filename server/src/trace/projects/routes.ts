@@ -6,14 +6,14 @@ import { paginationHeaders } from "../../base/http/pagination.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { parseTime } from "../filter/literals.ts";
+import { type DeleteDeps, deleteRunsOfProjects } from "../runs/delete-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { createProject, updateProject } from "./create-project.ts";
-import { deleteProjects } from "./delete-projects.ts";
 import { listProjects, plain } from "./list-projects.ts";
 import { metadataValues } from "./metadata-values.ts";
 import { projectStats } from "./project-stats.ts";
 import * as schema from "./schema.ts";
-import { findProject } from "../project-records/sql.ts";
+import { deleteProjectRows, findProject } from "../project-records/sql.ts";
 
 const shared = { tag: "Projects" } as const;
 
@@ -140,4 +140,22 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       },
     }),
   ];
+}
+
+/**
+ * Deletes projects with all their runs. Projects are invisible at once, and their runs are deleted when this resolves.
+ * Until then, and for runs that other replicas accept within the next second, `project_deletions` records them
+ * (retention/retention-sweep.ts).
+ *
+ * @returns the ids of the deleted projects
+ */
+async function deleteProjects(
+  deps: DeleteDeps & Pick<TraceDeps, "projects">,
+  scope: RunScope,
+  ids: string[],
+): Promise<string[]> {
+  const gone = await deleteProjectRows(deps.sql, scope.tenantId, ids);
+  deps.projects.forget();
+  if (gone.length > 0) await deleteRunsOfProjects(deps, scope, gone);
+  return gone;
 }

@@ -5,6 +5,7 @@
  */
 import { databaseNow } from "../../base/db/database-now.ts";
 import type { Log } from "../../base/log.ts";
+import { Poller } from "../../base/polling/poller.ts";
 import { applyDeletions, deleteOldMarks, hasDeletedRows } from "../runs/delete-clickhouse.ts";
 import { type DeleteDeps, deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
@@ -25,22 +26,24 @@ const NIL = "00000000-0000-0000-0000-000000000000";
 
 export class RetentionSweep {
   readonly #deps: SweepDeps;
-  #timer: NodeJS.Timeout | undefined;
-  #running: Promise<unknown> | undefined;
+  readonly #poller: Poller;
   #stopped = false;
 
   constructor(deps: SweepDeps) {
     this.#deps = deps;
+    const { log, settings } = deps;
+    const everyMs = settings.retentionSweepMinutes * 60_000;
+    const failing = "the retention sweep failed; will retry";
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs, log, failing });
   }
 
   start(): void {
-    this.#schedule(FIRST_MS);
+    this.#poller.start(FIRST_MS);
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#running;
+    await this.#poller.stop();
   }
 
   /**
@@ -59,16 +62,9 @@ export class RetentionSweep {
     return expired;
   }
 
-  #schedule(ms: number): void {
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => {
-      this.#running = this.sweep()
-        .then((expired) => expired > 0 && this.#deps.log.info({ expired }, "deleted expired traces"))
-        .catch((error: unknown) => {
-          this.#deps.log.error({ err: error }, "the retention sweep failed; will retry");
-        })
-        .finally(() => this.#schedule(this.#deps.settings.retentionSweepMinutes * 60_000));
-    }, ms).unref();
+  async #pass(): Promise<void> {
+    const expired = await this.sweep();
+    if (expired > 0) this.#deps.log.info({ expired }, "deleted expired traces");
   }
 
   async #finishDeletions(): Promise<void> {
