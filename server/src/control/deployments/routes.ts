@@ -28,7 +28,7 @@ const shared = { tag: "Deployments", errorFamily: "validation" } as const;
 
 /** Deployments (contract control-plane §3). */
 export function deploymentRoutes(deps: ControlDeps): Route[] {
-  const { sql } = deps;
+  const { sql, table } = deps;
 
   async function print(row: DeploymentRow): Promise<schema.Deployment> {
     const environment = await readEnvironment(deps.secrets, { purpose: "deployment-env", id: row.id });
@@ -38,6 +38,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
 
   async function find({ workspaceId }: Principal, id: string): Promise<DeploymentRow> {
     const row = await findDeployment(sql, workspaceId, id);
+    await table.settled();
     if (!row) throw unknownDeployment(id);
     return row;
   }
@@ -53,6 +54,7 @@ export function deploymentRoutes(deps: ControlDeps): Route[] {
       out: { 200: schema.deploymentsList },
       async handler({ query, principal, c }) {
         const rows = await listDeployments(sql, principal.workspaceId, query);
+        await table.settled();
         return c.json({ resources: await Promise.all(rows.map(print)), offset: query.offset + rows.length });
       },
     }),

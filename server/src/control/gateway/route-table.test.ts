@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import type { Sql } from "../../base/db/connect.ts";
 import { RouteTable } from "./route-table.ts";
@@ -40,4 +40,20 @@ test("discards the result of a refresh that a newer one overtook", async () => {
   asked[2]!([3]);
   await next;
   expect(table.find("a")?.instances).toEqual([{ id: "3", port: 3 }]);
+});
+
+test("a state that was read during a switch is reported after the table has it", async () => {
+  const { sql, asked } = slowDatabase();
+  const table = new RouteTable(sql, "here");
+  const switched = table.switch(() => Promise.resolve());
+  let isReported = false;
+  const reported = table.settled().then(() => (isReported = true));
+  await vi.waitUntil(() => asked.length === 1);
+  expect(isReported).toBe(false);
+  asked[0]!([2]);
+  await Promise.all([switched, reported]);
+  expect(table.find("a")?.instances).toEqual([{ id: "2", port: 2 }]);
+  const failed = expect(table.switch(() => Promise.reject(new Error("no database")))).rejects.toThrow("no database");
+  await table.settled();
+  await failed;
 });

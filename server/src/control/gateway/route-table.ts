@@ -28,6 +28,7 @@ export class RouteTable {
   #targets = new Map<string, Target>();
   readonly #inFlight = new Map<string, number>();
   #waiting: (() => void)[] = [];
+  readonly #switches = new Set<Promise<void>>();
   #turn = 0;
   #asked = 0;
   #shown = 0;
@@ -64,6 +65,25 @@ export class RouteTable {
       ]),
     );
     for (const resume of this.#waiting.splice(0)) resume();
+  }
+
+  /** Commits a change of the serving revision and reloads the table. */
+  async switch(commit: () => Promise<unknown>): Promise<void> {
+    const switched = commit().then(() => this.refresh());
+    this.#switches.add(switched);
+    try {
+      await switched;
+    } finally {
+      this.#switches.delete(switched);
+    }
+  }
+
+  /**
+   * Resolves when the table contains every switch that was in progress. A route that reports states awaits it after
+   * reading them, so that a caller who was told of a new revision is not served by the earlier one.
+   */
+  async settled(): Promise<void> {
+    await Promise.allSettled(this.#switches);
   }
 
   find(slug: string): Target | undefined {

@@ -186,10 +186,13 @@ const DUPLICATE = "23505";
 async function waitForTurn(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<Status> {
   for (;;) {
     signal.throwIfAborted();
-    try {
-      return await queue.transition(deps.sql, held, "AWAITING_DEPLOY", "deploy_started");
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
+    if (!(await queue.waitsForDeploy(deps.sql, held))) {
+      try {
+        return await queue.transition(deps.sql, held, "AWAITING_DEPLOY", "deploy_started");
+      } catch (error) {
+        // another one began in between
+        if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
+      }
     }
     await sleep(200, undefined, { signal });
   }

@@ -57,14 +57,15 @@ export async function deployRevision(
     throw error;
   }
   faultPoint("control-before-switch");
-  await sql.begin(async (tx) => {
-    // lock the deployment first, as all writers of both rows do
-    if (!(await lockReady(tx, held.deployment_id))) throw new queue.LostRevisionError();
-    await queue.transition(tx, held, "DEPLOYING", "healthy");
-    await setActiveRevision(tx, held.deployment_id, held.id);
+  await table.switch(async () => {
+    await sql.begin(async (tx) => {
+      // lock the deployment first, as all writers of both rows do
+      if (!(await lockReady(tx, held.deployment_id))) throw new queue.LostRevisionError();
+      await queue.transition(tx, held, "DEPLOYING", "healthy");
+      await setActiveRevision(tx, held.deployment_id, held.id);
+    });
+    faultPoint("control-after-switch");
   });
-  faultPoint("control-after-switch");
-  await table.refresh();
   log.write(`Revision ${held.id} is deployed.`);
   await log.flush();
   supervisor.wake();

@@ -81,6 +81,16 @@ export async function transition(
   return to;
 }
 
+/** Whether the revision waits for another of its deployment, which is being deployed (index revisions_deploying). */
+export async function waitsForDeploy(sql: Sql, held: LeasedRevision): Promise<boolean> {
+  const rows = await sql`
+    select from revisions r
+    where r.id = ${held.id} and r.attempt = ${held.attempt} and r.status = 'AWAITING_DEPLOY' and exists (
+      select from revisions other
+      where other.deployment_id = r.deployment_id and other.status in ('DEPLOYING', 'UNKNOWN'))`;
+  return rows.length > 0;
+}
+
 /** Skips older revisions that neither serve nor are about to: the newest wins. */
 export async function supersedeOlder(tx: Transaction, { id, deployment_id, number }: LeasedRevision): Promise<void> {
   const rows = await tx<{ id: string }[]>`

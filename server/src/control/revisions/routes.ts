@@ -26,11 +26,12 @@ const serializeRevision = (row: RevisionRow): schema.Revision => ({
 
 /** Revisions of a deployment (contract control-plane §3). */
 export function revisionRoutes(deps: ControlDeps): Route[] {
-  const { sql } = deps;
+  const { sql, table } = deps;
 
   async function find(tenantId: string, deploymentId: string, id: string) {
     if (!(await findDeployment(sql, tenantId, deploymentId))) throw unknownDeployment(deploymentId);
     const row = await findRevision(sql, deploymentId, id);
+    await table.settled();
     if (!row) throw unknownRevision(deploymentId, id);
     return row;
   }
@@ -49,6 +50,7 @@ export function revisionRoutes(deps: ControlDeps): Route[] {
         const { deployment_id: id } = params;
         if (!(await findDeployment(sql, principal.workspaceId, id))) throw unknownDeployment(id);
         const rows = await listRevisions(sql, id, { ...query, remote: query.remote_reconciled });
+        await table.settled();
         return c.json({ resources: rows.map(serializeRevision), offset: query.offset + rows.length });
       },
     }),
