@@ -120,12 +120,12 @@ async function startUpload(calls: UploadCalls, key: string, { signal, ...options
   const starting = calls.start(key, options);
   if (!signal) return starting;
   const settled = new AbortController();
-  const calledOff = once(signal, "abort", settled).then(() => sleep(ANSWER_MS, undefined, settled));
+  const aborted = once(signal, "abort", settled).then(() => sleep(ANSWER_MS, undefined, settled));
   try {
-    await Promise.race([starting, calledOff]);
+    await Promise.race([starting, aborted]);
   } finally {
     settled.abort();
-    calledOff.catch(() => {});
+    aborted.catch(() => {});
   }
   if (!signal.aborted) return starting;
   const ending = starting.then((uploadId) => calls.abort(key, uploadId)).catch(() => {});

@@ -5,7 +5,7 @@ import { isDatabaseAway } from "../../base/db/retry.ts";
 import { BuildError } from "../builds/build-error.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import { isBuilt } from "../deployment-records/validate.ts";
-import { noteSeen } from "../watches/sql.ts";
+import { recordSeenCommit } from "../watches/sql.ts";
 import { DeployError, deployRevision } from "./deploy-revision.ts";
 import { resolveCommit, withSource } from "./fetch-source.ts";
 import * as queue from "./queue-sql.ts";
@@ -125,7 +125,7 @@ async function recordSource(
     const found = { ...(artifactId !== null && { artifactId }), ...(sha !== null && { commitSha: sha }) };
     const status = await queue.transition(tx, held, from, event, found);
     await queue.supersedeOlder(tx, held);
-    if (sha !== null) await noteSeen(tx, { deploymentId, ref, sha, number });
+    if (sha !== null) await recordSeenCommit(tx, { deploymentId, ref, sha, number });
     return status;
   });
   held.repo_commit_sha ??= sha;

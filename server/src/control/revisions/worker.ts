@@ -26,7 +26,7 @@ export class Worker {
   readonly #deps: WorkDeps;
   readonly #jobs: LeasedJobs<queue.ClaimedRevision, Pause>;
   readonly #holder = JSON.stringify(identifyProcess(process.pid));
-  readonly #passes: Poller;
+  readonly #poller: Poller;
   #garbageAt = 0;
   /** Earliest retry of deployments whose creation or deletion has just failed. */
   readonly #notBefore = new Map<string, number>();
@@ -54,27 +54,27 @@ export class Worker {
       log,
     });
     const failing = "could not claim revisions; will retry";
-    this.#passes = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing });
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing });
   }
 
   start(): void {
-    this.#passes.start();
+    this.#poller.start();
   }
 
   /** Stops, releasing work in progress at once. */
   async stop(): Promise<void> {
-    await this.#passes.stop();
+    await this.#poller.stop();
     await this.#jobs.stop();
   }
 
   /** Failure state of the passes. */
   get failure(): RepeatedFailure {
-    return this.#passes.failure;
+    return this.#poller.failure;
   }
 
   /** Triggers a pass. */
   wake(): void {
-    this.#passes.wake();
+    this.#poller.wake();
   }
 
   async #pass(): Promise<void> {

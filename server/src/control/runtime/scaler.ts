@@ -36,24 +36,24 @@ export class Scaler {
   readonly #options: ScalerOptions;
   /** Recent targets by revision. */
   readonly #wishes = new Map<string, ScaleTarget[]>();
-  readonly #passes: Poller;
+  readonly #poller: Poller;
 
   constructor(options: ScalerOptions) {
     this.#options = options;
     const { log, settings } = options;
     const failing = "could not scale deployments; will retry";
-    this.#passes = new Poller({ pass: () => this.#look(), everyMs: settings.scaleSeconds * 1000, log, failing });
+    this.#poller = new Poller({ pass: () => this.#scaleAll(), everyMs: settings.scaleSeconds * 1000, log, failing });
   }
 
   start(): void {
-    if (this.#options.settings.scaleSeconds > 0) this.#passes.start();
+    if (this.#options.settings.scaleSeconds > 0) this.#poller.start();
   }
 
   async stop(): Promise<void> {
-    await this.#passes.stop();
+    await this.#poller.stop();
   }
 
-  async #look(): Promise<void> {
+  async #scaleAll(): Promise<void> {
     const rows = await scalableDeployments(this.#options.sql);
     const known = new Set(rows.map((row) => row.revision_id));
     for (const id of this.#wishes.keys()) if (!known.has(id)) this.#wishes.delete(id);

@@ -34,7 +34,7 @@ export const UNKNOWN_OUTCOME = 0;
 export async function insertAuditRows(sql: Sql, rows: AuditRow[], announced: string[] = []): Promise<void> {
   const column = <K extends keyof AuditRow>(name: K): AuditRow[K][] => rows.map((row) => row[name]);
   await sql`
-    with told as (delete from announced_changes where id = any(${announced}::uuid[]))
+    with recorded as (delete from announced_changes where id = any(${announced}::uuid[]))
     insert into audit_log (id, at, organization_id, workspace_id, actor_kind, actor_id, actor_name, user_id, ip,
       operation, operation_name, target, status, occurrences, request_id, writer_id, writer_seq, seal_key_id, seal)
     select l.id, l.at, l.organization_id, l.workspace_id, l.actor_kind, l.actor_id, l.actor_name, l.user_id, l.ip,

@@ -21,7 +21,7 @@ import { runCredentials } from "./run-credentials.ts";
 import { dueSchedules, spawnWindow } from "./schedule-sql.ts";
 import { endRuns, insertExportRuns } from "./sql.ts";
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 const RENEW_MS = 1000;
 const TIMEOUT_HOURS = 72;
 const WINDOWS_AT_ONCE = 200;
@@ -41,7 +41,7 @@ export class Exporter {
   readonly #now: () => Date;
   readonly #directory: string;
   readonly #jobs: LeasedJobs<queue.ClaimedExport>;
-  readonly #passes: Poller;
+  readonly #poller: Poller;
   #stopped = false;
   #sweepAt = performance.now() + SWEEP_MS;
   #sweepFilesAt = 0;
@@ -66,26 +66,26 @@ export class Exporter {
       log,
     });
     const failing = "could not claim exports; will retry";
-    this.#passes = new Poller({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing });
   }
 
   start(): void {
     if (this.#deps.settings.exportConcurrency === 0) return;
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    this.#passes.start();
+    this.#poller.start();
   }
 
   /** Stops, releasing current exports at once. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#passes.stop();
+    await this.#poller.stop();
     await this.#jobs.stop();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** Triggers a pass. */
   wake(): void {
-    if (this.#deps.settings.exportConcurrency > 0) this.#passes.wake();
+    if (this.#deps.settings.exportConcurrency > 0) this.#poller.wake();
   }
 
   async #pass(): Promise<void> {

@@ -408,13 +408,13 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
       ];
       const env = { ...process.env, PATH: `${docker}:${process.env["PATH"]}`, LANGGRAPH_CLI_NO_ANALYTICS: "1" };
       const args = [fileURLToPath(CLIENT), "deploy", "--name", "docked", "--base-image", BASE, ...options];
-      const { stdout, said } = await new Promise<{ stdout: string; said: string }>((resolve) =>
+      const { stdout, output } = await new Promise<{ stdout: string; output: string }>((resolve) =>
         execFile(process.execPath, args, { cwd: home, env }, (error, out, err) =>
-          resolve({ stdout: out, said: `${error?.message ?? ""}${out}${err}` }),
+          resolve({ stdout: out, output: `${error?.message ?? ""}${out}${err}` }),
         ),
       );
       const line = stdout.trim().split("\n").at(-1) ?? "";
-      if (!line.includes('"succeeded"')) throw new Error(said);
+      if (!line.includes('"succeeded"')) throw new Error(output);
       return JSON.parse(line) as Record<string, string>;
     };
     try {
