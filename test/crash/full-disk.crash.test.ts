@@ -70,7 +70,7 @@ test.skipIf(!canMount)(
       ask(`${server.url}/threads`, "POST", {
         metadata: { filler: randomUUID().repeat((megabytes * 1024 * 1024) / 36) },
       });
-    const kept = JSON.parse((await create(0.1)).text) as { thread_id: string };
+    const thread = JSON.parse((await create(0.1)).text) as { thread_id: string };
 
     const makeRoom = fill(installation);
     const answers = [];
@@ -84,7 +84,7 @@ test.skipIf(!canMount)(
 
     makeRoom();
     await expect.poll(() => ready(server.url)).toBe("200 ");
-    expect((await ask(`${server.url}/threads/${kept.thread_id}`)).status).toBe(200);
+    expect((await ask(`${server.url}/threads/${thread.thread_id}`)).status).toBe(200);
     const run = await ask(`${server.url}/runs/wait`, "POST", { assistant_id: "echo", input: {} });
     expect(run.status).toBe(200);
     server.assertAlive();

@@ -171,13 +171,13 @@ const VICTIMS = ["built-0", "built-1", "ran-0", "ran-1"];
 
 /** Creates the victims and returns their addresses. */
 async function makeVictims(): Promise<string[]> {
-  const made = [];
+  const created = [];
   for (const name of VICTIMS) {
     const { json, text } = await call("POST", `${at.trace}/api/v1/sessions`, { name });
     expect(text).toContain('"id"');
-    made.push(`${at.trace}/api/v1/sessions/${json.id as string}`);
+    created.push(`${at.trace}/api/v1/sessions/${json.id as string}`);
   }
-  return made;
+  return created;
 }
 
 /** Deploys the hostile project. @returns the statuses that its postinstall and its graph got */

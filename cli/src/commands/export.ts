@@ -120,12 +120,12 @@ export async function run(args: string[]): Promise<void> {
     });
     print(changed, `${changed.id} ${changed.status}`);
   } else if (action === "verify") {
-    const wanted = id();
+    const exportId = id();
     const { verify } = await import("../../../server/src/admin/export.ts");
     const onFile = (done: number, total: number) => {
       if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${total} files`);
     };
-    const found = await verify(readPlace(options), process.env, wanted, onFile);
+    const found = await verify(readPlace(options), process.env, exportId, onFile);
     if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
     const lines = found.problems.map((problem) => `WRONG  ${problem}\n`).join("");
     const counted = `${found.rows} rows in ${found.files} files, ${found.bytes} bytes; the query had ${found.query_count}`;

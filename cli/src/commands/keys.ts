@@ -90,9 +90,9 @@ export async function run(args: string[]): Promise<void> {
     if (options.id === undefined)
       throw new UsageError("The id of the key is missing: heddle keys revoke ID. To list ids: heddle keys list");
     const place = readPlace(options);
-    const gone = await (await admin()).revoke(place, options.id);
-    if (!gone) throw new Error("The key does not exist or is already revoked.");
-    print(`Revoked ${gone.id} (${gone.description}).\n`);
+    const revoked = await (await admin()).revoke(place, options.id);
+    if (!revoked) throw new Error("The key does not exist or is already revoked.");
+    print(`Revoked ${revoked.id} (${revoked.description}).\n`);
   } else {
     throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: create, list or revoke.`);
   }

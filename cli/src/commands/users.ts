@@ -67,7 +67,7 @@ export async function run(args: string[]): Promise<void> {
   if (action === "create") {
     const role = admin.USER_ROLES.find((role) => role === options.role);
     if (!role) throw new UsageError(`--role must be one of ${admin.USER_ROLES.join(", ")}, not "${options.role}".`);
-    const typed = await givenPassword(options["password-stdin"]);
+    const typed = await readPassword(options["password-stdin"]);
     const password = !options.password ? ("none" as const) : typed === null ? ("generate" as const) : { given: typed };
     const user = { email, fullName: options.name ?? null, role, workspaceId: options.workspace, password };
     const created = await admin.createUser(place, user);
@@ -76,7 +76,7 @@ export async function run(args: string[]): Promise<void> {
     );
     if (created.password !== null) print(`Password, shown only once: ${created.password}`);
   } else if (action === "password") {
-    const generated = await admin.resetPassword(place, email, await givenPassword(options["password-stdin"]));
+    const generated = await admin.resetPassword(place, email, await readPassword(options["password-stdin"]));
     print(generated === null ? "The password is set." : `Password, shown only once: ${generated}`);
   } else {
     await admin.disableUser(place, email, action === "disable");
@@ -85,5 +85,5 @@ export async function run(args: string[]): Promise<void> {
 }
 
 /** Reads a password, never from the command line itself, which other users of the machine can see. */
-const givenPassword = async (wanted: boolean): Promise<string | null> =>
+const readPassword = async (wanted: boolean): Promise<string | null> =>
   wanted ? (await readAll(process.stdin)).replace(/\r?\n$/, "") : null;

@@ -23,11 +23,11 @@ export async function updateState(graph: Graph, params: Params): Promise<Result>
     );
   }
   const { configurable, metadata, tags } = params.config as Partial<RunKwargs["config"]>;
-  const given = omit(publicConfigurable(configurable), "checkpoint_id", "checkpoint_ns", "checkpoint_map");
+  const callerConfigurable = omit(publicConfigurable(configurable), "checkpoint_id", "checkpoint_ns", "checkpoint_map");
   const config = {
     ...(tags && { tags }),
     metadata: { ...metadata, graph_id: params.graph_id },
-    configurable: { ...given, ...place.configurable },
+    configurable: { ...callerConfigurable, ...place.configurable },
   };
   const supersteps = params.supersteps.map(({ updates }) => ({ updates: updates.map(toUpdate) }));
   const updated = await graph.bulkUpdateState(config, supersteps).catch((error: unknown) => {

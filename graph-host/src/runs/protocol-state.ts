@@ -63,14 +63,14 @@ const fieldsList = (value: unknown): Fields[] => (Array.isArray(value) ? value.f
 function toolCalls(message: Fields): { calls: Fields[]; broken: Fields[] } {
   const own = fieldsList(message["tool_calls"]);
   const more = message["additional_kwargs"];
-  const given = own.length > 0 ? own : fieldsList(isFields(more) ? more["tool_calls"] : undefined);
+  const rawCalls = own.length > 0 ? own : fieldsList(isFields(more) ? more["tool_calls"] : undefined);
   const calls: Fields[] = [];
   const broken: Fields[] = [];
-  for (const call of given) {
-    const made = isFields(call["function"]) ? call["function"] : {};
+  for (const call of rawCalls) {
+    const functionCall = isFields(call["function"]) ? call["function"] : {};
     const id = typeof call["id"] === "string" ? { id: call["id"] } : {};
-    const name = call["name"] ?? made["name"];
-    const args = parseArgs("args" in call ? call["args"] : made["arguments"]);
+    const name = call["name"] ?? functionCall["name"];
+    const args = parseArgs("args" in call ? call["args"] : functionCall["arguments"]);
     if (typeof name !== "string") broken.push(brokenCall({ ...id }, "Incomplete tool call."));
     else if (args === undefined) broken.push(brokenCall({ ...id, name }, "Malformed args."));
     else calls.push({ ...id, name, args, type: "tool_call" });

@@ -70,17 +70,17 @@ export function revoke(place: DataPlace, idOrKey: string): Promise<{ id: string;
     const selector = isUuid(idOrKey)
       ? { id: idOrKey.toLowerCase(), keyHash: null }
       : { id: null, keyHash: looksLikeKey(idOrKey) ? hashKey(idOrKey) : "" };
-    const gone = await revokeAnyKey(sql, selector);
-    if (!gone) return undefined;
-    const scope = { organizationId: gone.organization_id, workspaceId: "" };
+    const revoked = await revokeAnyKey(sql, selector);
+    if (!revoked) return undefined;
+    const scope = { organizationId: revoked.organization_id, workspaceId: "" };
     await recordCommand(
       sql,
       log,
       "heddle keys revoke",
-      { id: gone.id, description: gone.description },
+      { id: revoked.id, description: revoked.description },
       { of: scope, place },
     );
-    return gone;
+    return revoked;
   });
 }
 

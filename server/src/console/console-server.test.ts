@@ -49,11 +49,11 @@ afterAll(async () => {
 /** Requests with an arbitrary Host header, which fetch does not permit. */
 function askAs(host: string, at = url, path = "/console.json"): Promise<number> {
   return new Promise((resolve, reject) => {
-    const asked = request(at + path, { headers: { host } }, (response) => {
+    const sent = request(at + path, { headers: { host } }, (response) => {
       response.resume();
       resolve(response.statusCode!);
     });
-    asked.on("error", reject).end();
+    sent.on("error", reject).end();
   });
 }
 
@@ -134,8 +134,11 @@ test("an absent or unreachable space, or an unfinished build of the console, res
   const none = await fetch(`${url}/api/trace/api/v1/sessions`);
   expect([none.status, await none.json()]).toEqual([503, { detail: expect.stringContaining("trace platform") }]);
   agent = "http://127.0.0.1:1";
-  const gone = await fetch(`${url}/api/agent/ok`);
-  expect([gone.status, await gone.json()]).toEqual([502, { detail: expect.stringContaining("could not be reached") }]);
+  const unreachable = await fetch(`${url}/api/agent/ok`);
+  expect([unreachable.status, await unreachable.json()]).toEqual([
+    502,
+    { detail: expect.stringContaining("could not be reached") },
+  ]);
   agent = behind;
   files = null;
   const building = await fetch(url);

@@ -143,11 +143,11 @@ export async function claimForWorkspace(
   { settings, log }: Pick<IdentityOptions, "settings" | "log">,
 ): Promise<string> {
   const { authUrl } = settings;
-  let wanted = settings.workspaceId;
-  if (wanted === undefined && authUrl !== undefined) {
-    wanted = (await openPlatform({ settings, log }, authUrl).self()).workspaceId;
+  let workspaceId = settings.workspaceId;
+  if (workspaceId === undefined && authUrl !== undefined) {
+    workspaceId = (await openPlatform({ settings, log }, authUrl).self()).workspaceId;
   }
-  return claimDatabase(database, { wanted, isRemote: authUrl !== undefined });
+  return claimDatabase(database, { wanted: workspaceId, isRemote: authUrl !== undefined });
 }
 
 function openPlatform({ settings, log }: Pick<IdentityOptions, "settings" | "log">, url: string): PlatformKeys {

@@ -52,11 +52,11 @@ export function withTracingKey(
 
   return {
     authenticate(credentials) {
-      const given = credentials.headers.get("x-api-key") ?? "";
-      if (isSame(given, tracingKey)) return tracingPrincipal(of, "send");
-      const [, purpose, workspaceId] = DERIVED.exec(given) ?? [];
+      const key = credentials.headers.get("x-api-key") ?? "";
+      if (isSame(key, tracingKey)) return tracingPrincipal(of, "send");
+      const [, purpose, workspaceId] = DERIVED.exec(key) ?? [];
       if (purpose === undefined || workspaceId === undefined) return others.authenticate(credentials);
-      if (!isSame(given, workspaceTracingKey(tracingKey, workspaceId, purpose as TracingPurpose))) {
+      if (!isSame(key, workspaceTracingKey(tracingKey, workspaceId, purpose as TracingPurpose))) {
         return others.authenticate(credentials);
       }
       return findPlace(workspaceId).then((place) => tracingPrincipal(place, purpose as TracingPurpose));

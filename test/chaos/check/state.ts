@@ -69,11 +69,11 @@ function checkDone(world: World, done: string[], runs: RunRow[], index: Index, f
       if (!token.startsWith("update-")) found(`the state holds ${entries[0]} of a run that there is not`);
       continue;
     }
-    const wanted = entries.map((_, at) => `${token}/${at + 1}`);
+    const expected = entries.map((_, at) => `${token}/${at + 1}`);
     const inPlace = done.slice(first, first + entries.length);
-    if (JSON.stringify(wanted) !== JSON.stringify(inPlace))
+    if (JSON.stringify(expected) !== JSON.stringify(inPlace))
       found(
-        `the state holds ${JSON.stringify(inPlace)} where ${JSON.stringify(wanted)} was to be; all: ${entries}`,
+        `the state holds ${JSON.stringify(inPlace)} where ${JSON.stringify(expected)} was to be; all: ${entries}`,
         run.run,
       );
     if (run.seq < last)

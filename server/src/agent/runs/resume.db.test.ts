@@ -287,11 +287,11 @@ describe("a resume whose thread asks the next question while the request is in t
     from checkpoint_writes where thread_id = ${threadId} and channel = '__interrupt__'`;
 
   test("is rejected when the statement that accepts it waited for another thread first", async () => {
-    const [held, threadId] = [await asked("approval", {}), await asked("approval", {})];
-    const batch = [await newRun(held, { input: {} }), await newRun(threadId, { command: { resume: "yes" } })];
+    const [locked, threadId] = [await asked("approval", {}), await asked("approval", {})];
+    const batch = [await newRun(locked, { input: {} }), await newRun(threadId, { command: { resume: "yes" } })];
     let created: Promise<CreatedRun[]> | undefined;
     await sql.begin(async (tx) => {
-      await tx`select 1 from threads where thread_id = ${held} for update`;
+      await tx`select 1 from threads where thread_id = ${locked} for update`;
       created = createRuns(sql, batch);
       await vi.waitUntil(async () => (await sql`select 1 from pg_locks where not granted`).length > 0);
       await answerFirst(sql, threadId);

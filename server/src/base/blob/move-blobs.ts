@@ -74,11 +74,11 @@ export async function moveBlobs({
     const [row] = await tx<BlobPlace[]>`select * from blob_place for update`;
     if (row && row.id !== known?.id)
       throw new Error("The recorded location changed while this command ran. Run it again.");
-    const seen = await selectUser(tx);
-    if (seen !== undefined) {
+    const lastSeenSeconds = await selectUser(tx);
+    if (lastSeenSeconds !== undefined) {
       throw new Error(
         `${moved.copied} files were copied, but a trace process is still using the directory (last seen ` +
-          `${Math.round(seen)} s ago). Stop it and run this command again; only new files will be copied.`,
+          `${Math.round(lastSeenSeconds)} s ago). Stop it and run this command again; only new files will be copied.`,
       );
     }
     await copy();

@@ -168,10 +168,10 @@ async function* inParts(
         part = take();
         filled = 0;
       }
-      const taken = Math.min(part.length - filled, chunk.length - at);
-      part.set(at === 0 && taken === chunk.length ? chunk : chunk.subarray(at, at + taken), filled);
-      filled += taken;
-      at += taken;
+      const length = Math.min(part.length - filled, chunk.length - at);
+      part.set(at === 0 && length === chunk.length ? chunk : chunk.subarray(at, at + length), filled);
+      filled += length;
+      at += length;
     }
   }
   if (filled > 0) yield part.subarray(0, filled);

@@ -60,12 +60,12 @@ export type BlobSettings = Options<typeof blobOptions>;
 export function readBucket(settings: BlobSettings): (S3Place & { bucket: string; prefix: string }) | null {
   const { blobBucket: bucket, blobEndpoint: endpoint, blobAccessKeyId: id, blobSecretAccessKey: secret } = settings;
   if (bucket === undefined) {
-    const given = {
+    const s3Settings = {
       HEDDLE_BLOB_ENDPOINT: endpoint,
       HEDDLE_BLOB_ACCESS_KEY_ID: id,
       HEDDLE_BLOB_SECRET_ACCESS_KEY: secret,
     };
-    const stray = Object.entries(given).find(([, value]) => value !== undefined);
+    const stray = Object.entries(s3Settings).find(([, value]) => value !== undefined);
     if (stray) throw new ConfigError(`${stray[0]} is set, but HEDDLE_BLOB_BUCKET is not.`);
     return null;
   }

@@ -46,12 +46,12 @@ export function holdBody(
     return gate.budget.take(length) ? release : gate.reserve(length).then(() => release);
   }
   let refuse = (_: AppError): void => {};
-  const held = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => refuse(error));
+  const reservation = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => refuse(error));
   const { raw } = c.req;
-  const { body, fail } = counted(() => raw.body!, maxBytes, held);
+  const { body, fail } = counted(() => raw.body!, maxBytes, reservation);
   refuse = fail;
   c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
-  return () => held.end();
+  return () => reservation.end();
 }
 
 /** Middleware that holds the bodies of all requests behind it. */

@@ -72,12 +72,12 @@ export class SocketOwners {
   async #answer(searches: Search[]): Promise<void> {
     const open = new Set(searches);
     for (const table of TABLES) {
-      const wanted = new Map<string, Search[]>();
+      const searches = new Map<string, Search[]>();
       for (const search of open) {
         const key = procNetKey(search.ends, table === TABLES[1]);
-        if (key !== null) wanted.set(key, [...(wanted.get(key) ?? []), search]);
+        if (key !== null) searches.set(key, [...(searches.get(key) ?? []), search]);
       }
-      if (wanted.size > 0) await this.#search(table, wanted, (search) => open.delete(search));
+      if (searches.size > 0) await this.#search(table, searches, (search) => open.delete(search));
     }
     for (const { resolve } of open) resolve(null);
   }

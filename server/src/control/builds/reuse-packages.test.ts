@@ -18,9 +18,9 @@ import { notePackages, packagesKey, takePackages } from "./reuse-packages.ts";
 const place = mkdtempSync(join(tmpdir(), "heddle-packages-"));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 
-let made = 0;
+let createdCount = 0;
 function write(files: Record<string, string>): string {
-  const directory = join(place, `files-${++made}`);
+  const directory = join(place, `files-${++createdCount}`);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(directory, name)), { recursive: true });
     writeFileSync(join(directory, name), text);

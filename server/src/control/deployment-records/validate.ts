@@ -192,9 +192,9 @@ export function checkImmutable(
   if (body.name != null && body.name !== stored.name) throw refuse("name");
   if (body.source != null && body.source !== stored.source) throw refuse("source");
   for (const name of IMMUTABLE) {
-    const given = body.source_config?.[name];
-    if (given == null) continue;
-    if (JSON.stringify(given) !== JSON.stringify(stored.source_config[name] ?? null)) {
+    const requested = body.source_config?.[name];
+    if (requested == null) continue;
+    if (JSON.stringify(requested) !== JSON.stringify(stored.source_config[name] ?? null)) {
       throw refuse(`source_config.${name}`);
     }
   }

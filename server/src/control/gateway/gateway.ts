@@ -78,10 +78,10 @@ export class Gateway {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse, match: RouteMatch): Promise<void> {
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
+    const disconnected = new AbortController();
+    response.once("close", () => disconnected.abort());
     const open = await this.#prepare(request, match);
-    await this.#attempt(match, gone.signal, (port, enter) =>
+    await this.#attempt(match, disconnected.signal, (port, enter) =>
       this.#forward(request, response, match, open(port), enter),
     );
   }
@@ -197,18 +197,18 @@ export class Gateway {
     const match = this.#match(request);
     if (!match) return false;
     socket.on("error", () => socket.destroy());
-    const gone = new AbortController();
+    const disconnected = new AbortController();
     this.#joined.add(socket);
     socket.once("close", () => {
       this.#joined.delete(socket);
-      gone.abort();
+      disconnected.abort();
     });
     const early = readEarly(socket, head);
     const run = async () => {
       const open = await this.#prepare(request, match);
       const join = (port: number, leave: () => void) =>
         this.#join(request, socket, early, match, open(port, false), leave);
-      await this.#attempt(match, gone.signal, join);
+      await this.#attempt(match, disconnected.signal, join);
     };
     run().catch((error: unknown) => {
       const { status, message } =

@@ -188,7 +188,7 @@ test("no path leaves the deployment's directory", async () => {
 test("removes old untagged blobs, and all blobs of a deleted deployment", async () => {
   const home = join(dataDir, "control", "registry", mine.id);
   const blobs = () => readdirSync(join(home, "blobs"));
-  const kept = await pushImage("moving", "kept");
+  const keptDigest = await pushImage("moving", "kept");
   const replaced = await pushImage("moving2", "replaced");
   await pushImage("moving2", "newer");
   const loose = await push("nobody's");
@@ -203,7 +203,7 @@ test("removes old untagged blobs, and all blobs of a deleted deployment", async 
   expect(blobs()).not.toContain(loose.slice(7));
   expect(blobs()).not.toContain(replaced.slice(7));
   expect(readdirSync(join(home, "uploads"))).toEqual([]);
-  expect((await ask("GET", at("manifests/moving"))).headers.get("docker-content-digest")).toBe(kept);
+  expect((await ask("GET", at("manifests/moving"))).headers.get("docker-content-digest")).toBe(keptDigest);
   expect(readdirSync(join(dataDir, "control", "registry")).sort()).toEqual([mine.id, other.id].sort());
 
   expect((await call("DELETE", `/v2/deployments/${mine.id}`)).status).toBe(204);

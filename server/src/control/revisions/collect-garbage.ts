@@ -38,9 +38,9 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
   const { sql, driver, settings, directory, log } = deps;
   // list builds before reading references, so that new ones are not touched
   const builds = await driver.listBuilds();
-  const kept = new Set((await keptBuilds(sql, settings.keptBuilds + 1)).map((row) => row.id));
+  const keptIds = new Set((await keptBuilds(sql, settings.keptBuilds + 1)).map((row) => row.id));
   for (const build of builds) {
-    if (!isUuid(build) || kept.has(build)) continue;
+    if (!isUuid(build) || keptIds.has(build)) continue;
     log.info({ build }, "removing an old build");
     await driver.deleteBuild(build);
   }

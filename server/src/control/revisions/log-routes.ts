@@ -31,7 +31,7 @@ export function logRoutes(deps: ControlDeps): Route[] {
     if (target.revision !== undefined && !(await findRevision(sql, target.id, target.revision))) {
       throw unknownRevision(target.id, target.revision);
     }
-    const wanted: LogsSelection = {
+    const selection: LogsSelection = {
       deploymentId: target.id,
       revisionId: target.revision,
       kind: target.kind,
@@ -43,9 +43,9 @@ export function logRoutes(deps: ControlDeps): Route[] {
       from: query.start_time ?? undefined,
       to: query.end_time ?? undefined,
     };
-    const rows = await selectLogs(sql, wanted);
+    const rows = await selectLogs(sql, selection);
     // also for an empty page, so that a follower can continue from it
-    return { logs: rows.map(print), next_offset: rows.at(-1)?.id ?? wanted.after ?? null };
+    return { logs: rows.map(print), next_offset: rows.at(-1)?.id ?? selection.after ?? null };
   }
 
   const posted = (path: `/${string}`, kind: LogKind, ofRevision: boolean): Route =>

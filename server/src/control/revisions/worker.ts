@@ -92,9 +92,9 @@ export class Worker {
   }
 
   async #recover(): Promise<void> {
-    for (const held of await queue.heldRevisions(this.#deps.sql)) {
-      if (held.holder === this.#holder && this.#jobs.size > 0) continue;
-      if (held.is_expired || isGone(held.holder)) await queue.takeFromLost(this.#deps.sql, held);
+    for (const lease of await queue.heldRevisions(this.#deps.sql)) {
+      if (lease.holder === this.#holder && this.#jobs.size > 0) continue;
+      if (lease.is_expired || isGone(lease.holder)) await queue.takeFromLost(this.#deps.sql, lease);
     }
   }
 

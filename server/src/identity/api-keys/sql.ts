@@ -74,7 +74,7 @@ export interface NewKey {
 
 export async function insertKey(sql: Sql | Transaction, key: NewKey, workspaceIds: string[]): Promise<void> {
   await sql`
-    with made as (
+    with created as (
       insert into api_keys (id, organization_id, kind, user_id, key_hash, short_key, description, read_only, role_id,
         organization_role_id, all_workspaces, default_workspace_id, expires_at)
       values (${key.id}, ${key.organization_id}, ${key.kind}, ${key.user_id}, decode(${key.key_hash}, 'hex'),
@@ -83,7 +83,7 @@ export async function insertKey(sql: Sql | Transaction, key: NewKey, workspaceId
       returning id
     )
     insert into api_key_workspaces (key_id, workspace_id)
-    select made.id, workspace.id from made, unnest(${workspaceIds}::uuid[]) as workspace (id)
+    select created.id, workspace.id from created, unnest(${workspaceIds}::uuid[]) as workspace (id)
     on conflict do nothing`;
 }
 

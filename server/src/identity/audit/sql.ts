@@ -108,8 +108,8 @@ export async function selectAuditRows(
     order by ${oldestFirst ? sql`at, id` : sql`at desc, id desc`}
     limit ${limit + 1}`;
   const more = rows.length > limit;
-  const kept = rows.slice(0, limit);
-  return { rows: kept, next: more ? rowPosition(kept.at(-1)!) : null };
+  const pageRows = rows.slice(0, limit);
+  return { rows: pageRows, next: more ? rowPosition(pageRows.at(-1)!) : null };
 }
 
 export interface WriterPosition {
@@ -129,10 +129,10 @@ export const selectAuditRowsByWriter = (sql: Sql, after: WriterPosition, limit: 
 export function sweepAuditRows(sql: Sql, before: Date, limit: number): Promise<number> {
   return sql.begin(async (tx) => {
     await tx`select set_config('heddle.audit_sweep_before', ${before.toISOString()}, true)`;
-    const gone = await tx`
+    const deleted = await tx`
       delete from audit_log where id in (
         select id from audit_log where at < ${before.toISOString()}::text::timestamptz
         order by at, id limit ${limit} for update skip locked)`;
-    return gone.count;
+    return deleted.count;
   });
 }

@@ -166,12 +166,12 @@ export class Exporter {
     if (performance.now() < this.#sweepAt) return;
     this.#sweepAt = performance.now() + SWEEP_MS;
     const { clickhouse, sql } = this.#deps;
-    const kept = await listSnapshots(clickhouse);
+    const snapshots = await listSnapshots(clickhouse);
     const known = new Set(await queue.knownSnapshots(sql));
-    for (const id of kept) {
+    for (const id of snapshots) {
       // a UUIDv7 contains its creation time
-      const madeAt = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
-      if (!known.has(id) && Date.now() - madeAt > SWEEP_MS) await dropSnapshot(clickhouse, id);
+      const createdAt = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
+      if (!known.has(id) && Date.now() - createdAt > SWEEP_MS) await dropSnapshot(clickhouse, id);
     }
   }
 }

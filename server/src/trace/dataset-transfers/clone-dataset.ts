@@ -43,14 +43,14 @@ export async function cloneDataset(deps: Deps, tenantId: string, given: CloneReq
   for (const id of [source, target]) {
     if (!(await findDatasetRow(sql, tenantId, id))) throw notFound("Dataset not found");
   }
-  const wanted = given.examples?.length ? [...new Set(given.examples)] : undefined;
+  const exampleIds = given.examples?.length ? [...new Set(given.examples)] : undefined;
   const states = await selectStatesAt(
     sql,
     tenantId,
     {
       dataset: source,
       as_of: await resolveAsOf(sql, tenantId, source, given.as_of ?? undefined),
-      id: wanted,
+      id: exampleIds,
       splits: given.split == null ? undefined : [given.split].flat(),
     },
     MAX_EXAMPLES + 1,
@@ -58,7 +58,7 @@ export async function cloneDataset(deps: Deps, tenantId: string, given: CloneReq
   if (states.length > MAX_EXAMPLES)
     throw unprocessable(`More than ${MAX_EXAMPLES} examples. Name the examples, or a split.`);
   const existing = new Set(states.map((state) => state.example_id));
-  const missing = given.split == null ? wanted?.find((id) => !existing.has(id)) : undefined;
+  const missing = given.split == null ? exampleIds?.find((id) => !existing.has(id)) : undefined;
   if (missing !== undefined) throw notFound(`Example ${missing} not found`);
   if (states.length === 0) return [];
   const copies = states.map((state) => ({ ...state, id: uuid7(), created_at: null }) satisfies NewExample);

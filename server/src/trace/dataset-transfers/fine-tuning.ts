@@ -20,12 +20,12 @@ const ROLES: Record<string, string> = { human: "user", ai: "assistant", chat: "u
  * @throws 422 naming the example when it contains no messages
  */
 export function fineTuningLine(example: DownloadedExample): string {
-  const given = readMessages(example.inputs, INPUT_KEYS);
+  const prompt = readMessages(example.inputs, INPUT_KEYS);
   const reply = readMessages(example.outputs ?? {}, OUTPUT_KEYS);
-  if (given.length === 0 || reply.length === 0) {
+  if (prompt.length === 0 || reply.length === 0) {
     throw unprocessable(`Example ${example.id} does not consist of chat messages.`);
   }
-  return `${JSON.stringify({ messages: [...given, ...reply] })}\n`;
+  return `${JSON.stringify({ messages: [...prompt, ...reply] })}\n`;
 }
 
 /**

@@ -76,10 +76,10 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
       async handler({ principal, c }) {
         const tenantId = principal.workspaceId;
         const { examples, ...table } = readUpload(await readParts(c));
-        const given = createBody.safeParse(table);
-        if (!given.success) throw unprocessable("name: the form or the file must name the dataset");
+        const parsed = createBody.safeParse(table);
+        if (!parsed.success) throw unprocessable("name: the form or the file must name the dataset");
         const id = (await sql.begin(async (tx) => {
-          const created = await createDataset(tx, tenantId, given.data);
+          const created = await createDataset(tx, tenantId, parsed.data);
           if (examples.length > 0) await addExamples(tx, tenantId, created, examples);
           return created;
         })) as string;

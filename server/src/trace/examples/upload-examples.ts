@@ -25,18 +25,18 @@ type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "log">;
  */
 export async function uploadExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
   await found(deps, tenantId, datasetId);
-  const given = readExampleParts(parts, createPart);
-  const wanted = given.find((example) => example.operations);
-  if (wanted)
+  const parsed = readExampleParts(parts, createPart);
+  const invalid = parsed.find((example) => example.operations);
+  if (invalid)
     throw unprocessable(
-      `Part "${wanted.id}.attachments_operations": cannot be used for a new example, which has no files yet.`,
+      `Part "${invalid.id}.attachments_operations": cannot be used for a new example, which has no files yet.`,
     );
   const examples = await takeFromSourceRuns(
     deps,
     tenantId,
-    given.map(({ id, info, inputs, outputs }) => ({ ...info, id, inputs, outputs })),
+    parsed.map(({ id, info, inputs, outputs }) => ({ ...info, id, inputs, outputs })),
   );
-  const files = given.map((example) => example.files);
+  const files = parsed.map((example) => example.files);
   for (const [i, example] of examples.entries()) {
     Object.assign(
       files[i]!,
@@ -56,17 +56,17 @@ export async function uploadExamples(deps: Deps, tenantId: string, datasetId: st
 /** Updates examples and their files. @throws 404 without such a dataset or example in it, 422 for invalid changes */
 export async function reviseExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
   await found(deps, tenantId, datasetId);
-  const given = readExampleParts(parts, updatePart);
+  const parsed = readExampleParts(parts, updatePart);
   return withFiles(
     deps,
     tenantId,
-    given.map((example) => example.files),
+    parsed.map((example) => example.files),
     (attachments) =>
       updateExamples(
         deps.sql,
         tenantId,
         datasetId,
-        given.map(({ id, info, inputs, outputs, operations }: GivenExample<(typeof given)[number]["info"]>, i) => ({
+        parsed.map(({ id, info, inputs, outputs, operations }: GivenExample<(typeof parsed)[number]["info"]>, i) => ({
           ...info,
           id,
           inputs,
@@ -113,14 +113,14 @@ export async function withFiles<T>(
   try {
     const attachments: (Attachments | null)[] = [];
     for (const files of given) {
-      const kept: Attachments = {};
+      const storedFiles: Attachments = {};
       for (const [name, { mime_type, content }] of Object.entries(files)) {
         const blob = `${tenantId}/examples/${uuid7()}`;
         stored.push(blob);
         await blobs.put(blob, content);
-        kept[name] = { blob, mime_type, size: content.length };
+        storedFiles[name] = { blob, mime_type, size: content.length };
       }
-      attachments.push(Object.keys(kept).length > 0 ? kept : null);
+      attachments.push(Object.keys(storedFiles).length > 0 ? storedFiles : null);
     }
     return await write(attachments);
   } catch (error) {

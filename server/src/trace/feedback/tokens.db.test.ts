@@ -65,8 +65,8 @@ test("a link creates feedback, the same link updates it, and another one adds mo
   expect(first.status).toBe(200);
   expect(first.headers.get("cache-control")).toBe("no-store");
   expect(first.headers.get("access-control-allow-origin")).toBe("*");
-  const [given] = await feedback();
-  expect(given).toMatchObject({
+  const [stored] = await feedback();
+  expect(stored).toMatchObject({
     run_id,
     key: "thumbs",
     score: 1,
@@ -79,8 +79,8 @@ test("a link creates feedback, the same link updates it, and another one adds mo
   await call("GET", link);
   const again = await feedback();
   expect(again).toHaveLength(1);
-  expect(again[0].id).toBe(given.id);
-  expect(again[0].modified_at > given.modified_at).toBe(true);
+  expect(again[0].id).toBe(stored.id);
+  expect(again[0].modified_at > stored.modified_at).toBe(true);
 
   await call("GET", `${path}?score=0`);
   await call("GET", `${path}?score=0.0`);
@@ -184,9 +184,9 @@ test("a browser gets a page, also for a dead link; HEAD and prefetch requests cr
   expect(await feedback()).toHaveLength(1);
 
   await call("DELETE", `/feedback/tokens/${id}`);
-  const gone = await call("GET", `${path}?score=1`, undefined, html);
-  expect(gone.status).toBe(410);
-  expect(gone.text).toContain("<h1>Feedback not recorded</h1>");
+  const expired = await call("GET", `${path}?score=1`, undefined, html);
+  expect(expired.status).toBe(410);
+  expect(expired.text).toContain("<h1>Feedback not recorded</h1>");
 });
 
 test("any origin may submit, also when the operator limits origins elsewhere", async () => {

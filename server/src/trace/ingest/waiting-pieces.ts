@@ -101,10 +101,10 @@ export class WaitingPieces {
     this.#enqueue(async () => {
       for (;;) {
         const rows = await readWaitingFor(this.#sql, tenantId, awaited, PAGE);
-        const taken = await this.#writeReady(rows);
+        const written = await this.#writeReady(rows);
         // a parent that is waiting for its own place is still awaited
         for (const row of rows) if (row.kind === "place") place.delete(tenantId + row.needs);
-        if (rows.length < PAGE || taken === 0) break;
+        if (rows.length < PAGE || written === 0) break;
       }
       for (const id of awaited) update.delete(tenantId + id);
     });

@@ -31,12 +31,12 @@ export async function ensureProject(sql: Sql, tenantId: string, name: string): P
     const [known] = await sql<{ id: string }[]>`
       select project_id as id from projects where tenant_id = ${tenantId} and name = ${name}`;
     if (known) return known.id;
-    const [made] = await sql<{ id: string }[]>`
+    const [created] = await sql<{ id: string }[]>`
       insert into projects (project_id, tenant_id, name) values (${uuid7()}, ${tenantId}, ${name})
       on conflict (tenant_id, name) do nothing
       returning project_id as id`;
     // no row: another transaction created it, and the next select finds it unless it was deleted in between
-    if (made) return made.id;
+    if (created) return created.id;
   }
 }
 

@@ -15,8 +15,8 @@ export async function deleteProjects(
   scope: RunScope,
   ids: string[],
 ): Promise<string[]> {
-  const gone = await deleteProjectRows(deps.sql, scope.tenantId, ids);
+  const deleted = await deleteProjectRows(deps.sql, scope.tenantId, ids);
   deps.projects.forget();
-  if (gone.length > 0) await deleteRunsOfProjects(deps, scope, gone);
-  return gone;
+  if (deleted.length > 0) await deleteRunsOfProjects(deps, scope, deleted);
+  return deleted;
 }

@@ -147,10 +147,11 @@ export class ProcessDriver implements Driver {
     const isPlain = !isChosen && !params.config.build_command;
     const key = install !== null && isPlain ? packagesKey(where, install, environment) : null;
     const note = key === null ? null : { deployment: params.deploymentId, key, where: relative(root, where) };
-    const taken =
+    const reusedFrom =
       note &&
       (await takePackages(join(directory, "builds"), home, note, isolation.kind === "none" ? linkPackages : copy));
-    if (taken !== null) log.write(`The lock file is unchanged since revision ${taken}: reusing its packages.`);
+    if (reusedFrom !== null)
+      log.write(`The lock file is unchanged since revision ${reusedFrom}: reusing its packages.`);
     else if (install !== null) await run(install, isChosen ? root : where);
     else log.write("No package.json: nothing to install.");
     if (note) await notePackages(home, note);
@@ -265,8 +266,8 @@ export class ProcessDriver implements Driver {
       const text = buffer.subarray(0, bytesRead);
       // complete lines only, unless one exceeds the chunk
       const end = text.lastIndexOf(0x0a) + 1;
-      const taken = end > 0 ? end : bytesRead === LOG_CHUNK ? bytesRead : 0;
-      return { text: text.subarray(0, taken).toString("utf8"), next: from + taken };
+      const length = end > 0 ? end : bytesRead === LOG_CHUNK ? bytesRead : 0;
+      return { text: text.subarray(0, length).toString("utf8"), next: from + length };
     } finally {
       await handle.close();
     }

@@ -29,19 +29,19 @@ export interface ChosenIsolation {
  * @throws ConfigError when the configured one does not work
  */
 export async function chooseIsolation(options: IsolationOptions): Promise<ChosenIsolation> {
-  const { processIsolation: wanted } = options.settings;
+  const { processIsolation: setting } = options.settings;
   const none = { isolation: noIsolation, places: new DeploymentPlaces(options.directory, null) };
   const open = "Deployments run as this server's own user: they can read its files, environment and secrets";
-  if (wanted === "none") return { ...none, explanation: `${open} (HEDDLE_PROCESS_ISOLATION=none).` };
+  if (setting === "none") return { ...none, explanation: `${open} (HEDDLE_PROCESS_ISOLATION=none).` };
   const problems: string[] = [];
-  for (const kind of wanted === "auto" ? (["bubblewrap", "user"] as const) : [wanted]) {
+  for (const kind of setting === "auto" ? (["bubblewrap", "user"] as const) : [setting]) {
     const isolation = await tryIsolation(kind, options);
     if ("isolation" in isolation) return isolation;
     problems.push(`${kind}: ${isolation.problem}`);
   }
-  if (wanted === "auto") return { ...none, explanation: `${open}. Tried ${problems.join("; ")}.` };
+  if (setting === "auto") return { ...none, explanation: `${open}. Tried ${problems.join("; ")}.` };
   throw new ConfigError(
-    `HEDDLE_PROCESS_ISOLATION=${wanted} does not work here. ${problems.join("; ")}. Set another mode, or auto ` +
+    `HEDDLE_PROCESS_ISOLATION=${setting} does not work here. ${problems.join("; ")}. Set another mode, or auto ` +
       "for the safest one that works.",
   );
 }

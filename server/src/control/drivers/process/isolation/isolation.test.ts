@@ -103,10 +103,10 @@ test.skipIf(!isRoot)("the user isolation removes other users' access to files of
 test.skipIf(!isRoot)("a deployment keeps its system user, and no two share one", async () => {
   const directory = controlDirectory();
   const places = new DeploymentPlaces(directory, [30_000, 30_002]);
-  const made = await Promise.all(["a", "b", "c", "a"].map((id) => places.prepare(id)));
-  expect(new Set(made.map(({ uid }) => uid)).size).toBe(3);
-  expect(made[3]).toEqual(made[0]);
-  expect((await new DeploymentPlaces(directory, [30_000, 30_002]).prepare("b")).uid).toBe(made[1]!.uid);
+  const prepared = await Promise.all(["a", "b", "c", "a"].map((id) => places.prepare(id)));
+  expect(new Set(prepared.map(({ uid }) => uid)).size).toBe(3);
+  expect(prepared[3]).toEqual(prepared[0]);
+  expect((await new DeploymentPlaces(directory, [30_000, 30_002]).prepare("b")).uid).toBe(prepared[1]!.uid);
 });
 
 test("user ids are chosen from the range that the container maps", () => {
