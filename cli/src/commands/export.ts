@@ -1,5 +1,5 @@
 import { isUuid } from "../core/uuid.ts";
-import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable } from "../core/table.ts";
 import { type ExportOnWire, TraceApi, watch } from "../core/trace-api.ts";
@@ -44,7 +44,7 @@ const flags = {
   watch: { type: "switch", default: false, description: "For create: wait for the end and show progress." },
   id: { type: "text", placeholder: "ID", description: "For watch, cancel and verify: id of the export." },
   json: { type: "switch", default: false, description: "Print as JSON." },
-  ...PLACE_FLAGS,
+  ...DATA_FLAGS,
 } as const satisfies Record<string, FlagSpec>;
 
 export const summary = "Export traces to a bucket as Parquet, and verify exports";
@@ -125,7 +125,7 @@ export async function run(args: string[]): Promise<void> {
     const onFile = (done: number, total: number) => {
       if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${total} files`);
     };
-    const found = await verify(readPlace(options), process.env, exportId, onFile);
+    const found = await verify(readDataLocation(options), process.env, exportId, onFile);
     if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
     const lines = found.problems.map((problem) => `WRONG  ${problem}\n`).join("");
     const counted = `${found.rows} rows in ${found.files} files, ${found.bytes} bytes; the query had ${found.query_count}`;

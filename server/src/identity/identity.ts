@@ -55,7 +55,7 @@ export interface Identity {
   stop(): Promise<void>;
 }
 
-async function findPlace(sql: Sql, workspaceId: string) {
+async function findScope(sql: Sql, workspaceId: string) {
   const row = await selectWorkspace(sql, workspaceId);
   return row && { organizationId: row.organization_id, workspaceId: row.id, plan: row.plan };
 }
@@ -92,8 +92,8 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   });
   const { organization_id: organizationId, id: workspaceId, plan } = workspace;
   const { tracingKey } = options;
-  const place = { organizationId, workspaceId, plan };
-  const authenticator = tracingKey ? withTracingKey(keys, tracingKey, place, (id) => findPlace(sql, id)) : keys;
+  const scope = { organizationId, workspaceId, plan };
+  const authenticator = tracingKey ? withTracingKey(keys, tracingKey, scope, (id) => findScope(sql, id)) : keys;
   const audit = openAuditLog(options);
   if (first.key) await recordFirstKey(audit, workspace, first.key);
   return {

@@ -1,5 +1,5 @@
 import { choice, ConfigError, type Options, text } from "../config/options.ts";
-import type { S3Place } from "./s3-client.ts";
+import type { S3BucketConfig } from "./s3-client.ts";
 
 /** Settings for the files of traces and examples. */
 export const blobOptions = {
@@ -57,7 +57,7 @@ export const blobOptions = {
 export type BlobSettings = Options<typeof blobOptions>;
 
 /** Resolves the configured bucket; null for a directory. @throws ConfigError for contradictory settings */
-export function readBucket(settings: BlobSettings): (S3Place & { bucket: string; prefix: string }) | null {
+export function readBucket(settings: BlobSettings): (S3BucketConfig & { bucket: string; prefix: string }) | null {
   const { blobBucket: bucket, blobEndpoint: endpoint, blobAccessKeyId: id, blobSecretAccessKey: secret } = settings;
   if (bucket === undefined) {
     const s3Settings = {

@@ -19,8 +19,8 @@ export type Resolve = (host: string) => Promise<ResolvedAddress[]>;
  * with file operations: two names at a time, so that unresponsive name servers cannot block the whole pool.
  */
 export function systemResolver(): Resolve {
-  const places = new ConcurrencyLimit(2);
-  return (host) => places.run(() => systemLookup(host, { all: true, verbatim: true }));
+  const limit = new ConcurrencyLimit(2);
+  return (host) => limit.run(() => systemLookup(host, { all: true, verbatim: true }));
 }
 
 /**

@@ -106,9 +106,9 @@ export class Gateway {
       );
     }
     const isFromProxy = this.#isFromProxy(request);
-    const place = { match, workspaceId, mayPass, isFromProxy };
-    const headers = await headersForDeployment(request, place);
-    const path = await pathForDeployment(match.path, place);
+    const context = { match, workspaceId, mayPass, isFromProxy };
+    const headers = await headersForDeployment(request, context);
+    const path = await pathForDeployment(match.path, context);
     const { method } = request;
     return (port, agent) => send({ host: "127.0.0.1", port, method, path, headers, agent: agent ?? this.#agent });
   }

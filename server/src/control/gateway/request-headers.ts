@@ -6,7 +6,7 @@ import { type CredentialRule, credentialsIn, PLATFORM_COOKIES } from "../../iden
 import { HOP_BY_HOP } from "./hop-by-hop.ts";
 import type { RouteMatch } from "./route-match.ts";
 
-export interface RequestPlace {
+export interface ForwardContext {
   match: RouteMatch;
   /** Workspace of the deployment. */
   workspaceId: string;
@@ -17,7 +17,7 @@ export interface RequestPlace {
 
 export async function headersForDeployment(
   request: IncomingMessage,
-  { match, workspaceId, mayPass, isFromProxy }: RequestPlace,
+  { match, workspaceId, mayPass, isFromProxy }: ForwardContext,
 ): Promise<Record<string, string | string[]>> {
   const headers: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(request.headers)) {
@@ -46,7 +46,7 @@ export async function headersForDeployment(
 }
 
 /** Removes query parameters with credentials that the deployment may not receive. */
-export async function pathForDeployment(path: string, { workspaceId, mayPass }: RequestPlace): Promise<string> {
+export async function pathForDeployment(path: string, { workspaceId, mayPass }: ForwardContext): Promise<string> {
   const at = path.indexOf("?");
   if (at < 0 || !MAY_HOLD_CREDENTIAL.test(path)) return path;
   const keptPairs: string[] = [];

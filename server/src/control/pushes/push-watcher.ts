@@ -7,7 +7,7 @@ import { isDatabaseAway } from "../../base/db/retry.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import { lockDeployment } from "../deployment-records/sql.ts";
-import { findGitPlace } from "../integrations/git-place.ts";
+import { findGitRemote } from "../integrations/git-remote.ts";
 import { addRevision } from "../revisions/create-revision.ts";
 import type { WorkDeps } from "../revisions/work-deps.ts";
 import * as watches from "../watches/sql.ts";
@@ -69,8 +69,8 @@ export class PushWatcher {
     const { sql, git, settings, log } = this.#deps;
     const every = settings.gitPollSeconds === 0 ? null : settings.gitPollSeconds;
     try {
-      const place = await findGitPlace(this.#deps, watch.tenant_id, watch.source_config);
-      const sha = await git.resolve(place, watch.git_ref, this.#stopping.signal);
+      const remote = await findGitRemote(this.#deps, watch.tenant_id, watch.source_config);
+      const sha = await git.resolve(remote, watch.git_ref, this.#stopping.signal);
       const isSettled = await this.#settle(watch, sha);
       await watches.finishPoll(sql, watch, { seconds: isSettled ? every : SOON_SECONDS, failures: 0, problem: null });
     } catch (error) {

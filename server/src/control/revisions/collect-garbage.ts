@@ -50,7 +50,7 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
   );
   // left behind by a crash after their end
   for (const id of instances) if (isUuid(id) && !alive.has(id)) await driver.discard(id);
-  for (const id of (await driver.listPlaces?.()) ?? []) {
+  for (const id of (await driver.listDeployments?.()) ?? []) {
     const [known] = isUuid(id) ? await sql`select 1 from deployments where id = ${id}` : [];
     if (!known) await driver.forget?.(id);
   }

@@ -1,5 +1,5 @@
 import type { SourceArchive } from "../drivers/driver.ts";
-import { findGitPlace } from "../integrations/git-place.ts";
+import { findGitRemote } from "../integrations/git-remote.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
 import type { ClaimedRevision } from "./queue-sql.ts";
@@ -17,8 +17,8 @@ export async function resolveCommit(
   if (held.source !== "github" || held.repo_commit_sha !== null) return null;
   const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind: "build" });
   try {
-    const place = await findGitPlace(deps, held.tenant_id, held.source_config);
-    const sha = await deps.git.resolve(place, held.repo_ref!, signal);
+    const remote = await findGitRemote(deps, held.tenant_id, held.source_config);
+    const sha = await deps.git.resolve(remote, held.repo_ref!, signal);
     log.write(`${held.repo_ref!} resolved to commit ${sha}.`);
     return sha;
   } catch (error) {
@@ -38,8 +38,8 @@ export async function withSource(
   use: (archive: SourceArchive | null) => Promise<void>,
 ): Promise<void> {
   if (held.source === "github") {
-    const place = await findGitPlace(deps, held.tenant_id, held.source_config);
-    const params = { id: held.id, place, ref: held.repo_ref!, sha: held.repo_commit_sha!, log, signal };
+    const remote = await findGitRemote(deps, held.tenant_id, held.source_config);
+    const params = { id: held.id, remote, ref: held.repo_ref!, sha: held.repo_commit_sha!, log, signal };
     return deps.git.withArchive(params, (file) => use({ file, withLinks: true }));
   }
   const path = held.source_tarball_path;
