@@ -128,8 +128,8 @@ test("SIGTERM stops all processes, and the next start restores the serving revis
   expect((await call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);
   await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 20_000 });
   expect(servers()).toEqual([]);
-  for (const place of ["builds", "instances", "uploads"]) {
-    const path = join(directory, "control", place);
+  for (const kind of ["builds", "instances", "uploads"]) {
+    const path = join(directory, "control", kind);
     expect(existsSync(path) ? readdirSync(path) : []).toEqual([]);
   }
 }, 180_000);

@@ -102,9 +102,9 @@ test.skipIf(!canMount)(
     const send = () => {
       const id = randomUUID();
       const start_time = "2026-11-21T10:00:00.000001Z";
-      const place = { trace_id: id, dotted_order: `20261121T100000000001Z${id}`, session_name: "full" };
+      const fields = { trace_id: id, dotted_order: `20261121T100000000001Z${id}`, session_name: "full" };
       const inputs = { text: Array.from({ length: 6000 }, () => randomUUID()).join(" ") };
-      return ask(`${server.url}/runs`, "POST", { id, name: "n", run_type: "chain", start_time, inputs, ...place });
+      return ask(`${server.url}/runs`, "POST", { id, name: "n", run_type: "chain", start_time, inputs, ...fields });
     };
     expect((await send()).status).toBe(202);
 

@@ -9,9 +9,9 @@ const range = (length: number): number[] => Array.from({ length }, (_, index) =>
 const numbersIn = (text: string): number[] =>
   [...text.matchAll(/^data: \{"n":(\d+)\}/gm)].map((match) => Number(match[1]));
 
-const wrongFrames = (load: Load, what: string, seen: number[], wanted: number): void => {
-  if (JSON.stringify(seen) !== JSON.stringify(range(wanted)))
-    load.ledger.wrong.push(`${what} brought frames ${JSON.stringify(seen)} instead of 0 to ${wanted - 1}`);
+const wrongFrames = (load: Load, what: string, numbers: number[], count: number): void => {
+  if (JSON.stringify(numbers) !== JSON.stringify(range(count)))
+    load.ledger.wrong.push(`${what} brought frames ${JSON.stringify(numbers)} instead of 0 to ${count - 1}`);
 };
 
 const newTicker = async (load: Load, frames: number): Promise<string> => {

@@ -7,7 +7,7 @@ import { LoadClient, Unavailable } from "./load-client.ts";
 export type Scenario = (load: Load) => Promise<void>;
 
 const show = (value: unknown): string => JSON.stringify(value) ?? "nothing";
-const sameNumbers = (value: unknown, wanted: number[]): boolean => show(value) === show(wanted);
+const sameNumbers = (value: unknown, expected: number[]): boolean => show(value) === show(expected);
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index + 1);
 
 /** Starts concurrent runs of every kind until `stop()`; records what the server acknowledged in the ledger. */

@@ -159,23 +159,23 @@ interface ExportFlags {
   watch: boolean;
 }
 
-async function buildBody(api: TraceApi, given: ExportFlags): Promise<object> {
-  const missing = (["destination", "project", "from"] as const).find((name) => given[name] === undefined);
+async function buildBody(api: TraceApi, flags: ExportFlags): Promise<object> {
+  const missing = (["destination", "project", "from"] as const).find((name) => flags[name] === undefined);
   if (missing) throw new UsageError(`heddle export create needs --${missing}.`);
-  if (given.watch && given["every-hours"] !== undefined)
+  if (flags.watch && flags["every-hours"] !== undefined)
     throw new UsageError("A schedule has no end; --watch cannot be used with --every-hours.");
-  const noEnd = given.to === undefined && given["every-hours"] === undefined;
+  const noEnd = flags.to === undefined && flags["every-hours"] === undefined;
   if (noEnd) throw new UsageError("heddle export create needs --to, or --every-hours for a schedule.");
   return {
-    bulk_export_destination_id: await resolveDestination(api, given.destination!),
-    session_id: await resolveProject(api, given.project!),
-    start_time: given.from,
-    end_time: given.to,
-    interval_hours: given["every-hours"],
-    filter: given.filter,
-    export_fields: given.fields?.split(",").map((name) => name.trim()),
-    compression: given.compression,
-    format_version: given["format-version"],
+    bulk_export_destination_id: await resolveDestination(api, flags.destination!),
+    session_id: await resolveProject(api, flags.project!),
+    start_time: flags.from,
+    end_time: flags.to,
+    interval_hours: flags["every-hours"],
+    filter: flags.filter,
+    export_fields: flags.fields?.split(",").map((name) => name.trim()),
+    compression: flags.compression,
+    format_version: flags["format-version"],
   };
 }
 

@@ -85,5 +85,5 @@ export async function run(args: string[]): Promise<void> {
 }
 
 /** Reads a password, never from the command line itself, which other users of the machine can see. */
-const readPassword = async (wanted: boolean): Promise<string | null> =>
-  wanted ? (await readAll(process.stdin)).replace(/\r?\n$/, "") : null;
+const readPassword = async (fromStdin: boolean): Promise<string | null> =>
+  fromStdin ? (await readAll(process.stdin)).replace(/\r?\n$/, "") : null;

@@ -223,8 +223,8 @@ test("rejects a put below the newest id of its thread, unless it replaces its ow
   const runId = randomUUID();
   await claimRun(db, runId, threadId, 1);
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 } });
-  const place = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
-  const head = (await saver.getTuple(place))!;
+  const config = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
+  const head = (await saver.getTuple(config))!;
   const metadata = { source: "loop", step: 9, parents: {} } as const;
   const late = { ...head.checkpoint, id: "1ef663ba-28fe-6528-8002-5a559208592c" };
   await expect(saver.put(head.config, late, metadata, {})).rejects.toThrow(

@@ -103,10 +103,10 @@ function isFullCheckpoint(payload: unknown): payload is { values: unknown; metad
  * Accumulates interrupts: LangGraph sends one chunk per interrupted task, and a run's result is its last values. Each
  * chunk therefore carries the earlier interrupts too, and the last one all of them.
  */
-function withEarlierInterrupts(asked: Map<string, unknown[]>, name: string, payload: unknown): unknown {
+function withEarlierInterrupts(earlierQuestions: Map<string, unknown[]>, name: string, payload: unknown): unknown {
   if (!isInterrupted(payload)) return payload;
-  const questions = [...(asked.get(name) ?? []), ...payload[INTERRUPT]];
-  asked.set(name, questions);
+  const questions = [...(earlierQuestions.get(name) ?? []), ...payload[INTERRUPT]];
+  earlierQuestions.set(name, questions);
   return { [INTERRUPT]: questions };
 }
 

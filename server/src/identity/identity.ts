@@ -180,7 +180,7 @@ async function openRemoteIdentity(options: IdentityOptions, url: string): Promis
     sessions: NO_SESSIONS,
     local: () => null,
     onlyWorkspace: own.workspaceId,
-    findKeys: (wanted) => platform.findKeys(wanted),
+    findKeys: (lookups) => platform.findKeys(lookups),
   });
   const audit = openAuditLog(options);
   return {

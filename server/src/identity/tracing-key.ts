@@ -71,7 +71,7 @@ const tracingPrincipal = (scope: WorkspaceScope, purpose: TracingPurpose): Princ
 });
 
 /** Compares in constant time. */
-const isSame = (given: string, expected: string): boolean =>
-  given.length === expected.length && timingSafeEqual(digest(given), digest(expected));
+const isSame = (received: string, expected: string): boolean =>
+  received.length === expected.length && timingSafeEqual(digest(received), digest(expected));
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

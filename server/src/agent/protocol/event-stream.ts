@@ -60,8 +60,8 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
 
   const body = new ReadableStream<Uint8Array>(
     {
-      start(given) {
-        controller = given;
+      start(streamController) {
+        controller = streamController;
         // flushes the headers to proxies, and to clients that wait for the first byte
         controller.enqueue(encoder.encode(": open\n\n"));
       },

@@ -95,16 +95,16 @@ function prober(store: FileBlobStore | S3BlobStore, location: BlobLocation, sett
   };
 }
 
-function explain(known: BlobLocation, isAlive: boolean, wanted: BlobLocation): string {
+function explain(known: BlobLocation, isAlive: boolean, configured: BlobLocation): string {
   const where =
     `This database's attachments are stored in ${known.shown}, but this process is configured to store them in ` +
-    `${wanted.shown}.`;
+    `${configured.shown}.`;
   const share =
     "All trace processes must use the same location: set HEDDLE_BLOB_BUCKET, or HEDDLE_BLOB_DIRECTORY on a shared " +
     "file system, to the same value for each.";
   if (isAlive) return `${where} Another trace process is using it. ${share}`;
   const move =
-    wanted.kind === "bucket" && known.kind === "directory"
+    configured.kind === "bucket" && known.kind === "directory"
       ? "Move them first: run heddle blobs move on the directory's host."
       : "Configure this process with that location. If its files were lost, or were copied here by other means, run " +
         "heddle blobs adopt.";

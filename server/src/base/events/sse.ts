@@ -153,8 +153,8 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
 
   return new ReadableStream<Uint8Array>(
     {
-      start(given) {
-        controller = given;
+      start(streamController) {
+        controller = streamController;
       },
       async pull() {
         lastPull = performance.now();

@@ -15,14 +15,14 @@ const { table } = control.deps;
 
 let answer = (_: IncomingMessage, response: ServerResponse): void => void response.end("ok");
 const closed: string[] = [];
-const upstream = createServer((asked, response) => {
-  response.once("close", () => closed.push(`${asked.url}${response.writableFinished ? "" : " aborted"}`));
-  answer(asked, response);
+const upstream = createServer((received, response) => {
+  response.once("close", () => closed.push(`${received.url}${response.writableFinished ? "" : " aborted"}`));
+  answer(received, response);
 });
-upstream.on("upgrade", (asked, socket) => {
+upstream.on("upgrade", (received, socket) => {
   socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n");
   socket.on("error", () => {});
-  socket.write(`${asked.url} ${asked.headers["x-forwarded-prefix"]}\n`);
+  socket.write(`${received.url} ${received.headers["x-forwarded-prefix"]}\n`);
   socket.pipe(socket);
 });
 await new Promise<void>((resolve) => void upstream.listen(0, "127.0.0.1", resolve));
@@ -46,10 +46,10 @@ await serving("here", port);
 const key = { "x-api-key": "somebody" };
 
 test("forwards method, path, query, headers and body unchanged, and the response too", async () => {
-  answer = (asked, response) => {
+  answer = (received, response) => {
     const chunks: Buffer[] = [];
-    asked.on("data", (chunk: Buffer) => chunks.push(chunk));
-    asked.on("end", () => {
+    received.on("data", (chunk: Buffer) => chunks.push(chunk));
+    received.on("end", () => {
       response.writeHead(
         201,
         [
@@ -58,7 +58,7 @@ test("forwards method, path, query, headers and body unchanged, and the response
           ["content-location", "/threads/x"],
         ].flat(),
       );
-      const { method, url: path, headers } = asked;
+      const { method, url: path, headers } = received;
       response.end(JSON.stringify({ method, path, headers, body: Buffer.concat(chunks).toString() }));
     });
   };
@@ -179,9 +179,9 @@ test("with a domain each deployment has a host, in responses and for requests, W
       sent.on("error", reject);
       sent.end();
     });
-  answer = (asked, response) => {
+  answer = (received, response) => {
     response.writeHead(307, { location: "/threads/x" });
-    response.end(JSON.stringify({ path: asked.url, headers: asked.headers }));
+    response.end(JSON.stringify({ path: received.url, headers: received.headers }));
   };
   const got = await ask("here.agents.example:8443", "/v2/deployments?x=1", {
     "x-forwarded-host": "evil.example",

@@ -122,13 +122,13 @@ export class Gateway {
   /** Tries instances until one accepts the request; waits for one within the time that requests are held. */
   async #attempt(
     match: RouteMatch,
-    gone: AbortSignal,
+    disconnected: AbortSignal,
     forward: (port: number, leave: () => void) => Promise<"done" | "refused">,
   ): Promise<void> {
     const { table, settings } = this.#options;
     const deadline = performance.now() + settings.gatewayHoldSeconds * 1000;
     let refused = new Set<string>();
-    while (!gone.aborted) {
+    while (!disconnected.aborted) {
       const target = this.#find(match);
       const instance = table.pick(target, refused);
       if (instance) {

@@ -18,12 +18,12 @@ const domainEnv = { HEDDLE_GATEWAY_DOMAIN: "agents.example", HEDDLE_CONTROL_PUBL
 
 let receivedHeaders: Record<string, string | string[] | undefined> = {};
 let answer = (_: IncomingMessage, response: ServerResponse): void => void response.end("ok");
-const upstream = createServer((asked, response) => {
-  receivedHeaders = asked.headers;
-  answer(asked, response);
+const upstream = createServer((received, response) => {
+  receivedHeaders = received.headers;
+  answer(received, response);
 });
-upstream.on("upgrade", (asked, socket) => {
-  receivedHeaders = asked.headers;
+upstream.on("upgrade", (received, socket) => {
+  receivedHeaders = received.headers;
   socket.on("error", () => {});
   socket.end(
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n" +

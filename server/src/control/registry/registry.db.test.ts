@@ -108,17 +108,17 @@ test("a blob is pushed in one piece, in chunks or by mount, and stored only if i
 
   const begun = await ask("POST", at("blobs/uploads/"));
   expect(begun.status).toBe(202);
-  const place = begun.headers.get("location")!;
-  const first = await ask("PATCH", place, { body: "first, ", headers: { "content-range": "0-6" } });
+  const uploadUrl = begun.headers.get("location")!;
+  const first = await ask("PATCH", uploadUrl, { body: "first, ", headers: { "content-range": "0-6" } });
   expect([first.status, first.headers.get("range")]).toEqual([202, "0-6"]);
-  const wrong = await ask("PATCH", place, { body: "x", headers: { "content-range": "99-99" } });
+  const wrong = await ask("PATCH", uploadUrl, { body: "x", headers: { "content-range": "99-99" } });
   expect(await statusAndCode(wrong)).toBe("416 BLOB_UPLOAD_INVALID");
-  expect((await ask("GET", place)).headers.get("range")).toBe("0-6");
+  expect((await ask("GET", uploadUrl)).headers.get("range")).toBe("0-6");
   const whole = sha256Digest("first, second");
-  const ended = await ask("PUT", `${place}?digest=${encodeURIComponent(whole)}`, { body: "second" });
+  const ended = await ask("PUT", `${uploadUrl}?digest=${encodeURIComponent(whole)}`, { body: "second" });
   expect([ended.status, ended.headers.get("location")]).toEqual([201, at(`blobs/${whole}`)]);
   expect(await (await ask("GET", at(`blobs/${whole}`))).text()).toBe("first, second");
-  expect((await ask("PATCH", place, { body: "more" })).status).toBe(404);
+  expect((await ask("PATCH", uploadUrl, { body: "more" })).status).toBe(404);
 
   const lied = await ask("POST", at(`blobs/uploads/?digest=${sha256Digest("this")}`), { body: "that" });
   expect(await statusAndCode(lied)).toBe("400 DIGEST_INVALID");

@@ -63,7 +63,7 @@ export class LostRevisionError extends Error {}
 /** Makes a transition. Throws LostRevisionError when the revision is not in the expected state. @returns the new state */
 export async function transition(
   sql: Sql | Transaction,
-  held: LeasedRevision,
+  leased: LeasedRevision,
   from: Status,
   event: Event,
   changes: { message?: string | null; artifactId?: string; commitSha?: string | null } = {},
@@ -75,9 +75,9 @@ export async function transition(
       artifact_id = coalesce(${changes.artifactId ?? null}::uuid, artifact_id),
       repo_commit_sha = coalesce(${changes.commitSha ?? null}, repo_commit_sha), losses = 0, updated_at = now(),
       finished_at = case when ${isOver(to)} then now() else finished_at end
-    where id = ${held.id} and attempt = ${held.attempt} and status = ${from}`;
+    where id = ${leased.id} and attempt = ${leased.attempt} and status = ${from}`;
   if (count !== 1) throw new LostRevisionError();
-  await recordEvent(sql, held.id);
+  await recordEvent(sql, leased.id);
   return to;
 }
 

@@ -43,13 +43,13 @@ export class Worker {
       leaseSeconds,
       renewMs: RENEW_MS,
       claim: () => queue.claimRevision(sql, { holder: this.#holder, leaseSeconds }),
-      renew: async (held) => {
-        const status = await queue.renewLease(sql, held, leaseSeconds);
+      renew: async (claimed) => {
+        const status = await queue.renewLease(sql, claimed, leaseSeconds);
         return status !== undefined && status !== "SKIPPED" && status !== "INTERRUPTED";
       },
-      work: (held, signal) => advance(deps, held, signal, builds),
+      work: (claimed, signal) => advance(deps, claimed, signal, builds),
       // released in any case: this attempt is over
-      release: async (held, pause = { pauseMs: 0 }) => void (await queue.release(sql, held, pause)),
+      release: async (claimed, pause = { pauseMs: 0 }) => void (await queue.release(sql, claimed, pause)),
       onEnd: () => this.wake(),
       log,
     });

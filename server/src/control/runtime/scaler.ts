@@ -95,11 +95,11 @@ export class Scaler {
     return more > now ? more : fewer < now ? fewer : now;
   }
 
-  async #load(row: ScalableRow, wanted: number): Promise<Load | null> {
+  async #load(row: ScalableRow, replicas: number): Promise<Load | null> {
     const { supervisor } = this.#options;
     const ready = supervisor.of(row.revision_id).filter((instance) => instance.row.state === "ready");
     // none is ready, or some are about to stop: the load is not representative
-    if (ready.length === 0 || ready.length > wanted) return null;
+    if (ready.length === 0 || ready.length > replicas) return null;
     const usages = await Promise.all(ready.map((instance) => supervisor.usage(instance.row.id)));
     const percents = usages.map((usage) => usage?.cpu_percent ?? null);
     return {

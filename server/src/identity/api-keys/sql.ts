@@ -20,17 +20,17 @@ export interface KeyGrantRow extends GrantRow {
 }
 
 /**
- * Resolves keys, in the order of `wanted`; `key` is null where there is no such key. One statement covers a batch, so
+ * Resolves keys, in the order of `lookups`; `key` is null where there is no such key. One statement covers a batch, so
  * that a flood of unknown keys is one query at a time. Served by the unique index on key_hash and then by primary and
  * unique keys.
  */
 export function selectKeyGrants(
   sql: Sql,
-  wanted: KeyLookup[],
+  lookups: KeyLookup[],
 ): Promise<{ version: string; key: KeyGrantRow | null }[]> {
   return sql<{ version: string; key: KeyGrantRow | null }[]>`
     select (select version from identity_version) as version, found.key
-    from unnest(${wanted.map((lookup) => lookup.key_hash)}::text[], ${wanted.map((lookup) => lookup.workspace_id)}::uuid[])
+    from unnest(${lookups.map((lookup) => lookup.key_hash)}::text[], ${lookups.map((lookup) => lookup.workspace_id)}::uuid[])
       with ordinality as wanted (key_hash, workspace_id, n)
     left join lateral (
       select jsonb_build_object(

@@ -54,8 +54,8 @@ export async function signIn(
 /**
  * Returns the device token. One that another visitor may have planted, or that belongs to another account, is replaced.
  */
-async function resolveDevice({ sql }: SignInDeps, email: string, given: string | undefined): Promise<string> {
-  return given !== undefined && (await isKnownDevice(sql, email, given)) ? given : newDeviceToken();
+async function resolveDevice({ sql }: SignInDeps, email: string, token: string | undefined): Promise<string> {
+  return token !== undefined && (await isKnownDevice(sql, email, token)) ? token : newDeviceToken();
 }
 
 /** Parses `Authorization: Basic`; undefined when absent or malformed. */

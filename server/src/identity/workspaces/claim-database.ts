@@ -49,8 +49,8 @@ function hostAndPath({ uri }: DatabaseAddress): string {
   return `${pathname.slice(1)} at ${host}`;
 }
 
-export const unknownWorkspace = (wanted: string, first: { id: string; display_name: string }): ConfigError =>
+export const unknownWorkspace = (workspaceId: string, first: { id: string; display_name: string }): ConfigError =>
   new ConfigError(
-    `HEDDLE_WORKSPACE_ID names ${wanted}, but there is no such workspace. To list workspaces: heddle workspaces ` +
+    `HEDDLE_WORKSPACE_ID names ${workspaceId}, but there is no such workspace. To list workspaces: heddle workspaces ` +
       `list. Without the setting the server uses ${first.id} (${first.display_name}).`,
   );

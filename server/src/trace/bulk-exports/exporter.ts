@@ -59,9 +59,9 @@ export class Exporter {
       leaseSeconds: settings.exportLeaseSeconds,
       renewMs: RENEW_MS,
       claim: (running) => this.#claim(running),
-      renew: async (held) => (await queue.renewLease(sql, held, settings.exportLeaseSeconds)) === "RUNNING",
-      work: (held, signal) => this.#execute(held, signal),
-      release: (held) => this.#release(held),
+      renew: async (claimed) => (await queue.renewLease(sql, claimed, settings.exportLeaseSeconds)) === "RUNNING",
+      work: (claimed, signal) => this.#execute(claimed, signal),
+      release: (claimed) => this.#release(claimed),
       onEnd: () => this.wake(),
       log,
     });
@@ -125,33 +125,33 @@ export class Exporter {
     });
   }
 
-  async #execute(held: queue.ClaimedExport, signal: AbortSignal): Promise<void> {
+  async #execute(claimed: queue.ClaimedExport, signal: AbortSignal): Promise<void> {
     // claimed for clean-up only
-    if (held.status === "RUNNING") await this.#attempt(held, signal, executeExport);
+    if (claimed.status === "RUNNING") await this.#attempt(claimed, signal, executeExport);
   }
 
   /** Cleans up after an ended export. Releases one that is neither ended nor scheduled for a retry. */
-  async #release(held: queue.ClaimedExport): Promise<void> {
+  async #release(claimed: queue.ClaimedExport): Promise<void> {
     const { sql } = this.#deps;
-    const status = await queue.selectStatus(sql, held).catch(() => undefined);
+    const status = await queue.selectStatus(sql, claimed).catch(() => undefined);
     if (status !== undefined && status !== "RUNNING") {
-      await this.#attempt({ ...held, status }, new AbortController().signal, cleanUp);
-    } else if (this.#stopped) await queue.releaseExport(sql, held, { pauseMs: 0 });
+      await this.#attempt({ ...claimed, status }, new AbortController().signal, cleanUp);
+    } else if (this.#stopped) await queue.releaseExport(sql, claimed, { pauseMs: 0 });
   }
 
   async #attempt(
-    held: queue.ClaimedExport,
+    claimed: queue.ClaimedExport,
     signal: AbortSignal,
     work: (attempt: Attempt) => Promise<void>,
   ): Promise<void> {
-    const directory = `${this.#directory}/${held.id}-${held.attempt}`;
+    const directory = `${this.#directory}/${claimed.id}-${claimed.attempt}`;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const credentials = runCredentials(this.#deps, held);
-    const scope = RunScope.ofTenant(held.tenant_id);
+    const credentials = runCredentials(this.#deps, claimed);
+    const scope = RunScope.ofTenant(claimed.tenant_id);
     // charged to the workspace, like its queries
-    const deps = { ...this.#deps, clickhouse: this.#deps.clickhouse.inBackgroundFor(held.tenant_id) };
+    const deps = { ...this.#deps, clickhouse: this.#deps.clickhouse.inBackgroundFor(claimed.tenant_id) };
     try {
-      await work({ deps, held, scope, signal, directory, credentials });
+      await work({ deps, claimed, scope, signal, directory, credentials });
     } finally {
       credentials.close();
       rmSync(directory, { recursive: true, force: true });

@@ -41,7 +41,7 @@ export async function planDay(
   after: string | null,
   expected?: number,
 ): Promise<PlannedFile | undefined> {
-  const run = await files.nextRun(attempt.deps.sql, attempt.held.id, after);
+  const run = await files.nextRun(attempt.deps.sql, attempt.claimed.id, after);
   return run && attributeToRun(run.id, planFirstFile(attempt, run, expected));
 }
 
@@ -82,7 +82,7 @@ export async function adjust(
 }
 
 async function planFirstFile(attempt: Attempt, run: files.PendingExportRun, expected?: number): Promise<PlannedFile> {
-  const { deps, held } = attempt;
+  const { deps, claimed } = attempt;
   const last = await files.lastFile(deps.sql, run.id);
   const tier = await projectTier(attempt);
   const bytesPerRow = last && last.row_count > 0 ? last.byte_count / last.row_count : expected;
@@ -91,7 +91,7 @@ async function planFirstFile(attempt: Attempt, run: files.PendingExportRun, expe
   const planned = { run, n: (last?.n ?? 0) + 1, tier, bytesPerRow };
   let slice = await cut(attempt, run, after, max);
   if (!slice) return { ...planned, wanted: max, content: undefined };
-  const rowBytes = await rowWeight(deps.clickhouse, attempt.scope, held.session_id, slice);
+  const rowBytes = await rowWeight(deps.clickhouse, attempt.scope, claimed.session_id, slice);
   const wanted = rowsPerFile(attempt, estimateBytes(bytesPerRow, { rowBytes }));
   if (slice.rows > wanted) slice = (await cut(attempt, run, after, wanted))!;
   return { ...planned, wanted, content: { slice, rowBytes, withFeedback: await gatherFeedback(attempt, slice) } };
@@ -106,12 +106,12 @@ function cut(
 ): Promise<Slice | undefined> {
   attempt.signal.throwIfAborted();
   const window = { since: microTime(run.start_time), before: microTime(run.end_time) };
-  return nextSlice(attempt.deps.clickhouse, attempt.held.snapshot_id!, window, after, rows);
+  return nextSlice(attempt.deps.clickhouse, attempt.claimed.snapshot_id!, window, after, rows);
 }
 
 async function weigh(attempt: Attempt, slice: Slice): Promise<WeighedSlice> {
-  const { deps, held, scope } = attempt;
-  const rowBytes = await rowWeight(deps.clickhouse, scope, held.session_id, slice);
+  const { deps, claimed, scope } = attempt;
+  const rowBytes = await rowWeight(deps.clickhouse, scope, claimed.session_id, slice);
   return { slice, rowBytes, withFeedback: await gatherFeedback(attempt, slice) };
 }
 
@@ -122,19 +122,19 @@ const rowsPerFile = ({ deps: { settings } }: Attempt, bytesPerRow: number): numb
   Math.max(1, Math.min(settings.exportFileRows, Math.floor((settings.exportFileMb * 1e6) / bytesPerRow)));
 
 /** Copies the slice's feedback statistics to where the statement reads them. @returns whether there are any */
-async function gatherFeedback({ deps, held }: Attempt, slice: Slice): Promise<boolean> {
+async function gatherFeedback({ deps, claimed }: Attempt, slice: Slice): Promise<boolean> {
   const { clickhouse, sql } = deps;
-  if (!needs(orderedFields(held.export_fields), "feedback")) return false;
-  const ids = await runsWithFeedback(clickhouse, held.tenant_id, slice);
+  if (!needs(orderedFields(claimed.export_fields), "feedback")) return false;
+  const ids = await runsWithFeedback(clickhouse, claimed.tenant_id, slice);
   for (let i = 0; i < ids.length; i += 5000) {
-    const stats = await feedbackStats(sql, held.tenant_id, "runs", ids.slice(i, i + 5000));
+    const stats = await feedbackStats(sql, claimed.tenant_id, "runs", ids.slice(i, i + 5000));
     await insertFeedbackStats(clickhouse, slice.snapshotId, stats);
   }
   return ids.length > 0;
 }
 
 /** Returns the tier of the project's runs that have none themselves. */
-async function projectTier({ deps: { sql, settings }, held }: Attempt): Promise<string> {
-  const tiers = await findTiers(sql, held.tenant_id, [held.session_id]);
-  return tiers.get(held.session_id)?.trace_tier ?? settings.traceTier;
+async function projectTier({ deps: { sql, settings }, claimed }: Attempt): Promise<string> {
+  const tiers = await findTiers(sql, claimed.tenant_id, [claimed.session_id]);
+  return tiers.get(claimed.session_id)?.trace_tier ?? settings.traceTier;
 }

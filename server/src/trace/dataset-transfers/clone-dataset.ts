@@ -36,29 +36,29 @@ export interface Cloned {
  * @throws 404 without such datasets, examples or version, 409 for a missing file, 422 for examples that the target's
  * schemas exclude
  */
-export async function cloneDataset(deps: Deps, tenantId: string, given: CloneRequest): Promise<Cloned[]> {
+export async function cloneDataset(deps: Deps, tenantId: string, request: CloneRequest): Promise<Cloned[]> {
   const { sql } = deps;
-  const { source_dataset_id: source, target_dataset_id: target } = given;
+  const { source_dataset_id: source, target_dataset_id: target } = request;
   if (source === target) throw unprocessable("target_dataset_id: a dataset cannot be copied into itself.");
   for (const id of [source, target]) {
     if (!(await findDatasetRow(sql, tenantId, id))) throw notFound("Dataset not found");
   }
-  const exampleIds = given.examples?.length ? [...new Set(given.examples)] : undefined;
+  const exampleIds = request.examples?.length ? [...new Set(request.examples)] : undefined;
   const states = await selectStatesAt(
     sql,
     tenantId,
     {
       dataset: source,
-      as_of: await resolveAsOf(sql, tenantId, source, given.as_of ?? undefined),
+      as_of: await resolveAsOf(sql, tenantId, source, request.as_of ?? undefined),
       id: exampleIds,
-      splits: given.split == null ? undefined : [given.split].flat(),
+      splits: request.split == null ? undefined : [request.split].flat(),
     },
     MAX_EXAMPLES + 1,
   );
   if (states.length > MAX_EXAMPLES)
     throw unprocessable(`More than ${MAX_EXAMPLES} examples. Name the examples, or a split.`);
   const existing = new Set(states.map((state) => state.example_id));
-  const missing = given.split == null ? exampleIds?.find((id) => !existing.has(id)) : undefined;
+  const missing = request.split == null ? exampleIds?.find((id) => !existing.has(id)) : undefined;
   if (missing !== undefined) throw notFound(`Example ${missing} not found`);
   if (states.length === 0) return [];
   const copies = states.map((state) => ({ ...state, id: uuid7(), created_at: null }) satisfies NewExample);

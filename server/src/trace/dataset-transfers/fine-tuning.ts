@@ -58,9 +58,9 @@ function readMessages(values: Record<string, unknown>, keys: string[]): ChatMess
   return messages.every((message) => message !== undefined) ? messages : [];
 }
 
-function toOpenAi(given: unknown): ChatMessage | undefined {
-  if (given === null || typeof given !== "object") return undefined;
-  const message = given as Record<string, unknown>;
+function toOpenAi(source: unknown): ChatMessage | undefined {
+  if (source === null || typeof source !== "object") return undefined;
+  const message = source as Record<string, unknown>;
   if (typeof message.role === "string" && "content" in message) return message as ChatMessage;
   const data = (message.data ?? message) as Record<string, unknown>;
   if (typeof message.type !== "string" || !("content" in data)) return undefined;

@@ -22,11 +22,11 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
   const { sql } = deps;
   const wire = (c: Context): WireContext => ({ links: deps.links, base: publicUrl(deps.settings, c) });
 
-  const buildQuery = async (tenantId: string, given: schema.ExampleFilter): Promise<rows.ExampleQuery> => {
-    const { dataset, filter, as_of: asOf } = given;
+  const buildQuery = async (tenantId: string, params: schema.ExampleFilter): Promise<rows.ExampleQuery> => {
+    const { dataset, filter, as_of: asOf } = params;
     if (dataset !== undefined && !(await findDatasetRow(sql, tenantId, dataset))) throw notFound("Dataset not found");
     return {
-      ...given,
+      ...params,
       as_of: await resolveAsOf(sql, tenantId, dataset, asOf),
       condition: filter ? compileExampleFilter(sql, filter) : undefined,
     };

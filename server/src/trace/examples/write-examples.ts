@@ -58,9 +58,9 @@ export async function createExamples(
   sql: Sql,
   tenantId: string,
   datasetId: string,
-  given: NewExample[],
+  examples: NewExample[],
 ): Promise<Written> {
-  return sql.begin((tx) => addExamples(tx, tenantId, datasetId, given)) as Promise<Written>;
+  return sql.begin((tx) => addExamples(tx, tenantId, datasetId, examples)) as Promise<Written>;
 }
 
 /** Creates examples within a transaction. */
@@ -68,9 +68,9 @@ export async function addExamples(
   tx: Transaction,
   tenantId: string,
   datasetId: string,
-  given: NewExample[],
+  examples: NewExample[],
 ): Promise<Written> {
-  const states = given.map(newState);
+  const states = examples.map(newState);
   const ids = states.map((state) => state.example_id);
   if (new Set(ids).size < ids.length) throw unprocessable("Two examples have the same id.");
   const dataset = await lock(tx, tenantId, datasetId);
@@ -179,18 +179,18 @@ async function lock(tx: Transaction, tenantId: string, datasetId: string): Promi
   return dataset;
 }
 
-function newState(given: NewExample): ExampleState {
-  if (!given.inputs) throw unprocessable("inputs: required, unless the example takes them from its source run.");
-  const example_id = given.id ?? uuid7();
+function newState(example: NewExample): ExampleState {
+  if (!example.inputs) throw unprocessable("inputs: required, unless the example takes them from its source run.");
+  const example_id = example.id ?? uuid7();
   return {
     example_id,
     name: `#${example_id.slice(-4)}`,
-    created_at: given.created_at ?? null,
-    inputs: given.inputs,
-    outputs: given.outputs ?? null,
-    metadata: withSplits(given.metadata ?? {}, given.split, [DEFAULT_SPLIT]),
-    source_run_id: given.source_run_id ?? null,
-    attachments: given.attachments ?? null,
+    created_at: example.created_at ?? null,
+    inputs: example.inputs,
+    outputs: example.outputs ?? null,
+    metadata: withSplits(example.metadata ?? {}, example.split, [DEFAULT_SPLIT]),
+    source_run_id: example.source_run_id ?? null,
+    attachments: example.attachments ?? null,
   };
 }
 
@@ -215,9 +215,9 @@ function withSplits(
   return { ...metadata, dataset_split: [...new Set(splits)] };
 }
 
-function readSplits({ dataset_split: given }: Record<string, unknown>): string[] | undefined {
-  if (typeof given === "string") return [given];
-  return Array.isArray(given) && given.every((split) => typeof split === "string") ? given : undefined;
+function readSplits({ dataset_split: splits }: Record<string, unknown>): string[] | undefined {
+  if (typeof splits === "string") return [splits];
+  return Array.isArray(splits) && splits.every((split) => typeof split === "string") ? splits : undefined;
 }
 
 /**

@@ -117,8 +117,8 @@ export async function findComparativeExperiments(sql: Sql, tenantId: string, ids
   return new Set(rows.map((row) => row.id));
 }
 
-export const has = (sql: Sql, column: string, wanted: boolean | undefined) =>
-  wanted === undefined ? sql`true` : sql`(${sql.unsafe(column)} is not null) = ${wanted}`;
+export const has = (sql: Sql, column: string, isPresent: boolean | undefined) =>
+  isPresent === undefined ? sql`true` : sql`(${sql.unsafe(column)} is not null) = ${isPresent}`;
 
 export const matchesAny = (sql: Sql, column: string, type: "uuid" | "text", values: string[] | undefined) =>
   values === undefined ? sql`true` : sql`${sql.unsafe(column)} = any(${values}::${sql.unsafe(type)}[])`;

@@ -259,9 +259,9 @@ test("any text is either compiled to valid SQL or rejected with a position", asy
       const problem = filterProblem(filter);
       if (problem === undefined) await found(filter);
       else {
-        const place = /^Invalid filter at character (\d+): ./.exec(problem.message)?.[1];
+        const character = /^Invalid filter at character (\d+): ./.exec(problem.message)?.[1];
         // thrown rather than expected, so that the property's report names the filter
-        if (problem.status !== 400 || place === undefined || Number(place) > filter.length) throw problem;
+        if (problem.status !== 400 || character === undefined || Number(character) > filter.length) throw problem;
       }
     }),
     { numRuns: 400 },

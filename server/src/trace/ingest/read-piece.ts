@@ -76,11 +76,11 @@ export function readPiece({ kind, id: named, run, raw }: RunMessage, receivedAt:
   return piece;
 }
 
-function readId(named: string | undefined, given: unknown, kind: "post" | "patch"): string {
-  if (given !== undefined && given !== null && typeof given !== "string") throw unprocessable("id: must be a UUID");
-  const own = given ? dashed(given as string) : undefined;
+function readId(named: string | undefined, bodyId: unknown, kind: "post" | "patch"): string {
+  if (bodyId !== undefined && bodyId !== null && typeof bodyId !== "string") throw unprocessable("id: must be a UUID");
+  const own = bodyId ? dashed(bodyId as string) : undefined;
   const outer = named === undefined ? undefined : dashed(named);
-  if ((given && own === undefined) || (named !== undefined && outer === undefined))
+  if ((bodyId && own === undefined) || (named !== undefined && outer === undefined))
     throw unprocessable("id: must be a UUID");
   if (own !== undefined && outer !== undefined && own !== outer) throw unprocessable(`id: ${own} is not ${outer}`);
   const id = outer ?? own;

@@ -102,9 +102,9 @@ async function byKeys(
   clickhouse: ClickHouse,
   scope: RunScope,
   selection: RunSelection,
-  wanted: readonly string[],
+  ids: readonly string[],
 ): Promise<RunSelection | undefined> {
-  const keys = (await findRunKeys(clickhouse, scope.tenantId, wanted)).filter(
+  const keys = (await findRunKeys(clickhouse, scope.tenantId, ids)).filter(
     (key) => !key.deleted && (selection.projects?.includes(key.project_id) ?? true),
   );
   if (keys.length === 0) return undefined;
