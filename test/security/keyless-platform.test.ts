@@ -128,14 +128,14 @@ const call: Call = async (method, path, body, headers = {}) => {
   };
 };
 
-interface Wanted {
+interface TargetRequest {
   url: string;
   method: string;
   body?: object;
 }
 
 /** Returns requests to every port of the platform and of a neighbour. */
-async function targets(): Promise<Record<string, Wanted>> {
+async function targets(): Promise<Record<string, TargetRequest>> {
   const { json } = await call("GET", "/v2/deployments?name_contains=neighbour");
   const known = (json.resources as { id: string }[])[0];
   const id = known?.id ?? (await createDeployment(call, "neighbour"));
@@ -181,7 +181,7 @@ async function makeVictims(): Promise<string[]> {
 }
 
 /** Deploys the hostile project. @returns the statuses that its postinstall and its graph got */
-async function deployHostile(name: string, requests: Record<string, Wanted>) {
+async function deployHostile(name: string, requests: Record<string, TargetRequest>) {
   const victims = await makeVictims();
   const id = await createDeployment(call, name);
   const files = { ...PROJECT, "targets.json": JSON.stringify({ requests, builds: victims.slice(0, 2) }) };

@@ -147,7 +147,7 @@ export async function claimForWorkspace(
   if (workspaceId === undefined && authUrl !== undefined) {
     workspaceId = (await openPlatform({ settings, log }, authUrl).self()).workspaceId;
   }
-  return claimDatabase(database, { wanted: workspaceId, isRemote: authUrl !== undefined });
+  return claimDatabase(database, { workspaceId, isRemote: authUrl !== undefined });
 }
 
 function openPlatform({ settings, log }: Pick<IdentityOptions, "settings" | "log">, url: string): PlatformKeys {

@@ -95,8 +95,8 @@ export class PushWatcher {
       const row = await lockDeployment(tx, watch.tenant_id, watch.deployment_id);
       // changed during the poll: the next poll uses the new state
       if (row?.status !== "READY" || row.git_ref !== watch.git_ref) return "later";
-      const seen = await watches.selectSeenCommit(tx, row.id);
-      if (seen === undefined || seen === sha) return "known";
+      const seenSha = await watches.selectSeenCommit(tx, row.id);
+      if (seenSha === undefined || seenSha === sha) return "known";
       if (await watches.isBeingResolved(tx, row.id)) return "later";
       const id = await addRevision(deps, tx, row, {
         source: "github",

@@ -12,7 +12,7 @@ import { type LogKind, type LogRow, type LogsSelection, selectLogs } from "../lo
 
 const shared = { tag: "Logs", errorFamily: "validation", permission: "deployments:read" } as const;
 
-type Asked = {
+type LogsQuery = {
   order?: "asc" | "desc" | null | undefined;
   limit: number;
   offset?: string | null | undefined;
@@ -26,7 +26,11 @@ type Asked = {
 export function logRoutes(deps: ControlDeps): Route[] {
   const { sql } = deps;
 
-  async function read(principal: Principal, target: { id: string; revision?: string; kind: LogKind }, query: Asked) {
+  async function read(
+    principal: Principal,
+    target: { id: string; revision?: string; kind: LogKind },
+    query: LogsQuery,
+  ) {
     if (!(await findDeployment(sql, principal.workspaceId, target.id))) throw unknownDeployment(target.id);
     if (target.revision !== undefined && !(await findRevision(sql, target.id, target.revision))) {
       throw unknownRevision(target.id, target.revision);

@@ -125,7 +125,7 @@ export interface ForeignLease {
 }
 
 /** Lists revisions that are claimed by any process. */
-export const heldRevisions = (sql: Sql) => sql<ForeignLease[]>`
+export const leasedRevisions = (sql: Sql) => sql<ForeignLease[]>`
   select id, attempt, deployment_id, number, holder, status, losses, lease_until < now() as is_expired from revisions
   where holder is not null limit 10000`;
 

@@ -92,7 +92,7 @@ export class Worker {
   }
 
   async #recover(): Promise<void> {
-    for (const lease of await queue.heldRevisions(this.#deps.sql)) {
+    for (const lease of await queue.leasedRevisions(this.#deps.sql)) {
       if (lease.holder === this.#holder && this.#jobs.size > 0) continue;
       if (lease.is_expired || isGone(lease.holder)) await queue.takeFromLost(this.#deps.sql, lease);
     }

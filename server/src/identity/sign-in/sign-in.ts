@@ -7,7 +7,7 @@ import { rehashPassword, selectPassword } from "./sql.ts";
 import { countSignIn, isKnownDevice, noteSuccess } from "./throttle.ts";
 import { newDeviceToken } from "./device-cookie.ts";
 
-export interface GivenPassword {
+export interface PasswordCredentials {
   /** Lower case. */
   email: string;
   password: string;
@@ -26,7 +26,7 @@ interface BrowserVisitor {
  */
 export async function signIn(
   deps: SignInDeps,
-  { email, password }: GivenPassword,
+  { email, password }: PasswordCredentials,
   visitor: Visitor & BrowserVisitor,
 ): Promise<OpenSession & { device: string | undefined }> {
   const { sql } = deps;
@@ -59,7 +59,7 @@ async function resolveDevice({ sql }: SignInDeps, email: string, token: string |
 }
 
 /** Parses `Authorization: Basic`; undefined when absent or malformed. */
-export function basicCredentials(header: string | undefined): GivenPassword | undefined {
+export function basicCredentials(header: string | undefined): PasswordCredentials | undefined {
   const encoded = /^basic\s+([A-Za-z0-9+/=]+)\s*$/i.exec(header ?? "")?.[1];
   if (encoded === undefined || encoded.length > 4096) return undefined;
   const text = Buffer.from(encoded, "base64").toString("utf8");

@@ -27,7 +27,7 @@ export interface PlannedFile {
   /** Compressed bytes per row of the previous file, if known. */
   bytesPerRow: number | undefined;
   /** Rows that were requested for the slice. */
-  wanted: number;
+  targetRows: number;
   /** Undefined: every file of the day is already recorded. */
   content: WeighedSlice | undefined;
 }
@@ -49,11 +49,11 @@ export async function planDay(
 export async function planNext(attempt: Attempt, planned: PlannedFile): Promise<PlannedFile | undefined> {
   const { run, content, bytesPerRow } = planned;
   if (content) {
-    const wanted = rowsPerFile(attempt, estimateBytes(planned.bytesPerRow, content));
-    const slice = await attributeToRun(run.id, cut(attempt, run, content.slice.end, wanted));
+    const targetRows = rowsPerFile(attempt, estimateBytes(planned.bytesPerRow, content));
+    const slice = await attributeToRun(run.id, cut(attempt, run, content.slice.end, targetRows));
     if (slice) {
       const next = await attributeToRun(run.id, weigh(attempt, slice));
-      return { ...planned, n: planned.n + 1, wanted, content: next };
+      return { ...planned, n: planned.n + 1, targetRows, content: next };
     }
   }
   return planDay(attempt, run.start_time, bytesPerRow);
@@ -72,13 +72,13 @@ export async function adjust(
   if (next.run !== previous.run || !next.content || !previous.content) return next;
   const { slice, rowBytes } = next.content;
   const { rowBytes: previousRowBytes } = previous.content;
-  const wanted = rowsPerFile(attempt, (estimateBytes(bytesPerRow, previous.content) * rowBytes) / previousRowBytes);
-  const isFarOff = slice.rows > wanted * 1.25 || (slice.rows === next.wanted && slice.rows < wanted * 0.75);
+  const targetRows = rowsPerFile(attempt, (estimateBytes(bytesPerRow, previous.content) * rowBytes) / previousRowBytes);
+  const isFarOff = slice.rows > targetRows * 1.25 || (slice.rows === next.targetRows && slice.rows < targetRows * 0.75);
   if (!isFarOff) return { ...next, bytesPerRow };
-  const recut = (await cut(attempt, next.run, previous.content.slice.end, wanted))!;
+  const recut = (await cut(attempt, next.run, previous.content.slice.end, targetRows))!;
   // measurements hold for a shorter slice too; a longer one may have feedback where the first had none
   const withFeedback = recut.rows <= slice.rows ? next.content.withFeedback : await gatherFeedback(attempt, recut);
-  return { ...next, bytesPerRow, wanted, content: { slice: recut, rowBytes, withFeedback } };
+  return { ...next, bytesPerRow, targetRows, content: { slice: recut, rowBytes, withFeedback } };
 }
 
 async function planFirstFile(attempt: Attempt, run: files.PendingExportRun, expected?: number): Promise<PlannedFile> {
@@ -90,11 +90,11 @@ async function planFirstFile(attempt: Attempt, run: files.PendingExportRun, expe
   const max = bytesPerRow === undefined ? deps.settings.exportFileRows : rowsPerFile(attempt, bytesPerRow);
   const planned = { run, n: (last?.n ?? 0) + 1, tier, bytesPerRow };
   let slice = await cut(attempt, run, after, max);
-  if (!slice) return { ...planned, wanted: max, content: undefined };
+  if (!slice) return { ...planned, targetRows: max, content: undefined };
   const rowBytes = await rowWeight(deps.clickhouse, attempt.scope, claimed.session_id, slice);
-  const wanted = rowsPerFile(attempt, estimateBytes(bytesPerRow, { rowBytes }));
-  if (slice.rows > wanted) slice = (await cut(attempt, run, after, wanted))!;
-  return { ...planned, wanted, content: { slice, rowBytes, withFeedback: await gatherFeedback(attempt, slice) } };
+  const targetRows = rowsPerFile(attempt, estimateBytes(bytesPerRow, { rowBytes }));
+  if (slice.rows > targetRows) slice = (await cut(attempt, run, after, targetRows))!;
+  return { ...planned, targetRows, content: { slice, rowBytes, withFeedback: await gatherFeedback(attempt, slice) } };
 }
 
 /** Cuts the day's next slice, of at most `rows` rows. Undefined at the end of the day. */

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
-import type { GivenFile } from "../examples/example-parts.ts";
+import type { ParsedFile } from "../examples/example-parts.ts";
 import { type Attachments, selectStatesAt } from "../examples/sql.ts";
 import { resolveAsOf } from "../datasets/resolve-version.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
@@ -62,7 +62,7 @@ export async function cloneDataset(deps: Deps, tenantId: string, request: CloneR
   if (missing !== undefined) throw notFound(`Example ${missing} not found`);
   if (states.length === 0) return [];
   const copies = states.map((state) => ({ ...state, id: uuid7(), created_at: null }) satisfies NewExample);
-  const files: Record<string, GivenFile>[] = [];
+  const files: Record<string, ParsedFile>[] = [];
   for (const { example_id, attachments } of states) files.push(await readFiles(deps, example_id, attachments));
   await withFiles(deps, tenantId, files, (attachments) =>
     createExamples(
@@ -83,8 +83,8 @@ async function readFiles(
   { blobs }: Deps,
   exampleId: string,
   attachments: Attachments | null,
-): Promise<Record<string, GivenFile>> {
-  const files: Record<string, GivenFile> = {};
+): Promise<Record<string, ParsedFile>> {
+  const files: Record<string, ParsedFile> = {};
   for (const [name, { blob, mime_type }] of Object.entries(attachments ?? {})) {
     const found = await blobs.read(blob);
     if (!found) {

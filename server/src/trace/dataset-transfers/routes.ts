@@ -27,14 +27,14 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
   const download = async (
     tenantId: string,
     id: string,
-    given: string | undefined,
+    tagOrTime: string | undefined,
     type: string,
     extension: string,
     lines: (tenantId: string, dataset: DatasetRow, asOf: AsOf) => AsyncGenerator<string>,
   ): Promise<Response> => {
     const found = await findDatasetRow(sql, tenantId, id);
     if (!found) throw notFound("Dataset not found");
-    const asOf = await resolveAsOf(sql, tenantId, id, given);
+    const asOf = await resolveAsOf(sql, tenantId, id, tagOrTime);
     const name = encodeURIComponent(`${found.name}.${extension}`);
     // the first line is generated before the response begins, so that immediate failures get an error status
     const all = lines(tenantId, found, asOf);

@@ -10,7 +10,7 @@ import { uuid7 } from "../../base/ids.ts";
 import { findAttachments } from "../attachments/clickhouse.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { Part } from "../ingest/read-multipart.ts";
-import { type GivenExample, type GivenFile, readExampleParts } from "./example-parts.ts";
+import { type ParsedExample, type ParsedFile, readExampleParts } from "./example-parts.ts";
 import { createPart, updatePart } from "./schema.ts";
 import type { Attachments } from "./sql.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
@@ -66,7 +66,7 @@ export async function reviseExamples(deps: Deps, tenantId: string, datasetId: st
         deps.sql,
         tenantId,
         datasetId,
-        parsed.map(({ id, info, inputs, outputs, operations }: GivenExample<(typeof parsed)[number]["info"]>, i) => ({
+        parsed.map(({ id, info, inputs, outputs, operations }: ParsedExample<(typeof parsed)[number]["info"]>, i) => ({
           ...info,
           id,
           inputs,
@@ -88,11 +88,11 @@ async function filesOfRun(
   tenantId: string,
   runId: string | null | undefined,
   names: string[] | null | undefined,
-): Promise<Record<string, GivenFile>> {
+): Promise<Record<string, ParsedFile>> {
   if (!names || names.length === 0) return {};
   if (!runId) throw unprocessable("use_source_run_attachments needs a source_run_id.");
   const found = await findAttachments(clickhouse, tenantId, [runId]);
-  const files: Record<string, GivenFile> = {};
+  const files: Record<string, ParsedFile> = {};
   for (const name of names) {
     const row = found.find((attachment) => attachment.name === name);
     const blob = row && (await blobs.read(row.blob));
@@ -106,13 +106,13 @@ async function filesOfRun(
 export async function withFiles<T>(
   { blobs, log }: Pick<Deps, "blobs" | "log">,
   tenantId: string,
-  given: Record<string, GivenFile>[],
+  filesOfExamples: Record<string, ParsedFile>[],
   write: (attachments: (Attachments | null)[]) => Promise<T>,
 ): Promise<T> {
   const stored: string[] = [];
   try {
     const attachments: (Attachments | null)[] = [];
-    for (const files of given) {
+    for (const files of filesOfExamples) {
       const storedFiles: Attachments = {};
       for (const [name, { mime_type, content }] of Object.entries(files)) {
         const blob = `${tenantId}/examples/${uuid7()}`;

@@ -122,14 +122,14 @@ test("query parameters are parsed as numbers, booleans or text", async () => {
   const value = async (query: string) => {
     await sql`delete from feedback`;
     expect((await call("GET", `${path}?${query}`)).status).toBe(200);
-    const [{ score, value: given, correction }] = await feedback();
-    return { score, given, correction };
+    const [{ score, value: stored, correction }] = await feedback();
+    return { score, stored, correction };
   };
-  expect(await value("score=0.5&value=5")).toMatchObject({ score: 0.5, given: 5 });
-  expect(await value("score=true&value=false")).toMatchObject({ score: 1, given: false });
-  expect(await value("score=-2e-1&value=5%20stars")).toMatchObject({ score: -0.2, given: "5 stars" });
-  expect(await value('value={"a":1}&correction="plain"')).toMatchObject({ given: { a: 1 }, correction: "plain" });
-  expect(await value("value=a%00b")).toMatchObject({ score: null, given: "a\uFFFDb" });
+  expect(await value("score=0.5&value=5")).toMatchObject({ score: 0.5, stored: 5 });
+  expect(await value("score=true&value=false")).toMatchObject({ score: 1, stored: false });
+  expect(await value("score=-2e-1&value=5%20stars")).toMatchObject({ score: -0.2, stored: "5 stars" });
+  expect(await value('value={"a":1}&correction="plain"')).toMatchObject({ stored: { a: 1 }, correction: "plain" });
+  expect(await value("value=a%00b")).toMatchObject({ score: null, stored: "a\uFFFDb" });
   expect(await value("score=1&score=0")).toMatchObject({ score: 0 });
   for (const wrong of ["score=high", "score=Infinity", "correction={", "correction=5"]) {
     const response = await call("GET", `${path}?${wrong}`);
