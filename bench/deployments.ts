@@ -197,9 +197,9 @@ async function gateway(
   let cpu = 0;
   for (let n = -WARM; n < pairs; n++) {
     if (n === 0) cpu = cpuTicks(control.pid);
-    const kept = n < 0 ? { direct: [], through: [] } : times;
+    const samples = n < 0 ? { direct: [], through: [] } : times;
     // alternate which goes first
-    const order = [() => timed(kept.direct, behind, ""), () => timed(kept.through, before, `/d/${name}`)];
+    const order = [() => timed(samples.direct, behind, ""), () => timed(samples.through, before, `/d/${name}`)];
     for (const go of n % 2 === 0 ? order : order.toReversed()) await go();
   }
   await Promise.all([behind.close(), before.close()]);

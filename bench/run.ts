@@ -100,7 +100,7 @@ if (unknown.length > 0) {
   console.error(`unknown: ${unknown.join(", ")}. There are: ${known.join(", ")}`);
   process.exit(2);
 }
-const asked = (name: string) => !only || only.includes(name);
+const isSelected = (name: string) => !only || only.includes(name);
 
 async function measureServer(server: ServerUnderTest, sizes: Sizes): Promise<Results> {
   const client = new AgentClient(server.url);
@@ -108,7 +108,7 @@ async function measureServer(server: ServerUnderTest, sizes: Sizes): Promise<Res
   try {
     await throughput(client, sizes.warmup);
     for (const [name, measure] of Object.entries(MEASURES)) {
-      if (!asked(name)) continue;
+      if (!isSelected(name)) continue;
       console.error(`${server.name}: ${name}`);
       try {
         Object.assign(results, await measure(client, sizes, server));
@@ -140,7 +140,7 @@ async function measureHeddle(): Promise<Results> {
   try {
     const first = await startHeddle(directory);
     const results = await measureServer(first, sizes).finally(() => first.stop());
-    if (asked("start")) {
+    if (isSelected("start")) {
       console.error("heddle: start");
       const second = await startHeddle(directory);
       results["start"] = second.startMs!;
@@ -167,7 +167,7 @@ async function measureDevServer(): Promise<Results> {
 const failures: string[] = [];
 const started = Date.now();
 const loadBefore = loadavg()[0]!;
-const bare = asked("bare") ? await measureBare() : {};
+const bare = isSelected("bare") ? await measureBare() : {};
 const heddle = await measureHeddle();
 const devServer = options["no-dev-server"] ? {} : await measureDevServer();
 const table = rows({ heddle, devServer, bare });

@@ -35,25 +35,25 @@ function listPackages(names) {
   const visit = (name, from) => {
     if (LEFT_OUT.has(name)) return;
     let directory = from;
-    let place;
-    while (!existsSync(join((place = join(directory, "node_modules", name)), "package.json"))) {
+    let packageDirectory;
+    while (!existsSync(join((packageDirectory = join(directory, "node_modules", name)), "package.json"))) {
       if (directory === root) return; // an optional dependency
       directory = dirname(directory);
     }
-    if (found.has(place)) return;
-    found.add(place);
+    if (found.has(packageDirectory)) return;
+    found.add(packageDirectory);
     const {
       dependencies = {},
       optionalDependencies = {},
       peerDependencies = {},
-    } = readJson(join(place, "package.json"));
+    } = readJson(join(packageDirectory, "package.json"));
     for (const next of Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })) {
-      if (next !== "react" && next !== "react-dom") visit(next, place);
+      if (next !== "react" && next !== "react-dom") visit(next, packageDirectory);
     }
   };
   for (const name of names) visit(name, root);
   // a nested one is in its parent's directory
-  return [...found].filter((place) => ![...found].some((other) => other !== place && place.startsWith(`${other}/`)));
+  return [...found].filter((path) => ![...found].some((other) => other !== path && path.startsWith(`${other}/`)));
 }
 
 const readJson = (file) => JSON.parse(readFileSync(file, "utf8"));
@@ -124,8 +124,8 @@ function writeAgentImage(file) {
     put(join(root, "package.json"), "opt/heddle/package.json");
     put(join(root, "cli", "bin"), "opt/heddle/cli/bin");
     const { dependencies } = readJson(join(root, "package.json"));
-    for (const place of listPackages([...Object.keys(dependencies), "@langchain/langgraph", "@langchain/core"])) {
-      put(place, join("opt/heddle", place.slice(root.length + 1)));
+    for (const path of listPackages([...Object.keys(dependencies), "@langchain/langgraph", "@langchain/core"])) {
+      put(path, join("opt/heddle", path.slice(root.length + 1)));
     }
     script("usr/bin/heddle", "node /opt/heddle/cli/bin/heddle.js");
     // used by projects without packages of their own

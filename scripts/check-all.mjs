@@ -42,12 +42,12 @@ function run(name) {
   });
 }
 
-const asked = process.argv.slice(2);
-const unknown = asked.filter((name) => !checks[name]);
+const requestedNames = process.argv.slice(2);
+const unknown = requestedNames.filter((name) => !checks[name]);
 if (unknown.length > 0) {
   console.error(`unknown check: ${unknown.join(", ")}. There are: ${Object.keys(checks).join(", ")}`);
   process.exit(2);
 }
 let good = true;
-for (const name of asked.length > 0 ? asked : Object.keys(checks)) good = (await run(name)) && good;
+for (const name of requestedNames.length > 0 ? requestedNames : Object.keys(checks)) good = (await run(name)) && good;
 process.exitCode = good ? 0 : 1;

@@ -150,13 +150,13 @@ async function runSuite({ name, args, paced = () => false }) {
   }
   const again = results.filter(({ file, isFailed }) => isFailed && paced(file));
   if (again.length > 0 && again.length <= MAX_SECOND_TRIES) {
-    for (const { file, failures: told } of again) tell("SECOND TRY", name, file, told);
+    for (const { file, failures } of again) noteFailures("SECOND TRY", name, file, failures);
     const second = join(reports, `${name}-second.json`);
     const secondCode = await run([...args(second), ...again.map(({ file }) => file)]);
     results = withSecondTry(results, readReport(second) ?? []);
     if (!results.some(({ isFailed }) => isFailed)) code = secondCode;
   }
-  for (const { file, failures: told } of results) tell("FAILED", name, file, told);
+  for (const { file, failures } of results) noteFailures("FAILED", name, file, failures);
   const counts = sum(results);
   // a leak or an error outside of all tests fails the run without failing a test; a run without tests is not a success
   const silent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
@@ -164,7 +164,7 @@ async function runSuite({ name, args, paced = () => false }) {
 }
 
 /** Lists the failures again for readers who see only the end of the output. */
-function tell(what, suite, file, failures) {
+function noteFailures(what, suite, file, failures) {
   notes.push(...failures.map((failure) => `${what} ${suite} ${file.slice(root.length)} ${failure}`));
 }
 

@@ -17,10 +17,10 @@ export function readReport(path) {
 
 /** Converts one entry of a report's `testResults`. @returns {FileResult} */
 export function fileResult({ name: file, status, message, assertionResults }) {
-  const count = (...statuses) => assertionResults.filter((one) => statuses.includes(one.status)).length;
-  const failed = assertionResults.filter((one) => one.status === "failed");
-  const told = failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0] ?? ""}`);
-  const failures = status === "failed" && told.length === 0 ? [message || "failed beyond its tests"] : told;
+  const count = (...statuses) => assertionResults.filter((test) => statuses.includes(test.status)).length;
+  const failed = assertionResults.filter((test) => test.status === "failed");
+  const messages = failed.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0] ?? ""}`);
+  const failures = status === "failed" && messages.length === 0 ? [message || "failed beyond its tests"] : messages;
   return {
     file,
     passed: count("passed"),

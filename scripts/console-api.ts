@@ -16,13 +16,13 @@ import { startAgentServer, startControlServer, startTraceServer } from "../serve
 
 const path = (name: string) => fileURLToPath(new URL(name, import.meta.url));
 const dataDir = await mkdtemp(join(tmpdir(), "heddle-console-api-"));
-const place = { host: "127.0.0.1", port: 0, dataDir };
+const options = { host: "127.0.0.1", port: 0, dataDir };
 process.env["HEDDLE_LOG_LEVEL"] ??= "error";
 
-const agent = await startAgentServer({ ...place, config: path("../examples/langgraph.json") });
+const agent = await startAgentServer({ ...options, config: path("../examples/langgraph.json") });
 const { database } = agent;
-const trace = await startTraceServer({ ...place, database });
-const control = await startControlServer({ ...place, database, launcher: path("../cli/bin/heddle.js") });
+const trace = await startTraceServer({ ...options, database });
+const control = await startControlServer({ ...options, database, launcher: path("../cli/bin/heddle.js") });
 let stale = 0;
 try {
   for (const [name, { url }] of Object.entries({ agent, trace, control })) {

@@ -19,10 +19,10 @@ export async function ensureInstalled() {
 
 /** npm writes its own lock file into node_modules last, so an interrupted install does not count. */
 function isInstalled() {
-  const wanted = readLock(join(ROOT, "package-lock.json"));
+  const locked = readLock(join(ROOT, "package-lock.json"));
   const found = readLock(join(ROOT, "node_modules", ".package-lock.json"));
-  if (!wanted || !found) return false;
-  return Object.entries(wanted).every(([path, { version, link, optional }]) => {
+  if (!locked || !found) return false;
+  return Object.entries(locked).every(([path, { version, link, optional }]) => {
     if (!path.includes("node_modules/") || link) return true;
     // Builds for other platforms are not installed.
     if (!found[path]) return optional === true;

@@ -92,11 +92,11 @@ interface Launched {
   log(): string;
 }
 
-/** `place`: directory for its data and output. */
-function launch(place: string, args: string[]): Launched {
-  mkdirSync(place);
-  chmodSync(place, 0o755);
-  const [output, errors] = [join(place, "output"), join(place, "errors")];
+/** `directory`: for its data and output. */
+function launch(directory: string, args: string[]): Launched {
+  mkdirSync(directory);
+  chmodSync(directory, 0o755);
+  const [output, errors] = [join(directory, "output"), join(directory, "errors")];
   const [out, err] = [openSync(output, "w"), openSync(errors, "w")];
   const env = {
     ...process.env,
@@ -108,7 +108,7 @@ function launch(place: string, args: string[]): Launched {
     HEDDLE_RUN_TIMEOUT_SECS: "5",
     HEDDLE_GIT_SECONDS: "5",
   };
-  const program = ["cli/bin/heddle.js", ...args, "--data-dir", join(place, "data")];
+  const program = ["cli/bin/heddle.js", ...args, "--data-dir", join(directory, "data")];
   const child = spawn(process.execPath, program, { cwd: root, env, stdio: ["ignore", out, err] });
   closeSync(out);
   closeSync(err);

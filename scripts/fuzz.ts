@@ -35,10 +35,10 @@ const PATIENCE_SECONDS = 60;
 const USUAL_SEED = "8";
 const REQUIREMENTS = fileURLToPath(new URL("fuzz-requirements.txt", import.meta.url));
 
-const { values: given } = parseArgs({
+const { values: flags } = parseArgs({
   options: { seconds: { type: "string" }, space: { type: "string" }, seed: { type: "string" } },
 });
-const seconds = Number(given.seconds ?? 35);
+const seconds = Number(flags.seconds ?? 35);
 /** The control plane's share of the time: its bodies and its document are smaller. */
 const CONTROL_SHARE = 0.6;
 
@@ -49,11 +49,11 @@ if (!schemathesis) {
   );
   process.exit(SKIPPED);
 }
-const { targets, directory, stop, log } = await startTargets(given.space);
+const { targets, directory, stop, log } = await startTargets(flags.space);
 let requests = 0;
 let wrong = 0;
 try {
-  for (const target of targets.filter((target) => given.space === undefined || target.name === given.space)) {
+  for (const target of targets.filter((target) => flags.space === undefined || target.name === flags.space)) {
     const report = await fuzz(schemathesis, target);
     requests += report.requests;
     wrong += report.wrong;
@@ -93,7 +93,7 @@ async function fuzz(program: string, target: FuzzTarget) {
   const args = ["run", schema, "--url", url, "--header", `x-api-key: ${key}`, "--checks", CHECKS.join(",")];
   args.push("--max-time", String(time), "--request-timeout", "20", "--continue-on-failure", "--no-color");
   args.push(...endless, "--warnings", "off", "--no-shrink", "--report", "json", "--report-json-path", report);
-  if (given.seed !== "random") args.push("--seed", given.seed ?? USUAL_SEED);
+  if (flags.seed !== "random") args.push("--seed", flags.seed ?? USUAL_SEED);
   const cancelling = target.name === "agent" ? setInterval(() => void cancelPending(target), 3000) : undefined;
   const stdout = await runProgram(program, args).finally(() => clearInterval(cancelling));
   const results = JSON.parse(readFileSync(report, "utf8")) as {

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { ensureInstalled, ROOT } from "./ensure-installed.mjs";
 
 await ensureInstalled();
-const given = process.argv.slice(2);
+const args = process.argv.slice(2);
 // .ci/run also runs the suites that take minutes: --project crash, --project package.
-const projects = given.some((arg) => arg.startsWith("--project")) ? [] : ["--project", "pure", "--project", "db"];
+const projects = args.some((arg) => arg.startsWith("--project")) ? [] : ["--project", "pure", "--project", "db"];
 const child = spawn(
   process.execPath,
-  [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", ...projects, ...given],
+  [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", ...projects, ...args],
   {
     cwd: ROOT,
     stdio: "inherit",

@@ -49,8 +49,8 @@ test.each([
   [["export", "create", "--destination", "x"], "heddle export create needs --project"],
   [["deploy", "--nam", "x"], "--nam"],
   [["deploy", "--config", "/nowhere/langgraph.json"], "There is no /nowhere/langgraph.json"],
-])("rejects heddle %j with 2 and prints the usage", async (args, said) => {
-  expect(await heddle(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(said) });
+])("rejects heddle %j with 2 and prints the usage", async (args, message) => {
+  expect(await heddle(...args)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
 });
 
 test("names the URL at which no control plane answers", async () => {

@@ -64,9 +64,9 @@ async function main(args: string[]): Promise<void> {
     return;
   }
   const wantsHelp = name === "help" || rest.includes("--help") || rest.includes("-h");
-  const wanted = name === "help" ? rest[0]! : name;
-  const command = Object.hasOwn(COMMANDS, wanted) ? COMMANDS[wanted]! : undefined;
-  if (!command) throw new UsageError(`Unknown command "${wanted}".\n\n${overview()}`);
+  const commandName = name === "help" ? rest[0]! : name;
+  const command = Object.hasOwn(COMMANDS, commandName) ? COMMANDS[commandName]! : undefined;
+  if (!command) throw new UsageError(`Unknown command "${commandName}".\n\n${overview()}`);
   if (wantsHelp) process.stdout.write(command.help());
   else await command.run(rest);
 }

@@ -13,11 +13,11 @@ import { follow, heddle, langgraphjs, type Platform, startPlatform, writeProject
 
 const graph = (word: string) => `import { Annotation, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ text: Annotation(), word: Annotation(), greeting: Annotation() });
-const one = async () => {
+const greet = async () => {
   console.log("a line of ${word}");
   return { word: "${word}", greeting: process.env.GREETING ?? null };
 };
-export const graph = new StateGraph(State).addNode("one", one).addEdge("__start__", "one").addEdge("one", "__end__").compile();
+export const graph = new StateGraph(State).addNode("one", greet).addEdge("__start__", "one").addEdge("one", "__end__").compile();
 `;
 const files = (word: string) => ({
   "langgraph.json": JSON.stringify({ node_version: "20", graphs: { echo: "./graph.mjs:graph" }, env: ".env" }),

@@ -9,7 +9,7 @@ import { isIdModule, replacementModule } from "../checkpoint-id-module.mjs";
  *
  * The module that generates checkpoint ids is replaced in each copy, see checkpoint-id-module.mjs.
  */
-interface Places {
+interface ModuleRoots {
   /** URL prefix of the files that belong to the graph host. */
   hostRoot: string;
   /** URL of a (not necessarily existing) file in the project's directory. */
@@ -24,21 +24,21 @@ type Loaded = { format: string; source?: string | ArrayBuffer | Uint8Array | nul
 type NextLoad = (url: string, context: object) => Promise<Loaded>;
 type NextResolve = (specifier: string, context: ResolveContext) => Promise<Resolved>;
 
-let places: Places;
+let roots: ModuleRoots;
 
-export function initialize(data: Places): void {
-  places = data;
+export function initialize(data: ModuleRoots): void {
+  roots = data;
 }
 
 export async function resolve(specifier: string, context: ResolveContext, next: NextResolve): Promise<Resolved> {
-  const isHostCode = context.parentURL?.startsWith(places.hostRoot);
+  const isHostCode = context.parentURL?.startsWith(roots.hostRoot);
   if (
     !isHostCode ||
     !(specifier.startsWith("@langchain/") || specifier === "langsmith" || specifier.startsWith("langsmith/"))
   ) {
     return next(specifier, context);
   }
-  const fromProject = { ...context, parentURL: places.project };
+  const fromProject = { ...context, parentURL: roots.project };
   // The saver's base class must come from LangGraph's own copy, and few projects list that package themselves.
   if (specifier === "@langchain/langgraph-checkpoint") {
     const langgraph = await next("@langchain/langgraph", fromProject);

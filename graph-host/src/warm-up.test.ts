@@ -8,20 +8,20 @@ const deps = { store: new InMemoryStore(), langgraphVersion: "0" };
 afterEach(() => void vi.unstubAllEnvs());
 
 test("rehearses runs until there is real work", async () => {
-  let asked = 0;
-  await warmUp(deps, () => ++asked > 3);
-  expect(asked).toBe(4);
+  let calls = 0;
+  await warmUp(deps, () => ++calls > 3);
+  expect(calls).toBe(4);
 });
 
 test("stops by itself without real work", async () => {
-  let asked = 0;
-  await warmUp(deps, () => ++asked > 1_000_000);
-  expect(asked).toBe(100);
+  let calls = 0;
+  await warmUp(deps, () => ++calls > 1_000_000);
+  expect(calls).toBe(100);
 });
 
 test("rehearses nothing where the environment enables tracing", async () => {
   vi.stubEnv("LANGSMITH_TRACING", "true");
-  let asked = 0;
-  await warmUp(deps, () => ++asked > 0);
-  expect(asked).toBe(0);
+  let calls = 0;
+  await warmUp(deps, () => ++calls > 0);
+  expect(calls).toBe(0);
 });

@@ -18,7 +18,7 @@ export async function questionServer() {
   const get = async (path: string) => (await server.call("GET", path)).json;
 
   /** Creates a thread on which `graph` has interrupted. */
-  async function asked(graph: string, input: object): Promise<string> {
+  async function startInterrupted(graph: string, input: object): Promise<string> {
     const { thread_id: threadId } = (await post("/threads", {})).json;
     await post(`/threads/${threadId}/runs/wait`, { assistant_id: graph, input: { ms: 0, ...input } });
     return threadId;
@@ -53,5 +53,5 @@ export async function questionServer() {
     }
   }
 
-  return { server, post, get, asked, start, resume, ended, pending, running };
+  return { server, post, get, startInterrupted, start, resume, ended, pending, running };
 }

@@ -25,9 +25,9 @@ Exits with 1 when a law was broken, with 2 for arguments that are none or a flee
 `;
 
 /** @throws Error that names the invalid argument. Returns undefined when help is requested. */
-export function readArguments(given: string[]): Arguments | undefined {
+export function readArguments(args: string[]): Arguments | undefined {
   const { values } = parseArgs({
-    args: given,
+    args,
     options: {
       minutes: { type: "string", default: "30" },
       seed: { type: "string", default: String(Date.now() % 1_000_000) },

@@ -107,7 +107,7 @@ describe("law 5, deliveries", () => {
 });
 
 describe("law 6, resumes", () => {
-  const asked = (world: World, { named, created }: { named: boolean; created: number }) => {
+  const addAnsweredQuestion = (world: World, { named, created }: { named: boolean; created: number }) => {
     const about = { run: "r5", thread: THREAD, attempt: 1, pid: 11, token: "x", question: 2 };
     world.ledger.push({ t: 5000, phase: "ask", ...about }, { t: 5100, phase: "answer", ...about, answer: "a1-y" });
     world.runs.push(runRow({ run: "r5", seq: 5, created, ended: 6000 }));
@@ -115,18 +115,20 @@ describe("law 6, resumes", () => {
   };
 
   test("finds an answer that reached a later question", () => {
-    expect(violationsAfter(checkResumes, (w) => asked(w, { named: false, created: 4900 }))).toEqual([
+    expect(violationsAfter(checkResumes, (w) => addAnsweredQuestion(w, { named: false, created: 4900 }))).toEqual([
       "the answer a1-y to question 1 landed on question 2",
     ]);
   });
 
   test("finds a named answer that reached a later question, whenever it was sent", () => {
-    expect(violationsAfter(checkResumes, (w) => asked(w, { named: true, created: 5050 }))).toHaveLength(1);
+    expect(violationsAfter(checkResumes, (w) => addAnsweredQuestion(w, { named: true, created: 5050 }))).toHaveLength(
+      1,
+    );
   });
 
   test("attributes an unnamed answer to a newer question to the client", () => {
     const world = sampleWorld();
-    asked(world, { named: false, created: 5050 });
+    addAnsweredQuestion(world, { named: false, created: 5050 });
     expect(checkResumes(world)).toMatchObject({ violations: [], checked: { mistakes: 1 } });
   });
 

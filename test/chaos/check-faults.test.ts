@@ -203,8 +203,8 @@ describe("arguments", () => {
     expect(kinds).toEqual(["clock-ahead", "clock-behind", "clock-steps", "client-cut"]);
   });
 
-  test.each([["--minutes=0"], ["--minutes=x"], ["--seed=1.5"], ["--faults=rain"], ["--what"]])("reject %s", (given) => {
-    expect(() => readArguments([given])).toThrow();
+  test.each([["--minutes=0"], ["--minutes=x"], ["--seed=1.5"], ["--faults=rain"], ["--what"]])("reject %s", (arg) => {
+    expect(() => readArguments([arg])).toThrow();
   });
 });
 

@@ -30,14 +30,14 @@ const mayUnshare = (): boolean =>
   process.getuid?.() === 0 && spawnSync("unshare", ["--mount", "--propagation", "private", "true"]).status === 0;
 
 async function main(): Promise<number> {
-  let given;
+  let options;
   try {
-    given = readArguments(process.argv.slice(2));
+    options = readArguments(process.argv.slice(2));
   } catch (error) {
     console.error(`${(error as Error).message}\n\n${HELP}`);
     return 2;
   }
-  if (!given) {
+  if (!options) {
     console.log(HELP);
     return 0;
   }
@@ -46,13 +46,13 @@ async function main(): Promise<number> {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
   const directory = Fleet.makeDirectory();
   try {
-    const { text, violations } = await runChaos(given, directory, stop.signal, console.log);
+    const { text, violations } = await runChaos(options, directory, stop.signal, console.log);
     console.log(text);
-    if (violations > 0 || given.keep) saveRecords(directory, given.seed);
-    console.log(violations === 0 ? "No law was broken." : `${violations} violations; seed ${given.seed}.`);
+    if (violations > 0 || options.keep) saveRecords(directory, options.seed);
+    console.log(violations === 0 ? "No law was broken." : `${violations} violations; seed ${options.seed}.`);
     return violations === 0 ? 0 : 1;
   } finally {
-    if (given.keep) console.log(`Kept: ${directory}`);
+    if (options.keep) console.log(`Kept: ${directory}`);
     else rmSync(directory, { recursive: true, force: true });
   }
 }

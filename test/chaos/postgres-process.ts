@@ -53,16 +53,16 @@ export class PostgresProcess {
   static async create(dir: string): Promise<PostgresProcess> {
     mkdirSync(dir, { recursive: true, mode: 0o755 });
     const owner = clusterOwner(join(dir, "data"));
-    const made = new PostgresProcess(dir, await stablePort(), owner);
-    await initCluster(dir, USER, made.#binaries, owner);
+    const created = new PostgresProcess(dir, await stablePort(), owner);
+    await initCluster(dir, USER, created.#binaries, owner);
     try {
-      await made.start();
-      const sql = postgres(made.#uri(made.#port, "postgres"), { max: 1, onnotice: () => {} });
+      await created.start();
+      const sql = postgres(created.#uri(created.#port, "postgres"), { max: 1, onnotice: () => {} });
       await sql`create database heddle`;
       await sql.end();
-      return made;
+      return created;
     } catch (error) {
-      await made.stop();
+      await created.stop();
       throw error;
     }
   }

@@ -36,10 +36,10 @@ export async function readWorld(fleet: Fleet, history: History, sql: postgres.Sq
 
 async function readThreads(fleet: Fleet, history: History, sql: postgres.Sql): Promise<ThreadView[]> {
   const rows = await countRows(sql);
-  const made = history.operations.flatMap((op) =>
+  const createdThreads = history.operations.flatMap((op) =>
     op.name === "thread.create" && op.outcome === "ok" ? [op.thread!] : [],
   );
-  const ids = [...new Set([...made, ...rows.keys()])];
+  const ids = [...new Set([...createdThreads, ...rows.keys()])];
   const client = new Client({ apiUrl: fleet.servers.api.url, apiKey: null, timeoutMs: 20_000 });
   const saver = PostgresSaver.fromConnString(fleet.postgres.uri());
   const views: ThreadView[] = [];

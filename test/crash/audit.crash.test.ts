@@ -71,16 +71,16 @@ test("a change of a server killed around it keeps its audit line or its announce
     const others = () => sql`
       select 1 from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
     await expect.poll(async () => (await others()).length).toBe(0);
-    const made = await sql<{ id: string }[]>`
+    const created = await sql<{ id: string }[]>`
       select assistant_id as id from assistants where assistant_id = any(${sent}::uuid[])`;
     const before = new Set((await selectLines()).map(({ id }) => id));
     const announced = await sql<{ id: string }[]>`select draft->'target'->>'assistant_id' as id from announced_changes`;
     // at every moment each change has a line or an announcement
     const recorded = new Set([...before, ...announced.map(({ id }) => id)]);
-    expect(made.filter(({ id }) => !recorded.has(id))).toEqual([]);
+    expect(created.filter(({ id }) => !recorded.has(id))).toEqual([]);
     expect(answered.filter((id) => !before.has(id))).toEqual([]);
     expect(announced.filter(({ id }) => before.has(id))).toEqual([]);
-    if (point?.startsWith("before-audit-line")) withoutLine += made.filter(({ id }) => !before.has(id)).length;
+    if (point?.startsWith("before-audit-line")) withoutLine += created.filter(({ id }) => !before.has(id)).length;
     unknown += announced.length;
     // simulates the two minutes after which the change's process counts as dead
     await sql`update announced_changes set touched_at = now() - interval '1 hour'`;

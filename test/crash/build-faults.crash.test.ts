@@ -51,8 +51,8 @@ const word = async (): Promise<unknown> => {
   });
   return ((await response.json()) as { word?: unknown }).word;
 };
-const untilWord = (wanted: string) =>
-  vi.waitUntil(async () => (await word()) === wanted, { timeout: 30_000, interval: 100 });
+const untilWord = (expected: string) =>
+  vi.waitUntil(async () => (await word()) === expected, { timeout: 30_000, interval: 100 });
 const builds = () => readdirSync(join(directory, "control", "builds"));
 const unfinished = () => builds().filter((name) => !existsSync(join(directory, "control/builds", name, "complete")));
 /** Returns a project that a script installs. */

@@ -29,19 +29,19 @@ export function violations(lines: LogLine[]): string[] {
   const found: string[] = [];
   const runs = new Map<string, { current: string; highest: number; ended: Set<string> }>();
   for (const { run, step, phase, execution } of lines) {
-    const seen = runs.get(run) ?? { current: "", highest: 0, ended: new Set<string>() };
-    runs.set(run, seen);
+    const progress = runs.get(run) ?? { current: "", highest: 0, ended: new Set<string>() };
+    runs.set(run, progress);
     if (phase === "start") {
-      if (step < seen.highest)
-        found.push(`run ${run}: step ${step} ran again (${execution}) after step ${seen.highest} had started`);
-      seen.highest = Math.max(seen.highest, step);
-      seen.current = execution;
+      if (step < progress.highest)
+        found.push(`run ${run}: step ${step} ran again (${execution}) after step ${progress.highest} had started`);
+      progress.highest = Math.max(progress.highest, step);
+      progress.current = execution;
     } else {
-      if (execution !== seen.current) {
-        found.push(`run ${run}: ${execution} was still at step ${step} when ${seen.current} had started`);
+      if (execution !== progress.current) {
+        found.push(`run ${run}: ${execution} was still at step ${step} when ${progress.current} had started`);
       }
-      if (seen.ended.has(execution)) found.push(`run ${run}: ${execution} ended twice`);
-      seen.ended.add(execution);
+      if (progress.ended.has(execution)) found.push(`run ${run}: ${execution} ended twice`);
+      progress.ended.add(execution);
     }
   }
   return found;

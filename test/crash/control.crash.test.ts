@@ -97,7 +97,7 @@ test("SIGTERM stops all processes, and the next start restores the serving revis
   let followed = "";
   follower.stdout.on("data", (chunk: Buffer) => (followed += chunk.toString()));
   const count = () => followed.match(/step two of rebuilt/g)?.length ?? 0;
-  const kept = async (): Promise<number> => {
+  const storedLines = async (): Promise<number> => {
     const { json } = await call("POST", `/v1/projects/${id}/deploy_logs`, {
       limit: 1000,
       query: "step two of rebuilt",
@@ -107,7 +107,7 @@ test("SIGTERM stops all processes, and the next start restores the serving revis
   try {
     // equal counts show that no line was duplicated or lost
     const has = (least: number) =>
-      vi.waitUntil(async () => count() >= least && count() === (await kept()), { timeout: 30_000 });
+      vi.waitUntil(async () => count() >= least && count() === (await storedLines()), { timeout: 30_000 });
     await has(1);
     await control.end("SIGTERM");
     expect(servers()).toEqual([]);
@@ -128,8 +128,8 @@ test("SIGTERM stops all processes, and the next start restores the serving revis
   expect((await call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);
   await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 20_000 });
   expect(servers()).toEqual([]);
-  for (const place of ["builds", "instances", "uploads"]) {
-    const path = join(directory, "control", place);
+  for (const kind of ["builds", "instances", "uploads"]) {
+    const path = join(directory, "control", kind);
     expect(existsSync(path) ? readdirSync(path) : []).toEqual([]);
   }
 }, 180_000);

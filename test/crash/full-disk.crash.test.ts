@@ -70,7 +70,7 @@ test.skipIf(!canMount)(
       ask(`${server.url}/threads`, "POST", {
         metadata: { filler: randomUUID().repeat((megabytes * 1024 * 1024) / 36) },
       });
-    const kept = JSON.parse((await create(0.1)).text) as { thread_id: string };
+    const thread = JSON.parse((await create(0.1)).text) as { thread_id: string };
 
     const makeRoom = fill(installation);
     const answers = [];
@@ -84,7 +84,7 @@ test.skipIf(!canMount)(
 
     makeRoom();
     await expect.poll(() => ready(server.url)).toBe("200 ");
-    expect((await ask(`${server.url}/threads/${kept.thread_id}`)).status).toBe(200);
+    expect((await ask(`${server.url}/threads/${thread.thread_id}`)).status).toBe(200);
     const run = await ask(`${server.url}/runs/wait`, "POST", { assistant_id: "echo", input: {} });
     expect(run.status).toBe(200);
     server.assertAlive();
@@ -102,9 +102,9 @@ test.skipIf(!canMount)(
     const send = () => {
       const id = randomUUID();
       const start_time = "2026-11-21T10:00:00.000001Z";
-      const place = { trace_id: id, dotted_order: `20261121T100000000001Z${id}`, session_name: "full" };
+      const fields = { trace_id: id, dotted_order: `20261121T100000000001Z${id}`, session_name: "full" };
       const inputs = { text: Array.from({ length: 6000 }, () => randomUUID()).join(" ") };
-      return ask(`${server.url}/runs`, "POST", { id, name: "n", run_type: "chain", start_time, inputs, ...place });
+      return ask(`${server.url}/runs`, "POST", { id, name: "n", run_type: "chain", start_time, inputs, ...fields });
     };
     expect((await send()).status).toBe(202);
 

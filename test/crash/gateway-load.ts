@@ -9,9 +9,9 @@ const range = (length: number): number[] => Array.from({ length }, (_, index) =>
 const numbersIn = (text: string): number[] =>
   [...text.matchAll(/^data: \{"n":(\d+)\}/gm)].map((match) => Number(match[1]));
 
-const wrongFrames = (load: Load, what: string, seen: number[], wanted: number): void => {
-  if (JSON.stringify(seen) !== JSON.stringify(range(wanted)))
-    load.ledger.wrong.push(`${what} brought frames ${JSON.stringify(seen)} instead of 0 to ${wanted - 1}`);
+const wrongFrames = (load: Load, what: string, numbers: number[], count: number): void => {
+  if (JSON.stringify(numbers) !== JSON.stringify(range(count)))
+    load.ledger.wrong.push(`${what} brought frames ${JSON.stringify(numbers)} instead of 0 to ${count - 1}`);
 };
 
 const newTicker = async (load: Load, frames: number): Promise<string> => {
@@ -54,16 +54,16 @@ const rejoined: Scenario = async (load) => {
   };
   const { run_id: run } = await load.client.request<{ run_id: string }>("POST", path, body);
   load.accepting(thread, "ticker", [1])(run);
-  let seen: number[] = [];
+  let received: number[] = [];
   let last = "-1";
-  while (seen.length < frames) {
+  while (received.length < frames) {
     const { text, isOver } = await load.client.part(`${path}/${run}/stream?stream_mode=custom`, last, 1500);
     const ids = [...text.matchAll(/^id: (.+)$/gm)];
     last = ids.at(-1)?.[1] ?? last;
-    seen = [...seen, ...numbersIn(text)];
+    received = [...received, ...numbersIn(text)];
     if (isOver) break;
   }
-  wrongFrames(load, `the stream of run ${run}, joined by turns,`, seen, frames);
+  wrongFrames(load, `the stream of run ${run}, joined by turns,`, received, frames);
 };
 
 /** Waits for a run that takes longer than a replacement. */

@@ -7,7 +7,7 @@ import { LoadClient, Unavailable } from "./load-client.ts";
 export type Scenario = (load: Load) => Promise<void>;
 
 const show = (value: unknown): string => JSON.stringify(value) ?? "nothing";
-const sameNumbers = (value: unknown, wanted: number[]): boolean => show(value) === show(wanted);
+const sameNumbers = (value: unknown, expected: number[]): boolean => show(value) === show(expected);
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index + 1);
 
 /** Starts concurrent runs of every kind until `stop()`; records what the server acknowledged in the ledger. */
@@ -114,16 +114,16 @@ const steps =
 /** Runs to an interrupt, then resumes. */
 const approval: Scenario = async (load) => {
   let resumed = false;
-  let asked = false;
+  let isRequested = false;
   const threadId = await load.newThread(({ status, values }) => {
     if (resumed) return sameSent(values) ? undefined : `was resumed, but has ${show(values)}`;
-    if (!asked || status === "interrupted" || sameSent(values)) return undefined;
+    if (!isRequested || status === "interrupted" || sameSent(values)) return undefined;
     return `waits for nobody: ${status} ${show(values)}`;
   });
   const sameSent = (values: Record<string, unknown> | null) => show(values?.["sent"]) === '["a draft"]';
   const path = `/threads/${threadId}/runs`;
   const first = await load.client.request<{ run_id: string }>("POST", path, { assistant_id: "approval", input: {} });
-  asked = true;
+  isRequested = true;
   load.accepting(threadId, "approval", [1])(first.run_id);
   await load.client.untilFinal(threadId, first.run_id);
   const body = { assistant_id: "approval", command: { resume: "yes" } };
@@ -143,10 +143,10 @@ const stream: Scenario = async (load) => {
     const text = await load.client.text("POST", `/threads/${threadId}/runs/stream`, body, onAccepted);
     if (/^event: error/m.test(text)) load.ledger.wrong.push(`the stream of ${threadId} brought ${text.slice(-500)}`);
     // an infrastructure failure may repeat frames, but never skips one silently
-    const seen = new Set([...text.matchAll(/^data: \{"n":(\d+)\}/gm)].map((match) => Number(match[1])));
+    const numbers = new Set([...text.matchAll(/^data: \{"n":(\d+)\}/gm)].map((match) => Number(match[1])));
     const isWhole = !/^event: incomplete/m.test(text);
-    if (isWhole && seen.size !== 20)
-      load.ledger.wrong.push(`the stream of ${threadId} brought ${seen.size} of 20 frames`);
+    if (isWhole && numbers.size !== 20)
+      load.ledger.wrong.push(`the stream of ${threadId} brought ${numbers.size} of 20 frames`);
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     if (accepted) await load.client.untilFinal(threadId, accepted);

@@ -41,13 +41,13 @@ test.each(["before-checkpoint:3", "after-checkpoint:3"])(
   async (point) => {
     await server.start({ HEDDLE_FAULT_POINTS: point });
     load.start([stepRuns(6, 20), stepRuns(6, 20), stepRuns(6, 20)]);
-    const seen = new Set<number>();
+    const pids = new Set<number>();
     const deadline = Date.now() + 40_000;
     let dead = 0;
     while (dead < 4) {
       const alive = server.hosts();
-      for (const pid of alive) seen.add(pid);
-      dead = seen.size - alive.length;
+      for (const pid of alive) pids.add(pid);
+      dead = pids.size - alive.length;
       if (Date.now() > deadline) throw new Error(`only ${dead} graph hosts died at ${point}`);
       await sleep(50);
     }

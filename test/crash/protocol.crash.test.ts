@@ -34,7 +34,7 @@ test("events that a client received keep their numbers after a kill, and the run
   await server.kill();
   await new Promise((resolve) => setTimeout(resolve, 100));
   const { text } = reader;
-  const seen = reader.events.length;
+  const received = reader.events.length;
   expect(reader.events.some(isEnd)).toBe(false);
 
   await server.start();
@@ -43,7 +43,7 @@ test("events that a client received keep their numbers after a kill, and the run
   expect(whole.text.startsWith(text)).toBe(true);
   expect(whole.events.map(({ seq }) => seq)).toEqual(whole.events.map((_, i) => i + 1));
   expect(whole.events.filter(isEnd).map(({ params }) => params.data.event)).toEqual(["completed"]);
-  const back = await EventReader.open(server.url, thread, { channels: CHANNELS, since: seen });
+  const back = await EventReader.open(server.url, thread, { channels: CHANNELS, since: received });
   await vi.waitUntil(() => back.events.some(isEnd), { timeout: 20_000 });
   expect(text + back.text).toBe(whole.text);
   for (const stream of [reader, whole, back]) stream.close();

@@ -74,10 +74,10 @@ async function allHostsReady(): Promise<void> {
   }
 }
 
-async function untilLogged(wanted: (line: LogLine) => boolean, limitMs = 20_000): Promise<LogLine> {
+async function untilLogged(matches: (line: LogLine) => boolean, limitMs = 20_000): Promise<LogLine> {
   const deadline = Date.now() + limitMs;
   for (;;) {
-    const line = (await readLog(installation.stepLog)).find(wanted);
+    const line = (await readLog(installation.stepLog)).find(matches);
     if (line) return line;
     if (Date.now() > deadline) throw new Error(`nothing of it was logged within ${limitMs} ms:\n${server.log()}`);
     await sleep(10);

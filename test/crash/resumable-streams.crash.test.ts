@@ -162,14 +162,14 @@ async function violations(runs: Run[], live: Promise<Frame[]>[][]): Promise<stri
     const readers = await Promise.all([...live[n]!, read(first, run), read(second, run)]);
     // After the readers: a stream whose writer was lost ends later than its run, which is then marked incomplete.
     const row = await untilFinal(run);
-    const kept = readers[0]!;
+    const reference = readers[0]!;
     const says = (what: string) => found.push(`${runPath(run)} ${what}`);
     if (row.status !== "success") says(`ended as ${row.status}`);
-    if (!isGapless(kept)) says("has a gap in its ids");
-    if (!readers.every((frames) => isSame(frames, kept))) says("was read differently");
-    if (saysIncomplete(kept) !== (row.stream_incomplete !== undefined)) says("and its stream disagree");
-    if (!saysIncomplete(kept) && !isWhole(kept)) says("ends as if it were whole");
-    whole += saysIncomplete(kept) ? 0 : 1;
+    if (!isGapless(reference)) says("has a gap in its ids");
+    if (!readers.every((frames) => isSame(frames, reference))) says("was read differently");
+    if (saysIncomplete(reference) !== (row.stream_incomplete !== undefined)) says("and its stream disagree");
+    if (!saysIncomplete(reference) && !isWhole(reference)) says("ends as if it were whole");
+    whole += saysIncomplete(reference) ? 0 : 1;
   }
   console.log(`${whole} of ${runs.length} stored streams are whole`);
   return found.join("\n");
@@ -195,15 +195,15 @@ const readLive = (runs: Run[]): Promise<Frame[]>[][] => runs.map((run) => server
 const untilNearEnd = () => sleep(FRAMES * PAUSE_MS * 0.6);
 
 test("a server frozen while its hosts finish runs gives readers all frames, or marks streams incomplete", async () => {
-  const kept = await startRuns();
+  const keptRuns = await startRuns();
   const passing = await startRuns(false, [first]);
-  const live = readLive(kept);
+  const live = readLive(keptRuns);
   const readers = passing.map((run) => read(first, run));
   await untilNearEnd();
   freeze([first.pid]);
   await sleep(LEASE_MS * 2.2);
   thaw();
-  expect(await violations(kept, live)).toBe("");
+  expect(await violations(keptRuns, live)).toBe("");
   expect(await passingViolations(passing, readers)).toBe("");
 });
 

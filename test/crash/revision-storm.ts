@@ -52,15 +52,15 @@ const FINAL = /DEPLOYED|FAILED|SKIPPED/;
 
 export async function revisionStorm(options: StormOptions): Promise<Outcome> {
   const { url, call, database, deploy, create, forMs, everyMs, pauseMs, say } = options;
-  const place = mkdtempSync("/tmp/heddle-storm-");
-  const stepLog = join(place, "steps.jsonl");
+  const directory = mkdtempSync("/tmp/heddle-storm-");
+  const stepLog = join(directory, "steps.jsonl");
   const sql = postgres(database, { max: 1, onnotice: () => {} });
   try {
     const id = await create("storm", [{ name: "STEP_LOG", value: stepLog }]);
-    const made: { revision: string; at: number }[] = [];
+    const deployedRevisions: { revision: string; at: number }[] = [];
     const next = async () => {
       const at = Date.now();
-      made.push({ revision: await deploy(id, projectFiles(`${made.length}`)), at });
+      deployedRevisions.push({ revision: await deploy(id, projectFiles(`${deployedRevisions.length}`)), at });
     };
     const revisionStatus = async (revision: string) =>
       (await call("GET", `/v2/deployments/${id}/revisions/${revision}`)).json.status as string;
@@ -72,7 +72,7 @@ export async function revisionStorm(options: StormOptions): Promise<Outcome> {
       }
     };
     await next();
-    const first = await untilOver(made[0]!.revision);
+    const first = await untilOver(deployedRevisions[0]!.revision);
     if (first !== "DEPLOYED") throw new Error(`the first revision is ${first}`);
 
     const ledger = new Ledger();
@@ -82,9 +82,9 @@ export async function revisionStorm(options: StormOptions): Promise<Outcome> {
     for (let at = Date.now(); at < end; at += everyMs) {
       await sleep(Math.max(0, at - Date.now()));
       await next();
-      say(`${made.length} revisions, ${ledger.runs.size} runs, ${ledger.wrong.length} wrong answers`);
+      say(`${deployedRevisions.length} revisions, ${ledger.runs.size} runs, ${ledger.wrong.length} wrong answers`);
     }
-    const last = await untilOver(made.at(-1)!.revision);
+    const last = await untilOver(deployedRevisions.at(-1)!.revision);
     await load.stop();
     await load.client.close();
 
@@ -117,7 +117,7 @@ export async function revisionStorm(options: StormOptions): Promise<Outcome> {
     };
   } finally {
     await sql.end({ timeout: 2 });
-    rmSync(place, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   }
 }
 

@@ -35,8 +35,8 @@ test.each(["before-final-status:1", "before-webhook:2", "after-webhook:1"])(
     const thread = await post<{ thread_id: string }>("/threads", {});
     for (let n = 0; n < 4; n++) {
       const path = n % 2 === 0 ? "/runs" : `/threads/${thread!.thread_id}/runs`;
-      const made = await post<{ run_id: string }>(path, run(`${hook.url}/${n}?token=t`));
-      if (made) accepted.push(made.run_id);
+      const created = await post<{ run_id: string }>(path, run(`${hook.url}/${n}?token=t`));
+      if (created) accepted.push(created.run_id);
     }
     expect(accepted.length).toBeGreaterThan(0);
     await dies();

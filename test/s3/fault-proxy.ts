@@ -36,7 +36,7 @@ export interface ProxiedRequest {
 export interface FaultProxy {
   endpoint: string;
   /** Replaces the rule; undefined forwards every request. */
-  setRule(rule: ((asked: ProxiedRequest) => Fault | undefined) | undefined): void;
+  setRule(rule: ((request: ProxiedRequest) => Fault | undefined) | undefined): void;
   /** Number of requests so far. */
   count(): number;
   /** Number of faults so far. */
@@ -49,7 +49,7 @@ export interface FaultProxy {
  * unchanged, with the Host that was signed.
  */
 export async function startFaultProxy(store: string): Promise<FaultProxy> {
-  let rule: ((asked: ProxiedRequest) => Fault | undefined) | undefined;
+  let rule: ((request: ProxiedRequest) => Fault | undefined) | undefined;
   let number = 0;
   let faults = 0;
   const server = createServer((request, response) => {
@@ -109,7 +109,7 @@ export function seeded(seed: number): () => number {
 }
 
 /** Returns a rule that injects random faults into `share` of all requests. */
-export function atRandom(share: number, seed: number): (asked: ProxiedRequest) => Fault | undefined {
+export function atRandom(share: number, seed: number): (request: ProxiedRequest) => Fault | undefined {
   const chance = seeded(seed);
   const kinds: Fault[] = [
     INTERNAL_ERROR,

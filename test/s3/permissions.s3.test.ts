@@ -125,8 +125,8 @@ test("without s3:ListBucket a verification reports that it cannot list other fil
   const config = destinationConfig.parse(bucketConfig("no-list"));
   expect(await verifyExport(bucket, config, id)).toMatchObject({ listed: false, problems: [] });
   await store.allow(BUCKET, user.access_key_id, [...ALL, "s3:ListBucket"]);
-  const seen = await verifyExport(bucket, config, id);
-  expect(seen).toMatchObject({ listed: true, problems: [`no-list/export_id=${id}/stray is not in the manifest`] });
+  const verified = await verifyExport(bucket, config, id);
+  expect(verified).toMatchObject({ listed: true, problems: [`no-list/export_id=${id}/stray is not in the manifest`] });
 });
 
 test("distinguishes the causes of a failure with this server's responses too", async () => {

@@ -119,7 +119,7 @@ describe.each([
     const { json: found } = await call("GET", "/sessions?name=readers");
     if (found.length === 0) await sendRuns(call, RUNS);
     const { json: projects } = await call("GET", "/sessions?name=readers");
-    const { json: made } = await call("POST", "/api/v1/bulk-exports", {
+    const { json: created } = await call("POST", "/api/v1/bulk-exports", {
       bulk_export_destination_id: destination.id,
       session_id: projects[0].id,
       start_time: "2025-03-01T00:00:00Z",
@@ -127,13 +127,13 @@ describe.each([
       format_version,
       compression,
     });
-    let status = made.status as string;
+    let status = created.status as string;
     for (let left = 200; left > 0 && ["CREATED", "RUNNING"].includes(status); left--) {
       await sleep(50);
-      status = (await call("GET", `/api/v1/bulk-exports/${made.id}`)).json.status;
+      status = (await call("GET", `/api/v1/bulk-exports/${created.id}`)).json.status;
     }
     if (status !== "COMPLETED") throw new Error(`the export is ${status}`);
-    directory = join(store.directory, BUCKET, "pre", `export_id=${made.id}`);
+    directory = join(store.directory, BUCKET, "pre", `export_id=${created.id}`);
   });
 
   test("is read by DuckDB", async () => {

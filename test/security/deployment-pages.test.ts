@@ -29,11 +29,11 @@ const person = await testPerson(db, a, "anna", { organization: "ORGANIZATION_ADM
 
 const PAGE = `<!doctype html><meta charset="utf-8"><title>Evil</title><p id="ran">no</p>
 <script>document.getElementById("ran").textContent = "yes"</script>`;
-const seen: { url: string; headers: IncomingHttpHeaders }[] = [];
+const requests: { url: string; headers: IncomingHttpHeaders }[] = [];
 /** Server of another tenant than the person's. */
 const evil = createServer((request, response) => {
   const { url = "", headers } = request;
-  seen.push({ url, headers });
+  requests.push({ url, headers });
   const isData = url.startsWith("/data");
   response.setHeader(
     "content-type",
@@ -162,14 +162,14 @@ test(
 test(
   "a deployment neither sees nor replaces the session of a user who opens its page",
   async () => {
-    seen.length = 0;
+    requests.length = 0;
     await (await open("/d/evil/")).close();
     await (await open("/d/evil/again")).close();
-    const cookies = seen.map(({ headers }) => headers.cookie);
+    const cookies = requests.map(({ headers }) => headers.cookie);
     expect(cookies).toContain("theme=dark");
-    expect(JSON.stringify(seen)).not.toContain("heddle_session");
-    const kept = await context.cookies(`${control.url}/v2/deployments`);
-    expect(kept.map(({ name, value }) => [name, value])).toEqual([["heddle_session", token]]);
+    expect(JSON.stringify(requests)).not.toContain("heddle_session");
+    const remainingCookies = await context.cookies(`${control.url}/v2/deployments`);
+    expect(remainingCookies.map(({ name, value }) => [name, value])).toEqual([["heddle_session", token]]);
   },
   SLOW,
 );
@@ -177,10 +177,10 @@ test(
 test(
   "a session cookie sent to a deployment's own port grants it no access",
   async () => {
-    seen.length = 0;
+    requests.length = 0;
     const page = await context.newPage();
     await page.goto(`http://127.0.0.1:${(evil.address() as AddressInfo).port}/lure`);
-    const { cookie } = seen.find(({ url }) => url === "/lure")!.headers;
+    const { cookie } = requests.find(({ url }) => url === "/lure")!.headers;
     expect(cookie).toContain(token);
     expect(await page.evaluate(() => localStorage.length)).toBe(0);
     await page.close();
@@ -201,5 +201,5 @@ test("programs can still read a deployment's data", async () => {
   const response = await fetch(`${control.url}/d/evil/data`, { headers: { "x-api-key": b.admin } });
   expect([response.status, await response.json()]).toEqual([200, { data: true }]);
   expect(response.headers.get("content-security-policy")).toBeNull();
-  expect(seen.at(-1)?.headers["x-api-key"]).toBe(b.admin);
+  expect(requests.at(-1)?.headers["x-api-key"]).toBe(b.admin);
 });

@@ -93,14 +93,14 @@ const send = (app: Hono, route: Route, path: string, headers: Record<string, str
 test("rejects unauthorized callers on every route, without changes", { timeout: 90_000 }, async () => {
   const before = await tableStates(db.sql);
   const wrong: string[] = [];
-  let asked = 0;
+  let requestCount = 0;
   for (const space of spaces) {
     for (const route of space.routes.filter((route) => route.permission !== "public")) {
       for (const path of [route.path, ...(route.aliases ?? [])]) {
         for (const { name: who, headers, expected } of strangers) {
           const status = expected(space, route);
           if (status === null) continue;
-          asked += 1;
+          requestCount += 1;
           const response = await send(space.app, route, path, headers);
           const body = await response.text();
           if (response.status !== status) {
@@ -114,8 +114,8 @@ test("rejects unauthorized callers on every route, without changes", { timeout: 
   }
   expect(wrong).toEqual([]);
   expect(changedTables(before, await tableStates(db.sql))).toEqual([]);
-  expect(asked).toBeGreaterThan(800);
-  console.log(`${asked} requests refused on ${spaces.flatMap((space) => space.routes).length} routes`);
+  expect(requestCount).toBeGreaterThan(800);
+  console.log(`${requestCount} requests refused on ${spaces.flatMap((space) => space.routes).length} routes`);
 });
 
 test("accepts authorized callers, as a control for the test above", async () => {

@@ -128,14 +128,14 @@ const call: Call = async (method, path, body, headers = {}) => {
   };
 };
 
-interface Wanted {
+interface TargetRequest {
   url: string;
   method: string;
   body?: object;
 }
 
 /** Returns requests to every port of the platform and of a neighbour. */
-async function targets(): Promise<Record<string, Wanted>> {
+async function targets(): Promise<Record<string, TargetRequest>> {
   const { json } = await call("GET", "/v2/deployments?name_contains=neighbour");
   const known = (json.resources as { id: string }[])[0];
   const id = known?.id ?? (await createDeployment(call, "neighbour"));
@@ -171,17 +171,17 @@ const VICTIMS = ["built-0", "built-1", "ran-0", "ran-1"];
 
 /** Creates the victims and returns their addresses. */
 async function makeVictims(): Promise<string[]> {
-  const made = [];
+  const created = [];
   for (const name of VICTIMS) {
     const { json, text } = await call("POST", `${at.trace}/api/v1/sessions`, { name });
     expect(text).toContain('"id"');
-    made.push(`${at.trace}/api/v1/sessions/${json.id as string}`);
+    created.push(`${at.trace}/api/v1/sessions/${json.id as string}`);
   }
-  return made;
+  return created;
 }
 
 /** Deploys the hostile project. @returns the statuses that its postinstall and its graph got */
-async function deployHostile(name: string, requests: Record<string, Wanted>) {
+async function deployHostile(name: string, requests: Record<string, TargetRequest>) {
   const victims = await makeVictims();
   const id = await createDeployment(call, name);
   const files = { ...PROJECT, "targets.json": JSON.stringify({ requests, builds: victims.slice(0, 2) }) };

@@ -99,7 +99,7 @@ test("the public routes are the listed ones, besides those with a share token", 
 });
 
 test("every other route and alias consults the guard first and obeys it", async () => {
-  let asked = 0;
+  let requestCount = 0;
   for (const space of all) {
     const [shut, barred] = [space.mount(closed), space.mount(powerless)];
     for (const route of space.routes.filter((route) => route.permission !== "public")) {
@@ -109,11 +109,11 @@ test("every other route and alias consults the guard first and obeys it", async 
         expect(refused.status, `${route.method} ${path} without a caller`).toBe(401);
         const forbidden = await barred.request(concrete(path, "no-uuid-at-all"), request);
         expect(forbidden.status, `${route.method} ${path} without permissions`).toBe(403);
-        asked += 1;
+        requestCount += 1;
       }
     }
   }
-  expect(asked).toBeGreaterThan(50);
+  expect(requestCount).toBeGreaterThan(50);
 });
 
 test("only the module that limits connections and sets security headers opens ports", () => {

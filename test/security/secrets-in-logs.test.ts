@@ -103,14 +103,14 @@ test("no secret is in the logs or in an error response", { timeout: 60_000 }, as
   const post = (json: unknown, headers: Record<string, string> = key) => ({ method: "POST", json, headers });
 
   // keys: created, used, wrong, revoked
-  const made = JSON.parse((await ask(`${trace}/api/v1/api-key`, post({ description: "x" }))).text) as Record<
+  const created = JSON.parse((await ask(`${trace}/api/v1/api-key`, post({ description: "x" }))).text) as Record<
     string,
     string
   >;
-  secrets["another key"] = made["key"]!;
-  await ask(`${agent}/threads/search`, post({}, { authorization: `Bearer ${made["key"]}` }));
-  await ask(`${trace}/api/v1/api-key/${made["id"]}`, { method: "DELETE", headers: key });
-  await ask(`${agent}/threads/search`, post({}, { "x-api-key": made["key"]! }));
+  secrets["another key"] = created["key"]!;
+  await ask(`${agent}/threads/search`, post({}, { authorization: `Bearer ${created["key"]}` }));
+  await ask(`${trace}/api/v1/api-key/${created["id"]}`, { method: "DELETE", headers: key });
+  await ask(`${agent}/threads/search`, post({}, { "x-api-key": created["key"]! }));
   for (const base of [agent, trace]) {
     await ask(`${base}/api/v1/sessions`, { headers: { "x-api-key": secrets["a foreign key"]! } });
     await ask(`${base}/threads`, post("{", { authorization: `Bearer ${secrets["a foreign key"]}` }));

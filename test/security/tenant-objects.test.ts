@@ -87,10 +87,10 @@ function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
 test("B can neither see nor change A's objects, whatever ids B has", { timeout: 60_000 }, async () => {
   const before = await tableStates(db.sql, ids, b.workspaceId);
   const wrong: string[] = [];
-  let asked = 0;
+  let requestCount = 0;
   for (const route of routes) {
     for (const { path, body } of requestsTo(route)) {
-      asked += 1;
+      requestCount += 1;
       const response = await apps.get(route)!.request(path, {
         method: route.method,
         headers: asB,
@@ -106,18 +106,18 @@ test("B can neither see nor change A's objects, whatever ids B has", { timeout: 
   }
   expect(wrong).toEqual([]);
   expect(changedTables(before, await tableStates(db.sql, ids, b.workspaceId))).toEqual([]);
-  expect(asked).toBeGreaterThan(150);
-  console.log(`${asked} requests by B for ${ids.length} things of A on ${routes.length} routes`);
+  expect(requestCount).toBeGreaterThan(150);
+  console.log(`${requestCount} requests by B for ${ids.length} things of A on ${routes.length} routes`);
 });
 
 test("A can see them all, as a control for the test above", async () => {
   const asA = { "x-api-key": a.org, "x-tenant-id": a.workspaceId };
-  let seen = 0;
+  let readable = 0;
   for (const route of routes.filter((route) => route.method === "GET" && pathParameters(route).length > 0)) {
     const [{ path }] = [...requestsTo(route)] as [{ path: string }];
     const response = await apps.get(route)!.request(path, { headers: asA });
     await response.body?.cancel();
-    if (response.ok) seen += 1;
+    if (response.ok) readable += 1;
   }
-  expect(seen).toBeGreaterThan(5);
+  expect(readable).toBeGreaterThan(5);
 });

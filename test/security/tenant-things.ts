@@ -105,14 +105,17 @@ export async function fillTenant(
 /** Creates a tenant's deployment on the control plane, with a revision that has ended. */
 export async function fillDeployments(app: Hono, headers: Record<string, string>): Promise<Record<string, string[]>> {
   const call = createCaller(app);
-  const asked: typeof call = (method, path, body, more) => call(method, path, body, { ...headers, ...more });
-  const deployment = await createDeployment(asked, "of-a-alone", [{ name: "TOKEN", value: MARK }]);
+  const callAsTenant: typeof call = (method, path, body, more) => call(method, path, body, { ...headers, ...more });
+  const deployment = await createDeployment(callAsTenant, "of-a-alone", [{ name: "TOKEN", value: MARK }]);
   // the archive contains no project, so that nothing runs while the other tenants try
   const archive = createArchive({ "readme.md": MARK });
-  const revision = await deployArchive(asked, deployment, archive, { display_name: MARK });
-  await untilStatus(asked, deployment, revision, "BUILD_FAILED");
-  const integration = await asked("POST", "/v2/integrations/git", { name: MARK, url: `https://${MARK}.example` });
-  const listener = await asked("POST", "/v2/listeners", {
+  const revision = await deployArchive(callAsTenant, deployment, archive, { display_name: MARK });
+  await untilStatus(callAsTenant, deployment, revision, "BUILD_FAILED");
+  const integration = await callAsTenant("POST", "/v2/integrations/git", {
+    name: MARK,
+    url: `https://${MARK}.example`,
+  });
+  const listener = await callAsTenant("POST", "/v2/listeners", {
     compute_type: "k8s",
     compute_id: MARK,
     compute_config: { k8s_namespaces: [MARK] },

@@ -26,7 +26,7 @@ const routes = agentRoutes(agent.deps)
 agent.deps.access.handlers!.callbacks["store"] = ({ user }) => ({ namespace: { $contains: user.identity } });
 
 async function ask(user: string, method: string, path: string, body?: string, limitMs = 1500) {
-  const gone = new AbortController();
+  const abort = new AbortController();
   const headers = {
     authorization: `Bearer ${user}`,
     "content-type": "application/json",
@@ -35,7 +35,7 @@ async function ask(user: string, method: string, path: string, body?: string, li
   const request = new Request(`http://localhost${path}`, {
     method,
     headers,
-    signal: gone.signal,
+    signal: abort.signal,
     ...(body && { body }),
   });
   const response = await app.fetch(request);
@@ -270,10 +270,10 @@ test("B's counts exclude A's objects", async () => {
 test("B can neither see nor change A's objects, whatever ids B has", { timeout: 120_000 }, async () => {
   const before = await tableStates(sql, ids, B);
   const wrong: string[] = [];
-  let asked = 0;
+  let requestCount = 0;
   for (const route of routes) {
     for (const { path, body } of [...requestsTo(route), ...messagesTo(route)]) {
-      asked += 1;
+      requestCount += 1;
       const { status, text } = await ask(B, route.method, path, body);
       const what = `${route.method} ${path} ${body ?? ""}: ${status} ${text.slice(0, 300)}`;
       if (text.includes(MARK) && !body?.includes(MARK)) wrong.push(`shows what is A's: ${what}`);
@@ -287,16 +287,16 @@ test("B can neither see nor change A's objects, whatever ids B has", { timeout: 
   }
   expect(wrong).toEqual([]);
   expect(changedTables(before, await tableStates(sql, ids, B))).toEqual([]);
-  expect(asked).toBeGreaterThan(200);
-  console.log(`${asked} requests by B for ${ids.length} things of A on ${routes.length} routes`);
+  expect(requestCount).toBeGreaterThan(200);
+  console.log(`${requestCount} requests by B for ${ids.length} things of A on ${routes.length} routes`);
 });
 
 test("A can see them all, as a control for the test above", { timeout: 60_000 }, async () => {
   const unseen: string[] = [];
   for (const route of routes.filter((route) => route.method === "GET" && pathParameters(route).length > 0)) {
-    const seen = [];
-    for (const { path } of requestsTo(route)) seen.push((await ask(A, "GET", path)).status < 300);
-    if (!seen.includes(true)) unseen.push(route.path);
+    const outcomes = [];
+    for (const { path } of requestsTo(route)) outcomes.push((await ask(A, "GET", path)).status < 300);
+    if (!outcomes.includes(true)) unseen.push(route.path);
   }
   // a WebSocket, routes closed to users, a run that is not stateless, a checkpoint of the other thread
   expect(

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { finished } from "node:stream/promises";
 
-import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 
 const flags = {
-  ...PLACE_FLAGS,
+  ...DATA_FLAGS,
   from: { type: "text", placeholder: "TIME", description: "For export: start of the time range, ISO 8601." },
   to: { type: "text", placeholder: "TIME", description: "For export: end of the time range, ISO 8601." },
   format: { type: "text", placeholder: "FORMAT", default: "ndjson", description: "For export: ndjson or csv." },
@@ -31,14 +31,14 @@ ${describeFlags(flags)}
 export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
   const options = readFlags(flags, rest, process.env);
-  const place = () => readPlace(options);
+  const location = () => readDataLocation(options);
   const admin = () => import("../../../server/src/admin/audit.ts");
   if (action === "export") {
     const { format } = options;
     if (format !== "ndjson" && format !== "csv")
       throw new UsageError(`--format must be ndjson or csv, not "${format}".`);
     const [from, to] = [readTime("--from", options.from), readTime("--to", options.to)];
-    const where = place();
+    const where = location();
     const file = options.output === undefined ? null : createWriteStream(options.output, { flags: "wx", mode: 0o600 });
     if (file) await once(file, "open");
     const out = file ?? process.stdout;
@@ -49,7 +49,7 @@ export async function run(args: string[]): Promise<void> {
     });
     if (file) await finished(file.end());
   } else if (action === "verify") {
-    const found = await (await admin()).verifyAudit(place(), process.env);
+    const found = await (await admin()).verifyAudit(location(), process.env);
     const print = (line: string) => process.stdout.write(`${line}\n`);
     print(
       `${found.lines} ${found.lines === 1 ? "line" : "lines"}, ${found.sound} sound, ${found.unsealed} without a seal`,

@@ -1,7 +1,7 @@
-import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 
-const flags = { ...PLACE_FLAGS } as const satisfies Record<string, FlagSpec>;
+const flags = { ...DATA_FLAGS } as const satisfies Record<string, FlagSpec>;
 
 export const summary = "Show, move or adopt the location of attachments";
 
@@ -31,17 +31,19 @@ export async function run(args: string[]): Promise<void> {
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const admin = () => import("../../../server/src/admin/blobs.ts");
   if (action === "status") {
-    const { shown, inUse, isAlive } = await (await admin()).blobsStatus(readPlace(options));
+    const { shown, inUse, isAlive } = await (await admin()).blobsStatus(readDataLocation(options));
     const notes = [inUse ? "in use" : "empty", isAlive ? "a trace process is running" : "no trace process is running"];
     print(shown === null ? "No location is recorded yet." : `${shown} (${notes.join(", ")})`);
   } else if (action === "move") {
     const { copied, there, bytes, from, to } = await (
       await admin()
-    ).moveToBucket(readPlace(options), process.env, (moved) => console.error(`${moved.copied + moved.there} files`));
+    ).moveToBucket(readDataLocation(options), process.env, (moved) =>
+      console.error(`${moved.copied + moved.there} files`),
+    );
     print(`${copied} files copied (${bytes} bytes), ${there} already there. Attachments are now stored in ${to}.`);
     print(`Start trace processes with HEDDLE_BLOB_BUCKET; ${from} is no longer needed.`);
   } else if (action === "adopt") {
-    const { before, now } = await (await admin()).adoptPlace(readPlace(options), process.env);
+    const { before, now } = await (await admin()).adoptLocation(readDataLocation(options), process.env);
     print(`Attachments are now stored in ${now}${before === null ? "" : ` (previously in ${before})`}.`);
   } else {
     throw new UsageError(`heddle blobs needs an action: status, move or adopt, not "${action}".`);

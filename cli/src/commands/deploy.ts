@@ -66,14 +66,14 @@ export async function run(args: string[]): Promise<void> {
   const environment = options.env ? projectEnvironment(config) : {};
   const secrets = Object.entries(environment).map(([name, value]) => ({ name: name, value }));
 
-  const place = mkdtempSync(join(tmpdir(), "heddle-deploy-"));
+  const tempDirectory = mkdtempSync(join(tmpdir(), "heddle-deploy-"));
   try {
     const { files, links } = listProject(directory);
     if (links.length > 0) print(`Skipped symbolic links: ${links.slice(0, 10).join(", ")}`);
     for (const { name: dependency, spec } of packagesOutside(directory)) {
       print(`package.json takes ${dependency} from ${spec}, which is outside the project and is not sent with it.`);
     }
-    const archive = join(place, "source.tar.gz");
+    const archive = join(tempDirectory, "source.tar.gz");
     await archiveProject(directory, files, archive);
     const send = withoutReserved(secrets, print);
     const known = await api.findByName(name);
@@ -103,7 +103,7 @@ export async function run(args: string[]): Promise<void> {
     }
     if (!options.json) process.stdout.write(`${url}\n`);
   } finally {
-    rmSync(place, { recursive: true, force: true });
+    rmSync(tempDirectory, { recursive: true, force: true });
   }
 }
 

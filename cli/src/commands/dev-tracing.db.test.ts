@@ -110,8 +110,8 @@ test("traces runs when both roles share a process, and stops it cleanly", SLOW, 
   const id = await run(api, firstKey);
   await expect.poll(() => traceStatus(traces, firstKey, id), PATIENT).toBe("success");
 
-  const asked = { assistant_id: "trail", input: {}, feedback_keys: ["thumbs"] };
-  const { json } = await call(`${api}/runs/wait`, firstKey, asked);
+  const body = { assistant_id: "trail", input: {}, feedback_keys: ["thumbs"] };
+  const { json } = await call(`${api}/runs/wait`, firstKey, body);
   const { thumbs } = json["__feedback__"] as { thumbs: string };
   // the link is its own credential
   expect(await call(`${thumbs}?score=1`, undefined)).toMatchObject({ status: 200 });

@@ -123,10 +123,10 @@ test("starts no trace process with --no-trace, and rejects requests without a re
   expect(server.output()).toContain("x-api-key: YOUR KEY");
   const api = server.line("API")!;
   expect(await fetchStatus(`${api}/threads/00000000-0000-0000-0000-000000000001`)).toBe(401);
-  const made = execFileSync(process.execPath, [LAUNCHER, "keys", "create", "--postgres-uri", db.uri], {
+  const output = execFileSync(process.execPath, [LAUNCHER, "keys", "create", "--postgres-uri", db.uri], {
     stdio: "pipe",
   });
-  const headers = { "x-api-key": made.toString().trim() };
+  const headers = { "x-api-key": output.toString().trim() };
   expect(await fetchStatus(`${api}/threads/00000000-0000-0000-0000-000000000001`, headers)).toBe(404);
   server.child.kill("SIGTERM");
   expect(await server.exited).toBe(0);

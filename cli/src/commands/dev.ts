@@ -115,8 +115,8 @@ export async function run(args: string[]): Promise<void> {
       tracesUrl = url;
       sendTracesTo(url === null ? { state: "off" } : { state: "on", url, key: tracingKey });
     };
-    const place = { launcher: launcherPath(), host, port: options["trace-port"], dataDir, database };
-    trace = new TraceProcess({ ...place, tracingKey, onUrl, print: warn });
+    const processOptions = { launcher: launcherPath(), host, port: options["trace-port"], dataDir, database };
+    trace = new TraceProcess({ ...processOptions, tracingKey, onUrl, print: warn });
     traces = await trace.start(TRACE_START_TIMEOUT_MS);
   }
   if (options.console) {

@@ -29,10 +29,18 @@ test("creates, watches, lists and verifies an export, and reports damaged files 
     Array.from({ length: 25 }, () => sampleRun("cli", { start_time: marchDay(2) })),
   );
   const window = ["--from", marchDay(1), "--to", marchDay(4)];
-  const made = await heddle("create", "--destination", exports.destination, "--project", project, ...window, "--watch");
-  expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S+ COMPLETED\n$/) });
-  expect(made.stderr).toContain("100 % COMPLETED, 25 of 25 rows");
-  const id = made.stdout.split(" ")[0]!;
+  const created = await heddle(
+    "create",
+    "--destination",
+    exports.destination,
+    "--project",
+    project,
+    ...window,
+    "--watch",
+  );
+  expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\S+ COMPLETED\n$/) });
+  expect(created.stderr).toContain("100 % COMPLETED, 25 of 25 rows");
+  const id = created.stdout.split(" ")[0]!;
 
   const listed = await heddle("list");
   expect(listed.stdout).toMatch(new RegExp(`${id} +COMPLETED +100 % +25 `));

@@ -1,5 +1,5 @@
 import { isUuid } from "../core/uuid.ts";
-import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable } from "../core/table.ts";
 import { type ExportOnWire, TraceApi, watch } from "../core/trace-api.ts";
@@ -44,7 +44,7 @@ const flags = {
   watch: { type: "switch", default: false, description: "For create: wait for the end and show progress." },
   id: { type: "text", placeholder: "ID", description: "For watch, cancel and verify: id of the export." },
   json: { type: "switch", default: false, description: "Print as JSON." },
-  ...PLACE_FLAGS,
+  ...DATA_FLAGS,
 } as const satisfies Record<string, FlagSpec>;
 
 export const summary = "Export traces to a bucket as Parquet, and verify exports";
@@ -120,12 +120,12 @@ export async function run(args: string[]): Promise<void> {
     });
     print(changed, `${changed.id} ${changed.status}`);
   } else if (action === "verify") {
-    const wanted = id();
+    const exportId = id();
     const { verify } = await import("../../../server/src/admin/export.ts");
     const onFile = (done: number, total: number) => {
       if (process.stderr.isTTY) process.stderr.write(`\r${done} of ${total} files`);
     };
-    const found = await verify(readPlace(options), process.env, wanted, onFile);
+    const found = await verify(readDataLocation(options), process.env, exportId, onFile);
     if (process.stderr.isTTY) process.stderr.write("\r\x1b[K");
     const lines = found.problems.map((problem) => `WRONG  ${problem}\n`).join("");
     const counted = `${found.rows} rows in ${found.files} files, ${found.bytes} bytes; the query had ${found.query_count}`;
@@ -159,23 +159,23 @@ interface ExportFlags {
   watch: boolean;
 }
 
-async function buildBody(api: TraceApi, given: ExportFlags): Promise<object> {
-  const missing = (["destination", "project", "from"] as const).find((name) => given[name] === undefined);
+async function buildBody(api: TraceApi, flags: ExportFlags): Promise<object> {
+  const missing = (["destination", "project", "from"] as const).find((name) => flags[name] === undefined);
   if (missing) throw new UsageError(`heddle export create needs --${missing}.`);
-  if (given.watch && given["every-hours"] !== undefined)
+  if (flags.watch && flags["every-hours"] !== undefined)
     throw new UsageError("A schedule has no end; --watch cannot be used with --every-hours.");
-  const noEnd = given.to === undefined && given["every-hours"] === undefined;
+  const noEnd = flags.to === undefined && flags["every-hours"] === undefined;
   if (noEnd) throw new UsageError("heddle export create needs --to, or --every-hours for a schedule.");
   return {
-    bulk_export_destination_id: await resolveDestination(api, given.destination!),
-    session_id: await resolveProject(api, given.project!),
-    start_time: given.from,
-    end_time: given.to,
-    interval_hours: given["every-hours"],
-    filter: given.filter,
-    export_fields: given.fields?.split(",").map((name) => name.trim()),
-    compression: given.compression,
-    format_version: given["format-version"],
+    bulk_export_destination_id: await resolveDestination(api, flags.destination!),
+    session_id: await resolveProject(api, flags.project!),
+    start_time: flags.from,
+    end_time: flags.to,
+    interval_hours: flags["every-hours"],
+    filter: flags.filter,
+    export_fields: flags.fields?.split(",").map((name) => name.trim()),
+    compression: flags.compression,
+    format_version: flags["format-version"],
   };
 }
 

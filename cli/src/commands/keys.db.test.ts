@@ -17,9 +17,9 @@ const heddle = (args: string[], env: Record<string, string> = {}) => runHeddle(a
 
 test("a key created on the command line works on a running server until it is revoked there", async () => {
   const call = testIdentityApp(db, await testGuard(db));
-  const made = await heddle(["keys", "create", "--description", "deploys", "--expires-in", "30d"]);
-  expect(made).toMatchObject({ code: 0, stderr: expect.stringContaining('the workspace "Default"') });
-  const key = made.stdout.trim();
+  const created = await heddle(["keys", "create", "--description", "deploys", "--expires-in", "30d"]);
+  expect(created).toMatchObject({ code: 0, stderr: expect.stringContaining('the workspace "Default"') });
+  const key = created.stdout.trim();
   expect(key).toMatch(/^lsv2_sk_[0-9a-f]{64}_[0-9a-f]{10}$/);
   expect((await call(key, "GET", "/api-key")).json).toMatchObject([{ description: "deploys" }]);
 
@@ -74,8 +74,8 @@ test("creates keys with a role, for one workspace, read-only, or for the organiz
 });
 
 test("creates and changes workspaces", async () => {
-  const made = await heddle(["workspaces", "create", "--name", "Team A", "--plan", "plus", "--json"]);
-  const [{ id }] = JSON.parse(made.stdout) as [{ id: string }];
+  const created = await heddle(["workspaces", "create", "--name", "Team A", "--plan", "plus", "--json"]);
+  const [{ id }] = JSON.parse(created.stdout) as [{ id: string }];
   const changed = await heddle(["workspaces", "update", "--id", id, "--plan", "developer"]);
   expect(changed.stdout).toMatch(/Team A +developer/);
   expect((await heddle(["workspaces", "list"])).stdout).toMatch(/Default +enterprise .* default/);

@@ -1,9 +1,9 @@
-import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable, formatTime } from "../core/table.ts";
 
 const flags = {
-  ...PLACE_FLAGS,
+  ...DATA_FLAGS,
   description: {
     type: "text",
     placeholder: "TEXT",
@@ -63,8 +63,8 @@ export async function run(args: string[]): Promise<void> {
       workspaceId: options.workspace,
       ofOrganization: options.organization,
     };
-    const place = readPlace(options);
-    const { id, key, workspace } = await (await admin()).createKeyFor(place, wish);
+    const location = readDataLocation(options);
+    const { id, key, workspace } = await (await admin()).createKeyFor(location, wish);
     if (options.json) return void print(`${JSON.stringify({ id, key, workspace_id: workspace.id })}\n`);
     print(`${key}\n`);
     const reach = options.organization
@@ -72,8 +72,8 @@ export async function run(args: string[]): Promise<void> {
       : `the workspace "${workspace.display_name}" (${workspace.id})`;
     console.error(`Key to ${reach}. It is shown only once. Its id is ${id}.`);
   } else if (action === "list") {
-    const place = readPlace(options);
-    const keys = await (await admin()).listKeys(place, { withRevoked: options.all });
+    const location = readDataLocation(options);
+    const keys = await (await admin()).listKeys(location, { withRevoked: options.all });
     if (options.json) return void print(`${JSON.stringify(keys)}\n`);
     const head = ["ID", "KEY", "FOR", "WORKSPACES", "LAST USED", "EXPIRES", "DESCRIPTION"];
     const rows = keys.map((key) => [
@@ -89,10 +89,10 @@ export async function run(args: string[]): Promise<void> {
   } else if (action === "revoke") {
     if (options.id === undefined)
       throw new UsageError("The id of the key is missing: heddle keys revoke ID. To list ids: heddle keys list");
-    const place = readPlace(options);
-    const gone = await (await admin()).revoke(place, options.id);
-    if (!gone) throw new Error("The key does not exist or is already revoked.");
-    print(`Revoked ${gone.id} (${gone.description}).\n`);
+    const location = readDataLocation(options);
+    const revoked = await (await admin()).revoke(location, options.id);
+    if (!revoked) throw new Error("The key does not exist or is already revoked.");
+    print(`Revoked ${revoked.id} (${revoked.description}).\n`);
   } else {
     throw new UsageError(`${action ? `There is no action "${action}"` : "Missing action"}: create, list or revoke.`);
   }

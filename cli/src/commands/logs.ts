@@ -53,9 +53,9 @@ export async function run(args: string[]): Promise<void> {
   if (words[0] === undefined) throw new UsageError("The name of the deployment is missing: heddle logs NAME");
   if (options.type !== "deploy" && options.type !== "build")
     throw new UsageError('--type must be "deploy" or "build".');
-  const wanted = revisionId("--revision", options.revision);
+  const requestedRevision = revisionId("--revision", options.revision);
   const deployment = await api.find(words[0]);
-  const revision = wanted ?? (options.type === "build" ? deployment.latest_revision_id : undefined);
+  const revision = requestedRevision ?? (options.type === "build" ? deployment.latest_revision_id : undefined);
   if (revision === null) throw new Error(`${deployment.name} has no revision yet.`);
   const where = revision === undefined ? "" : `/revisions/${revision}`;
   const path = `/v1/projects/${deployment.id}${where}/${options.type}_logs`;

@@ -28,9 +28,9 @@ export async function run(args: string[]): Promise<void> {
   const options = readFlags(flags, rest, process.env);
   const api = new ControlApi(options.url, options["api-key"]);
   if (words[0] === undefined) throw new UsageError("The name of the deployment is missing: heddle rollback NAME");
-  const wanted = revisionId("--to", options.to);
+  const requestedRevision = revisionId("--to", options.to);
   const deployment = await api.find(words[0]);
-  const target = wanted ?? (await served(api, deployment));
+  const target = requestedRevision ?? (await served(api, deployment));
   const path = `/v2/deployments/${deployment.id}/revisions/${target}/redeploy`;
   const changed = await api.send<DeploymentOnWire>("POST", path);
   const print = (line: string) => process.stderr.write(`${line}\n`);

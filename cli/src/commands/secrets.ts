@@ -1,8 +1,8 @@
-import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 
 const flags = {
-  ...PLACE_FLAGS,
+  ...DATA_FLAGS,
   key: { type: "text", placeholder: "ID", description: "For retire: id of the key to remove." },
 } as const satisfies Record<string, FlagSpec>;
 
@@ -31,12 +31,12 @@ ${describeFlags(flags)}
 export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
   const options = readFlags(flags, rest, process.env);
-  const place = () => readPlace(options);
+  const location = () => readDataLocation(options);
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const admin = () => import("../../../server/src/admin/secrets.ts");
   if (action === "generate") print((await admin()).generateSecretsKey());
   else if (action === "status") {
-    const { source, keys } = await (await admin()).secretsStatus(place(), process.env);
+    const { source, keys } = await (await admin()).secretsStatus(location(), process.env);
     print(`Keys from ${source}:`);
     for (const { id, given: atHand, current, secrets } of keys) {
       const notes = [`${secrets} secrets`, ...(current ? ["current"] : []), ...(atHand ? [] : ["MISSING"])];
@@ -46,7 +46,7 @@ export async function run(args: string[]): Promise<void> {
   } else if (action === "rotate") {
     const done = await (
       await admin()
-    ).rotate(place(), process.env, (count) => console.error(`${count} secrets re-encrypted`));
+    ).rotate(location(), process.env, (count) => console.error(`${count} secrets re-encrypted`));
     print(`${done.rewrapped} secrets re-encrypted; all secrets now use the key ${done.to}.`);
     for (const id of done.freed)
       print(`No secret uses the key ${id} any more. To remove it: heddle secrets retire --key ${id}`);
@@ -54,7 +54,7 @@ export async function run(args: string[]): Promise<void> {
     if (done.damaged.length > 0) process.exitCode = 1;
   } else if (action === "retire") {
     if (options.key === undefined) throw new UsageError("heddle secrets retire needs --key ID.");
-    const { removed, source } = await (await admin()).retireKey(place(), process.env, options.key);
+    const { removed, source } = await (await admin()).retireKey(location(), process.env, options.key);
     print(
       removed ? `Removed ${options.key} from ${source}.` : `No secret uses ${options.key}. Remove it from ${source}.`,
     );

@@ -89,8 +89,8 @@ ${describeFlags(serveFlags)}
 `;
 }
 
-interface Place {
-  given: Flags<typeof serveFlags>;
+interface RoleOptions {
+  flags: Flags<typeof serveFlags>;
   dataDir: string;
   database: string | FromParent["database"] | undefined;
   /** Key by which the trace platform accepts the agent server's traces. */
@@ -120,10 +120,10 @@ export async function run(args: string[]): Promise<void> {
   const home = executing ? dirname(config) : process.cwd();
   const dataDir = resolve(options["data-dir"] ?? join(home, ".heddle"));
   const tracingKey = randomBytes(32).toString("base64url");
-  const place = { given: options, dataDir, database: options["postgres-uri"], tracingKey };
-  if (options.supervised) return runSupervised(place);
+  const roleOptions = { flags: options, dataDir, database: options["postgres-uri"], tracingKey };
+  if (options.supervised) return runSupervised(roleOptions);
 
-  const starting = startRoles(roles, place);
+  const starting = startRoles(roles, roleOptions);
   onStopSignal(async () => stopAll(await starting));
   const started = await starting;
   notifyLauncher("ready");
@@ -156,14 +156,14 @@ function readRoles(text: string | undefined): Role[] {
   throw new UsageError(`${wrong}: ${ROLES.join(", ")}, or several separated by commas.`);
 }
 
-async function startRoles(roles: Role[], place: Place): Promise<(Running & { role: Role })[]> {
+async function startRoles(roles: Role[], options: RoleOptions): Promise<(Running & { role: Role })[]> {
   const running: (Running & { role: Role })[] = [];
   try {
     // sequentially, so that they do not both start the embedded Postgres; the receiver of the traces comes first
     const urls: Partial<Record<Role, string>> = {};
     for (const role of ROLES.filter((role) => roles.includes(role))) {
       const started =
-        role === "console" ? await startConsoleRole(place, urls) : await startRole(role, place, urls.trace);
+        role === "console" ? await startConsoleRole(options, urls) : await startRole(role, options, urls.trace);
       urls[role] = started.url;
       running.push({ ...started, role });
     }
@@ -175,11 +175,11 @@ async function startRoles(roles: Role[], place: Place): Promise<(Running & { rol
 }
 
 /** Serves the console for the roles in this process and those that the flags name. */
-async function startConsoleRole({ given }: Place, urls: Partial<Record<Role, string>>): Promise<Running> {
+async function startConsoleRole({ flags }: RoleOptions, urls: Partial<Record<Role, string>>): Promise<Running> {
   const { agent, trace, control } = {
-    agent: given["agent-url"] ?? urls.agent,
-    trace: given["trace-url"] ?? urls.trace,
-    control: given["control-url"] ?? urls.control,
+    agent: flags["agent-url"] ?? urls.agent,
+    trace: flags["trace-url"] ?? urls.trace,
+    control: flags["control-url"] ?? urls.control,
   };
   for (const url of [agent, trace, control]) {
     if (url !== undefined && !URL.canParse(url)) throw new UsageError(`${url} is not a URL.`);
@@ -189,7 +189,7 @@ async function startConsoleRole({ given }: Place, urls: Partial<Record<Role, str
       "The role console needs other servers to show: name them with --agent-url, --trace-url or --control-url.",
     );
   }
-  const { host, "console-port": port } = given;
+  const { host, "console-port": port } = flags;
   const at = { host, port };
   const roleUrls = { agent: () => agent ?? null, trace: () => trace ?? null, control: () => control ?? null };
   const { outcome, close } = await serveConsole(at, roleUrls, (message) => console.error(`heddle: ${message}`));
@@ -197,11 +197,11 @@ async function startConsoleRole({ given }: Place, urls: Partial<Record<Role, str
   return { url: outcome.url, firstKey: null, close };
 }
 
-async function startRole(role: Exclude<Role, "console">, place: Place, tracesUrl?: string): Promise<Running> {
-  const { given, dataDir, database, tracingKey } = place;
+async function startRole(role: Exclude<Role, "console">, options: RoleOptions, tracesUrl?: string): Promise<Running> {
+  const { flags, dataDir, database, tracingKey } = options;
   const { startAgentServer, startControlServer, startTraceServer } = await import("../../../server/src/main.ts");
-  const { host, reload, "n-jobs-per-worker": jobs } = given;
-  const port = given[PORT_FLAGS[role]];
+  const { host, reload, "n-jobs-per-worker": jobs } = flags;
+  const port = flags[PORT_FLAGS[role]];
   const common = { host, port, dataDir, database };
   try {
     if (role === "trace") return await startTraceServer({ ...common, tracingKey });
@@ -213,7 +213,7 @@ async function startRole(role: Exclude<Role, "console">, place: Place, tracesUrl
     const worker = role === "worker";
     const server = await startAgentServer({
       ...common,
-      config: resolve(given.config),
+      config: resolve(flags.config),
       reload,
       jobs,
       traces,
@@ -256,7 +256,7 @@ async function stopAll(running: Running[]): Promise<void> {
 }
 
 /** Runs the child's side of core/trace-process.ts. */
-async function runSupervised(place: Place): Promise<void> {
+async function runSupervised(options: RoleOptions): Promise<void> {
   if (!process.send) throw new UsageError("--supervised is reserved for heddle dev");
   // a terminal sends these to the child too; the parent decides
   for (const signal of ["SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
@@ -276,7 +276,7 @@ async function runSupervised(place: Place): Promise<void> {
 
   const { database, tracingKey } = await new Promise<FromParent>((received) => process.once("message", received));
   const notifyParent = (message: FromChild) => new Promise<void>((sent) => process.send!(message, () => sent()));
-  const starting = startRole("trace", { ...place, database, tracingKey });
+  const starting = startRole("trace", { ...options, database, tracingKey });
   close = async () => (await starting).close();
   try {
     const { url } = await starting;

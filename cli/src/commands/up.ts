@@ -81,12 +81,18 @@ export async function run(args: string[]): Promise<void> {
   });
   let outcome: TraceOutcome | undefined;
   if (options.trace) {
-    const place = { launcher: launcherPath(), host, port: options["trace-port"], dataDir, database: server.database };
+    const processOptions = {
+      launcher: launcherPath(),
+      host,
+      port: options["trace-port"],
+      dataDir,
+      database: server.database,
+    };
     const onUrl = (url: string | null) => {
       tracesUrl = url;
       resolveTraces(url === null ? null : { url, key });
     };
-    trace = new TraceProcess({ ...place, tracingKey: key, onUrl, print });
+    trace = new TraceProcess({ ...processOptions, tracingKey: key, onUrl, print });
     outcome = await trace.start();
   }
   if (options.console) {

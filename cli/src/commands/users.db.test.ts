@@ -14,12 +14,12 @@ const users = (args: string[], input?: string) =>
 const email = "anna@a.example";
 
 test("creates the first user, who can sign in, and shows the password once", async () => {
-  const made = await users(["create", "--email", "Anna@A.example", "--name", "Anna"]);
-  expect(made).toMatchObject({
+  const created = await users(["create", "--email", "Anna@A.example", "--name", "Anna"]);
+  expect(created).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("is admin of the organization and all its workspaces."),
   });
-  const password = /shown only once: (\S{20})\n/.exec(made.stdout)![1]!;
+  const password = /shown only once: (\S{20})\n/.exec(created.stdout)![1]!;
   const { call } = await testSignIn(db);
   expect((await call("POST", "/login", { email, password })).status).toBe(200);
 

@@ -1,6 +1,6 @@
 import { text as readAll } from "node:stream/consumers";
 
-import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { formatTable } from "../core/table.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 
@@ -24,7 +24,7 @@ const flags = {
     default: true,
     description: "For create: no password, for a user who signs in at the identity provider only.",
   },
-  ...PLACE_FLAGS,
+  ...DATA_FLAGS,
 } as const satisfies Record<string, FlagSpec>;
 
 export const summary = "Create, list, disable and enable users, and set passwords";
@@ -52,9 +52,9 @@ export async function run(args: string[]): Promise<void> {
   }
   const print = (line: string) => process.stdout.write(`${line}\n`);
   const admin = await import("../../../server/src/admin/users.ts");
-  const place = readPlace(options);
+  const location = readDataLocation(options);
   if (action === "list") {
-    const rows = (await admin.listUsers(place)).map((user) => [
+    const rows = (await admin.listUsers(location)).map((user) => [
       user.email,
       user.full_name ?? "",
       [...user.roles, ...(user.has_password ? [] : ["no password"]), ...(user.disabled ? ["DISABLED"] : [])].join(", "),
@@ -67,23 +67,23 @@ export async function run(args: string[]): Promise<void> {
   if (action === "create") {
     const role = admin.USER_ROLES.find((role) => role === options.role);
     if (!role) throw new UsageError(`--role must be one of ${admin.USER_ROLES.join(", ")}, not "${options.role}".`);
-    const typed = await givenPassword(options["password-stdin"]);
+    const typed = await readPassword(options["password-stdin"]);
     const password = !options.password ? ("none" as const) : typed === null ? ("generate" as const) : { given: typed };
     const user = { email, fullName: options.name ?? null, role, workspaceId: options.workspace, password };
-    const created = await admin.createUser(place, user);
+    const created = await admin.createUser(location, user);
     print(
       `${email} is ${role} of ${role === "admin" ? "the organization and all its workspaces" : created.workspace}.`,
     );
     if (created.password !== null) print(`Password, shown only once: ${created.password}`);
   } else if (action === "password") {
-    const generated = await admin.resetPassword(place, email, await givenPassword(options["password-stdin"]));
+    const generated = await admin.resetPassword(location, email, await readPassword(options["password-stdin"]));
     print(generated === null ? "The password is set." : `Password, shown only once: ${generated}`);
   } else {
-    await admin.disableUser(place, email, action === "disable");
+    await admin.disableUser(location, email, action === "disable");
     print(`${email} is ${action}d.`);
   }
 }
 
 /** Reads a password, never from the command line itself, which other users of the machine can see. */
-const givenPassword = async (wanted: boolean): Promise<string | null> =>
-  wanted ? (await readAll(process.stdin)).replace(/\r?\n$/, "") : null;
+const readPassword = async (fromStdin: boolean): Promise<string | null> =>
+  fromStdin ? (await readAll(process.stdin)).replace(/\r?\n$/, "") : null;

@@ -1,12 +1,12 @@
 import { isUuid } from "../core/uuid.ts";
-import { PLACE_FLAGS, readPlace } from "../core/data-place.ts";
+import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable, formatTime } from "../core/table.ts";
 
 const PLANS = ["developer", "plus", "enterprise"] as const;
 
 const flags = {
-  ...PLACE_FLAGS,
+  ...DATA_FLAGS,
   name: { type: "text", placeholder: "TEXT", description: "For create and update: name of the workspace." },
   plan: {
     type: "text",
@@ -45,27 +45,27 @@ export async function run(args: string[]): Promise<void> {
   const show = (all: Workspace[]) =>
     process.stdout.write(options.json ? `${JSON.stringify(all)}\n` : formatTable(HEAD, all.map(toRow)));
   if (action === "list") {
-    const place = readPlace(options);
-    show(await (await admin()).listWorkspaces(place));
+    const location = readDataLocation(options);
+    show(await (await admin()).listWorkspaces(location));
   } else if (action === "create") {
     const { name } = options;
     if (name === undefined) throw new UsageError('A workspace needs a name: --name "Team A".');
-    const place = readPlace(options);
-    show([await (await admin()).createWorkspace(place, { name, plan: plan ?? "enterprise" })]);
+    const location = readDataLocation(options);
+    show([await (await admin()).createWorkspace(location, { name, plan: plan ?? "enterprise" })]);
   } else if (action === "update") {
     const { id, name } = options;
     if (id === undefined || !isUuid(id))
       throw new UsageError("--id ID is missing. To list ids: heddle workspaces list");
     if (name === undefined && plan === null) throw new UsageError("Nothing to change: pass --name or --plan.");
-    const place = readPlace(options);
-    const changed = await (await admin()).changeWorkspace(place, id, { name: name ?? null, plan });
+    const location = readDataLocation(options);
+    const changed = await (await admin()).changeWorkspace(location, id, { name: name ?? null, plan });
     if (!changed) throw new Error(`There is no workspace ${id}.`);
     show([changed]);
   } else if (action === "hand-over") {
     const { id } = options;
     if (id === undefined || !isUuid(id))
       throw new UsageError("--id ID is missing: the workspace that gets the database.");
-    await (await admin()).handOverDatabase(readPlace(options), id.toLowerCase());
+    await (await admin()).handOverDatabase(readDataLocation(options), id.toLowerCase());
     process.stdout.write(`The database now belongs to workspace ${id.toLowerCase()}.\n`);
   } else {
     throw new UsageError(

@@ -12,7 +12,7 @@ export interface RunningConsole {
 
 /** Serves the console. A failure does not stop the other roles: the banner reports it. */
 export async function serveConsole(
-  place: { host: string; port: number; keysNeeded?: boolean },
+  address: { host: string; port: number; keysNeeded?: boolean },
   spaces: Urls,
   print: (message: string) => void,
 ): Promise<RunningConsole> {
@@ -21,7 +21,7 @@ export async function serveConsole(
   try {
     const files = consoleFiles();
     const server = await startConsole({
-      ...place,
+      ...address,
       files: files.directory,
       spaces: { agent: spaces.agent ?? none, trace: spaces.trace ?? none, control: spaces.control ?? none },
     });
@@ -29,7 +29,7 @@ export async function serveConsole(
     return { outcome: { url: server.url }, close: () => server.close() };
   } catch (error) {
     const names = { portFlag: "--console-port", portVariable: "HEDDLE_CONSOLE_PORT" };
-    const explained = explainStart(error, { ...place, ...names, databaseUri: undefined });
+    const explained = explainStart(error, { ...address, ...names, databaseUri: undefined });
     return { outcome: { problem: explained.message }, close: () => Promise.resolve() };
   }
 }

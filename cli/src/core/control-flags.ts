@@ -19,9 +19,9 @@ export const CONTROL_FLAGS = {
 } as const satisfies Record<string, FlagSpec>;
 
 /** Validates a revision id here, because the control plane's error would name its field instead of the option. */
-export function revisionId(option: string, given: string | undefined): string | undefined {
-  if (given === undefined || isUuid(given)) return given;
-  throw new UsageError(`${option} must be the id of a revision, not "${given}". To list ids: heddle revisions NAME`);
+export function revisionId(option: string, text: string | undefined): string | undefined {
+  if (text === undefined || isUuid(text)) return text;
+  throw new UsageError(`${option} must be the id of a revision, not "${text}". To list ids: heddle revisions NAME`);
 }
 
 /** Splits the words before the first flag from the rest. */

@@ -1,9 +1,9 @@
 /** Adds the location to a start-up error: which port, which database. */
 export function explainStart(
   error: unknown,
-  place: { host: string; port: number; portFlag: string; portVariable: string; databaseUri: string | undefined },
+  target: { host: string; port: number; portFlag: string; portVariable: string; databaseUri: string | undefined },
 ): Error {
-  const { host, port, portFlag, portVariable, databaseUri } = place;
+  const { host, port, portFlag, portVariable, databaseUri } = target;
   const { code = "", message } = error as { code?: string; message: string };
   if (code === "EADDRINUSE") {
     const message = `Port ${port} is in use on ${host}. Choose another port with ${portFlag} or ${portVariable}.`;

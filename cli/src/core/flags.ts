@@ -40,11 +40,11 @@ export function readFlags<const D extends Record<string, FlagSpec>>(
   args: string[],
   env: Record<string, string | undefined>,
 ): Flags<D> {
-  const given = parse(declared, args);
+  const texts = parse(declared, args);
   const values: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries(declared)) {
     const variable = spec.env?.find((variable) => env[variable] !== undefined && env[variable] !== "");
-    if (given[name] !== undefined) values[name] = convert(spec, `--${name}`, given[name]);
+    if (texts[name] !== undefined) values[name] = convert(spec, `--${name}`, texts[name]);
     else if (variable) values[name] = convert(spec, variable, env[variable]!);
     else values[name] = spec.default;
   }
@@ -64,12 +64,12 @@ function parse(declared: Record<string, FlagSpec>, args: string[]): Record<strin
   } catch (error) {
     throw new UsageError((error as Error).message.replace(/\. To specify a positional argument.*$/s, "."));
   }
-  const given: Record<string, string | undefined> = {};
+  const texts: Record<string, string | undefined> = {};
   for (const [name, value] of Object.entries(values)) {
-    if (value === true && !(name in declared)) given[name.replace(/^no-/, "")] = "false";
-    else given[name] = String(value);
+    if (value === true && !(name in declared)) texts[name.replace(/^no-/, "")] = "false";
+    else texts[name] = String(value);
   }
-  return given;
+  return texts;
 }
 
 function convert(spec: FlagSpec, source: string, value: string): string | number | boolean {

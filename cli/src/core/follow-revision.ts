@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { ControlApi, LogEntryOnWire, RevisionOnWire } from "./control-api.ts";
 
-const LOOK_MS = 400;
+const POLL_MS = 400;
 const OVER = /^(DEPLOYED|SKIPPED|INTERRUPTED|.*_FAILED)$/;
 
 interface Page {
@@ -48,7 +48,7 @@ export async function followRevision(
       !OVER.test(status) ||
       (status === "INTERRUPTED" && /goes on|another one continues/.test(current.status_message ?? ""))
     ) {
-      await sleep(LOOK_MS);
+      await sleep(POLL_MS);
       continue;
     }
     if (status === "DEPLOY_FAILED") {

@@ -15,11 +15,11 @@ export function projectEnvironment(config: string): Record<string, string> {
     throw new UsageError(`${config} is not valid JSON: ${(error as Error).message}`);
   }
   const { env } = json;
-  const given =
+  const variables =
     env !== null && typeof env === "object" && !Array.isArray(env)
       ? Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]))
       : readFile(directory, typeof env === "string" ? env : undefined);
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ""));
+  return Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ""));
 }
 
 function readFile(directory: string, named: string | undefined): Record<string, string> {

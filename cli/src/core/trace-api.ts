@@ -76,16 +76,16 @@ const AWAY_AT_MOST_MS = 5 * 60_000;
 /** Polls each half second until the export ends; shows a bar on a terminal, a line per status elsewhere. */
 export async function watch(api: TraceApi, id: string): Promise<ExportOnWire> {
   const { isTTY } = process.stderr;
-  let seenAt = Number.NEGATIVE_INFINITY;
+  let answeredAt = Number.NEGATIVE_INFINITY;
   for (let last = ""; ; await sleep(500)) {
     let current: ExportOnWire;
     try {
       current = await api.send<ExportOnWire>("GET", `/bulk-exports/${encodeURIComponent(id)}`);
     } catch (error) {
-      if (error instanceof AwayError && performance.now() - seenAt < AWAY_AT_MOST_MS) continue;
+      if (error instanceof AwayError && performance.now() - answeredAt < AWAY_AT_MOST_MS) continue;
       throw error;
     }
-    seenAt = performance.now();
+    answeredAt = performance.now();
     if (isTTY) process.stderr.write(`\r\x1b[K${progressLine(current)}`);
     else if (current.status !== last) process.stderr.write(`${progressLine(current)}\n`);
     last = current.status;

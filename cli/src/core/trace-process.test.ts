@@ -57,15 +57,11 @@ function platform(...starts: string[]) {
   running.push(trace);
   const pids = () => readFileSync(join(dataDir, "pids"), "utf8").trim().split("\n").map(Number);
   const go = () => appendFileSync(join(dataDir, "go"), "");
-  return { trace, said: printed, pids, go };
+  return { trace, printed, pids, go };
 }
 
 test("reports once why a crashed process does not restart, and once that it answers again", async () => {
-  const {
-    trace,
-    said: printed,
-    pids,
-  } = platform("answer", "fail No room.", "fail No room.", "answer", "fail No room.");
+  const { trace, printed, pids } = platform("answer", "fail No room.", "fail No room.", "answer", "fail No room.");
   expect(await trace.start()).toEqual({ url: "http://127.0.0.1:1001" });
   process.kill(pids()[0]!, "SIGKILL");
   const first = [
@@ -82,7 +78,7 @@ test("reports once why a crashed process does not restart, and once that it answ
 });
 
 test("reports a process that failed at first and answers later", async () => {
-  const { trace, said: printed } = platform("fail No room.", "fail No room.", "answer");
+  const { trace, printed } = platform("fail No room.", "fail No room.", "answer");
   expect(await trace.start()).toEqual({ problem: "No room." });
   await vi.waitUntil(() => printed.length >= 1, { timeout: 30_000 });
   expect(printed).toEqual(["The trace platform is up at http://127.0.0.1:1003."]);
@@ -92,7 +88,7 @@ test.each([
   ["answers", "answer late", "The trace platform is up at http://127.0.0.1:1001."],
   ["fails", "fail No room.", "The trace platform failed to start: No room."],
 ])("reports a process that %s after the start stopped waiting for it", async (_, start, words) => {
-  const { trace, said: printed, go } = platform(start);
+  const { trace, printed, go } = platform(start);
   expect(await trace.start(0)).toEqual({ problem: "It is still starting." });
   go();
   await vi.waitUntil(() => printed.length >= 1, { timeout: 30_000 });

@@ -64,10 +64,10 @@ export class TraceProcess {
     return new Promise((resolve) => {
       let isAwaited = true;
       const answer = (outcome: TraceOutcome) => {
-        const isTold = isAwaited;
+        const wasAwaited = isAwaited;
         isAwaited = false;
         resolve(outcome);
-        return isTold;
+        return wasAwaited;
       };
       if (patienceMs !== undefined) setTimeout(answer, patienceMs, { problem: "It is still starting." }).unref();
       this.#loop = this.#supervise(answer);
@@ -92,8 +92,8 @@ export class TraceProcess {
     const { print, onUrl } = this.#options;
     let pause = 0;
     let hasAnswered = false;
-    /** Last known reason why it does not answer. */
-    let told = "";
+    /** Last reported reason why it does not answer. */
+    let lastProblem = "";
     let failures = 0;
     while (!this.#stopping.signal.aborted) {
       const startedAt = performance.now();
@@ -105,12 +105,12 @@ export class TraceProcess {
         onUrl(result.url);
         if (!onOutcome(result)) print(`The trace platform is up${hasAnswered ? " again" : ""} at ${result.url}.`);
         hasAnswered = true;
-        told = "";
+        lastProblem = "";
       } else {
         const { problem } = result;
-        const isKnown = onOutcome({ problem }) || told === problem || this.#stopping.signal.aborted;
+        const isKnown = onOutcome({ problem }) || lastProblem === problem || this.#stopping.signal.aborted;
         if (!isKnown) print(`The trace platform failed to start: ${problem}`);
-        told = problem;
+        lastProblem = problem;
       }
       const how = await exited;
       if (this.#stopping.signal.aborted) return;

@@ -8,8 +8,8 @@ export interface ThreadState {
   tasks: TaskState[];
   metadata?: Record<string, unknown>;
   created_at: string | null;
-  checkpoint: CheckpointPlace | null;
-  parent_checkpoint: CheckpointPlace | null;
+  checkpoint: CheckpointAddress | null;
+  parent_checkpoint: CheckpointAddress | null;
   checkpoint_id?: string | null;
   parent_checkpoint_id?: string | null;
   interrupts?: unknown[];
@@ -26,7 +26,7 @@ interface TaskState {
   result: unknown;
 }
 
-export interface CheckpointPlace {
+export interface CheckpointAddress {
   thread_id: string;
   checkpoint_id: string;
   checkpoint_ns: string;
@@ -86,15 +86,15 @@ interface Config {
 }
 
 /** Returns the checkpoint that a config identifies completely, else null. */
-export function toCheckpoint(config: Config | undefined): CheckpointPlace | null {
-  const place = toTaskCheckpoint(config);
-  return place?.checkpoint_id ? (place as CheckpointPlace) : null;
+export function toCheckpoint(config: Config | undefined): CheckpointAddress | null {
+  const address = toTaskCheckpoint(config);
+  return address?.checkpoint_id ? (address as CheckpointAddress) : null;
 }
 
 /** Returns the place of a subgraph task's checkpoints; the checkpoint id may be left open. */
 export function toTaskCheckpoint(
   config: unknown,
-): (Omit<CheckpointPlace, "checkpoint_id"> & { checkpoint_id: string | null }) | null {
+): (Omit<CheckpointAddress, "checkpoint_id"> & { checkpoint_id: string | null }) | null {
   const configurable = (config as Config | undefined)?.configurable;
   if (typeof configurable?.thread_id !== "string") return null;
   return {

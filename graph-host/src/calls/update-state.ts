@@ -14,8 +14,8 @@ type Params = HostCalls["state.update"]["params"];
 type Result = HostCalls["state.update"]["result"];
 
 export async function updateState(graph: Graph, params: Params): Promise<Result> {
-  const place = checkpointConfig(params.thread_id, params.checkpoint);
-  if (params.checkpoint?.checkpoint_id && (await graph.getState(place)).createdAt === undefined) {
+  const base = checkpointConfig(params.thread_id, params.checkpoint);
+  if (params.checkpoint?.checkpoint_id && (await graph.getState(base)).createdAt === undefined) {
     throw new CallError(
       404,
       "CheckpointNotFound",
@@ -23,11 +23,11 @@ export async function updateState(graph: Graph, params: Params): Promise<Result>
     );
   }
   const { configurable, metadata, tags } = params.config as Partial<RunKwargs["config"]>;
-  const given = omit(publicConfigurable(configurable), "checkpoint_id", "checkpoint_ns", "checkpoint_map");
+  const callerConfigurable = omit(publicConfigurable(configurable), "checkpoint_id", "checkpoint_ns", "checkpoint_map");
   const config = {
     ...(tags && { tags }),
     metadata: { ...metadata, graph_id: params.graph_id },
-    configurable: { ...given, ...place.configurable },
+    configurable: { ...callerConfigurable, ...base.configurable },
   };
   const supersteps = params.supersteps.map(({ updates }) => ({ updates: updates.map(toUpdate) }));
   const updated = await graph.bulkUpdateState(config, supersteps).catch((error: unknown) => {

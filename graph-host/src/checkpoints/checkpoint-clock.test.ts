@@ -55,11 +55,11 @@ test("keeps the order when the clock steps back or ahead, and uses the wall cloc
 
 test("an id is above every observed id, UUIDv6 or not", () => {
   const future = new CheckpointClock(undefined, () => AT + 1e12).nextId(-1);
-  for (const seen of [future, "30000000-0000-1000-8000-000000000000", "2fffffff-ffff-4fff-bfff-ffffffffffff"]) {
+  for (const observed of [future, "30000000-0000-1000-8000-000000000000", "2fffffff-ffff-4fff-bfff-ffffffffffff"]) {
     const clock = steppingClock([AT]);
-    clock.observe(seen);
+    clock.observe(observed);
     const [first, second] = [clock.nextId(0), clock.nextId(0)];
-    expect(first > seen).toBe(true);
+    expect(first > observed).toBe(true);
     expect(second > first).toBe(true);
   }
 });

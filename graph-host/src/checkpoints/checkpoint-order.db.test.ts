@@ -107,12 +107,12 @@ describe("a thread whose newest checkpoint lies in the future", () => {
       [{ checkpoint_id: older.checkpoint_id! }, [by("b"), by("c")], ["one", "b", "c"]],
     ] as const) {
       const call = { graph_id: "steps", thread_id: threadId, config: {}, supersteps: [...supersteps] };
-      const { checkpoint: made, state } = await right.call("state.update", {
+      const { checkpoint: created, state } = await right.call("state.update", {
         ...call,
         ...(checkpoint && { checkpoint }),
       });
       expect(state.values).toEqual({ log });
-      expect(made["checkpoint_id"]).toBe(await newestId(threadId));
+      expect(created["checkpoint_id"]).toBe(await newestId(threadId));
     }
   });
 
@@ -133,8 +133,8 @@ describe("a thread whose newest checkpoint lies in the future", () => {
 
   test("a rollback restores the previous state, and the next run builds on it", async () => {
     const threadId = await threadOfTheFuture();
-    const gone = await right.run("steps", again, { threadId });
-    await db.sql`select delete_run_checkpoints(${threadId}::uuid, ${gone.runId}::uuid)`;
+    const rolledBack = await right.run("steps", again, { threadId });
+    await db.sql`select delete_run_checkpoints(${threadId}::uuid, ${rolledBack.runId}::uuid)`;
     const { result } = await right.run("steps", again, { threadId });
     expect(result.values.log).toEqual([...three, ...three]);
     await newestId(threadId);
@@ -181,8 +181,8 @@ test("subgraphs with memory and subgraphs with an interrupt keep their order", a
     const { result } = await right.run("remembering", again, { threadId: first.threadId });
     expect(result.values.log).toEqual(Array.from({ length: n }, (_, i) => `visit ${i + 1}`));
   }
-  const asked = await ahead.run("nested", again);
-  const resumed = await right.run("nested", { command: { resume: "ok" } }, { threadId: asked.threadId });
+  const interrupted = await ahead.run("nested", again);
+  const resumed = await right.run("nested", { command: { resume: "ok" } }, { threadId: interrupted.threadId });
   expect(resumed.result.values.log).toEqual(["leaf", "paused: ok"]);
 });
 
@@ -223,8 +223,8 @@ test("rejects a put below the newest id of its thread, unless it replaces its ow
   const runId = randomUUID();
   await claimRun(db, runId, threadId, 1);
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 } });
-  const place = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
-  const head = (await saver.getTuple(place))!;
+  const config = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
+  const head = (await saver.getTuple(config))!;
   const metadata = { source: "loop", step: 9, parents: {} } as const;
   const late = { ...head.checkpoint, id: "1ef663ba-28fe-6528-8002-5a559208592c" };
   await expect(saver.put(head.config, late, metadata, {})).rejects.toThrow(

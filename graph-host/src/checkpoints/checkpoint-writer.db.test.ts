@@ -35,8 +35,8 @@ const loop = { source: "loop" as const, step: 1, parents: {} };
 
 /** Puts without waiting; returns the promise of the commit. */
 function put(saver: HeddleSaver, threadId: string, values: Record<string, unknown>) {
-  const made = checkpoint(values);
-  return saver.put(config(threadId), made, loop, made.channel_versions);
+  const created = checkpoint(values);
+  return saver.put(config(threadId), created, loop, created.channel_versions);
 }
 
 async function startRun(): Promise<{ runId: string; threadId: string }> {
@@ -85,13 +85,13 @@ test("rejects writes of an attempt that was taken over, and stores the others of
   const rows = await countRows(old.threadId);
 
   await db.sql`update runs set attempt = 2 where run_id = ${old.runId}`;
-  const [lost, kept, fresh] = await Promise.allSettled([
+  const [lost, current, fresh] = await Promise.allSettled([
     put(zombie, old.threadId, { a: 2 }),
     put(new HeddleSaver(database, { fence: { runId: other.runId, attempt: 1 } }), other.threadId, { a: 3 }),
     put(new HeddleSaver(database, { fence: { runId: old.runId, attempt: 2 } }), randomUUID(), { a: 4 }),
   ]);
   expect(lost).toMatchObject({ status: "rejected", reason: expect.any(FencedError) });
-  expect([kept.status, fresh.status]).toEqual(["fulfilled", "fulfilled"]);
+  expect([current.status, fresh.status]).toEqual(["fulfilled", "fulfilled"]);
   expect(await countRows(old.threadId)).toEqual(rows);
   expect(await countRows(other.threadId)).toEqual({ checkpoints: 1, blobs: 1, writes: 0 });
 
@@ -131,13 +131,13 @@ test("a write concurrent with a takeover waits for it and is rejected", async ()
 test("stores the valid attempt's content when two attempts write one key in one turn", async () => {
   const { runId, threadId } = await startRun();
   await db.sql`update runs set attempt = 2 where run_id = ${runId}`;
-  const made = checkpoint({ a: "zombie" });
+  const created = checkpoint({ a: "zombie" });
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 } });
   const two = new HeddleSaver(database, { fence: { runId, attempt: 2 } });
-  const valid = { ...made, channel_values: { a: "valid" } };
+  const valid = { ...created, channel_values: { a: "valid" } };
   const results = await Promise.allSettled([
-    saver.put(config(threadId), made, loop, made.channel_versions),
-    two.put(config(threadId), valid, loop, made.channel_versions),
+    saver.put(config(threadId), created, loop, created.channel_versions),
+    two.put(config(threadId), valid, loop, created.channel_versions),
   ]);
   expect(results.map((r) => r.status)).toEqual(["rejected", "fulfilled"]);
   const tuple = await new HeddleSaver(database).getTuple(config(threadId));
@@ -147,14 +147,14 @@ test("stores the valid attempt's content when two attempts write one key in one 
 test("stores a checkpoint that is put twice in one turn once, with its last content", async () => {
   const threadId = randomUUID();
   const saver = new HeddleSaver(database);
-  const made = checkpoint({ a: 1 });
+  const created = checkpoint({ a: 1 });
   await Promise.all([
-    saver.put(config(threadId), made, loop, made.channel_versions),
-    saver.put(config(threadId), made, { ...loop, step: 7 }, {}),
-    saver.putWrites(config(threadId, made.id), [["__error__", "first"]], "t"),
-    saver.putWrites(config(threadId, made.id), [["__error__", "last"]], "t"),
-    saver.putWrites(config(threadId, made.id), [["a", "first"]], "u"),
-    saver.putWrites(config(threadId, made.id), [["a", "last"]], "u"),
+    saver.put(config(threadId), created, loop, created.channel_versions),
+    saver.put(config(threadId), created, { ...loop, step: 7 }, {}),
+    saver.putWrites(config(threadId, created.id), [["__error__", "first"]], "t"),
+    saver.putWrites(config(threadId, created.id), [["__error__", "last"]], "t"),
+    saver.putWrites(config(threadId, created.id), [["a", "first"]], "u"),
+    saver.putWrites(config(threadId, created.id), [["a", "last"]], "u"),
   ]);
   const tuple = await new HeddleSaver(database).getTuple(config(threadId));
   expect(tuple?.metadata?.step).toBe(7);
@@ -169,10 +169,10 @@ test("stores null characters and lone surrogates without affecting other writes"
   const threadId = randomUUID();
   const saver = new HeddleSaver(database);
   const text = "a\0b\ud800c \\u0000 😀";
-  const made = checkpoint({ text });
+  const created = checkpoint({ text });
   const metadata = { ...loop, note: text, [`key\0`]: "\udc00" };
   const others = Array.from({ length: 5 }, () => put(new HeddleSaver(database), randomUUID(), { a: 1 }));
-  const next = await saver.put(config(threadId), made, metadata, made.channel_versions);
+  const next = await saver.put(config(threadId), created, metadata, created.channel_versions);
   await saver.putWrites(next, [["text", text]], "task\0");
   await Promise.all(others);
   const tuple = await new HeddleSaver(database).getTuple(config(threadId));
@@ -209,10 +209,10 @@ test("values of 5 MB, text and bytes, are read back unchanged", async () => {
 test("writes puts before user code without waiting, and reports their failure", async () => {
   const { runId, threadId } = await startRun();
   const saver = new HeddleSaver(database, { fence: { runId, attempt: 1 }, freshThread: threadId });
-  const made = checkpoint({ a: 1 });
+  const created = checkpoint({ a: 1 });
   await db.sql.begin(async (sql) => {
     await sql`lock table checkpoints`;
-    await saver.put(config(threadId), made, { source: "input", step: -1, parents: {} }, made.channel_versions);
+    await saver.put(config(threadId), created, { source: "input", step: -1, parents: {} }, created.channel_versions);
   });
   await expect.poll(() => countRows(threadId)).toEqual({ checkpoints: 1, blobs: 1, writes: 0 });
 

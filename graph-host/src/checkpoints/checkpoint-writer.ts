@@ -85,13 +85,13 @@ export class CheckpointWriter {
   #nextBatch(): Batch {
     const builder = new StatementBuilder();
     let bytes = 0;
-    let taken = 0;
+    let count = 0;
     for (const { item } of this.#queue) {
       bytes += itemBytes(item);
-      if ((taken > 0 && bytes > this.#maxBytes) || !builder.add(item)) break;
-      taken += 1;
+      if ((count > 0 && bytes > this.#maxBytes) || !builder.add(item)) break;
+      count += 1;
     }
-    return { builder, queued: this.#queue.splice(0, taken) };
+    return { builder, queued: this.#queue.splice(0, count) };
   }
 
   async #commit({ builder, queued }: Batch): Promise<void> {

@@ -24,16 +24,16 @@ test("the history of a long branch equals the library's own walk, with one query
     const values: Record<string, unknown> = step === 100 ? { late: "seed" } : step === 600 ? { early: ["seed"] } : {};
     // like a delta channel: a version per step, values for few of them
     const versions = { late: step, early: step };
-    const made = { ...emptyCheckpoint(), id, channel_values: values, channel_versions: versions };
+    const created = { ...emptyCheckpoint(), id, channel_values: values, channel_versions: versions };
     const put = saver.put(
       config,
-      made,
+      created,
       { source: "loop", step, parents: {} },
       Object.fromEntries(Object.keys(values).map((name) => [name, step])),
     );
     const next = { configurable: { thread_id: threadId, checkpoint_ns: "", checkpoint_id: id } };
     // a branch outside the ancestry
-    const aside = { ...made, id: `${id}x` };
+    const aside = { ...created, id: `${id}x` };
     const away = saver.put(config, aside, { source: "fork", step, parents: {} }, {});
     const beside = { configurable: { ...next.configurable, checkpoint_id: aside.id } };
     const writes = [

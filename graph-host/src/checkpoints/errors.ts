@@ -21,9 +21,9 @@ export class CheckpointOrderError extends Error {
   override name = "CheckpointOrderError";
 
   constructor(threadId: string, ns: string, id: string, newest: string | undefined) {
-    const place = ns === "" ? `thread ${threadId}` : `namespace "${ns}" of thread ${threadId}`;
+    const location = ns === "" ? `thread ${threadId}` : `namespace "${ns}" of thread ${threadId}`;
     super(
-      `Checkpoint ${id} is older than ${newest}, the newest of ${place}, by its id, so its state would be lost. ` +
+      `Checkpoint ${id} is older than ${newest}, the newest of ${location}, by its id, so its state would be lost. ` +
         "A clock was ahead or stepped back, and the graph's copy of @langchain/langgraph-checkpoint makes ids by the " +
         "clock alone. Install @langchain/langgraph unbundled, as a dependency of the project.",
     );

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { LastHeads } from "./last-heads.ts";
 import type { StoredCheckpoint } from "./read-statement.ts";
 
-const head = (threadId: string, bytes: number, given: Partial<StoredCheckpoint> = {}): StoredCheckpoint => ({
+const head = (threadId: string, bytes: number, fields: Partial<StoredCheckpoint> = {}): StoredCheckpoint => ({
   threadId,
   ns: "",
   id: "1",
@@ -13,7 +13,7 @@ const head = (threadId: string, bytes: number, given: Partial<StoredCheckpoint> 
   values: new Map([["c", { type: "json", data: "x".repeat(bytes), version: "1" }]]),
   writes: [],
   parentSends: [],
-  ...given,
+  ...fields,
 });
 
 test("evicts the least recently used head, and keeps within its limit", () => {

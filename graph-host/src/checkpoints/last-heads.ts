@@ -31,9 +31,9 @@ export class LastHeads {
 
   /** Returns a copy, to which the caller may add writes. */
   get(threadId: string, id: string): StoredCheckpoint | undefined {
-    const kept = this.#heads.get(threadId);
-    if (kept?.head.id !== id) return undefined;
-    return { ...kept.head, writes: [], parentSends: [] };
+    const entry = this.#heads.get(threadId);
+    if (entry?.head.id !== id) return undefined;
+    return { ...entry.head, writes: [], parentSends: [] };
   }
 
   get bytes(): number {

@@ -5,8 +5,8 @@ import { errorName } from "../serialize.ts";
 /** Explains to its author why a module could not be imported: cause, place, and remedy. */
 export function describeImportError(error: unknown, projectDir: string): string {
   if (!(error instanceof Error)) return `The module threw ${String(error)} while loading.`;
-  const place = firstPlace(error, projectDir);
-  const text = `${errorName(error)}: ${error.message}${place ? `\n    at ${place}` : ""}`;
+  const frame = firstFrame(error, projectDir);
+  const text = `${errorName(error)}: ${error.message}${frame ? `\n    at ${frame}` : ""}`;
   const missing = /Cannot find (?:package|module) '([^'.][^']*)'/.exec(error.message)?.[1];
   if (missing && !missing.startsWith("/") && !missing.startsWith("file:")) {
     return `${text}\nIf ${missing} is not installed, run in ${projectDir}: npm install ${packageName(missing)}`;
@@ -19,7 +19,7 @@ function packageName(specifier: string): string {
 }
 
 /** Returns the innermost stack frame inside the project, as `src/agent.ts:12:5`. */
-function firstPlace(error: Error, projectDir: string): string | undefined {
+function firstFrame(error: Error, projectDir: string): string | undefined {
   for (const line of (error.stack ?? "").split("\n")) {
     const match = /(?:\(|at )((?:file:\/\/)?\/[^()]+?)(?:\?[^:]*)?:(\d+):(\d+)\)?$/.exec(line.trim());
     if (!match) continue;

@@ -129,9 +129,9 @@ test("a CommonJS project shares its LangGraph with the host", { timeout: 60_000 
   const dir = project({ "package.json": "{}", "graph.ts": COMMONJS_TS, "graph.cjs": COMMONJS });
   const other = await HostProcess.start(dir, { ts: "./graph.ts:graph", cjs: "./graph.cjs:graph" });
   expect((await other.run("cjs", { input: { text: "" } })).result.values).toEqual({ text: "CommonJS" });
-  const asked = await other.run("ts", { input: { messages: [{ role: "user", content: "hi" }] } });
-  expect(Object.values(asked.result.interrupts!).flat()).toMatchObject([{ value: "what?" }]);
-  const resumed = await other.run("ts", { command: { resume: "this" } }, { threadId: asked.threadId });
+  const interrupted = await other.run("ts", { input: { messages: [{ role: "user", content: "hi" }] } });
+  expect(Object.values(interrupted.result.interrupts!).flat()).toMatchObject([{ value: "what?" }]);
+  const resumed = await other.run("ts", { command: { resume: "this" } }, { threadId: interrupted.threadId });
   expect(resumed.result.values.messages.at(-1)).toMatchObject({ type: "human", content: "told this" });
   await other.stop();
 });

@@ -68,11 +68,11 @@ const WHAT_A_GRAPH_IS = "Export a compiled graph, a StateGraph, a promise of one
 
 function fromFactory(factory: Factory, path: string) {
   return async (config: object, runtime: FactoryRuntime): Promise<Graph> => {
-    const made = await factory(config, runtime);
-    const graph = await toGraph(made);
+    const returned = await factory(config, runtime);
+    const graph = await toGraph(returned);
     if (!graph)
       throw new GraphError(
-        `The function ${path} returned ${describe(made)}, not a LangGraph graph. ${WHAT_A_GRAPH_IS}`,
+        `The function ${path} returned ${describe(returned)}, not a LangGraph graph. ${WHAT_A_GRAPH_IS}`,
       );
     return graph;
   };

@@ -16,12 +16,12 @@ export async function answerToolCalls(graph: Graph, head: CheckpointTuple, input
   const { values } = await graph.getState(head.config);
   const answered = { ...input };
   for (const [key, messages] of Object.entries((values ?? {}) as Fields)) {
-    const given = [input[key] ?? []].flat() as unknown[];
-    const calls = openCalls(messages).filter(({ id }) => !given.some((message) => isResult(message, id)));
+    const inputMessages = [input[key] ?? []].flat() as unknown[];
+    const calls = openCalls(messages).filter(({ id }) => !inputMessages.some((message) => isResult(message, id)));
     if (calls.length === 0) continue;
     const finished = (head.pendingWrites ?? []).flatMap(([, channel, value]) => (channel === key ? value : []));
     const results = calls.map((call) => finished.find((message) => isResult(message, call.id)) ?? stopped(call));
-    answered[key] = [...results, ...given];
+    answered[key] = [...results, ...inputMessages];
   }
   return answered;
 }

@@ -28,13 +28,13 @@ test("a run ends with the thread's state", async () => {
 
 test("an interrupt waits under its task's id and accepts any answer, false included", async () => {
   for (const answer of ["yes", false, 0, "", { deep: [1] }]) {
-    const asked = await host.run("ask", empty);
-    expect(asked.outcome.outcome).toBe("success");
-    expect(asked.result.next).toEqual(["ask"]);
-    const [[taskId, interrupts]] = Object.entries(asked.result.interrupts!) as [[string, unknown[]]];
+    const interrupted = await host.run("ask", empty);
+    expect(interrupted.outcome.outcome).toBe("success");
+    expect(interrupted.result.next).toEqual(["ask"]);
+    const [[taskId, interrupts]] = Object.entries(interrupted.result.interrupts!) as [[string, unknown[]]];
     expect(taskId).toMatch(/^[0-9a-f-]{36}$/);
     expect(interrupts).toMatchObject([{ value: { question: "go on?" } }]);
-    const resumed = await host.run("ask", { command: { resume: answer } }, { threadId: asked.threadId });
+    const resumed = await host.run("ask", { command: { resume: answer } }, { threadId: interrupted.threadId });
     expect(resumed.outcome.error).toBeUndefined();
     expect(resumed.result).toEqual({
       values: { log: ["prepared", `answer: ${JSON.stringify(answer)}`, "finished"] },
@@ -53,9 +53,9 @@ test("a breakpoint leaves a task without interrupts, and input null continues", 
 });
 
 test("an interrupt of a nested subgraph belongs to the thread, and resumes in place", async () => {
-  const asked = await host.run("nested", empty);
-  expect(Object.values(asked.result.interrupts!)).toMatchObject([[{ value: "deep" }]]);
-  const resumed = await host.run("nested", { command: { resume: "ok" } }, { threadId: asked.threadId });
+  const interrupted = await host.run("nested", empty);
+  expect(Object.values(interrupted.result.interrupts!)).toMatchObject([[{ value: "deep" }]]);
+  const resumed = await host.run("nested", { command: { resume: "ok" } }, { threadId: interrupted.threadId });
   expect(resumed.result.values).toEqual({ log: ["leaf", "paused: ok"] });
 });
 

@@ -79,8 +79,8 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
   if (trace && !begun && isOver(end)) deps.tracing?.close(lostTrace(start, kwargs, options, end.error));
   if (!graph || !saver || end.outcome === "fenced" || end.outcome === "retry") return { ...end, result: UNKNOWN };
   if (end.result !== undefined) return { ...end, result: end.result };
-  const kept = saver.flush().then(() => runResult(graph!, start.thread_id));
-  return { ...end, result: await bestEffort(kept, start.thread_id) };
+  const flushed = saver.flush().then(() => runResult(graph!, start.thread_id));
+  return { ...end, result: await bestEffort(flushed, start.thread_id) };
 }
 
 const isOver = ({ outcome }: Stop): boolean => outcome !== "fenced" && outcome !== "retry";

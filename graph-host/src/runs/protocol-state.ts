@@ -30,24 +30,24 @@ const messageRole = (type: unknown): string => (typeof type === "string" ? (ROLE
 /** True for messages. A content block also has a type, but not one of these, and has no content field. */
 const isMessage = (value: Fields): boolean => "content" in value && MESSAGES.has(messageRole(value["type"]));
 
-function protocolMessage(given: Fields): Fields {
-  const type = messageRole(given["type"]);
-  const message: Fields = { type, content: protocolContent(given["content"]) };
-  const keep = (key: string, wanted: boolean) => {
-    if (wanted) message[key] = given[key];
+function protocolMessage(source: Fields): Fields {
+  const type = messageRole(source["type"]);
+  const message: Fields = { type, content: protocolContent(source["content"]) };
+  const keep = (key: string, isKept: boolean) => {
+    if (isKept) message[key] = source[key];
   };
-  keep("id", typeof given["id"] === "string");
-  keep("name", typeof given["name"] === "string");
-  const metadata = given["response_metadata"];
+  keep("id", typeof source["id"] === "string");
+  keep("name", typeof source["name"] === "string");
+  const metadata = source["response_metadata"];
   keep("response_metadata", isFields(metadata) && Object.keys(metadata).length > 0);
-  if (type === "ai" || type === "human") keep("example", typeof given["example"] === "boolean");
+  if (type === "ai" || type === "human") keep("example", typeof source["example"] === "boolean");
   if (type === "tool") {
-    keep("tool_call_id", typeof given["tool_call_id"] === "string");
-    keep("status", given["status"] === "success" || given["status"] === "error");
-    keep("artifact", given["artifact"] !== undefined);
+    keep("tool_call_id", typeof source["tool_call_id"] === "string");
+    keep("status", source["status"] === "success" || source["status"] === "error");
+    keep("artifact", source["artifact"] !== undefined);
   }
   if (type === "ai") {
-    const { calls, broken } = toolCalls(given);
+    const { calls, broken } = toolCalls(source);
     if (calls.length > 0) message["tool_calls"] = calls;
     if (broken.length > 0) message["invalid_tool_calls"] = broken;
   }
@@ -63,14 +63,14 @@ const fieldsList = (value: unknown): Fields[] => (Array.isArray(value) ? value.f
 function toolCalls(message: Fields): { calls: Fields[]; broken: Fields[] } {
   const own = fieldsList(message["tool_calls"]);
   const more = message["additional_kwargs"];
-  const given = own.length > 0 ? own : fieldsList(isFields(more) ? more["tool_calls"] : undefined);
+  const rawCalls = own.length > 0 ? own : fieldsList(isFields(more) ? more["tool_calls"] : undefined);
   const calls: Fields[] = [];
   const broken: Fields[] = [];
-  for (const call of given) {
-    const made = isFields(call["function"]) ? call["function"] : {};
+  for (const call of rawCalls) {
+    const functionCall = isFields(call["function"]) ? call["function"] : {};
     const id = typeof call["id"] === "string" ? { id: call["id"] } : {};
-    const name = call["name"] ?? made["name"];
-    const args = parseArgs("args" in call ? call["args"] : made["arguments"]);
+    const name = call["name"] ?? functionCall["name"];
+    const args = parseArgs("args" in call ? call["args"] : functionCall["arguments"]);
     if (typeof name !== "string") broken.push(brokenCall({ ...id }, "Incomplete tool call."));
     else if (args === undefined) broken.push(brokenCall({ ...id, name }, "Malformed args."));
     else calls.push({ ...id, name, args, type: "tool_call" });

@@ -162,11 +162,11 @@ test("a retry of a run from an older checkpoint continues from the run's own hea
 });
 
 test("a later attempt of a run that had not begun begins with its input", async () => {
-  const asked = randomUUID();
+  const interruptedId = randomUUID();
   await (
-    await attempt(1, asked, "asking", { input: { log: [] }, ...configurable() })
+    await attempt(1, interruptedId, "asking", { input: { log: [] }, ...configurable() })
   ).end;
-  await finish(asked);
+  await finish(interruptedId);
   const resumed = await attempt(2, randomUUID(), "asking", { command: { resume: "now" }, ...configurable() });
   await resumed.end;
   expect(resumed.result.values).toEqual({ log: ["one", "now"] });

@@ -20,8 +20,8 @@ export function namedResume({ command, questions }: RunKwargs): RunKwargs["comma
   if (ids.length === 0 || !ids.every(isInterruptId)) return undefined;
   if (open.length === 0) return null;
   const { resume } = command;
-  const given = isResumeMap(resume) ? resume : undefined;
-  return { ...command, resume: Object.fromEntries(open.map((id) => [id, given ? given[id] : resume])) };
+  const resumeMap = isResumeMap(resume) ? resume : undefined;
+  return { ...command, resume: Object.fromEntries(open.map((id) => [id, resumeMap ? resumeMap[id] : resume])) };
 }
 
 const isInterruptId = (id: string): boolean => /^[0-9a-f]{32}$/.test(id);

@@ -67,8 +67,8 @@ function libraryModes(requested: string[]): string[] {
 const MODES_OF_TASKS = new Set(["messages", "tools"]);
 
 function chunkEmitter(kwargs: StreamInput["kwargs"], emit: Emit): (chunk: unknown[]) => void {
-  const wanted = new Set(kwargs.stream_mode);
-  const messages = wanted.has("messages") ? new MessageEvents(emit) : undefined;
+  const modes = new Set(kwargs.stream_mode);
+  const messages = modes.has("messages") ? new MessageEvents(emit) : undefined;
   const questions = new Map<string, unknown[]>();
 
   return (chunk) => {
@@ -77,20 +77,20 @@ function chunkEmitter(kwargs: StreamInput["kwargs"], emit: Emit): (chunk: unknow
     const name = path.length > 0 ? `${mode}|${path.join("|")}` : mode;
     switch (mode) {
       case "messages":
-        if (wanted.has("messages-tuple")) emit(name, payload);
+        if (modes.has("messages-tuple")) emit(name, payload);
         return messages?.token(payload as never);
       case "values":
-        if (wanted.has("values")) emit(name, withEarlierInterrupts(questions, name, payload));
+        if (modes.has("values")) emit(name, withEarlierInterrupts(questions, name, payload));
         return path.length === 0 ? messages?.values(payload) : undefined;
       case "checkpoints":
         // LangGraph also sends a bare checkpoint pointer before each values chunk
-        return wanted.has("checkpoints") && isFullCheckpoint(payload)
+        return modes.has("checkpoints") && isFullCheckpoint(payload)
           ? emit(name, checkpointPayload(payload))
           : undefined;
       case "debug":
         return emit(name, debugPayload(payload as never));
       default:
-        return wanted.has(mode) ? emit(name, payload) : undefined;
+        return modes.has(mode) ? emit(name, payload) : undefined;
     }
   };
 }
@@ -103,10 +103,10 @@ function isFullCheckpoint(payload: unknown): payload is { values: unknown; metad
  * Accumulates interrupts: LangGraph sends one chunk per interrupted task, and a run's result is its last values. Each
  * chunk therefore carries the earlier interrupts too, and the last one all of them.
  */
-function withEarlierInterrupts(asked: Map<string, unknown[]>, name: string, payload: unknown): unknown {
+function withEarlierInterrupts(earlierQuestions: Map<string, unknown[]>, name: string, payload: unknown): unknown {
   if (!isInterrupted(payload)) return payload;
-  const questions = [...(asked.get(name) ?? []), ...payload[INTERRUPT]];
-  asked.set(name, questions);
+  const questions = [...(earlierQuestions.get(name) ?? []), ...payload[INTERRUPT]];
+  earlierQuestions.set(name, questions);
   return { [INTERRUPT]: questions };
 }
 

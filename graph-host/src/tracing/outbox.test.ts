@@ -38,7 +38,7 @@ function outbox(maxBytes = 1000, patienceMs = 60_000) {
     patienceMs,
   });
   const add = (text: string) => box.add({ path: "/runs/batch", contentType: "application/json", body: bytes(text) });
-  return { box, said: logged, add };
+  return { box, logged, add };
 }
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -59,7 +59,7 @@ test("delivers everything after a platform was unavailable, failing or full", as
   const probe = await platform();
   const { port } = new URL(probe.url);
   await new Promise((closed) => started.pop()!.close(closed));
-  const { box, said: logged, add } = outbox();
+  const { box, logged, add } = outbox();
   box.direct({ state: "on", url: probe.url, key: null });
   add("1");
   expect(await box.flush(100)).toBe(false);
@@ -76,7 +76,7 @@ test("delivers everything after a platform was unavailable, failing or full", as
 
 test("drops, counts and reports permanently rejected batches, and sends the rest", async () => {
   const { url, received } = await platform([{ status: 422 }, { status: 422 }, { status: 422 }]);
-  const { box, said: logged, add } = outbox();
+  const { box, logged, add } = outbox();
   box.direct({ state: "on", url, key: null });
   for (const text of ["1", "2", "3", "4"]) add(text);
   expect(await box.flush(2000)).toBe(true);
@@ -88,7 +88,7 @@ test("drops, counts and reports permanently rejected batches, and sends the rest
 
 test("drops the oldest batches when full, and keeps memory within its limit", async () => {
   const { url, received } = await platform();
-  const { box, said: logged, add } = outbox(100);
+  const { box, logged, add } = outbox(100);
   for (let n = 0; n < 50; n++) {
     add(String(n).padStart(10, "0"));
     expect(box.bytes).toBeLessThanOrEqual(100);
@@ -102,7 +102,7 @@ test("drops the oldest batches when full, and keeps memory within its limit", as
 
 test("reports a platform that rejects everything for long once", async () => {
   const { url } = await platform(Array.from({ length: 8 }, () => ({ status: 401 })));
-  const { box, said: logged, add } = outbox(1000, 30);
+  const { box, logged, add } = outbox(1000, 30);
   box.direct({ state: "on", url, key: "wrong" });
   add("1");
   expect(await box.flush(10_000)).toBe(true);

@@ -5,7 +5,7 @@ import { selectKeys } from "../base/secrets/sql.ts";
 import { exportAuditLog, type ExportFormat } from "../identity/audit/export-audit-log.ts";
 import { deriveSealKey } from "../identity/audit/seal.ts";
 import { type AuditVerification, verifyAuditLog } from "../identity/audit/verify-audit-log.ts";
-import { type DataPlace, withDatabase } from "./with-database.ts";
+import { type DataLocation, withDatabase } from "./with-database.ts";
 
 export interface ExportRequest {
   format: ExportFormat;
@@ -15,18 +15,21 @@ export interface ExportRequest {
 
 /** Exports the whole audit log in chunks, including lines without a tenant. Awaits `take` for each chunk. */
 export function exportAudit(
-  place: DataPlace,
+  location: DataLocation,
   { format, from, to }: ExportRequest,
   take: (piece: string) => Promise<void>,
 ): Promise<void> {
-  return withDatabase(place, async ({ sql }) => {
+  return withDatabase(location, async ({ sql }) => {
     for await (const piece of exportAuditLog(sql, { from, to }, format)) await take(piece);
   });
 }
 
-export function verifyAudit(place: DataPlace, env: Record<string, string | undefined>): Promise<AuditVerification> {
-  return withDatabase(place, async ({ sql, log }) => {
-    const keyring = openKeyring(readOptions(secretsOptions, env), place.dataDir, log, await selectKeys(sql));
+export function verifyAudit(
+  location: DataLocation,
+  env: Record<string, string | undefined>,
+): Promise<AuditVerification> {
+  return withDatabase(location, async ({ sql, log }) => {
+    const keyring = openKeyring(readOptions(secretsOptions, env), location.dataDir, log, await selectKeys(sql));
     return verifyAuditLog(sql, (id) => {
       const key = keyring.find(id);
       return key && deriveSealKey(key);

@@ -6,23 +6,23 @@ import { outboundOptions } from "../base/outbound/settings.ts";
 import { openSecrets } from "../base/secrets/secrets.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
 import { findDestination, openBucket } from "../trace/bulk-exports/destination-bucket.ts";
-import { findExportPlace } from "../trace/bulk-exports/sql.ts";
+import { findExportRecord } from "../trace/bulk-exports/sql.ts";
 import { type Verification, verifyExport } from "../trace/bulk-exports/verify-export.ts";
 import type { Environment } from "./secrets.ts";
-import { type DataPlace, withDatabase } from "./with-database.ts";
+import { type DataLocation, withDatabase } from "./with-database.ts";
 
 /** Verifies an export against its bucket, with the credentials of its destination. */
 export function verify(
-  place: DataPlace,
+  location: DataLocation,
   env: Environment,
   id: string,
   onFile: (done: number, total: number) => void,
 ): Promise<Verification> {
-  return withDatabase(place, async ({ sql, log }) => {
-    const found = isUuid(id) ? await findExportPlace(sql, id) : undefined;
+  return withDatabase(location, async ({ sql, log }) => {
+    const found = isUuid(id) ? await findExportRecord(sql, id) : undefined;
     if (!found) throw new Error(`There is no export ${id}.`);
     const settings = readOptions({ ...secretsOptions, ...outboundOptions }, env);
-    const secrets = await openSecrets({ sql, log, dataDir: place.dataDir, settings });
+    const secrets = await openSecrets({ sql, log, dataDir: location.dataDir, settings });
     // access to the data directory implies access to any address that this machine can reach
     const outbound = createOutbound(readPolicy(settings.outboundAllow, true));
     try {

@@ -7,7 +7,7 @@ import { ensureWorkspace } from "../identity/first-start.ts";
 import { type BuiltInRole, BUILT_IN_ROLES } from "../identity/roles/built-in.ts";
 import { selectWorkspace, type WorkspaceRow } from "../identity/workspaces/sql.ts";
 import { recordCommand } from "./record-command.ts";
-import { type DataPlace, withDatabase } from "./with-database.ts";
+import { type DataLocation, withDatabase } from "./with-database.ts";
 
 export const KEY_ROLES = {
   admin: "WORKSPACE_ADMIN",
@@ -31,8 +31,8 @@ export interface NewKey extends CreatedKey {
 }
 
 /** Creates a key, and the workspace too on a database that no server has used yet. */
-export function createKeyFor(place: DataPlace, wish: KeyParams): Promise<NewKey> {
-  return withDatabase(place, async ({ sql, log }) => {
+export function createKeyFor(location: DataLocation, wish: KeyParams): Promise<NewKey> {
+  return withDatabase(location, async ({ sql, log }) => {
     const workspace = await findWorkspace(sql, wish.workspaceId);
     const created = await createKey(sql, {
       organizationId: workspace.organization_id,
@@ -52,7 +52,7 @@ export function createKeyFor(place: DataPlace, wish: KeyParams): Promise<NewKey>
       log,
       "heddle keys create",
       { id: created.id, description: wish.description },
-      { of: scope, place },
+      { of: scope, location },
     );
     return { ...created, workspace };
   });
@@ -61,26 +61,29 @@ export function createKeyFor(place: DataPlace, wish: KeyParams): Promise<NewKey>
 const toOrganizationRole = (role: KeyParams["role"]): string =>
   role === "admin" ? BUILT_IN_ROLES.ORGANIZATION_ADMIN : BUILT_IN_ROLES.ORGANIZATION_VIEWER;
 
-export const listKeys = (place: DataPlace, options: { withRevoked: boolean }): Promise<KeyOverviewRow[]> =>
-  withDatabase(place, ({ sql }) => selectAllKeys(sql, options.withRevoked));
+export const listKeys = (location: DataLocation, options: { withRevoked: boolean }): Promise<KeyOverviewRow[]> =>
+  withDatabase(location, ({ sql }) => selectAllKeys(sql, options.withRevoked));
 
 /** Revokes a key by id or by its text. @returns undefined when it does not exist or was revoked before */
-export function revoke(place: DataPlace, idOrKey: string): Promise<{ id: string; description: string } | undefined> {
-  return withDatabase(place, async ({ sql, log }) => {
+export function revoke(
+  location: DataLocation,
+  idOrKey: string,
+): Promise<{ id: string; description: string } | undefined> {
+  return withDatabase(location, async ({ sql, log }) => {
     const selector = isUuid(idOrKey)
       ? { id: idOrKey.toLowerCase(), keyHash: null }
       : { id: null, keyHash: looksLikeKey(idOrKey) ? hashKey(idOrKey) : "" };
-    const gone = await revokeAnyKey(sql, selector);
-    if (!gone) return undefined;
-    const scope = { organizationId: gone.organization_id, workspaceId: "" };
+    const revoked = await revokeAnyKey(sql, selector);
+    if (!revoked) return undefined;
+    const scope = { organizationId: revoked.organization_id, workspaceId: "" };
     await recordCommand(
       sql,
       log,
       "heddle keys revoke",
-      { id: gone.id, description: gone.description },
-      { of: scope, place },
+      { id: revoked.id, description: revoked.description },
+      { of: scope, location },
     );
-    return gone;
+    return revoked;
   });
 }
 

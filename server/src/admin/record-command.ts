@@ -8,22 +8,22 @@ import { Keyring } from "../base/secrets/keyring.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
 import { createAuditLog } from "../identity/audit/audit-log.ts";
 import { deriveSealKey } from "../identity/audit/seal.ts";
-import type { DataPlace } from "./with-database.ts";
+import type { DataLocation } from "./with-database.ts";
 
 /**
  * Records a change made from the command line in the audit log, as Heddle itself on behalf of the OS user. `of` names
  * the tenant whose log receives the line; without it, the line appears in the operator's export only. It is sealed with
- * the newest key of `keyring`, or else of the keys that `place` provides.
+ * the newest key of `keyring`, or else of the keys that `location` provides.
  */
 export async function recordCommand(
   sql: Sql,
   log: Log,
   operation: string,
   target: Record<string, string>,
-  options: { of?: { organizationId: string; workspaceId: string }; keyring?: Keyring; place?: DataPlace } = {},
+  options: { of?: { organizationId: string; workspaceId: string }; keyring?: Keyring; location?: DataLocation } = {},
 ): Promise<void> {
-  const { of = { organizationId: "", workspaceId: "" }, place } = options;
-  const keyring = options.keyring ?? (place && keyringAtHand(place));
+  const { of = { organizationId: "", workspaceId: "" }, location } = options;
+  const keyring = options.keyring ?? (location && keyringAtHand(location));
   const audit = createAuditLog(sql, log, { sealKey: keyring && deriveSealKey(keyring.newest), adopts: false });
   const actor = { kind: "system", id: "", name: `command line, ${userName()}`, userId: null } as const;
   await audit.record({ principal: { actor, ...of }, ip: "", operation, target, status: 200 });
@@ -31,7 +31,7 @@ export async function recordCommand(
 }
 
 /** Returns undefined where no key exists, as on a machine that has only the database's address; creates none. */
-function keyringAtHand({ dataDir, env = {} }: DataPlace): Keyring | undefined {
+function keyringAtHand({ dataDir, env = {} }: DataLocation): Keyring | undefined {
   const { secretsKeys, secretsKeyFile } = readOptions(secretsOptions, env);
   if (secretsKeys) return new Keyring(secretsKeys, "HEDDLE_SECRETS_KEYS");
   const path = secretsKeyFile ?? defaultKeyFile(dataDir);

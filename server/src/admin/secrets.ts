@@ -9,7 +9,7 @@ import { openKeyring } from "../base/secrets/secrets.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
 import { deleteUnusedKey, type KeyRow, selectKeys } from "../base/secrets/sql.ts";
 import { recordCommand } from "./record-command.ts";
-import { type DataPlace, withDatabase } from "./with-database.ts";
+import { type DataLocation, withDatabase } from "./with-database.ts";
 
 export type Environment = Record<string, string | undefined>;
 
@@ -22,8 +22,8 @@ export interface SecretsStatus {
 /** Returns one line for a key file or HEDDLE_SECRETS_KEYS. */
 export const generateSecretsKey = (): string => generateKey();
 
-export function secretsStatus(place: DataPlace, env: Environment): Promise<SecretsStatus> {
-  return withRing(place, env, async ({ keyring, known }) => {
+export function secretsStatus(location: DataLocation, env: Environment): Promise<SecretsStatus> {
+  return withRing(location, env, async ({ keyring, known }) => {
     const others = keyring.ids.filter((id) => !known.some((key) => key.key_id === id));
     return {
       source: keyring.source,
@@ -45,11 +45,11 @@ export function secretsStatus(place: DataPlace, env: Environment): Promise<Secre
  * environment. An interrupted rotation is resumed with its key.
  */
 export function rotate(
-  place: DataPlace,
+  location: DataLocation,
   env: Environment,
   onProgress: (count: number) => void,
 ): Promise<Rotation & { to: string }> {
-  return withRing(place, env, async ({ sql, log, keyring, known, keyFile }) => {
+  return withRing(location, env, async ({ sql, log, keyring, known, keyFile }) => {
     const current = known.find((key) => key.is_current);
     const unfinished = known.some((key) => !key.is_current && key.secrets > 0);
     const begun = current !== undefined && keyring.newest.id !== current.key_id;
@@ -83,11 +83,11 @@ export function rotate(
  * unused.
  */
 export function retireKey(
-  place: DataPlace,
+  location: DataLocation,
   env: Environment,
   id: string,
 ): Promise<{ removed: boolean; source: string }> {
-  return withRing(place, env, async ({ sql, log, keyring, known, keyFile }) => {
+  return withRing(location, env, async ({ sql, log, keyring, known, keyFile }) => {
     if (!keyring.ids.includes(id)) throw new Error(`There is no key ${id} in ${keyring.source}.`);
     const row = known.find((key) => key.key_id === id);
     if (row?.is_current || (keyring.newest.id === id && !row)) {
@@ -111,12 +111,12 @@ interface Ring {
   keyFile: string | null;
 }
 
-function withRing<T>(place: DataPlace, env: Environment, work: (ring: Ring) => Promise<T>): Promise<T> {
+function withRing<T>(location: DataLocation, env: Environment, work: (ring: Ring) => Promise<T>): Promise<T> {
   const settings = readOptions(secretsOptions, env);
-  return withDatabase(place, async ({ sql, log }) => {
+  return withDatabase(location, async ({ sql, log }) => {
     const known = await selectKeys(sql);
-    const keyring = openKeyring(settings, place.dataDir, log, known);
-    const path = settings.secretsKeyFile ?? defaultKeyFile(place.dataDir);
+    const keyring = openKeyring(settings, location.dataDir, log, known);
+    const path = settings.secretsKeyFile ?? defaultKeyFile(location.dataDir);
     const keyFile = settings.secretsKeys || readKeyFile(path) === null ? null : path;
     return work({ sql, log, keyring, known, keyFile });
   });

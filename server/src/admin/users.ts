@@ -17,7 +17,7 @@ import { setPassword } from "../identity/sign-in/set-password.ts";
 import { deleteUserSessions } from "../identity/sign-in/sql.ts";
 import { selectWorkspace, type WorkspaceRow } from "../identity/workspaces/sql.ts";
 import { recordCommand } from "./record-command.ts";
-import { type DataPlace, withDatabase } from "./with-database.ts";
+import { type DataLocation, withDatabase } from "./with-database.ts";
 
 /** `admin` covers the organization and all of its workspaces; the others, a single workspace. */
 export const USER_ROLES = ["admin", "editor", "viewer"] as const;
@@ -40,8 +40,11 @@ export interface NewUser {
 }
 
 /** @returns the generated password, if any; it is not stored and cannot be shown again */
-export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace: string; password: string | null }> {
-  return withDatabase(place, async ({ sql, log }) => {
+export function createUser(
+  location: DataLocation,
+  user: NewUser,
+): Promise<{ workspace: string; password: string | null }> {
+  return withDatabase(location, async ({ sql, log }) => {
     const email = checkedEmail(user.email);
     const workspace = await findWorkspace(sql, user.workspaceId);
     const { id: workspaceId, organization_id: organizationId } = workspace;
@@ -66,14 +69,14 @@ export function createUser(place: DataPlace, user: NewUser): Promise<{ workspace
     });
     if (!created) throw unprocessable(`The user ${email} already exists.`);
     const target = { user_id: id, role: user.role };
-    await recordCommand(sql, log, "heddle users create", target, { of: { organizationId, workspaceId }, place });
+    await recordCommand(sql, log, "heddle users create", target, { of: { organizationId, workspaceId }, location });
     return { workspace: workspace.display_name, password: choice === "generate" ? password : null };
   });
 }
 
 /** Resets a password and ends the user's sessions. A null `password` generates and returns a new one. */
-export function resetPassword(place: DataPlace, email: string, password: string | null): Promise<string | null> {
-  return withUser(place, email, "heddle users password", async (sql, user) => {
+export function resetPassword(location: DataLocation, email: string, password: string | null): Promise<string | null> {
+  return withUser(location, email, "heddle users password", async (sql, user) => {
     const next = password ?? generatePassword();
     await sql.begin((tx) => setPassword({ sql: tx, passwords: new PasswordHashing() }, user, next));
     return password === null ? next : null;
@@ -84,8 +87,8 @@ export function resetPassword(place: DataPlace, email: string, password: string 
  * Disables or enables a user. Disabling deletes the user's sessions and suspends their keys; enabling restores the
  * keys.
  */
-export function disableUser(place: DataPlace, email: string, disabled: boolean): Promise<void> {
-  return withUser(place, email, `heddle users ${disabled ? "disable" : "enable"}`, async (sql, { id }) => {
+export function disableUser(location: DataLocation, email: string, disabled: boolean): Promise<void> {
+  return withUser(location, email, `heddle users ${disabled ? "disable" : "enable"}`, async (sql, { id }) => {
     await sql.begin(async (tx) => {
       await tx`update users set disabled_at = ${disabled ? new Date() : null}, updated_at = now() where id = ${id}`;
       if (disabled) await deleteUserSessions(tx, id);
@@ -103,9 +106,9 @@ export interface ListedUser {
 }
 
 /** Lists up to 1000 users after `after`, by email address. */
-export function listUsers(place: DataPlace, after = ""): Promise<ListedUser[]> {
+export function listUsers(location: DataLocation, after = ""): Promise<ListedUser[]> {
   return withDatabase(
-    place,
+    location,
     ({ sql }) => sql<ListedUser[]>`
       select u.email, u.full_name, u.disabled_at is not null as disabled, p.user_id is not null as has_password,
         array(
@@ -131,16 +134,16 @@ async function findWorkspace(sql: Sql, id: string | undefined): Promise<Workspac
 }
 
 function withUser<T>(
-  place: DataPlace,
+  location: DataLocation,
   email: string,
   operation: string,
   work: (sql: Sql, user: { id: string; email: string }) => Promise<T>,
 ): Promise<T> {
-  return withDatabase(place, async ({ sql, log }: { sql: Sql; log: Log }) => {
+  return withDatabase(location, async ({ sql, log }: { sql: Sql; log: Log }) => {
     const user = await selectUserByEmail(sql, email.trim());
     if (!user) throw notFound(`There is no user ${email}.`);
     const result = await work(sql, user);
-    await recordCommand(sql, log, operation, { user_id: user.id }, { place });
+    await recordCommand(sql, log, operation, { user_id: user.id }, { location });
     return result;
   });
 }

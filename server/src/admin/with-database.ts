@@ -4,7 +4,7 @@ import { openDatabase } from "../base/db/open-database.ts";
 import { createLog, type Log } from "../base/log.ts";
 
 /** Location of the data that a command works on. */
-export interface DataPlace {
+export interface DataLocation {
   dataDir: string;
   /** Postgres URL; the data directory's embedded Postgres when absent. */
   databaseUri?: string | undefined;
@@ -17,11 +17,11 @@ export interface DataPlace {
  * that runs, or starts it for the duration of `work`.
  */
 export async function withDatabase<T>(
-  place: DataPlace,
+  location: DataLocation,
   work: (base: { sql: Sql; log: Log }) => Promise<T>,
 ): Promise<T> {
   const log = createLog("warn");
-  const database = await openDatabase({ dataDir: place.dataDir, uri: place.databaseUri, log });
+  const database = await openDatabase({ dataDir: location.dataDir, uri: location.databaseUri, log });
   try {
     const sql = connect(database.address, { max: 2, name: "heddle command" });
     try {

@@ -12,14 +12,14 @@ import {
   type WorkspaceRow,
 } from "../identity/workspaces/sql.ts";
 import { recordCommand } from "./record-command.ts";
-import { type DataPlace, withDatabase } from "./with-database.ts";
+import { type DataLocation, withDatabase } from "./with-database.ts";
 
-export const listWorkspaces = (place: DataPlace): Promise<WorkspaceRow[]> =>
-  withDatabase(place, ({ sql }) => selectAllWorkspaces(sql));
+export const listWorkspaces = (location: DataLocation): Promise<WorkspaceRow[]> =>
+  withDatabase(location, ({ sql }) => selectAllWorkspaces(sql));
 
 /** Creates a workspace in the organization of the default workspace. */
-export function createWorkspace(place: DataPlace, wish: { name: string; plan: Plan }): Promise<WorkspaceRow> {
-  return withDatabase(place, async ({ sql, log }) => {
+export function createWorkspace(location: DataLocation, wish: { name: string; plan: Plan }): Promise<WorkspaceRow> {
+  return withDatabase(location, async ({ sql, log }) => {
     const { workspace: first } = await ensureWorkspace(sql, undefined, { withKey: false });
     const created = await insertWorkspace(sql, {
       id: uuid7(),
@@ -35,7 +35,7 @@ export function createWorkspace(place: DataPlace, wish: { name: string; plan: Pl
       log,
       "heddle workspaces create",
       { id: created!.id, plan: wish.plan },
-      { of: scope, place },
+      { of: scope, location },
     );
     return created!;
   });
@@ -43,15 +43,15 @@ export function createWorkspace(place: DataPlace, wish: { name: string; plan: Pl
 
 /** @returns undefined when the workspace does not exist */
 export function changeWorkspace(
-  place: DataPlace,
+  location: DataLocation,
   id: string,
   changes: { name: string | null; plan: Plan | null },
 ): Promise<WorkspaceRow | undefined> {
-  return withDatabase(place, async ({ sql, log }) => {
+  return withDatabase(location, async ({ sql, log }) => {
     const changed = await updateWorkspace(sql, id, { display_name: changes.name, plan: changes.plan });
     if (!changed) return undefined;
     const scope = { organizationId: changed.organization_id, workspaceId: changed.id };
-    await recordCommand(sql, log, "heddle workspaces update", { id, plan: changed.plan }, { of: scope, place });
+    await recordCommand(sql, log, "heddle workspaces update", { id, plan: changed.plan }, { of: scope, location });
     return changed;
   });
 }
@@ -61,8 +61,8 @@ export function changeWorkspace(
  * would continue to serve the previous owner. A database without workspaces has its keys verified by a platform, so any
  * id may own it.
  */
-export function handOverDatabase(place: DataPlace, id: string): Promise<void> {
-  return withDatabase(place, async ({ sql, log }) => {
+export function handOverDatabase(location: DataLocation, id: string): Promise<void> {
+  return withDatabase(location, async ({ sql, log }) => {
     const known = await selectWorkspace(sql, id);
     if (!known && (await selectDefaultWorkspace(sql))) {
       throw new Error(`There is no workspace ${id}. Create one first: heddle workspaces create --name NAME.`);
@@ -79,6 +79,6 @@ export function handOverDatabase(place: DataPlace, id: string): Promise<void> {
     await replaceOwner(sql, id);
     const scope = { organizationId: known?.organization_id ?? "", workspaceId: id };
     const target = { id, ...(before && { before: before.workspace_id }) };
-    await recordCommand(sql, log, "heddle workspaces hand-over", target, { of: scope, place });
+    await recordCommand(sql, log, "heddle workspaces hand-over", target, { of: scope, location });
   });
 }

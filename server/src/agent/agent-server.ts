@@ -115,8 +115,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
 
     return {
       deps,
-      sendTracesTo(given) {
-        destination = configuredDestination(settings) ?? given;
+      sendTracesTo(target) {
+        destination = configuredDestination(settings) ?? target;
         directTraces();
       },
       stop: () => started.stop(),

@@ -198,10 +198,10 @@ export const agentOptions = {
   ...cronOptions,
 };
 
-function parsePrefix(given: string): string {
-  const parsed = prefix.safeParse(given);
+function parsePrefix(text: string): string {
+  const parsed = prefix.safeParse(text);
   if (parsed.success) return parsed.data;
-  throw new ConfigError(`${parsed.error.issues[0]!.message}, not "${given}"`);
+  throw new ConfigError(`${parsed.error.issues[0]!.message}, not "${text}"`);
 }
 
 export type AgentSettings = Options<typeof agentOptions>;

@@ -21,7 +21,7 @@ export interface FairQueueOptions {
 }
 
 /** Capacity held by one piece of work. */
-export interface Place {
+export interface Slot {
   /** Adds units needed beyond those reserved. Never waits. */
   add(units: number): void;
   leave(): void;
@@ -68,7 +68,7 @@ export class FairQueue {
   }
 
   /** Resolves when the work may start. Rejects with the error of `refuse` when no capacity is freed in time. */
-  async enter(tenantId: string, units: number): Promise<Place> {
+  async enter(tenantId: string, units: number): Promise<Slot> {
     const tenant = this.#see(tenantId);
     const { promise, resolve, reject } = deferred<void>();
     const entry: Entry = { units, enter: resolve, refuse: () => reject(this.#o.refuse()) };
@@ -76,15 +76,15 @@ export class FairQueue {
     this.#waiting++;
     this.#serve();
     if (tenant.waiting.includes(entry)) await this.#wait(tenant, entry, promise);
-    return this.#place(tenant, units);
+    return this.#reserve(tenant, units);
   }
 
   async run<T>(tenantId: string, units: number, work: () => Promise<T>): Promise<T> {
-    const place = await this.enter(tenantId, units);
+    const slot = await this.enter(tenantId, units);
     try {
       return await work();
     } finally {
-      place.leave();
+      slot.leave();
     }
   }
 
@@ -95,7 +95,7 @@ export class FairQueue {
     await turn.finally(() => clearTimeout(timer));
   }
 
-  #place(tenant: Tenant, reserved: number): Place {
+  #reserve(tenant: Tenant, reserved: number): Slot {
     let units = reserved;
     return {
       add: (more) => {

@@ -13,8 +13,8 @@ function createShare(processors = 4) {
     let settings: ShareSettings | undefined;
     const done = share.run(
       tenant,
-      (given) => {
-        settings = given;
+      (options) => {
+        settings = options;
         return end.promise;
       },
       isBackground,

@@ -146,9 +146,9 @@ export class FairShare {
     const elapsed = now - this.#at;
     if (elapsed <= 0) return now;
     this.#at = now;
-    const kept = 0.5 ** (elapsed / HALF_LIFE_MS);
+    const decay = 0.5 ** (elapsed / HALF_LIFE_MS);
     for (const [id, tenant] of this.#tenants) {
-      tenant.used *= kept;
+      tenant.used *= decay;
       if (tenant.running === 0 && now - tenant.seenAt > FORGET_MS) this.#tenants.delete(id);
     }
     for (const statement of this.#running) {

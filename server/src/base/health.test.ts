@@ -58,9 +58,9 @@ test("a check without an answer is not repeated until its connection is given up
   const { health, wait } = createHealth({ database: check });
   vi.useFakeTimers();
   const ask = async (): Promise<string | undefined> => {
-    const asked = health.ready();
+    const report = health.ready();
     await vi.advanceTimersByTimeAsync(3001);
-    return (await asked).detail;
+    return (await report).detail;
   };
   expect(await ask()).toBe("database: no answer within 3 s");
   wait(3000);

@@ -35,7 +35,7 @@ export interface HealthOptions {
   now?: () => number;
 }
 
-const LOOK_MS = 2000;
+const CHECK_MS = 2000;
 /** Probes within this interval share one result. */
 const SHARED_MS = 1000;
 const CHECK_TIMEOUT_MS = 3000;
@@ -58,8 +58,8 @@ export class Health {
   readonly #graceMs: number;
   readonly #now: () => number;
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
-  #lookedAt = -Infinity;
+  #checking: Promise<void> | undefined;
+  #checkedAt = -Infinity;
 
   constructor({ checks, log, graceMs, now = () => performance.now() }: HealthOptions) {
     this.#graceMs = graceMs;
@@ -76,18 +76,18 @@ export class Health {
   }
 
   start(): void {
-    this.#timer ??= setInterval(() => void this.#look(), LOOK_MS).unref();
-    void this.#look();
+    this.#timer ??= setInterval(() => void this.#check(), CHECK_MS).unref();
+    void this.#check();
   }
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#looking;
+    await this.#checking;
   }
 
   /** Runs all checks, or shares a result that is less than a second old. */
   async ready(): Promise<HealthReport> {
-    if (this.#now() - this.#lookedAt > SHARED_MS) await this.#look();
+    if (this.#now() - this.#checkedAt > SHARED_MS) await this.#check();
     return report(this.#parts, ({ result }) => !result.ok);
   }
 
@@ -97,10 +97,10 @@ export class Health {
     return report(this.#parts, ({ failingSince }) => failingSince !== undefined && now - failingSince > this.#graceMs);
   }
 
-  #look(): Promise<void> {
-    return (this.#looking ??= Promise.all(this.#parts.map((part) => this.#ask(part))).then(() => {
-      this.#looking = undefined;
-      this.#lookedAt = this.#now();
+  #check(): Promise<void> {
+    return (this.#checking ??= Promise.all(this.#parts.map((part) => this.#ask(part))).then(() => {
+      this.#checking = undefined;
+      this.#checkedAt = this.#now();
     }));
   }
 

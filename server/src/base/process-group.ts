@@ -17,8 +17,8 @@ export interface ProcessGroupOptions {
 
 /**
  * Part of a shell command, ahead of the actual one, that guards the process group: it waits for the end of the standard
- * input, then kills the group. This process holds the other end, so it closes when this process dies in any way: no command outlives its starter. A
- * shell gives background commands an empty input, hence the duplicate descriptor.
+ * input, then kills the group. This process holds the other end, so it closes when this process dies in any way: no
+ * command outlives its starter. A shell gives background commands an empty input, hence the duplicate descriptor.
  */
 export const GUARD = "exec 3<&0; { cat <&3; kill -9 0; } >/dev/null 2>&1 & exec 3<&-;";
 

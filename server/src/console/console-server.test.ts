@@ -17,9 +17,9 @@ writeFileSync(join(directory, "index.html"), "<title>Heddle</title>");
 writeFileSync(join(directory, "assets", "app-1a2b.js"), "export {};");
 
 let answer = (_: IncomingMessage, response: ServerResponse): void => void response.end("ok");
-const upstream = createServer((asked, response) => answer(asked, response));
-upstream.on("upgrade", (asked, socket) => {
-  socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n${asked.url}\n`);
+const upstream = createServer((request, response) => answer(request, response));
+upstream.on("upgrade", (request, socket) => {
+  socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n${request.url}\n`);
   socket.on("error", () => {});
   socket.pipe(socket);
 });
@@ -49,11 +49,11 @@ afterAll(async () => {
 /** Requests with an arbitrary Host header, which fetch does not permit. */
 function askAs(host: string, at = url, path = "/console.json"): Promise<number> {
   return new Promise((resolve, reject) => {
-    const asked = request(at + path, { headers: { host } }, (response) => {
+    const sent = request(at + path, { headers: { host } }, (response) => {
       response.resume();
       resolve(response.statusCode!);
     });
-    asked.on("error", reject).end();
+    sent.on("error", reject).end();
   });
 }
 
@@ -76,11 +76,11 @@ test("serves the application for every path, files under their names, and the co
 });
 
 test("forwards a request to a space unchanged without the prefix, and its response unchanged", async () => {
-  answer = (asked, response) => {
-    const { method, url: path, headers } = asked;
+  answer = (received, response) => {
+    const { method, url: path, headers } = received;
     let body = "";
-    asked.on("data", (chunk: Buffer) => (body += chunk.toString()));
-    asked.on("end", () => {
+    received.on("data", (chunk: Buffer) => (body += chunk.toString()));
+    received.on("end", () => {
       response.writeHead(201, { "set-cookie": ["a=1", "b=2"], "content-location": "/threads/x" });
       response.end(JSON.stringify({ method, path, body, headers }));
     });
@@ -134,8 +134,11 @@ test("an absent or unreachable space, or an unfinished build of the console, res
   const none = await fetch(`${url}/api/trace/api/v1/sessions`);
   expect([none.status, await none.json()]).toEqual([503, { detail: expect.stringContaining("trace platform") }]);
   agent = "http://127.0.0.1:1";
-  const gone = await fetch(`${url}/api/agent/ok`);
-  expect([gone.status, await gone.json()]).toEqual([502, { detail: expect.stringContaining("could not be reached") }]);
+  const unreachable = await fetch(`${url}/api/agent/ok`);
+  expect([unreachable.status, await unreachable.json()]).toEqual([
+    502,
+    { detail: expect.stringContaining("could not be reached") },
+  ]);
   agent = behind;
   files = null;
   const building = await fetch(url);

@@ -91,9 +91,9 @@ test("replicas are replaced together without failing a request", async () => {
     )[0]!;
   const each = connectionNeed(1, control.deps.settings.deploymentConnections);
   expect((await connections()).limit).toBe(2 * each);
-  const seen: Awaited<ReturnType<typeof connections>>[] = [];
+  const samples: Awaited<ReturnType<typeof connections>>[] = [];
   const watching = (async () => {
-    while (!isOver) seen.push(await connections());
+    while (!isOver) samples.push(await connections());
   })();
   const second = await deploy("second");
   await untilStatus(call, id, second, "DEPLOYED", 60_000);
@@ -101,8 +101,8 @@ test("replicas are replaced together without failing a request", async () => {
   isOver = true;
   await Promise.all([...callers, watching]);
   // two revisions at once, and one again
-  expect(Math.max(...seen.map(({ limit }) => limit))).toBe(4 * each);
-  expect(seen.filter(({ open, limit }) => open >= limit)).toEqual([]);
+  expect(Math.max(...samples.map(({ limit }) => limit))).toBe(4 * each);
+  expect(samples.filter(({ open, limit }) => open >= limit)).toEqual([]);
   await vi.waitUntil(async () => (await connections()).limit === 2 * each, { timeout: 10_000 });
   expect(answers.filter(({ status, word }) => status !== 200 || !/^(first|second)$/.test(word ?? ""))).toEqual([]);
   expect(answers.at(-1)!.word).toBe("second");

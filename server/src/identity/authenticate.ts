@@ -44,12 +44,12 @@ export interface AuthenticatorOptions {
   /** The only workspace that this server serves, if it serves one. */
   onlyWorkspace: string | null;
   /** Looks up keys where the database does not contain them. */
-  findKeys?: (wanted: KeyLookup[]) => Promise<Finding[]>;
+  findKeys?: (lookups: KeyLookup[]) => Promise<Finding[]>;
 }
 
 export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const { sql, cache, lastUsed, sessions, local, onlyWorkspace } = options;
-  const keys = new GroupCommit<KeyLookup, Finding>(options.findKeys ?? ((wanted) => findKeys(sql, wanted)), {
+  const keys = new GroupCommit<KeyLookup, Finding>(options.findKeys ?? ((lookups) => findKeys(sql, lookups)), {
     max: BATCH,
   });
 
@@ -148,8 +148,8 @@ const unnamed = (): AppError =>
 
 const ofAnotherWorkspace = (): AppError => forbidden("Forbidden: this server belongs to another workspace.");
 
-export async function findKeys(sql: Sql, wanted: KeyLookup[]): Promise<Finding[]> {
-  const rows = await selectKeyGrants(sql, wanted);
+export async function findKeys(sql: Sql, lookups: KeyLookup[]): Promise<Finding[]> {
+  const rows = await selectKeyGrants(sql, lookups);
   return rows.map(({ version, key }) => {
     if (!key) return { version, verdict: "unknown" };
     if (key.revoked_at !== null || key.user_disabled) return { version, verdict: "revoked" };

@@ -65,9 +65,13 @@ async function makeFirst(tx: Transaction, workspaceId: string | undefined, withK
 }
 
 /** Returns the workspace that this server serves. Throws when the operator named one that does not exist. */
-export async function servedWorkspace(sql: Sql, wanted: string | undefined, first: FirstStart): Promise<WorkspaceRow> {
-  if (wanted === undefined) return first.workspace;
-  const workspace = await selectWorkspace(sql, wanted);
+export async function servedWorkspace(
+  sql: Sql,
+  workspaceId: string | undefined,
+  first: FirstStart,
+): Promise<WorkspaceRow> {
+  if (workspaceId === undefined) return first.workspace;
+  const workspace = await selectWorkspace(sql, workspaceId);
   if (workspace) return workspace;
-  throw unknownWorkspace(wanted, first.workspace);
+  throw unknownWorkspace(workspaceId, first.workspace);
 }

@@ -48,19 +48,19 @@ export function toGrant(row: GrantRow, actor: Actor, keyId: string | null, expir
   if (!isMember) return { keyId, expiresAt, inWorkspace: "elsewhere", inOrganization: "elsewhere" };
 
   const rights = actor.userId === null ? rightsOfProgram(row) : rightsOfPerson(row);
-  const kept = (permissions: Permission[]): Set<Permission> =>
+  const effective = (permissions: Permission[]): Set<Permission> =>
     new Set(row.read_only ? permissions.filter(isReading) : permissions);
 
   const { workspace_id: workspaceId, plan } = row;
   const entered = workspaceId !== null && plan !== null && rights.inWorkspace !== null;
   const inWorkspace: Grant["inWorkspace"] = entered
-    ? { ...base, workspaceId, plan, permissions: kept([...rights.inOrganization, ...rights.inWorkspace!]) }
+    ? { ...base, workspaceId, plan, permissions: effective([...rights.inOrganization, ...rights.inWorkspace!]) }
     : row.names_workspace
       ? "elsewhere"
       : "unnamed";
   if (inWorkspace !== "unnamed") return { keyId, expiresAt, inWorkspace, inOrganization: inWorkspace };
   // callers may list the workspaces they can enter before they enter one
-  const permissions = kept([...rights.inOrganization, "workspaces:read"]);
+  const permissions = effective([...rights.inOrganization, "workspaces:read"]);
   // without a workspace nothing depends on a plan
   const inOrganization: Principal = { ...base, workspaceId: NO_WORKSPACE, plan: "developer", permissions };
   return { keyId, expiresAt, inWorkspace, inOrganization };

@@ -78,9 +78,9 @@ function deafServer(): { server: Authenticator; statements: () => number; sql: S
 async function lastOther(server: Authenticator, key: string, status: number): Promise<number> {
   let last = 0;
   for (const startedAt = performance.now(); last < 5000;) {
-    const asked = performance.now() - startedAt;
+    const requestedMs = performance.now() - startedAt;
     if ((await statusFor(server, key)) === status) return last;
-    last = asked;
+    last = requestedMs;
     await new Promise((done) => setTimeout(done, 5));
   }
   throw new Error(`not ${status} after five seconds`);
@@ -151,10 +151,10 @@ test("a cached key needs no statement, and unknown keys are batched and cached",
   const forged = Array.from({ length: 1000 }, () => newKey("service"));
   const all = () => Promise.all(forged.map((key) => statusFor(server, key)));
   expect(new Set(await all())).toEqual(new Set([401]));
-  const asked = statements() - before;
-  expect(asked).toBeLessThanOrEqual(6);
+  const statementsOfFirst = statements() - before;
+  expect(statementsOfFirst).toBeLessThanOrEqual(6);
   await all();
-  expect(statements() - before - asked).toBeLessThanOrEqual(2);
+  expect(statements() - before - statementsOfFirst).toBeLessThanOrEqual(2);
   // and the known key was not evicted
   before = statements();
   expect(await statusFor(server, key)).toBe(200);

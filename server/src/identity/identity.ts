@@ -55,7 +55,7 @@ export interface Identity {
   stop(): Promise<void>;
 }
 
-async function findPlace(sql: Sql, workspaceId: string) {
+async function findScope(sql: Sql, workspaceId: string) {
   const row = await selectWorkspace(sql, workspaceId);
   return row && { organizationId: row.organization_id, workspaceId: row.id, plan: row.plan };
 }
@@ -92,8 +92,8 @@ export async function openIdentity(options: IdentityOptions): Promise<Identity> 
   });
   const { organization_id: organizationId, id: workspaceId, plan } = workspace;
   const { tracingKey } = options;
-  const place = { organizationId, workspaceId, plan };
-  const authenticator = tracingKey ? withTracingKey(keys, tracingKey, place, (id) => findPlace(sql, id)) : keys;
+  const scope = { organizationId, workspaceId, plan };
+  const authenticator = tracingKey ? withTracingKey(keys, tracingKey, scope, (id) => findScope(sql, id)) : keys;
   const audit = openAuditLog(options);
   if (first.key) await recordFirstKey(audit, workspace, first.key);
   return {
@@ -143,11 +143,11 @@ export async function claimForWorkspace(
   { settings, log }: Pick<IdentityOptions, "settings" | "log">,
 ): Promise<string> {
   const { authUrl } = settings;
-  let wanted = settings.workspaceId;
-  if (wanted === undefined && authUrl !== undefined) {
-    wanted = (await openPlatform({ settings, log }, authUrl).self()).workspaceId;
+  let workspaceId = settings.workspaceId;
+  if (workspaceId === undefined && authUrl !== undefined) {
+    workspaceId = (await openPlatform({ settings, log }, authUrl).self()).workspaceId;
   }
-  return claimDatabase(database, { wanted, isRemote: authUrl !== undefined });
+  return claimDatabase(database, { workspaceId, isRemote: authUrl !== undefined });
 }
 
 function openPlatform({ settings, log }: Pick<IdentityOptions, "settings" | "log">, url: string): PlatformKeys {
@@ -180,7 +180,7 @@ async function openRemoteIdentity(options: IdentityOptions, url: string): Promis
     sessions: NO_SESSIONS,
     local: () => null,
     onlyWorkspace: own.workspaceId,
-    findKeys: (wanted) => platform.findKeys(wanted),
+    findKeys: (lookups) => platform.findKeys(lookups),
   });
   const audit = openAuditLog(options);
   return {

@@ -6,14 +6,14 @@ import { unauthorized } from "../base/errors.ts";
 import { withTracingKey, workspaceTracingKey } from "./tracing-key.ts";
 
 const KEY = "a-key-of-some-length";
-const place = { organizationId: "o", workspaceId: "w", plan: "enterprise" } as const;
+const scope = { organizationId: "o", workspaceId: "w", plan: "enterprise" } as const;
 const refusing = {
   authenticate(): Principal {
     throw unauthorized("somebody else decides");
   },
 };
 const ask = (headers: Record<string, string>) =>
-  withTracingKey(refusing, KEY, place).authenticate({
+  withTracingKey(refusing, KEY, scope).authenticate({
     headers: new Headers(headers),
     method: "POST",
     ip: "127.0.0.1",
@@ -21,7 +21,7 @@ const ask = (headers: Record<string, string>) =>
 
 test("the key authenticates Heddle itself, only for sending traces and issuing feedback links", () => {
   const principal = ask({ "x-api-key": KEY, "x-tenant-id": "another" });
-  expect(principal).toMatchObject({ ...place, actor: { kind: "system" } });
+  expect(principal).toMatchObject({ ...scope, actor: { kind: "system" } });
   const may = ALL_PERMISSIONS.filter((permission) => principal.permissions.has(permission));
   expect(may).toEqual(["runs:create", "feedback:create"]);
 });
@@ -43,7 +43,7 @@ const find = (workspaceId: string) =>
     workspaceId === OTHER ? { organizationId: "o2", workspaceId, plan: "developer" as const } : undefined,
   );
 const askWith = async (key: string) =>
-  withTracingKey(refusing, KEY, place, find).authenticate({
+  withTracingKey(refusing, KEY, scope, find).authenticate({
     headers: new Headers({ "x-api-key": key }),
     method: "POST",
     ip: "127.0.0.1",

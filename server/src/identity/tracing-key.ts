@@ -4,7 +4,7 @@ import type { Permission } from "../base/auth/permissions.ts";
 import type { Authenticator, Principal } from "../base/auth/principal.ts";
 import { unauthorized } from "../base/errors.ts";
 
-type Place = Pick<Principal, "organizationId" | "workspaceId" | "plan">;
+type WorkspaceScope = Pick<Principal, "organizationId" | "workspaceId" | "plan">;
 
 /** Permissions of a workspace's key, by purpose. */
 const PERMISSIONS = {
@@ -35,43 +35,43 @@ export function workspaceTracingKey(tracingKey: string, workspaceId: string, pur
 export function withTracingKey(
   others: Authenticator,
   tracingKey: string,
-  of: Place,
-  find: (workspaceId: string) => Promise<Place | undefined> = () => Promise.resolve(undefined),
+  of: WorkspaceScope,
+  find: (workspaceId: string) => Promise<WorkspaceScope | undefined> = () => Promise.resolve(undefined),
 ): Authenticator {
-  const known = new Map<string, { place: Place; until: number }>();
+  const known = new Map<string, { scope: WorkspaceScope; until: number }>();
 
-  async function findPlace(workspaceId: string): Promise<Place> {
+  async function findScope(workspaceId: string): Promise<WorkspaceScope> {
     const remembered = known.get(workspaceId);
-    if (remembered && remembered.until > performance.now()) return remembered.place;
-    const place = await find(workspaceId);
+    if (remembered && remembered.until > performance.now()) return remembered.scope;
+    const scope = await find(workspaceId);
     known.delete(workspaceId);
-    if (!place) throw unauthorized("This key is for a workspace that does not exist.");
-    known.set(workspaceId, { place, until: performance.now() + REMEMBER_MS });
-    return place;
+    if (!scope) throw unauthorized("This key is for a workspace that does not exist.");
+    known.set(workspaceId, { scope, until: performance.now() + REMEMBER_MS });
+    return scope;
   }
 
   return {
     authenticate(credentials) {
-      const given = credentials.headers.get("x-api-key") ?? "";
-      if (isSame(given, tracingKey)) return tracingPrincipal(of, "send");
-      const [, purpose, workspaceId] = DERIVED.exec(given) ?? [];
+      const key = credentials.headers.get("x-api-key") ?? "";
+      if (isSame(key, tracingKey)) return tracingPrincipal(of, "send");
+      const [, purpose, workspaceId] = DERIVED.exec(key) ?? [];
       if (purpose === undefined || workspaceId === undefined) return others.authenticate(credentials);
-      if (!isSame(given, workspaceTracingKey(tracingKey, workspaceId, purpose as TracingPurpose))) {
+      if (!isSame(key, workspaceTracingKey(tracingKey, workspaceId, purpose as TracingPurpose))) {
         return others.authenticate(credentials);
       }
-      return findPlace(workspaceId).then((place) => tracingPrincipal(place, purpose as TracingPurpose));
+      return findScope(workspaceId).then((scope) => tracingPrincipal(scope, purpose as TracingPurpose));
     },
   };
 }
 
-const tracingPrincipal = (place: Place, purpose: TracingPurpose): Principal => ({
+const tracingPrincipal = (scope: WorkspaceScope, purpose: TracingPurpose): Principal => ({
   actor: { kind: "system", id: "", name: "tracing of runs", userId: null },
-  ...place,
+  ...scope,
   permissions: new Set<Permission>(PERMISSIONS[purpose]),
 });
 
 /** Compares in constant time. */
-const isSame = (given: string, expected: string): boolean =>
-  given.length === expected.length && timingSafeEqual(digest(given), digest(expected));
+const isSame = (received: string, expected: string): boolean =>
+  received.length === expected.length && timingSafeEqual(digest(received), digest(expected));
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -71,9 +71,9 @@ export async function openServer(
   started.add(async () => forget());
   const http = await listenHttp(settings.host, settings.port, options, bodies);
   started.add(() => http.close());
-  const { database: given, dataDir } = settings;
-  if (typeof given === "object") return { http, log, database: given, bodies };
-  const database = await openDatabase({ dataDir, uri: given, log, settings: options });
+  const { database: configured, dataDir } = settings;
+  if (typeof configured === "object") return { http, log, database: configured, bodies };
+  const database = await openDatabase({ dataDir, uri: configured, log, settings: options });
   started.add(() => database.close());
   // a second time, because connections end before the database does
   started.add(() => http.close());

@@ -55,11 +55,11 @@ export async function startTracePlatform({
   database,
   dataDir,
   host = "127.0.0.1",
-  clickhouse: given,
+  clickhouse: configured,
   now,
 }: TracePlatformOptions): Promise<TracePlatform> {
   const sql = connect(database, { max: settings.databasePool, name: "heddle trace" });
-  let clickhouse = given;
+  let clickhouse = configured;
   let secrets: Secrets;
   let opened: OpenedBlobs | undefined;
   try {
@@ -79,7 +79,7 @@ export async function startTracePlatform({
     const atOnce = settings.traceQueries || Math.max(1, settings.clickhouseConnections - 2);
     clickhouse = clickhouse.withLimiter(new QueryLimiter({ seconds: settings.traceQuerySeconds, atOnce }));
   } catch (error) {
-    if (!given) await clickhouse?.close();
+    if (!configured) await clickhouse?.close();
     await opened?.stop();
     await sql.end({ timeout: 1 });
     throw error;
@@ -138,7 +138,7 @@ export async function startTracePlatform({
       await destinationTester.stop();
       await outbound.close();
       await opened.stop();
-      if (!given) await clickhouse.close();
+      if (!configured) await clickhouse.close();
       await sql.end({ timeout: 2 });
     },
   };

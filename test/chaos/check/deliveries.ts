@@ -60,8 +60,9 @@ function checkCrons(world: World, found: Found): number {
   for (const op of world.operations) {
     if (op.name !== "cron.create" || op.outcome !== "ok") continue;
     const runs = groupBy(rows.get(op.cron!) ?? [], ({ occurrence }) => occurrence);
-    for (const [occurrence, made] of runs)
-      if (made.length > 1) found(`cron ${op.cron}: ${occurrence} started ${made.length} runs`, { run: made[0]!.run });
+    for (const [occurrence, started] of runs)
+      if (started.length > 1)
+        found(`cron ${op.cron}: ${occurrence} started ${started.length} runs`, { run: started[0]!.run });
     const times = new Set([...runs.keys()].map((occurrence) => Date.parse(occurrence)));
     const first = Math.ceil((op.ended! + wall) / MINUTE_MS) * MINUTE_MS;
     // the last one may still be in flight
@@ -86,11 +87,11 @@ function checkKeys(world: World, found: Found): number {
   for (const [key, ops] of answers) {
     const named = new Set(ops.flatMap(({ run }) => run ?? []));
     if (named.size > 1) found(`the key ${key} was answered with ${named.size} runs: ${[...named].join(", ")}`);
-    const made = rows.get(key) ?? [];
+    const created = rows.get(key) ?? [];
     const [run] = named;
-    if (made.length > 1) found(`the key ${key} made ${made.length} runs`, { run: made[0]!.run });
-    else if (run !== undefined && made.length === 1 && made[0]!.run !== run)
-      found(`the key ${key} was answered with ${run} and made ${made[0]!.run}`, { run });
+    if (created.length > 1) found(`the key ${key} made ${created.length} runs`, { run: created[0]!.run });
+    else if (run !== undefined && created.length === 1 && created[0]!.run !== run)
+      found(`the key ${key} was answered with ${run} and made ${created[0]!.run}`, { run });
     if (run !== undefined && mayBeDeleted(index, ops[0]!.thread)) continue;
   }
   return answers.size;

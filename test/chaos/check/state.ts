@@ -47,9 +47,9 @@ function checkChain(all: CheckpointRow[], found: Found): void {
     for (const [at, row] of sorted.entries()) {
       const before = sorted[at - 1]?.id ?? null;
       if (row.parent === before) continue;
-      const place = ns === "" ? "" : ` of "${ns}"`;
+      const namespace = ns === "" ? "" : ` of "${ns}"`;
       found(
-        `checkpoint ${row.id}${place} has the parent ${row.parent}; the one before it is ${before}`,
+        `checkpoint ${row.id}${namespace} has the parent ${row.parent}; the one before it is ${before}`,
         row.run ?? undefined,
       );
     }
@@ -69,11 +69,11 @@ function checkDone(world: World, done: string[], runs: RunRow[], index: Index, f
       if (!token.startsWith("update-")) found(`the state holds ${entries[0]} of a run that there is not`);
       continue;
     }
-    const wanted = entries.map((_, at) => `${token}/${at + 1}`);
-    const inPlace = done.slice(first, first + entries.length);
-    if (JSON.stringify(wanted) !== JSON.stringify(inPlace))
+    const expected = entries.map((_, at) => `${token}/${at + 1}`);
+    const actual = done.slice(first, first + entries.length);
+    if (JSON.stringify(expected) !== JSON.stringify(actual))
       found(
-        `the state holds ${JSON.stringify(inPlace)} where ${JSON.stringify(wanted)} was to be; all: ${entries}`,
+        `the state holds ${JSON.stringify(actual)} where ${JSON.stringify(expected)} was to be; all: ${entries}`,
         run.run,
       );
     if (run.seq < last)
@@ -105,12 +105,12 @@ function checkRun(world: World, done: string[], run: RunRow, index: Index, found
 function checkUpdates(world: World, thread: string, done: string[], runs: RunRow[], found: Found): number {
   const updates = world.operations.filter((op) => op.name === "state.update" && op.thread === thread);
   for (const { token, outcome, invoked } of updates) {
-    const places = done.flatMap((entry, at) => (entry === `${token}/1` ? [at] : []));
-    if (places.length > 1 || (outcome === "ok" && places.length === 0) || (outcome === "fail" && places.length > 0))
-      found(`the state update ${token} (${outcome}) is there ${places.length} times`);
+    const indexes = done.flatMap((entry, at) => (entry === `${token}/1` ? [at] : []));
+    if (indexes.length > 1 || (outcome === "ok" && indexes.length === 0) || (outcome === "fail" && indexes.length > 0))
+      found(`the state update ${token} (${outcome}) is there ${indexes.length} times`);
     for (const run of runs) {
       const at = done.indexOf(`${run.token}/1`);
-      if (places.length === 1 && run.ended !== null && run.ended < invoked && at > places[0]!)
+      if (indexes.length === 1 && run.ended !== null && run.ended < invoked && at > indexes[0]!)
         found(
           `the state update ${token} stands before run ${run.run}, which had ended before it was asked for`,
           run.run,

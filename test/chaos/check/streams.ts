@@ -13,12 +13,12 @@ export function checkStreams(world: World): Verdict {
   const violations: Violation[] = [];
   const checked = { readers: 0, whole: 0, frames: 0, incomplete: 0, shared: 0, unkept: 0 };
   const reads = world.operations.filter((op) => op.name === "stream.read" && op.run);
-  const kept = new Map(world.streams.map((stream) => [stream.run, stream]));
+  const keptStreams = new Map(world.streams.map((stream) => [stream.run, stream]));
   for (const [run, readers] of groupBy(reads, (op) => op.run)) {
     const thread = readers[0]!.thread;
     const found = (text: string) => violations.push({ law: 3, text, run, thread });
     if (readers.length > 1) checked.shared++;
-    checked.unkept += checkAgreement(readers, kept.get(run), found);
+    checked.unkept += checkAgreement(readers, keptStreams.get(run), found);
     for (const reader of readers) {
       checked.readers++;
       checked.frames += reader.frames?.length ?? 0;
@@ -35,7 +35,7 @@ export function checkStreams(world: World): Verdict {
       }
     }
   }
-  for (const stream of kept.values()) {
+  for (const stream of keptStreams.values()) {
     const found = (text: string) =>
       violations.push({ law: 3, text, run: stream.run, thread: index.runs.get(stream.run)?.thread });
     checkKept(stream, index, found);

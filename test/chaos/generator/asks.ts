@@ -64,8 +64,9 @@ async function untilAsked(session: Session, thread: string, question: number): P
   const deadline = Date.now() + PATIENCE_MS;
   while (Date.now() < deadline && !session.isStopping) {
     const state = await session.read((client) => client.threads.getState(thread));
-    const asked = state?.tasks?.[0]?.interrupts[0] as { id?: string; value?: { question?: number } } | undefined;
-    if (asked?.id !== undefined && asked.value?.question === question) return { question, interrupt: asked.id };
+    const interrupt = state?.tasks?.[0]?.interrupts[0] as { id?: string; value?: { question?: number } } | undefined;
+    if (interrupt?.id !== undefined && interrupt.value?.question === question)
+      return { question, interrupt: interrupt.id };
     await sleep(250);
   }
   return undefined;

@@ -14,8 +14,8 @@ const State = Annotation.Root({
 /** Runs as a single node in a loop: `steps` supersteps of `pause` ms each. */
 async function work(state: typeof State.State, config: LangGraphRunnableConfig) {
   const step = state.done.length + 1;
-  const once = logged(step, async (given: typeof State.State) => {
-    await sleep(given.pause);
+  const once = logged(step, async (state: typeof State.State) => {
+    await sleep(state.pause);
     return { done: [step] };
   });
   return once(state, config);

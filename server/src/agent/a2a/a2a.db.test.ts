@@ -95,16 +95,16 @@ test("lists the assistant's tasks in pages, by context and state", async () => {
 
 test("finds tasks of a state across all pages", async () => {
   const begun = async () => (await rpc("ask", "message/send", data({ topic: "a" }))).result;
-  const [waiting, done, calledOff] = [await begun(), await begun(), await begun()];
+  const [waiting, done, cancelled] = [await begun(), await begun(), await begun()];
   const { id: taskId, contextId } = done;
   await rpc("ask", "message/send", data({ resume: true }, { taskId, contextId }));
-  await rpc("ask", "tasks/cancel", { id: calledOff.id });
+  await rpc("ask", "tasks/cancel", { id: cancelled.id });
   const found = async (status: string, task: { contextId: string }) =>
     (await rpc("ask", "tasks/list", { status, contextId: task.contextId, pageSize: 1 })).result;
   for (const [status, task] of [
     ["input-required", waiting],
     ["completed", done],
-    ["canceled", calledOff],
+    ["canceled", cancelled],
   ]) {
     expect(await found(status, task)).toMatchObject({
       totalSize: 1,

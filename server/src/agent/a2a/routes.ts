@@ -29,7 +29,7 @@ import { findTask } from "./find-task.ts";
 import { type Generation, serializeSendResult, serializeTaskResult } from "./generation.ts";
 import { agentCard, assistantParams, cardQuery, listParams, sendParams, taskParams } from "./schema.ts";
 import { type Caller, sendMessage } from "./send-message.ts";
-import { callOff, countTasks, selectTasks } from "./sql.ts";
+import { markCancelled, countTasks, selectTasks } from "./sql.ts";
 import { streamTask } from "./stream-task.ts";
 import { type History, taskState, serializeTask } from "./task.ts";
 
@@ -179,7 +179,7 @@ async function cancel(deps: AgentDeps, { id, generation, params, caller, c }: Ca
   }
   const row = await findTask(deps, caller, query.id);
   const state = taskState(row);
-  if (state === "input-required") await callOff(deps.sql, row.run_id);
+  if (state === "input-required") await markCancelled(deps.sql, row.run_id);
   else if (state === "submitted" || state === "working") {
     const ended = acceptedStream(deps, { runId: row.run_id, threadId: row.thread_id }).done.promise;
     const outcome = await deps.queue.cancel(row.thread_id, row.run_id, "interrupt", "cancelled over A2A");

@@ -14,7 +14,7 @@ export interface TaskRow {
   error: { message?: string } | null;
   input: unknown;
   /** Whether it was cancelled while it waited for an answer. */
-  called_off: boolean;
+  cancelled: boolean;
   /** Whether it is the thread's last run, so that the thread's state is its result. */
   is_last: boolean;
   updated_at: Date;
@@ -24,7 +24,7 @@ export interface TaskRow {
 
 const columns = (sql: Sql) => sql`
   coalesce(r.metadata ->> 'a2a_task_id', r.run_id::text) as task_id, r.run_id, r.thread_id, r.assistant_id, r.status,
-  r.error, r.kwargs -> 'input' as input, coalesce(r.metadata ->> 'a2a_called_off', '') = 'true' as called_off,
+  r.error, r.kwargs -> 'input' as input, coalesce(r.metadata ->> 'a2a_called_off', '') = 'true' as cancelled,
   not exists (select 1 from runs n where n.thread_id = r.thread_id and n.seq > r.seq) as is_last, r.updated_at,
   t.values, coalesce(t.interrupts, '{}') as interrupts`;
 
@@ -82,7 +82,10 @@ export async function countTasks(sql: Sql, search: TaskSearch): Promise<number> 
   return row!.n;
 }
 
-/** Marks a task as cancelled: its run ended with an interrupt, which will not be answered any more. */
-export async function callOff(sql: Sql, runId: string): Promise<void> {
+/**
+ * Marks a task as cancelled: its run ended with an interrupt, which will not be answered any more. The key is stored
+ * and visible to clients in the run's metadata, so it keeps its name.
+ */
+export async function markCancelled(sql: Sql, runId: string): Promise<void> {
   await sql`update runs set metadata = metadata || '{"a2a_called_off": true}' where run_id = ${runId}`;
 }

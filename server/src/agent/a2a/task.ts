@@ -24,7 +24,7 @@ export interface Interrupt {
 }
 
 export function openInterrupts(row: TaskRow): Interrupt[] {
-  if (!row.is_last || row.called_off) return [];
+  if (!row.is_last || row.cancelled) return [];
   return Object.values(row.interrupts)
     .flat()
     .flatMap(({ id, value }) => (id === undefined ? [] : [{ id, value }]));
@@ -37,7 +37,7 @@ export function taskState(row: TaskRow): TaskState {
     case "running":
       return "working";
     case "success":
-      if (row.called_off) return "canceled";
+      if (row.cancelled) return "canceled";
       return openInterrupts(row).length > 0 ? "input-required" : "completed";
     case "interrupted":
       return "canceled";

@@ -35,17 +35,17 @@ test("each declared graph has a default assistant, seeded by LANGGRAPH_CONFIG, w
 
 test("returns an assistant as it was sent, config null too, with its first version", async () => {
   const sent = { name: "A", description: "d", metadata: { a: 1 }, context: { k: 1 } };
-  const made = await create({ ...sent, config: { tags: ["t"], recursion_limit: 7, own: true } });
-  expect(made).toMatchObject({
+  const created = await create({ ...sent, config: { tags: ["t"], recursion_limit: 7, own: true } });
+  expect(created).toMatchObject({
     ...sent,
     graph_id: "trail",
     version: 1,
     config: { tags: ["t"], recursion_limit: 7, own: true },
   });
-  expect(new Date(made.created_at).getTime()).toBeGreaterThan(Date.now() - 60_000);
-  expect((await call("GET", `/assistants/${made.assistant_id}`)).json).toEqual(made);
-  expect((await call("POST", `/assistants/${made.assistant_id}/versions`, {})).json).toEqual([
-    Object.fromEntries(Object.entries(made).filter(([key]) => key !== "updated_at")),
+  expect(new Date(created.created_at).getTime()).toBeGreaterThan(Date.now() - 60_000);
+  expect((await call("GET", `/assistants/${created.assistant_id}`)).json).toEqual(created);
+  expect((await call("POST", `/assistants/${created.assistant_id}/versions`, {})).json).toEqual([
+    Object.fromEntries(Object.entries(created).filter(([key]) => key !== "updated_at")),
   ]);
 
   const bare = await create({ config: null });
@@ -59,13 +59,13 @@ test("rejects a duplicate id, or returns the existing assistant", async () => {
   const { assistant_id } = await create({ name: "first" });
   const again = await call("POST", "/assistants", { graph_id: "trail", assistant_id, name: "second" });
   expect([again.status, again.text]).toEqual([409, "Assistant already exists"]);
-  const kept = await call("POST", "/assistants", {
+  const existing = await call("POST", "/assistants", {
     graph_id: "trail",
     assistant_id,
     name: "second",
     if_exists: "do_nothing",
   });
-  expect([kept.status, kept.json.name]).toEqual([200, "first"]);
+  expect([existing.status, existing.json.name]).toEqual([200, "first"]);
 });
 
 test("rejects invalid requests with a 4xx status", async () => {
@@ -185,8 +185,8 @@ test("deleting an assistant ends its runs and keeps their threads by default", a
   const { json: run } = await call("POST", `/threads/${thread.thread_id}/runs`, { assistant_id, input: {} });
   const later = { assistant_id, input: {}, after_seconds: 600 };
   await call("POST", `/threads/${thread.thread_id}/runs`, later);
-  const gone = await call("DELETE", `/assistants/${assistant_id}`);
-  expect([gone.status, gone.json]).toEqual([200, [assistant_id]]);
+  const deleted = await call("DELETE", `/assistants/${assistant_id}`);
+  expect([deleted.status, deleted.json]).toEqual([200, [assistant_id]]);
   expect((await call("GET", `/assistants/${assistant_id}`)).status).toBe(404);
   expect((await call("GET", `/threads/${thread.thread_id}/runs/${run.run_id}`)).status).toBe(404);
   expect((await call("GET", `/threads/${thread.thread_id}`)).json.status).not.toBe("busy");

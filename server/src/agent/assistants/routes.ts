@@ -19,8 +19,8 @@ const AUTH_FIELDS = ["graph_id", "config", "context", "metadata", "name", "descr
 
 export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
-  const resolveId = (given: string): string => {
-    const id = resolveAssistantId(deps.project, given);
+  const resolveId = (idOrGraph: string): string => {
+    const id = resolveAssistantId(deps.project, idOrGraph);
     if (id === undefined) throw notFound("Assistant not found");
     return id;
   };
@@ -28,8 +28,8 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
     if (request === undefined) throw notFound("Assistant not found");
     return request;
   };
-  const findRow = async (given: string) => {
-    const row = found(await rows.selectAssistantRow(sql, resolveId(given)));
+  const findRow = async (idOrGraph: string) => {
+    const row = found(await rows.selectAssistantRow(sql, resolveId(idOrGraph)));
     return { graph_id: row.graph_id, config: row.config ?? {} };
   };
 

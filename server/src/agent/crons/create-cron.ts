@@ -114,12 +114,12 @@ export async function patchCron(deps: AgentDeps, id: string, body: CronPatch, ca
   return wire;
 }
 
-async function usableAssistant(deps: AgentDeps, given: string, principal: Principal): Promise<string> {
-  const id = resolveAssistantId(deps.project, given);
-  if (id === undefined || !(await mayUseAssistant(deps, principal, id))) throw unknownAssistant(given);
-  if (given in deps.project.graphs) deps.hosts.checkGraph(given);
+async function usableAssistant(deps: AgentDeps, idOrGraph: string, principal: Principal): Promise<string> {
+  const id = resolveAssistantId(deps.project, idOrGraph);
+  if (id === undefined || !(await mayUseAssistant(deps, principal, id))) throw unknownAssistant(idOrGraph);
+  if (idOrGraph in deps.project.graphs) deps.hosts.checkGraph(idOrGraph);
   const found = await deps.sql`select 1 from assistants where assistant_id = ${id}`;
-  if (found.length === 0) throw unknownAssistant(given);
+  if (found.length === 0) throw unknownAssistant(idOrGraph);
   return id;
 }
 

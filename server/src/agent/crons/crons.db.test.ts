@@ -179,12 +179,12 @@ test("a due cron starts a run on a temporary thread and calls the webhook", asyn
 test("keep preserves the thread, a disabled cron starts nothing, and a thread's cron uses that thread", async () => {
   const keep = await create({ on_run_completed: "keep" });
   await makeDue(keep.cron_id);
-  const [kept] = await waitFor(async () => {
+  const [keptRun] = await waitFor(async () => {
     const runs = await selectCronRuns(keep.cron_id);
     expect(runs[0]?.status).toBe("success");
     return runs;
   });
-  expect((await call("GET", `/threads/${kept!.thread_id}`)).json.values).toMatchObject({ topic: "x" });
+  expect((await call("GET", `/threads/${keptRun!.thread_id}`)).json.values).toMatchObject({ topic: "x" });
 
   const disabled = await create({ enabled: false });
   await makeDue(disabled.cron_id);

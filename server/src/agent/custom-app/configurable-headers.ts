@@ -8,10 +8,10 @@ const NEVER = new Set(["x-api-key", "x-tenant-id", "x-service-key", "x-heddle-cs
  * included.
  */
 export function configurableHeaders(headers: Headers, rules: HeaderRules | undefined): Record<string, string> {
-  const wanted = chosenHeaders(rules, (name) => name.startsWith("x-") || name === "user-agent");
+  const isChosen = chosenHeaders(rules, (name) => name.startsWith("x-") || name === "user-agent");
   const chosen: Record<string, string> = {};
   headers.forEach((value, name) => {
-    if (!NEVER.has(name) && wanted(name)) chosen[name] = value;
+    if (!NEVER.has(name) && isChosen(name)) chosen[name] = value;
   });
   return chosen;
 }

@@ -8,13 +8,13 @@ const NEVER = new Set(["authorization", "cookie", "x-api-key", "x-service-key"])
 
 /** `http.logging_headers`: logs each request at level info, with the selected headers. */
 export function logRequests(log: Log, rules: HeaderRules): MiddlewareHandler {
-  const wanted = chosenHeaders(rules, () => false);
+  const isChosen = chosenHeaders(rules, () => false);
   return async (c, next) => {
     const started = performance.now();
     await next();
     const headers: Record<string, string> = {};
     c.req.raw.headers.forEach((value, name) => {
-      if (!NEVER.has(name) && wanted(name)) headers[name] = value;
+      if (!NEVER.has(name) && isChosen(name)) headers[name] = value;
     });
     const { method, path } = c.req;
     log.info({ method, path, status: c.res.status, ms: Math.round(performance.now() - started), headers }, "request");

@@ -100,10 +100,10 @@ function toUser(returned: unknown): AuthUser {
   if (typeof returned === "string") {
     return { identity: returned, display_name: returned, is_authenticated: true, permissions: [] };
   }
-  const given = returned as Partial<AuthUser> | null | undefined;
-  if (given === null || typeof given !== "object" || typeof given.identity !== "string") {
+  const user = returned as Partial<AuthUser> | null | undefined;
+  if (user === null || typeof user !== "object" || typeof user.identity !== "string") {
     throw new Error("the project's authenticate returned neither a string nor an object with an identity");
   }
-  const { identity, permissions = [], is_authenticated = true, display_name = identity } = given;
-  return { ...given, identity, permissions, is_authenticated, display_name };
+  const { identity, permissions = [], is_authenticated = true, display_name = identity } = user;
+  return { ...user, identity, permissions, is_authenticated, display_name };
 }

@@ -10,11 +10,11 @@ export const ALL: readonly AccessCondition[] = [];
 
 /** @throws Error for an invalid filter: 500, because it is the project's mistake */
 export function toConditions(result: object): AccessCondition[] {
-  return Object.entries(result).flatMap(([key, wanted]) => {
-    if (isScalar(wanted)) return [{ key, op: "$eq" as const, operand: wanted }];
-    const operators = wanted !== null && typeof wanted === "object" ? Object.entries(wanted) : [];
+  return Object.entries(result).flatMap(([key, condition]) => {
+    if (isScalar(condition)) return [{ key, op: "$eq" as const, operand: condition }];
+    const operators = condition !== null && typeof condition === "object" ? Object.entries(condition) : [];
     if (operators.length === 0)
-      throw new Error(`the filter's "${key}" has the invalid value ${JSON.stringify(wanted)}`);
+      throw new Error(`the filter's "${key}" has the invalid value ${JSON.stringify(condition)}`);
     return operators.map(([op, operand]) => {
       if (op === "$eq" && isScalar(operand)) return { key, op, operand };
       if (op === "$contains" && isScalar(operand)) return { key, op, operand: [operand] };

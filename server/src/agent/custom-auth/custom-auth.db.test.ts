@@ -118,8 +118,8 @@ test("only the user who started a stateless run can read its result", async () =
   expect((await ben("GET", `/runs/${runId}/join`)).status).toBe(404);
   expect((await ben("GET", `/runs/${runId}/stream`)).text).toContain("404: Thread not found");
   expect((await anna("GET", `/runs/${runId}/join`)).json).toEqual(done.json);
-  const kept = await anna("POST", "/runs/wait", { ...HELLO, on_completion: "keep" });
-  expect(parseReply(kept.json)["id"]).toBe("anna");
+  const reply = await anna("POST", "/runs/wait", { ...HELLO, on_completion: "keep" });
+  expect(parseReply(reply.json)["id"]).toBe("anna");
   const [thread] = (await anna("POST", "/threads/search", { status: "idle", limit: 1 })).json;
   expect(thread.metadata.owner).toBe("anna");
 });
@@ -215,15 +215,15 @@ test("a handler that makes the value invalid causes a 500, and nothing is stored
 
 test("asks the most specific handler: event, resource, action of all, all", async () => {
   const { callbacks } = agent.deps.access.handlers!;
-  const asked: string[] = [];
+  const calls: string[] = [];
   const before = { ...callbacks };
   const order = ["threads:read", "threads", "*:read", "*"];
-  for (const name of order) callbacks[name] = ({ event }) => void asked.push(`${name} for ${event}`);
+  for (const name of order) callbacks[name] = ({ event }) => void calls.push(`${name} for ${event}`);
   for (const name of order) {
     await anna("GET", `/threads/${crypto.randomUUID()}`);
     delete callbacks[name];
   }
-  expect(asked).toEqual(order.map((name) => `${name} for threads:read`));
+  expect(calls).toEqual(order.map((name) => `${name} for threads:read`));
   Object.assign(callbacks, before);
 });
 
@@ -264,20 +264,20 @@ test("filters by containment, by several keys, and by values that are not text",
   const { json: thread } = await admin("POST", "/threads", {
     metadata: { members: ["anna", "ben"], level: 3, open: true, note: "anna" },
   });
-  const seen = async (filter: object) => {
+  const readStatus = async (filter: object) => {
     callbacks["threads:read"] = () => filter;
     return (await anna("GET", `/threads/${thread.thread_id}`)).status;
   };
-  expect(await seen({ members: { $contains: "anna" } })).toBe(200);
-  expect(await seen({ members: { $contains: ["ben", "anna"] } })).toBe(200);
-  expect(await seen({ members: { $contains: ["anna", "carl"] } })).toBe(404);
-  expect(await seen({ note: { $contains: "anna" } })).toBe(404);
-  expect(await seen({ members: "anna" })).toBe(404);
-  expect(await seen({ level: 3, open: true })).toBe(200);
-  expect(await seen({ level: "3" })).toBe(404);
-  expect(await seen({ level: 3, missing: "x" })).toBe(404);
-  expect(await seen({ level: { $gt: 1 } })).toBe(500);
-  expect(await seen([])).toBe(500);
+  expect(await readStatus({ members: { $contains: "anna" } })).toBe(200);
+  expect(await readStatus({ members: { $contains: ["ben", "anna"] } })).toBe(200);
+  expect(await readStatus({ members: { $contains: ["anna", "carl"] } })).toBe(404);
+  expect(await readStatus({ note: { $contains: "anna" } })).toBe(404);
+  expect(await readStatus({ members: "anna" })).toBe(404);
+  expect(await readStatus({ level: 3, open: true })).toBe(200);
+  expect(await readStatus({ level: "3" })).toBe(404);
+  expect(await readStatus({ level: 3, missing: "x" })).toBe(404);
+  expect(await readStatus({ level: { $gt: 1 } })).toBe(500);
+  expect(await readStatus([])).toBe(500);
   if (before) callbacks["threads:read"] = before;
   else delete callbacks["threads:read"];
 });

@@ -54,10 +54,10 @@ export function guardRoutes(deps: Deps, routes: GuardedRoute[]): GuardedRoute[] 
 /** @returns the request as the rule leaves it, or the response */
 async function applyRule(deps: Deps, route: Route, rule: AuthRule, input: Input): Promise<Input | Response> {
   const from = route.body ? "body" : "query";
-  const given = input[from] ?? {};
+  const fields = input[from] ?? {};
   const value: Fields = {};
   for (const name of rule.params ?? []) value[name] = input.params[name];
-  for (const [shown, field] of pairs(rule)) value[shown] = given[field];
+  for (const [shown, field] of pairs(rule)) value[shown] = fields[field];
   // handlers write into it without checking that it exists
   if ("metadata" in value) value["metadata"] ??= {};
   if (rule.newId) value[rule.newId] ??= uuid7();
@@ -71,7 +71,7 @@ async function applyRule(deps: Deps, route: Route, rule: AuthRule, input: Input)
   }
   const changed = Object.fromEntries(pairs(rule).map(([shown, field]) => [field, value[shown]]));
   const guarded = { ...input, principal: { ...input.principal, sees } };
-  return rule.fields ? { ...guarded, [from]: { ...given, ...recheck(route, changed) } } : guarded;
+  return rule.fields ? { ...guarded, [from]: { ...fields, ...recheck(route, changed) } } : guarded;
 }
 
 const pairs = ({ fields = [] }: AuthRule) =>

@@ -10,9 +10,9 @@ export async function permittedThreads(
   ids: string[],
 ): Promise<string[]> {
   if (!access.isOn || principal === null) return ids;
-  const wanted = [];
+  const requestedThreads = [];
   for (const id of new Set(ids)) {
-    wanted.push({ thread_id: id, conditions: await access.ask(principal, event, { thread_id: id }) });
+    requestedThreads.push({ thread_id: id, conditions: await access.ask(principal, event, { thread_id: id }) });
   }
-  return selectPermittedThreads(sql, wanted);
+  return selectPermittedThreads(sql, requestedThreads);
 }

@@ -13,11 +13,11 @@ export async function isThreadPermitted(sql: Sql, id: string, conditions: Condit
 /** Filters threads, each by its own conditions. */
 export async function selectPermittedThreads(
   sql: Sql,
-  wanted: { thread_id: string; conditions: Conditions }[],
+  threads: { thread_id: string; conditions: Conditions }[],
 ): Promise<string[]> {
   const rows = await sql<{ thread_id: string }[]>`
     select t.thread_id
-    from json_to_recordset(${JSON.stringify(wanted)}::text::json) as w(thread_id uuid, conditions jsonb)
+    from json_to_recordset(${JSON.stringify(threads)}::text::json) as w(thread_id uuid, conditions jsonb)
     join threads t on t.thread_id = w.thread_id and access_permits(t.metadata, w.conditions)`;
   return rows.map((row) => row.thread_id);
 }

@@ -8,13 +8,13 @@ import { issueFeedbackLinks } from "./issue-links.ts";
 
 const RUN = "0195f0d0-0000-7000-8000-000000000001";
 let answer: { status: number; text: string };
-const asked: { url: string; key: string | undefined; body: unknown }[] = [];
+const requests: { url: string; key: string | undefined; body: unknown }[] = [];
 // a foreign platform
 const platform = createServer((request, response) => {
   let text = "";
   request.on("data", (chunk: Buffer) => (text += chunk.toString()));
   request.on("end", () => {
-    asked.push({ url: request.url!, key: request.headers["x-api-key"] as string, body: JSON.parse(text) });
+    requests.push({ url: request.url!, key: request.headers["x-api-key"] as string, body: JSON.parse(text) });
     response.statusCode = answer.status;
     response.end(answer.text);
   });
@@ -42,7 +42,7 @@ test("requests all keys in one call, in the format of LangSmith's API", async ()
   answer = { status: 200, text: JSON.stringify(tokens) };
   expect(await issue()).toEqual({ a: "https://t/a", b: "https://t/b" });
   const expires_in = { days: 0, hours: 1, minutes: 30 };
-  expect(asked.at(-1)).toEqual({
+  expect(requests.at(-1)).toEqual({
     url: "/feedback/tokens",
     key: "k",
     body: ["a", "b"].map((feedback_key) => ({ run_id: RUN, feedback_key, expires_in })),

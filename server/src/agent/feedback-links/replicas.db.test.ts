@@ -69,6 +69,6 @@ test("a stream whose writer died before the links ends with them, once", async (
   await db.sql`insert into run_stream_segments (run_id, first, frames) values (${runId}, 0, ${frames})`;
   const [stream] = await selectUnendedStreams(db.sql, runId);
   for (let i = 0; i < 2; i++) await endKeptStream(db.sql, stream!);
-  const kept = (await selectSegments(db.sql, runId, 0)).map((segment) => segment.frames).join("");
-  expect(splitFrames(Buffer.from(kept)).map(({ name }) => name)).toEqual(["metadata", "incomplete", "feedback"]);
+  const keptFrames = (await selectSegments(db.sql, runId, 0)).map((segment) => segment.frames).join("");
+  expect(splitFrames(Buffer.from(keptFrames)).map(({ name }) => name)).toEqual(["metadata", "incomplete", "feedback"]);
 });

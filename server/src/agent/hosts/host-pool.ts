@@ -205,7 +205,7 @@ export class HostPool {
     this.#stopping = true;
     clearInterval(this.#timer);
     if (this.traces) await Promise.all(this.all.map((host) => host.flushTraces(FLUSH_MS)));
-    const gone = [...this.#hosts].map(
+    const exits = [...this.#hosts].map(
       (host) =>
         new Promise<void>((resolve) => {
           const check = setInterval(() => {
@@ -216,7 +216,7 @@ export class HostPool {
           host.kill("the server stopped");
         }),
     );
-    await Promise.all(gone);
+    await Promise.all(exits);
   }
 
   /** The least busy of the `count` busiest, so that one host stays idle. */

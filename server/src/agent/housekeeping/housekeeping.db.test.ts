@@ -21,7 +21,7 @@ const checkpoints = async (id: string) => (await sql`select 1 from checkpoints w
 /** Makes the threads' last activity two hours old. */
 const age = (...ids: string[]) => sql`
   update threads set updated_at = now() - interval '2 hours' where thread_id = any(${ids}::uuid[])`;
-const gone = async (id: string) => (await call("GET", `/threads/${id}`)).status === 404;
+const isDeleted = async (id: string) => (await call("GET", `/threads/${id}`)).status === 404;
 
 test("stores a thread's time to live, returns it on request, and changes it", async () => {
   const id = await create({ ttl: 5 });
@@ -43,29 +43,29 @@ test("stores a thread's time to live, returns it on request, and changes it", as
 
 test("threads created without one get the project's time to live, also those that runs create", async () => {
   expect(await readTtl(await create())).toMatchObject({ strategy: "keep_latest", ttl: 60 });
-  const made = crypto.randomUUID();
-  await run(made, { if_not_exists: "create" });
-  await expect.poll(() => readTtl(made)).toMatchObject({ strategy: "keep_latest", ttl: 60 });
+  const createdByRun = crypto.randomUUID();
+  await run(createdByRun, { if_not_exists: "create" });
+  await expect.poll(() => readTtl(createdByRun)).toMatchObject({ strategy: "keep_latest", ttl: 60 });
 });
 
 test("ttl null keeps the thread, regardless of the project's default, until it is given one", async () => {
-  const made = await create({ ttl: null });
+  const withoutTtl = await create({ ttl: null });
   const changed = await create({ ttl: { ttl: 60, strategy: "delete" } });
   await call("PATCH", `/threads/${changed}`, { ttl: null });
   const untouched = await create({ ttl: { ttl: 60, strategy: "delete" } });
-  await run(made);
-  for (const id of [made, changed]) expect(await readTtl(id)).toBeNull();
-  await age(made, changed, untouched);
+  await run(withoutTtl);
+  for (const id of [withoutTtl, changed]) expect(await readTtl(id)).toBeNull();
+  await age(withoutTtl, changed, untouched);
   // the sweep that deletes this thread has examined all of them, after applying the default
-  await expect.poll(() => gone(untouched)).toBe(true);
-  for (const id of [made, changed]) {
-    expect(await gone(id)).toBe(false);
+  await expect.poll(() => isDeleted(untouched)).toBe(true);
+  for (const id of [withoutTtl, changed]) {
+    expect(await isDeleted(id)).toBe(false);
     expect(await readTtl(id)).toBeNull();
   }
-  expect(await checkpoints(made)).toBeGreaterThan(1);
-  await call("PATCH", `/threads/${made}`, { ttl: 60 });
-  await age(made);
-  await expect.poll(() => gone(made)).toBe(true);
+  expect(await checkpoints(withoutTtl)).toBeGreaterThan(1);
+  await call("PATCH", `/threads/${withoutTtl}`, { ttl: 60 });
+  await age(withoutTtl);
+  await expect.poll(() => isDeleted(withoutTtl)).toBe(true);
 });
 
 test("strategy delete removes a thread with all its data, but not a busy thread", async () => {
@@ -73,11 +73,11 @@ test("strategy delete removes a thread with all its data, but not a busy thread"
   for (const id of [old, young]) await run(id);
   await call("POST", `/threads/${busy}/runs`, { assistant_id: "slow", input: {} });
   await age(old, busy);
-  await expect.poll(() => gone(old)).toBe(true);
+  await expect.poll(() => isDeleted(old)).toBe(true);
   expect(await checkpoints(old)).toBe(0);
   expect(await sql`select 1 from checkpoint_blobs where thread_id = ${old}`).toHaveLength(0);
-  expect(await gone(busy)).toBe(false);
-  expect(await gone(young)).toBe(false);
+  expect(await isDeleted(busy)).toBe(false);
+  expect(await isDeleted(young)).toBe(false);
   await call("DELETE", `/threads/${busy}`);
 });
 
@@ -104,8 +104,8 @@ test("sweeps expired items", async () => {
 });
 
 test("one server per interval does a sweep, and a shorter interval applies at once", async () => {
-  const taken = await Promise.all(Array.from({ length: 10 }, () => takeSweep(sql, "test", 3600)));
-  expect(taken.filter(Boolean)).toHaveLength(1);
+  const claims = await Promise.all(Array.from({ length: 10 }, () => takeSweep(sql, "test", 3600)));
+  expect(claims.filter(Boolean)).toHaveLength(1);
   expect(await takeSweep(sql, "test", 3600)).toBe(false);
   expect(await takeSweep(sql, "test", 60)).toBe(true);
   expect(await takeSweep(sql, "test", 60)).toBe(false);
@@ -132,20 +132,20 @@ test("several servers sweep one database without errors", async () => {
 test("threads from before the first default stay, and a locked thread gets the default later", async () => {
   const { sql: other } = await testDatabase();
   const insert = (id: string) => other`insert into threads (thread_id) values (${id})`;
-  const [before, after, held] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
+  const [before, after, locked] = [crypto.randomUUID(), crypto.randomUUID(), crypto.randomUUID()];
   await insert(before);
   await setThreadTtlDefault(other, { strategy: "delete", minutes: 10 });
   await insert(after);
-  await insert(held);
+  await insert(locked);
   await other.begin(async (tx) => {
-    await tx`select 1 from threads where thread_id = ${held} for update`;
+    await tx`select 1 from threads where thread_id = ${locked} for update`;
     expect(await stampThreads(other)).toBe(1);
   });
   const stamped = () => other`select thread_id from threads where ttl_minutes = 10 order by thread_id`;
   expect(await stamped()).toEqual([{ thread_id: after }]);
   expect(await stampThreads(other)).toBe(1);
   expect(await stampThreads(other)).toBe(0);
-  expect((await stamped()).map((row) => row["thread_id"])).toEqual([after, held].sort());
+  expect((await stamped()).map((row) => row["thread_id"])).toEqual([after, locked].sort());
   await setThreadTtlDefault(other, null);
   await insert(crypto.randomUUID());
   expect(await stampThreads(other)).toBe(0);

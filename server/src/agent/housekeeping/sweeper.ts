@@ -16,7 +16,7 @@ import { defaultTtl } from "../threads/default-ttl.ts";
 import { expireThread, selectExpiredThreads, setThreadTtlDefault, stampThreads, takeSweep } from "./sql.ts";
 
 /** Longest pause between two polls. */
-const LOOK_MS = 20_000;
+const POLL_MS = 20_000;
 const BATCH = 1000;
 
 export interface SweeperOptions {
@@ -36,7 +36,7 @@ export class Sweeper {
   constructor(options: SweeperOptions) {
     this.#o = options;
     const failing = "the sweeps failed";
-    this.#poller = new Poller({ pass: () => this.#sweep(), everyMs: LOOK_MS, log: options.log, failing });
+    this.#poller = new Poller({ pass: () => this.#sweep(), everyMs: POLL_MS, log: options.log, failing });
   }
 
   /** Applies the project's settings; called again after a reload. */
@@ -76,7 +76,7 @@ export class Sweeper {
       }
     }
     const shortest = Math.min(...tasks.map(([, minutes]) => minutes));
-    return Math.min(LOOK_MS, Math.max(shortest * 60_000, 100));
+    return Math.min(POLL_MS, Math.max(shortest * 60_000, 100));
   }
 
   #failure(name: string): RepeatedFailure {

@@ -151,8 +151,8 @@ test("an expired key is free, and swept", async () => {
 test("without a trace platform, rejects a run with feedback_keys and leaves its key free", async () => {
   const id = await newThread();
   const key = unique();
-  const asked = await post(`/threads/${id}/runs`, trail("a", { feedback_keys: ["thumbs"] }), key);
-  expect([asked.status, asked.text]).toEqual([422, expect.stringContaining("no trace platform")]);
+  const rejected = await post(`/threads/${id}/runs`, trail("a", { feedback_keys: ["thumbs"] }), key);
+  expect([rejected.status, rejected.text]).toEqual([422, expect.stringContaining("no trace platform")]);
   expect(await listRuns(id)).toHaveLength(0);
   expect((await post(`/threads/${id}/runs`, trail("a", { feedback_keys: [] }), key)).status).toBe(200);
 });

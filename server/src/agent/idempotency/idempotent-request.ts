@@ -41,16 +41,16 @@ export function readOnce(
   operation: string,
   body: unknown,
 ): IdempotentRequest | undefined {
-  const given = headers.get("idempotency-key");
-  if (given === null) return undefined;
-  if (!key.safeParse(given).success) {
+  const header = headers.get("idempotency-key");
+  if (header === null) return undefined;
+  if (!key.safeParse(header).success) {
     throw unprocessable("Idempotency-Key must be 1 to 255 characters of printable ASCII.");
   }
   const { actor, workspaceId } = principal;
   const fingerprint = createHash("sha256")
     .update(`${operation}\n${canonical(body)}`)
     .digest("base64url");
-  return { scope: `${workspaceId}/${actor.kind}/${actor.id}`, key: given, part: 0, fingerprint };
+  return { scope: `${workspaceId}/${actor.kind}/${actor.id}`, key: header, part: 0, fingerprint };
 }
 
 /** Serializes with sorted keys, so that the order of an object's keys makes no difference. */

@@ -49,11 +49,11 @@ export async function releaseKey(sql: Sql, { scope, key, part }: KeyPart, runId:
 
 /** @returns the number of deleted keys, at most `limit`. Index idempotency_keys_by_age */
 export async function deleteOldKeys(sql: Sql, hours: number, limit: number): Promise<number> {
-  const gone = await sql`
+  const deleted = await sql`
     delete from idempotency_keys k using (
       select scope, key, part from idempotency_keys where created_at < now() - make_interval(secs => ${hours * 3600})
       order by created_at limit ${limit} for update skip locked
     ) old where k.scope = old.scope and k.key = old.key and k.part = old.part
     returning 1`;
-  return gone.length;
+  return deleted.length;
 }

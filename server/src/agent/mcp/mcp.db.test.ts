@@ -8,27 +8,27 @@ const rpc = async (method: string, params?: object) =>
   (await call("POST", "/mcp", { jsonrpc: "2.0", id: 1, method, params }, BOTH)).json;
 
 test("negotiates the client's version when it is known, else the newest", async () => {
-  for (const [asked, given] of [
+  for (const [requested, negotiated] of [
     ["2024-11-05", "2024-11-05"],
     ["2025-06-18", "2025-06-18"],
     ["1999-01-01", "2025-11-25"],
   ]) {
-    expect(await rpc("initialize", { protocolVersion: asked })).toMatchObject({
+    expect(await rpc("initialize", { protocolVersion: requested })).toMatchObject({
       jsonrpc: "2.0",
       id: 1,
-      result: { protocolVersion: given, serverInfo: { name: "heddle" }, capabilities: { tools: {} } },
+      result: { protocolVersion: negotiated, serverInfo: { name: "heddle" }, capabilities: { tools: {} } },
     });
   }
 });
 
 test("each assistant is a tool with a unique name, even when its graph does not load", async () => {
-  const made: { assistant_id: string }[] = [];
+  const created: { assistant_id: string }[] = [];
   for (const name of ["trail", "Écrit à la main", "same", "same"]) {
-    made.push((await call("POST", "/assistants", { graph_id: "trail", name, description: `about ${name}` })).json);
+    created.push((await call("POST", "/assistants", { graph_id: "trail", name, description: `about ${name}` })).json);
   }
   const { tools } = (await rpc("tools/list")).result;
   const names = tools.map(({ name }: { name: string }) => name);
-  const ending = (i: number) => made[i]!.assistant_id.slice(-12);
+  const ending = (i: number) => created[i]!.assistant_id.slice(-12);
   expect(names.slice(-4)).toEqual([`trail_${ending(0)}`, "_crit_la_main", "same", `same_${ending(3)}`]);
   expect(new Set(names).size).toBe(names.length);
   expect(tools.find(({ name }: { name: string }) => name === "trail")).toMatchObject({

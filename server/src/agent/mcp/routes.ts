@@ -40,8 +40,8 @@ export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
   async function call({ id, method, params }: RpcRequest, caller: Caller): Promise<Response> {
     switch (method) {
       case "initialize": {
-        const { protocolVersion: asked } = rpcParams(initializeParams, params);
-        const protocolVersion = VERSIONS.includes(asked) ? asked : VERSIONS[0];
+        const { protocolVersion: requestedVersion } = rpcParams(initializeParams, params);
+        const protocolVersion = VERSIONS.includes(requestedVersion) ? requestedVersion : VERSIONS[0];
         const serverInfo = { name: "heddle", version };
         return rawJson(rpcResult(id, { protocolVersion, capabilities: { tools: {} }, serverInfo }));
       }

@@ -83,10 +83,10 @@ function readWebhooks(config: ProjectConfig, env: Record<string, string | undefi
   }
 }
 
-function nodeVersionWarnings(wanted: string | number | undefined): string[] {
+function nodeVersionWarnings(version: string | number | undefined): string[] {
   const major = process.versions.node.split(".")[0]!;
-  if (wanted === undefined || String(wanted) === major) return [];
-  return [`The project requires Node ${wanted}, but this is Node ${process.versions.node}.`];
+  if (version === undefined || String(version) === major) return [];
+  return [`The project requires Node ${version}, but this is Node ${process.versions.node}.`];
 }
 
 /** Reads `env`: a file in dotenv format, a map, or names passed on from the environment. */

@@ -34,9 +34,9 @@ export function channelMethod(channel: string): string {
 }
 
 export function matches(filter: EventFilter, { channel, namespace }: EventName): boolean {
-  const wanted =
+  const isSubscribed =
     filter.channels.includes(channel) || (channel.startsWith("custom:") && filter.channels.includes("custom"));
-  if (!wanted) return false;
+  if (!isSubscribed) return false;
   const { namespaces, depth } = filter;
   if (!namespaces || namespaces.length === 0) return true;
   return namespaces.some(

@@ -24,7 +24,7 @@ export interface EventStream {
 export async function eventStream(log: ProtocolLog, { caller, filter, since }: EventStream): Promise<Response> {
   const feed = await log.open(caller.threadId);
   let at = since;
-  let gone = false;
+  let isClosed = false;
   let lastPull = performance.now();
   let controller: ReadableStreamDefaultController<Uint8Array>;
   let silent: (() => void) | undefined;
@@ -35,14 +35,14 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
   }, HEARTBEAT_MS);
 
   function leave(): void {
-    if (gone) return;
-    gone = true;
+    if (isClosed) return;
+    isClosed = true;
     clearInterval(timer);
     log.release(feed);
     silent?.();
   }
   function finish(): void {
-    if (gone) return;
+    if (isClosed) return;
     leave();
     controller.close();
   }
@@ -60,14 +60,14 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
 
   const body = new ReadableStream<Uint8Array>(
     {
-      start(given) {
-        controller = given;
+      start(streamController) {
+        controller = streamController;
         // flushes the headers to proxies, and to clients that wait for the first byte
         controller.enqueue(encoder.encode(": open\n\n"));
       },
       async pull() {
         lastPull = performance.now();
-        while (!gone) {
+        while (!isClosed) {
           if (feed.closed) return finish();
           const last = feed.last;
           const events = await feed.read(at);
@@ -76,14 +76,14 @@ export async function eventStream(log: ProtocolLog, { caller, filter, since }: E
             at = events.at(-1)!.seq;
             const text = events.filter((event) => matches(filter, event)).map(frame);
             if (text.length === 0) continue;
-            if (!gone) controller.enqueue(encoder.encode(text.join("")));
+            if (!isClosed) controller.enqueue(encoder.encode(text.join("")));
             return;
           }
           // numbers without events: those were too old and have been deleted
           at = Math.max(at, last);
           await more();
           silent = undefined;
-          if (!gone && !feed.closed && feed.last <= at) return controller.enqueue(HEARTBEAT);
+          if (!isClosed && !feed.closed && feed.last <= at) return controller.enqueue(HEARTBEAT);
         }
       },
       cancel: leave,

@@ -128,9 +128,9 @@ export class ProtocolLog {
   async open(threadId: string): Promise<ThreadFeed> {
     let feed = this.#feeds.get(threadId);
     if (!feed || feed.closed) {
-      const made = new ThreadFeed(threadId, (after) => selectEvents(this.#o.sql, threadId, after));
-      feed = made;
-      this.#feeds.set(threadId, made);
+      const created = new ThreadFeed(threadId, (after) => selectEvents(this.#o.sql, threadId, after));
+      feed = created;
+      this.#feeds.set(threadId, created);
     }
     feed.readers += 1;
     try {

@@ -42,11 +42,11 @@ test("commands, responses and events share a socket, and each event arrives once
   expect(late.result.replayed_events).toBe(values.length);
   await client.until(() => client.received.length === length + 1 + values.length);
   expect(client.received.slice(length)).toEqual([late, ...values]);
-  const seen = client.events.length;
+  const received = client.events.length;
   await client.command("run.start", { assistant_id: "trail", input: { topic: "b" } });
   await client.until(() => client.events.filter(isEnd).length === 2);
-  const fresh = client.events.slice(seen);
-  expect(fresh.map(({ seq }) => seq)).toEqual(fresh.map((_, i) => i + 1 + seen - values.length));
+  const fresh = client.events.slice(received);
+  expect(fresh.map(({ seq }) => seq)).toEqual(fresh.map((_, i) => i + 1 + received - values.length));
 
   for (const { result } of [first, late]) await client.command("subscription.unsubscribe", result);
   expect(await client.command("subscription.unsubscribe", first.result)).toMatchObject({

@@ -208,13 +208,13 @@ export class ProtocolSocket {
 }
 
 function parseCommand(text: string): Command {
-  let given: unknown;
+  let message: unknown;
   try {
-    given = JSON.parse(text);
+    message = JSON.parse(text);
   } catch {
     throw invalidArgument("Protocol commands must be valid JSON.");
   }
-  const parsed = command.safeParse(given);
+  const parsed = command.safeParse(message);
   if (parsed.success) return parsed.data;
   throw invalidArgument("Protocol commands must include an integer id and string method.");
 }

@@ -125,9 +125,9 @@ test("reports an interrupt and ends, returns state and tree, and accepts an answ
   await start(thread, "nested", { topic: "tea" });
   await until(reader, 1);
   expect(terminals(reader)[0].params.data.event).toBe("interrupted");
-  const asked = reader.events.filter(({ method }) => method === "input.requested");
-  expect(asked).toHaveLength(1);
-  const { interrupt_id, payload } = asked[0].params.data;
+  const inputRequests = reader.events.filter(({ method }) => method === "input.requested");
+  expect(inputRequests).toHaveLength(1);
+  const { interrupt_id, payload } = inputRequests[0].params.data;
   expect(payload).toEqual({ about: "tea" });
 
   expect(await command(thread, "agent.getTree")).toMatchObject({

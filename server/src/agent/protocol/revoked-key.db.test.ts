@@ -26,11 +26,11 @@ test("revoking a key cuts its open streams, and no others", async () => {
       .finally(() => (stream.ended = true));
     return stream;
   };
-  const [revoked, kept] = [await open(editor), await open(admin)];
+  const [revoked, valid] = [await open(editor), await open(admin)];
   const socket = new WebSocket(`${url.replace("http", "ws")}${path}/events`, { headers: { "x-api-key": editor } });
   await new Promise((opened, failed) => socket.once("open", opened).once("error", failed));
   await new Promise((resolve) => setTimeout(resolve, 300));
-  expect([revoked, kept, socket.readyState]).toEqual([
+  expect([revoked, valid, socket.readyState]).toEqual([
     { status: 200, ended: false },
     { status: 200, ended: false },
     WebSocket.OPEN,
@@ -38,6 +38,6 @@ test("revoking a key cuts its open streams, and no others", async () => {
 
   await db.sql`update api_keys set revoked_at = now() where key_hash = decode(${hashKey(editor)}, 'hex')`;
   await expect.poll(() => [revoked.ended, socket.readyState], { timeout: 30_000 }).toEqual([true, WebSocket.CLOSED]);
-  expect(kept.ended).toBe(false);
+  expect(valid.ended).toBe(false);
   expect((await fetch(url + path, { headers: { "x-api-key": editor } })).status).toBe(401);
 });

@@ -35,8 +35,8 @@ export function protocolRoutes(deps: AgentDeps): AgentRoute[] {
       async handler({ params, body, principal, c }) {
         const { headers } = c.req.raw;
         const caller = await Caller.of(deps, params.thread_id, principal, headers);
-        const { method, params: given } = body;
-        caller.once = readOnce(headers, principal, `${method} ${params.thread_id}`, given ?? {});
+        const { method, params: commandParams } = body;
+        caller.once = readOnce(headers, principal, `${method} ${params.thread_id}`, commandParams ?? {});
         return rawJson(JSON.stringify(await handleCommand(deps, caller, body)));
       },
     }),

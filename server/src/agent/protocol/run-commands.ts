@@ -55,7 +55,7 @@ export async function runStart(deps: AgentDeps, caller: Caller, rawParams: unkno
     throw invalidArgument(`Thread ${caller.threadId} is bound to assistant ${bound}; cannot run ${assistant}.`);
   }
   const pending = input === undefined || input === null ? [] : pendingInterrupts(thread);
-  const wanted = params.multitaskStrategy ?? params.multitask_strategy;
+  const requestedStrategy = params.multitaskStrategy ?? params.multitask_strategy;
   const runId = await start(deps, caller, {
     assistant_id: assistant,
     // by id: another command may have answered them in the meantime
@@ -63,7 +63,7 @@ export async function runStart(deps: AgentDeps, caller: Caller, rawParams: unkno
     config,
     metadata,
     ...Object.fromEntries(ORDINARY_FIELDS.map((name) => [name, params[name]])),
-    ...(STRATEGIES.includes(wanted as string) && { multitask_strategy: wanted }),
+    ...(STRATEGIES.includes(requestedStrategy as string) && { multitask_strategy: requestedStrategy }),
   });
   return { run_id: runId };
 }

@@ -25,10 +25,10 @@ export async function stateGet(deps: AgentDeps, caller: Caller, rawParams: unkno
   const text = await orNone(caller, readState(deps, caller.threadId, { ...checkpoint, subgraphs: false }));
   const { values, checkpoint: at } = JSON.parse(text) as State;
   if (checkpoint.checkpoint && !at) throw noNamespace(namespace);
-  const wanted = keys
+  const selectedValues = keys
     ? Object.fromEntries(keys.filter((key) => key in values).map((key) => [key, values[key]]))
     : values;
-  return { values: wanted, ...(at && { checkpoint: { id: at.checkpoint_id, ns: at.checkpoint_ns } }) };
+  return { values: selectedValues, ...(at && { checkpoint: { id: at.checkpoint_id, ns: at.checkpoint_ns } }) };
 }
 
 /** Lists checkpoints, newest first. */

@@ -67,12 +67,12 @@ async function checkRun(deps: AgentDeps, body: RunBody, principal: Principal | n
  * would start the others twice.
  */
 export async function checkBatch(deps: AgentDeps, bodies: RunBody[], principal: Principal): Promise<void> {
-  const given = new Map<string, string>();
-  for (const body of bodies) given.set(await checkRun(deps, body, principal), body.assistant_id);
+  const missing = new Map<string, string>();
+  for (const body of bodies) missing.set(await checkRun(deps, body, principal), body.assistant_id);
   const rows = await deps.sql<{ id: string }[]>`
-    select assistant_id as id from assistants where assistant_id = any(${[...given.keys()]}::uuid[])`;
-  for (const { id } of rows) given.delete(id);
-  for (const unknown of given.values()) throw unknownAssistant(unknown);
+    select assistant_id as id from assistants where assistant_id = any(${[...missing.keys()]}::uuid[])`;
+  for (const { id } of rows) missing.delete(id);
+  for (const unknown of missing.values()) throw unknownAssistant(unknown);
 }
 
 /**

@@ -163,8 +163,8 @@ test("the result of a temporary run that another server executed comes from its 
   await sleep(1000);
   expect(streams.get(run.runId)?.outcome).toBeUndefined();
   const frames = sseFrame(0, "values", '{"n":1}').toString();
-  const kept = { runId: run.runId, threadId: run.threadId, attempt: 1, first: 0, count: 1 };
-  await keepFrames(sql, [{ ...kept, frames, status: "success", marks: null, notify: false }]);
+  const segment = { runId: run.runId, threadId: run.threadId, attempt: 1, first: 0, count: 1 };
+  await keepFrames(sql, [{ ...segment, frames, status: "success", marks: null, notify: false }]);
   await expect.poll(() => streams.get(run.runId)?.outcome?.status).toBe("success");
   expect(String(streams.get(run.runId)!.outcome!.answer)).toBe('{"n":1}');
 });

@@ -212,8 +212,8 @@ export class RunEndings {
     run.phase = "ending";
     this.#o.counts.released += 1;
     const { maxFailures } = this.#o.settings;
-    const given = { runId: run.runId, attempt: run.attempt, blame, maxFailures, reason, notify: !this.#o.alone() };
-    const released = await this.#whileOwned(run, () => releaseRun(this.#o.sql, given)).catch((error: unknown) => {
+    const release = { runId: run.runId, attempt: run.attempt, blame, maxFailures, reason, notify: !this.#o.alone() };
+    const released = await this.#whileOwned(run, () => releaseRun(this.#o.sql, release)).catch((error: unknown) => {
       if (!this.#o.holds(run)) return undefined;
       // its row still belongs to this server: the next heartbeats hand it back
       if (!isPassing(error)) this.#o.leave(run);

@@ -110,18 +110,18 @@ describe("ending", () => {
 describe("cancelling", () => {
   test("interrupt of a pending run keeps it, rollback deletes it; both free the thread", async () => {
     const t = await newThread();
-    const kept = await create(t);
-    const gone = await create(t);
+    const interrupted = await create(t);
+    const rolledBack = await create(t);
     const cancel = (runId: string, action: "interrupt" | "rollback") =>
       cancelRunRow(sql, { runId, threadId: t, action, reason: null });
-    expect((await cancel(kept.runId, "interrupt")).outcome).toBe("cancelled");
+    expect((await cancel(interrupted.runId, "interrupt")).outcome).toBe("cancelled");
     expect(await thread(t)).toMatchObject({ status: "busy" });
-    expect((await cancel(gone.runId, "rollback")).outcome).toBe("cancelled");
-    expect(await status(kept.runId)).toBe("interrupted");
-    expect(await status(gone.runId)).toBeUndefined();
+    expect((await cancel(rolledBack.runId, "rollback")).outcome).toBe("cancelled");
+    expect(await status(interrupted.runId)).toBe("interrupted");
+    expect(await status(rolledBack.runId)).toBeUndefined();
     expect(await thread(t)).toMatchObject({ status: "idle" });
-    expect((await cancel(kept.runId, "interrupt")).outcome).toBe("finished");
-    expect((await cancel(gone.runId, "interrupt")).outcome).toBe("not_found");
+    expect((await cancel(interrupted.runId, "interrupt")).outcome).toBe("finished");
+    expect((await cancel(rolledBack.runId, "interrupt")).outcome).toBe("not_found");
   });
 
   test("rollback of a running run deletes its checkpoints alone, even when the run had just succeeded", async () => {

@@ -206,15 +206,15 @@ describe("claiming", () => {
 });
 
 test("a locked thread delays only its own run", async () => {
-  const held = await newThread();
+  const locked = await newThread();
   const free = await newThread();
   await sql.begin(async (tx) => {
-    await tx`select 1 from threads where thread_id = ${held} for update`;
-    const both = [held, free].map((threadId) => newRun(threadId, { claim: true }));
+    await tx`select 1 from threads where thread_id = ${locked} for update`;
+    const both = [locked, free].map((threadId) => newRun(threadId, { claim: true }));
     const outcomes = (await createRuns(sql, both, false)).map((item) => item.outcome);
     expect(outcomes).toEqual(["locked", "created"]);
   });
-  expect((await create(held, { claim: true })).claimed).toBe(true);
+  expect((await create(locked, { claim: true })).claimed).toBe(true);
 });
 
 test("a run that starts at once gets the thread's newest checkpoint, if nothing else was written", async () => {

@@ -138,10 +138,12 @@ const matchesMode = (root: string, modes: string[]): boolean =>
  * Whether a path belongs to the namespace. A segment is `<node>:<task id>`; the node alone matches all of its tasks.
  */
 function isWithin(path: string[], namespace: string): boolean {
-  const wanted = namespace === "" ? [] : namespace.split("|");
+  const segments = namespace === "" ? [] : namespace.split("|");
   return (
-    wanted.length === path.length &&
-    wanted.every((segment, i) => segment === path[i] || (!segment.includes(":") && path[i]!.startsWith(`${segment}:`)))
+    segments.length === path.length &&
+    segments.every(
+      (segment, i) => segment === path[i] || (!segment.includes(":") && path[i]!.startsWith(`${segment}:`)),
+    )
   );
 }
 
@@ -158,9 +160,9 @@ export async function joinStream(
 ): Promise<Response> {
   const state = await selectRunState(deps.sql, threadId, runId);
   const local = deps.streams.get(runId);
-  const seen = frameNumber(options.lastEventId);
+  const lastFrame = frameNumber(options.lastEventId);
   if (local && (local.outcome || deps.queue.has(runId)) && (state || threadId === null)) {
-    if (seen === undefined || seen < local.log.count) return streamResponse(local, options);
+    if (lastFrame === undefined || lastFrame < local.log.count) return streamResponse(local, options);
     // executed on another server: frames may be stored but not have arrived here, or be those of a server that has stopped
     return streamResponse(local, options, await selectKeptStream(deps.sql, runId));
   }
@@ -170,8 +172,8 @@ export async function joinStream(
   if (state && isFinal(state) && !kept?.frames && deps.follower.alone) return endedResponse(state, options);
   const stream = deps.follower.follow(runId, state?.thread_id);
   // the number of frames beyond the stored ones is known only when they arrive
-  if (seen !== undefined && seen >= (kept?.frames ?? 0)) {
-    await Promise.race([stream.log.waitFor(seen), sleep(ARRIVAL_TIMEOUT_MS, undefined, { ref: false })]);
+  if (lastFrame !== undefined && lastFrame >= (kept?.frames ?? 0)) {
+    await Promise.race([stream.log.waitFor(lastFrame), sleep(ARRIVAL_TIMEOUT_MS, undefined, { ref: false })]);
     if (state && isFinal(state) && stream.outcome && stream.log.count === 0) return endedResponse(state, options);
   }
   return streamResponse(stream, options, kept);
@@ -183,9 +185,9 @@ export async function joinStream(
  */
 function endedResponse(state: RunState, { lastEventId, headers }: StreamOptions): Response {
   const { run_id, attempt, error } = state;
-  const seen = frameNumber(lastEventId);
+  const lastFrame = frameNumber(lastEventId);
   const frames: Buffer[] = [];
-  if (seen !== undefined) {
+  if (lastFrame !== undefined) {
     const reason = "The frames of the run are no longer stored.";
     frames.push(sseFrame(undefined, "incomplete", JSON.stringify({ run_id, attempt, reason })));
   } else if (error && lastEventId === undefined) {

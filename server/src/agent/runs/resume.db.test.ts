@@ -13,7 +13,7 @@ import { openGuard } from "../../../test/principal.ts";
 import { type Question, questionServer, UNKNOWN } from "../../../test/questions.ts";
 import { type CreatedRun, createRuns, type NewRun } from "./sql.ts";
 
-const { server, post, get, asked, start, resume, ended, pending, running } = await questionServer();
+const { server, post, get, startInterrupted, start, resume, ended, pending, running } = await questionServer();
 const dir = mkdtempSync(join(tmpdir(), "heddle-resume-"));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
@@ -21,7 +21,7 @@ const sent = (file: string): number => (existsSync(file) ? readFileSync(file, "u
 describe("a queued resume", () => {
   test("does not act on an approval that an earlier resume has used", async () => {
     const file = join(dir, "twice-approved");
-    const threadId = await asked("approval", { file, ms: 300 });
+    const threadId = await startInterrupted("approval", { file, ms: 300 });
     const answers = await Promise.all([resume(threadId, "approval", "yes"), resume(threadId, "approval", "yes")]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     const [, ...runs] = await ended(threadId);
@@ -37,7 +37,7 @@ describe("a queued resume", () => {
   });
 
   test.each(["twice", "deep"])("does not answer the next question of the same task (%s)", async (graph) => {
-    const threadId = await asked(graph, { ms: 300 });
+    const threadId = await startInterrupted(graph, { ms: 300 });
     await resume(threadId, graph, "one");
     await resume(threadId, graph, "again one");
     const [, ...runs] = await ended(threadId);
@@ -50,7 +50,7 @@ describe("a queued resume", () => {
   });
 
   test("by id does not answer the next question that has the same id", async () => {
-    const threadId = await asked("twice", { ms: 300 });
+    const threadId = await startInterrupted("twice", { ms: 300 });
     const [{ id }] = (await pending(threadId)) as [Question];
     await resume(threadId, "twice", { [id]: "one" });
     await resume(threadId, "twice", { [id]: "again one" });
@@ -59,7 +59,7 @@ describe("a queued resume", () => {
   });
 
   test("by id answers the named one of two questions", async () => {
-    const threadId = await asked("parallel", { ms: 300 });
+    const threadId = await startInterrupted("parallel", { ms: 300 });
     for (const { id, value } of await pending(threadId)) await resume(threadId, "parallel", { [id]: `to ${value}` });
     expect((await ended(threadId)).map(({ status }) => status)).toEqual(["success", "success", "success"]);
     const { values, status } = await get(`/threads/${threadId}`);
@@ -75,7 +75,7 @@ describe("a queued resume", () => {
   });
 
   test("does not answer a question that new input has raised", async () => {
-    const threadId = await asked("late", {});
+    const threadId = await startInterrupted("late", {});
     await start(threadId, "late", { input: { ms: 500 } });
     // before and after the new input is committed
     for (const pause of [0, 250]) {
@@ -88,7 +88,7 @@ describe("a queued resume", () => {
   });
 
   test("replaces a resume that its strategy stops", async () => {
-    const threadId = await asked("twice", { ms: 1500 });
+    const threadId = await startInterrupted("twice", { ms: 1500 });
     await resume(threadId, "twice", "one");
     await running(threadId);
     await resume(threadId, "twice", "instead", { multitask_strategy: "interrupt" });
@@ -106,7 +106,7 @@ describe("a queued resume", () => {
 test("a resume sent as soon as the stream contains the question answers that question", async () => {
   const app = createAgentApp(server.agent.deps, openGuard);
   for (let round = 0; round < 5; round++) {
-    const threadId = await asked("twice", {});
+    const threadId = await startInterrupted("twice", {});
     const path = `/threads/${threadId}/runs`;
     const body = JSON.stringify({ assistant_id: "twice", command: { resume: "one" }, stream_mode: "updates" });
     const headers = { "Content-Type": "application/json" };
@@ -123,7 +123,7 @@ test("a resume sent as soon as the stream contains the question answers that que
 });
 
 test.each(["twice", "deep"])("a later attempt of a resume does not answer the next question (%s)", async (graph) => {
-  const threadId = await asked(graph, {});
+  const threadId = await startInterrupted(graph, {});
   const { json } = await resume(threadId, graph, "one");
   await ended(threadId);
   // as if its server had been lost before the run's end was written
@@ -142,7 +142,7 @@ describe("protocol v2", () => {
 
   test("accepts one of several concurrent answers to a question", async () => {
     const file = join(dir, "protocol");
-    const threadId = await asked("approval", { file, ms: 200 });
+    const threadId = await startInterrupted("approval", { file, ms: 200 });
     const [{ id }] = (await pending(threadId)) as [Question];
     const respond = () => command(threadId, "input.respond", { namespace: [], interrupt_id: id, response: "yes" });
     const answers = await Promise.all([respond(), respond(), respond()]);
@@ -153,7 +153,7 @@ describe("protocol v2", () => {
 
   test("fails a second run.start that answers an answered question", async () => {
     const file = join(dir, "run-start");
-    const threadId = await asked("approval", { file, ms: 200 });
+    const threadId = await startInterrupted("approval", { file, ms: 200 });
     const begin = () => command(threadId, "run.start", { assistant_id: "approval", input: "yes" });
     const answers = await Promise.all([begin(), begin()]);
     const runs = await ended(threadId);
@@ -165,7 +165,7 @@ describe("protocol v2", () => {
 
 describe("a resume that names interrupts", () => {
   test("answers each of two questions of a subgraph", async () => {
-    const threadId = await asked("deepParallel", {});
+    const threadId = await startInterrupted("deepParallel", {});
     const { text } = await post(`/threads/${threadId}/runs/stream`, {
       assistant_id: "deepParallel",
       input: null,
@@ -180,7 +180,7 @@ describe("a resume that names interrupts", () => {
   });
 
   test.each([false, 0, ""])("is not needed for the answer %j", async (answer) => {
-    const threadId = await asked("approval", { file: join(dir, "falsy"), ms: 0 });
+    const threadId = await startInterrupted("approval", { file: join(dir, "falsy"), ms: 0 });
     await resume(threadId, "approval", answer);
     expect((await ended(threadId)).at(-1)).toMatchObject({ status: "success" });
     expect((await get(`/threads/${threadId}`)).values.log[0]).toBe(`answer ${answer}`);
@@ -188,7 +188,7 @@ describe("a resume that names interrupts", () => {
 
   test("is rejected at a checkpoint whose question is answered", async () => {
     const file = join(dir, "branch");
-    const threadId = await asked("approval", { file, ms: 400 });
+    const threadId = await startInterrupted("approval", { file, ms: 400 });
     const [{ id }] = (await pending(threadId)) as [Question];
     const { checkpoint } = await get(`/threads/${threadId}/state`);
     await resume(threadId, "approval", { [id]: "yes" }, { checkpoint });
@@ -203,7 +203,7 @@ describe("a resume that names interrupts", () => {
   });
 
   test("branches from a checkpoint whose question new input has discarded", async () => {
-    const threadId = await asked("approval", { file: join(dir, "discarded"), ms: 0 });
+    const threadId = await startInterrupted("approval", { file: join(dir, "discarded"), ms: 0 });
     const [{ id }] = (await pending(threadId)) as [Question];
     const { checkpoint } = await get(`/threads/${threadId}/state`);
     await start(threadId, "approval", { input: { ms: 0 } });
@@ -215,7 +215,7 @@ describe("a resume that names interrupts", () => {
   });
 
   test("is rejected when one of them is not pending", async () => {
-    const threadId = await asked("parallel", {});
+    const threadId = await startInterrupted("parallel", {});
     const [left, right] = (await pending(threadId)) as [Question, Question];
     const other = "0".repeat(32);
     const { status, text } = await resume(threadId, "parallel", { [left.id]: "yes", [other]: "yes" });
@@ -234,7 +234,7 @@ describe("a resume that names interrupts", () => {
 });
 
 test("a resume that waits for its thread does not answer a question asked meanwhile", async () => {
-  const threadId = await asked("approval", {});
+  const threadId = await startInterrupted("approval", {});
   let answer: Promise<{ status: number; text: string }> | undefined;
   await server.sql.begin(async (sql) => {
     // as does a run that answers the first interrupt and raises a second
@@ -252,7 +252,7 @@ test("a resume that waits for its thread does not answer a question asked meanwh
 });
 
 test("a resume that comes between two questions of a run does not answer the second", async () => {
-  const threadId = await asked("approval", {});
+  const threadId = await startInterrupted("approval", {});
   const [{ run_id: runId }] = (await get(`/threads/${threadId}/runs`)) as [{ run_id: string }];
   const { sql } = server;
   // a run that has answered the first interrupt and not yet raised the second
@@ -287,11 +287,11 @@ describe("a resume whose thread asks the next question while the request is in t
     from checkpoint_writes where thread_id = ${threadId} and channel = '__interrupt__'`;
 
   test("is rejected when the statement that accepts it waited for another thread first", async () => {
-    const [held, threadId] = [await asked("approval", {}), await asked("approval", {})];
-    const batch = [await newRun(held, { input: {} }), await newRun(threadId, { command: { resume: "yes" } })];
+    const [locked, threadId] = [await startInterrupted("approval", {}), await startInterrupted("approval", {})];
+    const batch = [await newRun(locked, { input: {} }), await newRun(threadId, { command: { resume: "yes" } })];
     let created: Promise<CreatedRun[]> | undefined;
     await sql.begin(async (tx) => {
-      await tx`select 1 from threads where thread_id = ${held} for update`;
+      await tx`select 1 from threads where thread_id = ${locked} for update`;
       created = createRuns(sql, batch);
       await vi.waitUntil(async () => (await sql`select 1 from pg_locks where not granted`).length > 0);
       await answerFirst(sql, threadId);
@@ -300,7 +300,7 @@ describe("a resume whose thread asks the next question while the request is in t
   });
 
   test("is rejected when its thread was locked and it is sent again", async () => {
-    const threadId = await asked("approval", {});
+    const threadId = await startInterrupted("approval", {});
     const row = await newRun(threadId, { command: { resume: "yes" } });
     const first = await sql.begin(async (tx) => {
       await tx`select 1 from threads where thread_id = ${threadId} for update`;
@@ -318,7 +318,7 @@ describe("strict_resume", () => {
   const strict = { strict_resume: true };
 
   test("rejects a value for several questions, a value for none, and an empty map", async () => {
-    const threadId = await asked("parallel", {});
+    const threadId = await startInterrupted("parallel", {});
     const several = await resume(threadId, "parallel", "yes", strict);
     expect([several.status, several.text]).toEqual([409, expect.stringContaining("Name the interrupts")]);
     expect((await resume(threadId, "parallel", {}, strict)).status).toBe(422);
@@ -328,10 +328,10 @@ describe("strict_resume", () => {
   });
 
   test("accepts a value for the only question, and names", async () => {
-    const threadId = await asked("approval", { file: join(dir, "strict"), ms: 0 });
+    const threadId = await startInterrupted("approval", { file: join(dir, "strict"), ms: 0 });
     await resume(threadId, "approval", "yes", strict);
     expect((await ended(threadId)).at(-1)).toMatchObject({ status: "success" });
-    const two = await asked("parallel", {});
+    const two = await startInterrupted("parallel", {});
     const names = Object.fromEntries((await pending(two)).map(({ id }) => [id, "yes"]));
     await resume(two, "parallel", names, strict);
     expect((await ended(two)).at(-1)).toMatchObject({ status: "success" });
@@ -350,7 +350,7 @@ describe("strict_resume", () => {
 test.each(["twice", "deep"])(
   "a run that continues does not answer a question with an earlier answer (%s)",
   async (graph) => {
-    const threadId = await asked(graph, {});
+    const threadId = await startInterrupted(graph, {});
     await resume(threadId, graph, "one");
     await ended(threadId);
     await start(threadId, graph, { input: null });

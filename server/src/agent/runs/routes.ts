@@ -90,8 +90,8 @@ export function runRoutes(deps: AgentDeps): AgentRoute[] {
     };
   }
 
-  function cancelOnLeave(threadId: string, runId: string, wanted: boolean): (() => void) | undefined {
-    if (!wanted) return undefined;
+  function cancelOnLeave(threadId: string, runId: string, isEnabled: boolean): (() => void) | undefined {
+    if (!isEnabled) return undefined;
     return () =>
       void deps.queue
         .cancel(threadId, runId, "interrupt", "the client disconnected")

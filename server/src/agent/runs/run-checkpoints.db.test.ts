@@ -30,8 +30,8 @@ async function besideWrite<T>(threadId: string, runId: string, send: () => Promi
   builder.add(step(threadId, runId, "c9"));
   let sent: Promise<T>;
   await sql.begin(async (host) => {
-    const held = await host.unsafe(WRITE_STATEMENT, builder.parameters());
-    expect(held).toHaveLength(1);
+    const rows = await host.unsafe(WRITE_STATEMENT, builder.parameters());
+    expect(rows).toHaveLength(1);
     sent = send();
     await expect
       .poll(async () => (await sql`select 1 from pg_locks where not granted`).length, { interval: 5 })

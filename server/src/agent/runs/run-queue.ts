@@ -356,8 +356,8 @@ export class RunQueue {
   async #handBack(runId: string, attempt: number): Promise<void> {
     const { settings, alone, leaseSql } = this.#o;
     const { maxFailures } = settings;
-    const given = { runId, attempt, blame: false, maxFailures, reason: "", notify: !alone() };
-    const { outcome } = await releaseRun(leaseSql, given);
+    const release = { runId, attempt, blame: false, maxFailures, reason: "", notify: !alone() };
+    const { outcome } = await releaseRun(leaseSql, release);
     if (outcome === "lost") return;
     this.counts.released += 1;
     // readers here follow the run through the database from now on
@@ -396,8 +396,8 @@ export class RunQueue {
         const claimedAt = performance.now();
         const rows = await claimRuns(this.#o.leaseSql, this.#o.serverId, limit);
         if (rows.length > 0) this.#o.fault("after-claim");
-        const kept = await takeOver(this.#o, rows);
-        for (const row of rows) this.#begin(row, claimedAt, kept ? kept.get(row.run_id) : "unknown");
+        const keptLengths = await takeOver(this.#o, rows);
+        for (const row of rows) this.#begin(row, claimedAt, keptLengths ? keptLengths.get(row.run_id) : "unknown");
         if (rows.length < limit) break;
       }
       const due = await selectNextDue(this.#o.sql);

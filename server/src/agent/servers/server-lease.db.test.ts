@@ -26,24 +26,24 @@ afterEach(async () => {
 });
 
 async function lease(pool: Sql, leaseMs: number) {
-  const seen = { lost: 0, released: 0, serverId: randomUUID() };
+  const events = { lost: 0, released: 0, serverId: randomUUID() };
   const serverLease = new ServerLease({
     sql: pool,
     leaseSql: pool,
     log: createLog("silent"),
-    serverId: seen.serverId,
+    serverId: events.serverId,
     leaseMs,
     maxFailures: 3,
     internalUrl: "http://127.0.0.1:1",
     graphs: () => ["echo"],
-    onLost: () => (seen.lost += 1),
-    onReleased: () => (seen.released += 1),
+    onLost: () => (events.lost += 1),
+    onReleased: () => (events.released += 1),
     onBeat: () => {},
     onLostTrace: () => {},
   });
   started.push(serverLease);
   await serverLease.start();
-  return seen;
+  return events;
 }
 
 const serverIds = async () =>

@@ -123,11 +123,11 @@ export class ServerLease {
       if (!this.#stopped) await this.#register();
       return;
     }
-    const gone = this.#watch.observe(others, sentAt);
-    this.#others = others.length - gone.length;
+    const expired = this.#watch.observe(others, sentAt);
+    this.#others = others.length - expired.length;
     this.#o.onBeat(running, sentAt);
     let released = orphaned;
-    for (const other of gone) if (await this.#expire(other)) released = true;
+    for (const other of expired) if (await this.#expire(other)) released = true;
     // heartbeats continue during this
     if (released) this.#sweeping ??= this.#sweep();
   }

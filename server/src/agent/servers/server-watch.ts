@@ -28,15 +28,15 @@ export class ServerWatch {
     const maxGap = this.#leaseMs / 2;
     const isContinuous = receivedAt - sentAt <= maxGap && receivedAt - this.#updatedAt <= maxGap;
     this.#updatedAt = receivedAt;
-    const seen = new Map<string, { heartbeat: string; since: number }>();
+    const heartbeats = new Map<string, { heartbeat: string; since: number }>();
     for (const { server_id, heartbeat } of others) {
       const before = isContinuous ? this.#seen.get(server_id) : undefined;
-      seen.set(server_id, before?.heartbeat === heartbeat ? before : { heartbeat, since: receivedAt });
+      heartbeats.set(server_id, before?.heartbeat === heartbeat ? before : { heartbeat, since: receivedAt });
     }
-    this.#seen = seen;
+    this.#seen = heartbeats;
     return others.filter((other) => {
       if (isDeadHere(other)) return true;
-      return receivedAt - seen.get(other.server_id)!.since >= this.#leaseMs;
+      return receivedAt - heartbeats.get(other.server_id)!.since >= this.#leaseMs;
     });
   }
 }

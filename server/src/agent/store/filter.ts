@@ -14,12 +14,12 @@ export interface Condition {
  * without operators is compared as a whole.
  */
 export function toConditions(filter: Record<string, unknown> | null | undefined): Condition[] {
-  return Object.entries(filter ?? {}).flatMap(([key, wanted]) => {
-    if (wanted === null || typeof wanted !== "object" || Array.isArray(wanted))
-      return [{ key, op: "$eq", operand: wanted }];
-    const names = Object.keys(wanted);
-    if (!names.some((name) => name.startsWith("$"))) return [{ key, op: "$eq", operand: wanted }];
-    return Object.entries(wanted).map(([op, operand]) => {
+  return Object.entries(filter ?? {}).flatMap(([key, condition]) => {
+    if (condition === null || typeof condition !== "object" || Array.isArray(condition))
+      return [{ key, op: "$eq", operand: condition }];
+    const names = Object.keys(condition);
+    if (!names.some((name) => name.startsWith("$"))) return [{ key, op: "$eq", operand: condition }];
+    return Object.entries(condition).map(([op, operand]) => {
       if (!OPERATORS.includes(op)) throw unprocessable(`filter.${key}: "${op}" is not one of ${OPERATORS.join(", ")}`);
       if ((op === "$in" || op === "$nin") && !Array.isArray(operand)) {
         throw unprocessable(`filter.${key}: "${op}" requires an array`);

@@ -49,14 +49,14 @@ test("rejects an invalid field path at start", async () => {
 });
 
 test("loads a provider's model with the project's LangChain package", async () => {
-  const asked: { model: string; input: string[] }[] = [];
+  const requests: { model: string; input: string[] }[] = [];
   // replaces the external provider: implements OpenAI's embeddings endpoint
   const provider = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));
     request.on("end", () => {
       const { model, input } = JSON.parse(body) as { model: string; input: string | string[] };
-      asked.push({ model, input: [input].flat() });
+      requests.push({ model, input: [input].flat() });
       const data = [input].flat().map((text, index) => {
         const floats = Float32Array.from([text.length, 1, 0]);
         return { object: "embedding", index, embedding: Buffer.from(floats.buffer).toString("base64") };
@@ -75,7 +75,7 @@ test("loads a provider's model with the project's LangChain package", async () =
     });
     expect((await put(["openai"], "k", { t: "four" })).status).toBe(204);
     expect(await search(["openai"], "four")).toEqual([["k", 1]]);
-    expect(asked.map(({ model }) => model)).toEqual(["text-embedding-3-small", "text-embedding-3-small"]);
+    expect(requests.map(({ model }) => model)).toEqual(["text-embedding-3-small", "text-embedding-3-small"]);
   } finally {
     process.env = before;
     provider.closeAllConnections();

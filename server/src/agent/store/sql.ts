@@ -238,13 +238,13 @@ export async function listNamespaces(
 
 /** @returns the number of deleted items, at most `limit` */
 export async function deleteExpiredItems(sql: Sql, limit: number): Promise<number> {
-  const gone = await sql`
+  const deleted = await sql`
     delete from store_items i using (
       select namespace, key from store_items where expires_at <= now() order by expires_at limit ${limit}
       for update skip locked
     ) old where i.namespace = old.namespace and i.key = old.key
     returning 1`;
-  return gone.length;
+  return deleted.length;
 }
 
 /** Schema that pgvector is installed in, quoted; null where it is not installed. */

@@ -60,7 +60,7 @@ test("a missing item is null, and deleting it is not an error", async () => {
 });
 
 test("a prefix ends at the end of a label, and labels are not patterns", async () => {
-  const made: [string[], string][] = [
+  const items: [string[], string][] = [
     [["p", "a"], "1"],
     [["p", "a", "x"], "2"],
     [["p", "ab"], "3"],
@@ -69,7 +69,7 @@ test("a prefix ends at the end of a label, and labels are not patterns", async (
     [["p", "a", "x", "deep"], "6"],
     [["p", "*"], "7"],
   ];
-  for (const [namespace, key] of made) await put(namespace, key, {});
+  for (const [namespace, key] of items) await put(namespace, key, {});
   expect(await keys({ namespace_prefix: ["p", "a"] })).toEqual(["6", "2", "1"]);
   expect(await keys({ namespace_prefix: ["p", "a", "x"] })).toEqual(["6", "2"]);
   expect(await keys({ namespace_prefix: ["p", "a%"] })).toEqual(["4"]);

@@ -50,7 +50,7 @@ function missingFrame(
   }
   const values = tail.findLast(({ name }) => name === "values");
   if (!values || result.values === null) return undefined;
-  const seen = JSON.parse(frameData(values.frame).toString()) as Record<string, unknown>;
-  if ("__interrupt__" in seen || isDeepStrictEqual(seen, JSON.parse(result.values))) return undefined;
+  const streamed = JSON.parse(frameData(values.frame).toString()) as Record<string, unknown>;
+  if ("__interrupt__" in streamed || isDeepStrictEqual(streamed, JSON.parse(result.values))) return undefined;
   return { event: "values", data: result.values };
 }

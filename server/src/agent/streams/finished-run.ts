@@ -14,7 +14,7 @@ export interface FinishedRun {
   state: string | null;
 }
 
-/** What the end became: a cancel, or a later attempt, may have been first. */
+/** Outcome of the end: a cancel or a later attempt may have come first. */
 export interface FinishOutcome {
   outcome: RunStatus | "deleted" | "lost";
   waiting: boolean;

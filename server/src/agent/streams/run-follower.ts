@@ -88,8 +88,8 @@ export class RunFollower {
     const stream = this.#o.streams.open(runId);
     if (stream.outcome || this.#followed.has(runId)) return stream;
     const { execution } = stream;
-    const seen = { seenUnfinished: execution !== undefined, attempt: execution?.attempt ?? 0 };
-    this.#followed.set(runId, { stream, askedAt: 0, finalAt: 0, neverResumes: false, ...seen });
+    const progress = { seenUnfinished: execution !== undefined, attempt: execution?.attempt ?? 0 };
+    this.#followed.set(runId, { stream, askedAt: 0, finalAt: 0, neverResumes: false, ...progress });
     this.#o.live?.subscribe(runId);
     this.#timer ??= setInterval(() => void this.#poll(), POLL_MS);
     if (pendingOn !== undefined && !this.#o.alone()) {
@@ -155,14 +155,14 @@ export class RunFollower {
       const ids = [...this.#followed.keys()].filter((id) => !this.#o.isActive(id));
       const rows = ids.length > 0 ? await selectFollowedRuns(this.#o.sql, ids) : [];
       const found = new Map(rows.map((row) => [row.run_id, row]));
-      const wanted: string[] = [];
+      const requestedIds: string[] = [];
       for (const id of ids) {
         const followed = this.#followed.get(id);
         // it may have been claimed while the query was in progress
         if (!followed || this.#o.isActive(id)) continue;
-        if (await this.#advance(followed, found.get(id))) wanted.push(id);
+        if (await this.#advance(followed, found.get(id))) requestedIds.push(id);
       }
-      if (wanted.length > 0) await wantStreams(this.#o.sql, wanted);
+      if (requestedIds.length > 0) await wantStreams(this.#o.sql, requestedIds);
       this.#failure.succeeded();
     } catch (error) {
       this.#failure.failed(error);

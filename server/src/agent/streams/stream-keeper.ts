@@ -245,8 +245,8 @@ export class StreamKeeper {
   async #write(writes: Write[]): Promise<void> {
     try {
       const rows = writes.map((write) => write.row);
-      const wanted = () => this.#stopsAt === undefined || performance.now() < this.#stopsAt;
-      const outcomes = await untilDone(() => keepFrames(this.#o.sql, rows), wanted);
+      const shouldRetry = () => this.#stopsAt === undefined || performance.now() < this.#stopsAt;
+      const outcomes = await untilDone(() => keepFrames(this.#o.sql, rows), shouldRetry);
       for (const [i, write] of writes.entries()) this.#written(write, outcomes[i]!);
     } catch (error) {
       if (isPassing(error)) return;

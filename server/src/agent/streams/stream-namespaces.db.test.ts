@@ -31,8 +31,12 @@ test("streams only the events of requested namespaces", async () => {
 
 test("rejects an invalid list of namespaces by name", async () => {
   const { thread_id: thread } = (await call("POST", "/threads", {})).json;
-  for (const given of ["[1]", "[", "[]"]) {
-    const response = await call("POST", `/threads/${thread}/runs/stream?namespace=${encodeURIComponent(given)}`, body);
+  for (const namespace of ["[1]", "[", "[]"]) {
+    const response = await call(
+      "POST",
+      `/threads/${thread}/runs/stream?namespace=${encodeURIComponent(namespace)}`,
+      body,
+    );
     expect([response.status, response.text]).toEqual([422, expect.stringContaining("namespace")]);
   }
 });

@@ -1,19 +1,19 @@
 import type { Sql } from "../../base/db/connect.ts";
 
 /** Position of a run in its thread, whose runs are executed one after the other. */
-export interface RunPlace {
+export interface RunPosition {
   run_id: string;
   /** Microseconds since 1970, as text: a bigint. */
   started: string;
   seq: string;
 }
 
-export interface StartedRun extends RunPlace {
+export interface StartedRun extends RunPosition {
   is_final: boolean;
 }
 
 /** The next runs of a thread that have started; `after` null: from the first. Index runs_by_thread. */
-export function selectStartedRuns(sql: Sql, threadId: string, after: RunPlace | null): Promise<StartedRun[]> {
+export function selectStartedRuns(sql: Sql, threadId: string, after: RunPosition | null): Promise<StartedRun[]> {
   return sql<StartedRun[]>`
     select * from (
       select run_id, (extract(epoch from started_at) * 1000000)::bigint::text as started, seq::text as seq,
@@ -34,7 +34,7 @@ export async function selectLastStarted(sql: Sql, threadId: string): Promise<Sta
   return row;
 }
 
-export async function selectRunPlace(sql: Sql, threadId: string, runId: string): Promise<StartedRun | undefined> {
+export async function selectRunPosition(sql: Sql, threadId: string, runId: string): Promise<StartedRun | undefined> {
   const [row] = await sql<StartedRun[]>`
     select run_id, (extract(epoch from coalesce(started_at, created_at)) * 1000000)::bigint::text as started,
            seq::text as seq, status not in ('pending', 'running') as is_final

@@ -11,9 +11,9 @@ import { frameData, splitFrames } from "../../base/events/sse.ts";
 import type { ReaderDeps } from "../runs/read-run.ts";
 import type { RunStream } from "../streams/run-streams.ts";
 import {
-  type RunPlace,
+  type RunPosition,
   selectLastStarted,
-  selectRunPlace,
+  selectRunPosition,
   selectStartedRuns,
   selectThreadSigns,
   selectThreadState,
@@ -89,14 +89,14 @@ async function* threadFrames(
 }
 
 interface Start {
-  after: RunPlace | null;
+  after: RunPosition | null;
   resumed?: { run: StartedRun; from: number };
 }
 
 async function findStart(deps: ThreadReaderDeps, { threadId, from }: ThreadFramesOptions): Promise<Start> {
   if (from === "start") return { after: null };
   if (from !== "now") {
-    const run = await selectRunPlace(deps.sql, threadId, from.runId);
+    const run = await selectRunPosition(deps.sql, threadId, from.runId);
     if (run) return { after: run, resumed: { run, from: from.number + 1 } };
     // rolled back or deleted: no frame can follow
   }
@@ -110,7 +110,7 @@ async function findStart(deps: ThreadReaderDeps, { threadId, from }: ThreadFrame
   return { after: run, resumed: { run, from: stream.log.count } };
 }
 
-function openStream({ streams, queue, follower }: ReaderDeps, run: RunPlace): RunStream {
+function openStream({ streams, queue, follower }: ReaderDeps, run: RunPosition): RunStream {
   const local = streams.get(run.run_id);
   return local && (local.outcome || queue.has(run.run_id)) ? local : follower.follow(run.run_id);
 }

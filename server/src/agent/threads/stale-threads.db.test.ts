@@ -49,27 +49,27 @@ async function watchedThread(onRead: (id: string, reads: number) => Promise<unkn
   const { thread_id: id } = (await call("POST", "/threads", {})).json as { thread_id: string };
   await call("POST", `/threads/${id}/runs/wait`, { assistant_id: "trail", input: { topic: "a" } });
   const hosts = Object.create(server.agent.deps.hosts) as typeof server.agent.deps.hosts;
-  const seen = { reads: 0 };
+  const counts = { reads: 0 };
   hosts.call = async (...args) => {
     const text = await server.agent.deps.hosts.call(...args);
-    await onRead(id, ++seen.reads);
+    await onRead(id, ++counts.reads);
     return text;
   };
-  return { id, hosts, seen };
+  return { id, hosts, counts };
 }
 
 test("a state read before an update does not overwrite the updated row", async () => {
   const update = { values: { log: ["by hand"] } };
-  const { id, hosts, seen } = await watchedThread((thread, reads) =>
+  const { id, hosts, counts } = await watchedThread((thread, reads) =>
     reads === 1 ? call("POST", `/threads/${thread}/state`, update) : undefined,
   );
   await refreshThreadHead(sql, hosts, id);
-  expect(seen.reads).toBe(2);
+  expect(counts.reads).toBe(2);
   expect(await readLog(id)).toContain("by hand");
 });
 
 test("a state read before an update that commits while the row is locked does not overwrite the row", async () => {
-  const { id, hosts, seen } = await watchedThread(() => {});
+  const { id, hosts, counts } = await watchedThread(() => {});
   let refreshed: Promise<void> | undefined;
   await sql.begin(async (tx) => {
     await tx`select 1 from threads where thread_id = ${id} for update`;
@@ -83,7 +83,7 @@ test("a state read before an update that commits while the row is locked does no
       from checkpoints where thread_id = ${id} and checkpoint_ns = '' order by checkpoint_id desc limit 1`;
   });
   await refreshed!;
-  expect(seen.reads).toBe(2);
+  expect(counts.reads).toBe(2);
 });
 
 test("a thread that cannot be read does not block the others", async () => {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { jsonObject, limit, queryFlag, queryLimit, uuid } from "../../base/http/fields.ts";
 import { threadParams } from "./schema.ts";
 
-const checkpointPlace = z
+const checkpointAddress = z
   .looseObject({
     thread_id: z.string(),
     checkpoint_id: z.string(),
@@ -19,15 +19,15 @@ export const threadState = z
     tasks: z.array(jsonObject),
     metadata: jsonObject.optional(),
     created_at: z.string().nullable(),
-    checkpoint: checkpointPlace.nullable(),
-    parent_checkpoint: checkpointPlace.nullable(),
+    checkpoint: checkpointAddress.nullable(),
+    parent_checkpoint: checkpointAddress.nullable(),
     checkpoint_id: z.string().nullish(),
     parent_checkpoint_id: z.string().nullish(),
     interrupts: z.array(z.unknown()).optional(),
   })
   .meta({ id: "ThreadState" });
 
-export const updatedState = z.object({ checkpoint: checkpointPlace });
+export const updatedState = z.object({ checkpoint: checkpointAddress });
 
 export const stateFields = [
   "values",

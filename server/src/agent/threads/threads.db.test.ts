@@ -40,8 +40,8 @@ test("rejects a duplicate id, or returns the existing thread", async () => {
   const { thread_id } = await create({ metadata: { n: 1 } });
   const again = await call("POST", "/threads", { thread_id: thread_id.toUpperCase() });
   expect([again.status, again.text]).toEqual([409, "Thread already exists"]);
-  const kept = await call("POST", "/threads", { thread_id, metadata: { n: 2 }, if_exists: "do_nothing" });
-  expect(kept.json.metadata).toEqual({ n: 1 });
+  const existing = await call("POST", "/threads", { thread_id, metadata: { n: 2 }, if_exists: "do_nothing" });
+  expect(existing.json.metadata).toEqual({ n: 1 });
 });
 
 test("rejects invalid requests with a 4xx status", async () => {
@@ -170,8 +170,8 @@ test("deleting a thread stops its runs and leaves no rows", async () => {
   await run(thread_id, { assistant_id: "trail", input: { topic: "t" } });
   await call("POST", `/threads/${thread_id}/runs`, { assistant_id: "slow", input: {} });
   await call("POST", `/threads/${thread_id}/runs`, { assistant_id: "trail", input: {} });
-  const gone = await call("DELETE", `/threads/${thread_id}`);
-  expect([gone.status, gone.text]).toEqual([204, ""]);
+  const deleted = await call("DELETE", `/threads/${thread_id}`);
+  expect([deleted.status, deleted.text]).toEqual([204, ""]);
   expect(await countThreadRows(thread_id)).toEqual({ checkpoints: 0, blobs: 0, writes: 0 });
   expect(await sql`select 1 from runs where thread_id = ${thread_id}`).toHaveLength(0);
   expect((await call("GET", `/threads/${thread_id}`)).status).toBe(404);
@@ -183,11 +183,11 @@ test("prune deletes threads, or keeps what a thread needs to continue", async ()
   const [waiting, doomed] = threads.map((thread) => thread.thread_id as string) as [string, string];
   const before = await countThreadRows(waiting);
 
-  const kept = await call("POST", "/threads/prune", {
+  const pruned = await call("POST", "/threads/prune", {
     thread_ids: [waiting, waiting, UNKNOWN],
     strategy: "keep_latest",
   });
-  expect(kept.json).toEqual({ pruned_count: 1 });
+  expect(pruned.json).toEqual({ pruned_count: 1 });
   expect((await countThreadRows(waiting)).checkpoints).toBeLessThan(before.checkpoints);
   const [only] = await history(waiting);
   expect(await history(waiting)).toHaveLength(1);

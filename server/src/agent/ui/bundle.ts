@@ -39,10 +39,10 @@ interface PluginBuild {
 
 /** @throws ConfigError when esbuild is not installed */
 export async function loadBundler(dir: string): Promise<Esbuild> {
-  const places = [join(dir, "langgraph.json"), fileURLToPath(import.meta.resolve("tsx"))];
-  for (const place of places) {
+  const bases = [join(dir, "langgraph.json"), fileURLToPath(import.meta.resolve("tsx"))];
+  for (const base of bases) {
     try {
-      return createRequire(place)("esbuild") as Esbuild;
+      return createRequire(base)("esbuild") as Esbuild;
     } catch {
       // try the next place
     }

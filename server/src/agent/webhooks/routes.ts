@@ -17,7 +17,7 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
 
   /** A delivery is visible to callers that may read the thread of its run. */
-  const seen = (principal: Principal) => deps.access.ask(principal, "threads:read", { metadata: {} });
+  const threadConditions = (principal: Principal) => deps.access.ask(principal, "threads:read", { metadata: {} });
 
   return [
     agentRoute({
@@ -32,7 +32,7 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
       out: { 200: z.array(schema.delivery) },
       async handler({ query, c, principal }) {
         const { run_id: runId, ...rest } = query;
-        const rows = await selectDeliveries(sql, { runId, ...rest, sees: await seen(principal) });
+        const rows = await selectDeliveries(sql, { runId, ...rest, sees: await threadConditions(principal) });
         return c.json(rows.map(serializeDelivery));
       },
     }),
@@ -47,7 +47,7 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
       out: { 200: schema.deliveryWithLog },
       async handler({ params, c, principal }) {
         const { delivery_id: id } = params;
-        const sees = await seen(principal);
+        const sees = await threadConditions(principal);
         const [row, message] = await Promise.all([selectDelivery(sql, id, sees), selectMessage(sql, id)]);
         if (!row || message === undefined) throw unknownDelivery(id);
         return c.json({ ...serializeDelivery(row), log: row.log, payload: masked(JSON.parse(message)) });
@@ -65,7 +65,7 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
       out: { 202: schema.delivery },
       async handler({ params, c, principal }) {
         const { delivery_id: id } = params;
-        const row = await selectDelivery(sql, id, await seen(principal));
+        const row = await selectDelivery(sql, id, await threadConditions(principal));
         if (!row || !(await requeueDelivery(sql, id))) throw unknownDelivery(id);
         deps.webhooks.wake();
         const queued = { status: "pending", next_attempt_at: new Date(), finished_at: null } as const;

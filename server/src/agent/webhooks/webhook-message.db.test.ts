@@ -89,9 +89,9 @@ test("reports an error by name and message, and a run deleted with its thread as
   const failed = await startRun();
   await finish(failed, "error");
   expect((await readMessage(failed.runId))["error"]).toEqual({ error: "Broken", message: "it broke" });
-  const gone = await startRun();
-  await db.sql`select delete_thread_data(${gone.threadId})`;
-  const message = await readMessage(gone.runId);
+  const deleted = await startRun();
+  await db.sql`select delete_thread_data(${deleted.threadId})`;
+  const message = await readMessage(deleted.runId);
   expect(message).toMatchObject({ status: "rollback", run_ended_at: expect.any(String) as unknown });
   expect(message).not.toHaveProperty("values");
 });

@@ -38,7 +38,7 @@ function sender(env: Record<string, string> = {}, names: Record<string, string> 
   const resolve = (host: string) => Promise.resolve([{ address: names[host] ?? "127.0.0.1", family: 4 as const }]);
   const outbound = createOutbound(readPolicy("127.0.0.1", false), { resolve });
   const rules = { ...readWebhookRules(null, false, {}), allowedPorts: ANY_PORT };
-  const made = new WebhookSender({
+  const sender = new WebhookSender({
     sql,
     log: createLog("silent"),
     settings,
@@ -47,9 +47,9 @@ function sender(env: Record<string, string> = {}, names: Record<string, string> 
     rules: () => rules,
     answer: () => null,
   });
-  senders.push(made);
+  senders.push(sender);
   afterAll(() => outbound.close());
-  return made;
+  return sender;
 }
 const ANY_PORT = Array.from({ length: 65_535 }, (_, n) => n + 1);
 

@@ -98,8 +98,8 @@ test("reports stateless runs without values, whether waited for, streamed, in th
     expect(message!.json).not.toHaveProperty("values");
     expect(message!.json).not.toHaveProperty("error");
   }
-  const [kept] = await received(hook, "/kept");
-  expect(kept!.json.values).toEqual({ topic: "x", log: ["first:x", "second"] });
+  const [keptRequest] = await received(hook, "/kept");
+  expect(keptRequest!.json.values).toEqual({ topic: "x", log: ["first:x", "second"] });
 });
 
 test("reports a failed run with its error as an object, stateless or not", async () => {
@@ -168,15 +168,15 @@ test("retries a failing receiver with the same id and a later signature until it
 });
 
 test("410 ends the delivery, a redirect is not followed, and Retry-After is respected", async () => {
-  const gone = await receiver((response) => response.writeHead(410).end());
+  const goneReceiver = await receiver((response) => response.writeHead(410).end());
   await server.call("POST", "/runs/wait", {
     assistant_id: "trail",
     input: { topic: "x" },
-    webhook: `${gone.url}/gone`,
+    webhook: `${goneReceiver.url}/gone`,
   });
-  await received(gone, "/gone");
-  await waitForDelivery(gone.received[0]!.json.run_id as string, "failed");
-  expect(gone.received).toHaveLength(1);
+  await received(goneReceiver, "/gone");
+  await waitForDelivery(goneReceiver.received[0]!.json.run_id as string, "failed");
+  expect(goneReceiver.received).toHaveLength(1);
 
   const target = await receiver();
   const from = await receiver((response) => response.writeHead(307, { location: `${target.url}/inside` }).end());

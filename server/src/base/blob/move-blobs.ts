@@ -3,8 +3,8 @@ import { join } from "node:path";
 
 import type { Sql } from "../db/connect.ts";
 import type { FaultPoint } from "../fault-point.ts";
-import { bucketPlace } from "./open-blobs.ts";
-import { type BlobPlace, readPlaceId, selectPlace, selectUser, updatePlace } from "./blob-place.ts";
+import { bucketLocation } from "./open-blobs.ts";
+import { type BlobLocation, readLocationId, selectLocation, selectUser, updateLocation } from "./blob-location.ts";
 import { BLOB_NAME } from "./blob-store.ts";
 import type { S3BlobStore } from "./s3-blob-store.ts";
 
@@ -36,13 +36,13 @@ export async function moveBlobs({
   onProgress,
   faultPoint,
 }: MoveBlobsParams): Promise<MoveCounts> {
-  const target = bucketPlace(store.address);
-  const known = await selectPlace(sql);
+  const target = bucketLocation(store.address);
+  const known = await selectLocation(sql);
   if (known?.kind === "bucket") {
     if (known.id === target.id) return { copied: 0, there: 0, bytes: 0 };
     throw new Error(`Attachments are already stored in ${known.shown}; only a directory can be moved to a bucket.`);
   }
-  if (known?.in_use && known.id !== (await readPlaceId(directory))) {
+  if (known?.in_use && known.id !== (await readLocationId(directory))) {
     throw new Error(
       `Attachments are stored in ${known.shown}, not in ${directory}. Pass that directory with ` +
         "HEDDLE_BLOB_DIRECTORY or --data-dir, and run this command on its host.",
@@ -71,18 +71,18 @@ export async function moveBlobs({
   await copy();
   await sql.begin(async (tx) => {
     // a process that starts now waits for this lock, and is then refused
-    const [row] = await tx<BlobPlace[]>`select * from blob_place for update`;
+    const [row] = await tx<BlobLocation[]>`select * from blob_place for update`;
     if (row && row.id !== known?.id)
       throw new Error("The recorded location changed while this command ran. Run it again.");
-    const seen = await selectUser(tx);
-    if (seen !== undefined) {
+    const lastSeenSeconds = await selectUser(tx);
+    if (lastSeenSeconds !== undefined) {
       throw new Error(
         `${moved.copied} files were copied, but a trace process is still using the directory (last seen ` +
-          `${Math.round(seen)} s ago). Stop it and run this command again; only new files will be copied.`,
+          `${Math.round(lastSeenSeconds)} s ago). Stop it and run this command again; only new files will be copied.`,
       );
     }
     await copy();
-    await updatePlace(tx, { ...target, in_use: true });
+    await updateLocation(tx, { ...target, in_use: true });
   });
   return moved;
 }

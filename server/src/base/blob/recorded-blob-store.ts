@@ -5,7 +5,7 @@ import { unavailable } from "../errors.ts";
 import type { CheckResult } from "../health.ts";
 import type { Log } from "../log.ts";
 import { RepeatedFailure } from "../repeated-failure.ts";
-import { beat, type BlobPlace, deleteUser, noteUse } from "./blob-place.ts";
+import { beat, type BlobLocation, deleteUser, noteUse } from "./blob-location.ts";
 import type { BlobStore } from "./blob-store.ts";
 
 const BEAT_MS = 5_000;
@@ -16,13 +16,13 @@ export interface PlacedBlobsOptions {
   sql: Sql;
   log: Log;
   store: BlobStore;
-  place: BlobPlace;
+  location: BlobLocation;
   processId: string;
-  /** Throws when the place cannot be used. */
+  /** Throws when the location cannot be used. */
   probe: () => Promise<void>;
 }
 
-/** Blob store that this process uses as the recorded place. Writes nothing once another place is recorded. */
+/** Blob store that this process uses as the recorded location. Writes nothing once another location is recorded. */
 export class RecordedBlobStore implements BlobStore {
   readonly #options: PlacedBlobsOptions;
   readonly #failure: RepeatedFailure;
@@ -34,7 +34,7 @@ export class RecordedBlobStore implements BlobStore {
 
   constructor(options: PlacedBlobsOptions) {
     this.#options = options;
-    this.#isNoted = options.place.in_use;
+    this.#isNoted = options.location.in_use;
     this.#failure = new RepeatedFailure({
       log: options.log,
       message: "could not renew the registration of this process as a user of the attachments",
@@ -53,9 +53,9 @@ export class RecordedBlobStore implements BlobStore {
   }
 
   async put(name: string, content: Buffer): Promise<void> {
-    const { sql, store, place } = this.#options;
+    const { sql, store, location } = this.#options;
     if (!this.#isNoted) {
-      this.#isLost ||= !(await noteUse(sql, place));
+      this.#isLost ||= !(await noteUse(sql, location));
       this.#isNoted = !this.#isLost;
     }
     if (this.#isLost) throw unavailable(this.#lost, 5);
@@ -90,14 +90,14 @@ export class RecordedBlobStore implements BlobStore {
   }
 
   get #lost(): string {
-    const { shown } = this.#options.place;
+    const { shown } = this.#options.location;
     return `Attachments are no longer stored in ${shown}. Restart this process with the new location.`;
   }
 
   async #beat(): Promise<void> {
-    const { sql, place, processId } = this.#options;
+    const { sql, location, processId } = this.#options;
     try {
-      this.#isLost = !(await beat(sql, place, processId));
+      this.#isLost = !(await beat(sql, location, processId));
       this.#failure.succeeded();
     } catch (error) {
       this.#failure.failed(error);

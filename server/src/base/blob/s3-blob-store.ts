@@ -7,10 +7,10 @@ import { unavailable } from "../errors.ts";
 import { BLOB_NAME, type BlobStore } from "./blob-store.ts";
 import type { Bucket } from "./bucket.ts";
 import { openS3Bucket } from "./s3-bucket.ts";
-import type { S3Place } from "./s3-client.ts";
+import type { S3BucketConfig } from "./s3-client.ts";
 import { StorageError } from "./s3-error.ts";
 
-export type BlobBucket = S3Place & { bucket: string; prefix: string };
+export type BlobBucket = S3BucketConfig & { bucket: string; prefix: string };
 
 /** Limits of a request. An attempt without an answer is retried on another connection. */
 const LIMITS = { connectMs: 5_000, silenceMs: 20_000, requestMs: 60_000, attempts: 4 };
@@ -25,29 +25,29 @@ const MARKER = "place.id";
  * check its address. Failures are 503 with the bucket's name and the store's own code.
  */
 export class S3BlobStore implements BlobStore {
-  readonly #place: BlobBucket;
+  readonly #config: BlobBucket;
   readonly #bucket: Bucket;
   readonly #prober: Bucket;
   readonly #close: () => void;
   #isMarked = false;
 
-  private constructor(place: BlobBucket, bucket: Bucket, prober: Bucket, close: () => void) {
-    this.#place = place;
+  private constructor(config: BlobBucket, bucket: Bucket, prober: Bucket, close: () => void) {
+    this.#config = config;
     this.#bucket = bucket;
     this.#prober = prober;
     this.#close = close;
   }
 
-  static async open(place: BlobBucket): Promise<S3BlobStore> {
+  static async open(config: BlobBucket): Promise<S3BlobStore> {
     const agents = {
       httpAgent: new HttpAgent({ keepAlive: true, maxSockets: 64 }),
       httpsAgent: new HttpsAgent({ keepAlive: true, maxSockets: 64 }),
     };
     const [bucket, prober] = [
-      await openS3Bucket(place, agents, LIMITS),
-      await openS3Bucket(place, agents, PROBE_LIMITS),
+      await openS3Bucket(config, agents, LIMITS),
+      await openS3Bucket(config, agents, PROBE_LIMITS),
     ];
-    return new S3BlobStore(place, bucket, prober, () => {
+    return new S3BlobStore(config, bucket, prober, () => {
       bucket.close();
       prober.close();
       agents.httpAgent.destroy();
@@ -57,7 +57,7 @@ export class S3BlobStore implements BlobStore {
 
   /** Address as `s3://bucket/prefix`. */
   get address(): string {
-    return `s3://${[this.#place.bucket, this.#place.prefix].filter((part) => part !== "").join("/")}`;
+    return `s3://${[this.#config.bucket, this.#config.prefix].filter((part) => part !== "").join("/")}`;
   }
 
   async put(name: string, content: Buffer): Promise<void> {
@@ -70,8 +70,8 @@ export class S3BlobStore implements BlobStore {
   }
 
   async delete(names: readonly string[]): Promise<void> {
-    const places = new ConcurrencyLimit(DELETIONS_AT_ONCE);
-    const ended = await Promise.allSettled(names.map((name) => places.run(() => this.#bucket.delete(this.#key(name)))));
+    const limit = new ConcurrencyLimit(DELETIONS_AT_ONCE);
+    const ended = await Promise.allSettled(names.map((name) => limit.run(() => this.#bucket.delete(this.#key(name)))));
     const failed = ended.find((result) => result.status === "rejected");
     if (failed) await this.#named(Promise.reject(failed.reason as Error));
   }
@@ -96,7 +96,7 @@ export class S3BlobStore implements BlobStore {
 
   #key(name: string, isBlob = true): string {
     if (isBlob && !BLOB_NAME.test(name)) throw new Error(`invalid blob name: ${name}`);
-    return this.#place.prefix === "" ? name : `${this.#place.prefix}/${name}`;
+    return this.#config.prefix === "" ? name : `${this.#config.prefix}/${name}`;
   }
 
   /** Translates the store's failure into ours. */
@@ -105,7 +105,7 @@ export class S3BlobStore implements BlobStore {
       return await call;
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
-      const { bucket } = this.#place;
+      const { bucket } = this.#config;
       throw unavailable(`The attachment bucket "${bucket}" is unavailable (${error.code}).`, 5, error);
     }
   }

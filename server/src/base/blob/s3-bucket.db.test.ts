@@ -17,7 +17,7 @@ import { createOutbound } from "../outbound/outbound.ts";
 import { readPolicy } from "../outbound/policy.ts";
 import type { Bucket } from "./bucket.ts";
 import { openS3Bucket } from "./s3-bucket.ts";
-import type { S3Place } from "./s3-client.ts";
+import type { S3BucketConfig } from "./s3-client.ts";
 import type { StorageError } from "./s3-error.ts";
 import { partSize } from "./s3-upload.ts";
 
@@ -38,8 +38,8 @@ afterAll(async () => {
   await outbound.close();
 });
 
-const open = (place: Partial<S3Place> = {}, silenceMs = 10_000, requestMs = 20_000): Promise<Bucket> =>
-  openS3Bucket({ bucket: "exports", endpoint: proxy.endpoint, credentials, ...place }, outbound, {
+const open = (config: Partial<S3BucketConfig> = {}, silenceMs = 10_000, requestMs = 20_000): Promise<Bucket> =>
+  openS3Bucket({ bucket: "exports", endpoint: proxy.endpoint, credentials, ...config }, outbound, {
     silenceMs,
     requestMs,
   });
@@ -80,20 +80,20 @@ test("stores, reads, lists, measures and deletes objects, also under unusual nam
 
 test("reaches a bucket by path style, virtual host or dedicated endpoint", async () => {
   const own = `http://exports.s3.test:${s3.port}`;
-  const places: Partial<S3Place>[] = [
+  const configs: Partial<S3BucketConfig>[] = [
     { endpoint: s3.endpoint },
     { endpoint: s3.endpoint, addressing: "path" },
     { endpoint: `http://s3.test:${s3.port}`, addressing: "virtual" },
     { endpoint: own, endpointIsBucket: true, bucket: null },
     { endpoint: own, endpointIsBucket: true, region: "eu-central-1" },
   ];
-  for (const [index, place] of places.entries()) {
-    const bucket = await open(place);
+  for (const [index, config] of configs.entries()) {
+    const bucket = await open(config);
     await bucket.put(`style/${index}.txt`, Buffer.from("x"));
     expect((await bucket.list("style/")).map((object) => object.key)).toContain(`style/${index}.txt`);
     expect((await bucket.head(`style/${index}.txt`))?.size).toBe(1);
   }
-  expect(await s3.keys("exports", "style/")).toHaveLength(places.length);
+  expect(await s3.keys("exports", "style/")).toHaveLength(configs.length);
 });
 
 test("uploads a stream in parts, and small content in one request", async () => {

@@ -4,16 +4,27 @@ import { Readable } from "node:stream";
 import type { S3Client } from "@aws-sdk/client-s3";
 
 import type { Bucket, PutOptions } from "./bucket.ts";
-import { bucketParameter, createS3Client, loadS3, type S3Agents, type S3Limits, type S3Place } from "./s3-client.ts";
+import {
+  bucketParameter,
+  createS3Client,
+  loadS3,
+  type S3Agents,
+  type S3Limits,
+  type S3BucketConfig,
+} from "./s3-client.ts";
 import { StorageError, toStorageError } from "./s3-error.ts";
 import { type UploadCalls, uploadStream } from "./s3-upload.ts";
 
 /** Opens a bucket of any S3-compatible store. Makes no call: the first call shows whether the bucket exists. */
-export async function openS3Bucket(place: S3Place, agents: S3Agents, limits: S3Limits = {}): Promise<Bucket> {
-  const client = await createS3Client(place, agents, limits);
+export async function openS3Bucket(
+  bucketConfig: S3BucketConfig,
+  agents: S3Agents,
+  limits: S3Limits = {},
+): Promise<Bucket> {
+  const client = await createS3Client(bucketConfig, agents, limits);
   const s3 = await loadS3();
-  const Bucket = bucketParameter(place);
-  const objectOptions = place.objectOptions ?? {};
+  const Bucket = bucketParameter(bucketConfig);
+  const objectOptions = bucketConfig.objectOptions ?? {};
   const run = <T>(call: string, signal: AbortSignal | undefined, work: (options: CallOptions) => Promise<T>) =>
     attempt(client, call, signal, work);
 

@@ -9,7 +9,7 @@ export interface S3Credentials {
   session_token?: string | null | undefined;
 }
 
-export interface S3Place {
+export interface S3BucketConfig {
   /** Null only when the endpoint is the bucket's own. */
   bucket: string | null;
   /** Endpoint of a store other than AWS. */
@@ -46,17 +46,21 @@ export interface S3Limits {
 /** Loads the SDK on demand: it takes 100 ms, which a server that exports nothing need not spend. */
 export const loadS3 = () => import("@aws-sdk/client-s3");
 
-export async function createS3Client(place: S3Place, agents: S3Agents, limits: S3Limits = {}): Promise<S3Client> {
+export async function createS3Client(
+  bucketConfig: S3BucketConfig,
+  agents: S3Agents,
+  limits: S3Limits = {},
+): Promise<S3Client> {
   const { S3Client } = await loadS3();
-  const { credentials, endpoint } = place;
-  const { addressing = "auto" } = place;
+  const { credentials, endpoint } = bucketConfig;
+  const { addressing = "auto" } = bucketConfig;
   const { connectMs = 5_000, silenceMs = 30_000, requestMs = 120_000, attempts = 3 } = limits;
   const config: S3ClientConfig = {
-    region: place.region ?? "us-east-1",
+    region: bucketConfig.region ?? "us-east-1",
     maxAttempts: attempts,
     retryMode: "standard",
     forcePathStyle: addressing === "path" || (addressing === "auto" && Boolean(endpoint)),
-    useAccelerateEndpoint: place.accelerate ?? false,
+    useAccelerateEndpoint: bucketConfig.accelerate ?? false,
     // an operator's AWS_ENDPOINT_URL applies to the operator's own credentials only
     ignoreConfiguredEndpointUrls: credentials !== null,
     // many compatible stores do not support the newer checksums; all support Content-MD5
@@ -70,7 +74,7 @@ export async function createS3Client(place: S3Place, agents: S3Agents, limits: S
       throwOnRequestTimeout: true,
     },
   };
-  if (place.endpointIsBucket) config.bucketEndpoint = true;
+  if (bucketConfig.endpointIsBucket) config.bucketEndpoint = true;
   else if (endpoint) config.endpoint = endpoint;
   if (credentials) {
     config.credentials = {
@@ -83,5 +87,5 @@ export async function createS3Client(place: S3Place, agents: S3Agents, limits: S
 }
 
 /** Returns the value of `Bucket` for each call. */
-export const bucketParameter = ({ bucket, endpoint, endpointIsBucket }: S3Place): string =>
+export const bucketParameter = ({ bucket, endpoint, endpointIsBucket }: S3BucketConfig): string =>
   endpointIsBucket ? endpoint! : bucket!;

@@ -20,7 +20,7 @@ const s3 = await testS3();
 s3.createBucket("exports");
 let services: Server;
 let endpoint: string;
-let asked: string[] = [];
+let requests: string[] = [];
 /** Credentials issued by the token service and the instance's metadata service. */
 let lent: TestCredentials;
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
-  asked = [];
+  requests = [];
   for (const name of Object.keys(process.env)) if (name.startsWith("AWS_")) delete process.env[name];
   process.env.HOME = directory;
   process.env.AWS_EC2_METADATA_DISABLED = "true";
@@ -53,7 +53,7 @@ afterAll(async () => {
 async function answer(request: IncomingMessage): Promise<string | null> {
   const { method, url = "/" } = request;
   const body = await readText(request);
-  asked.push(`${method} ${url}`);
+  requests.push(`${method} ${url}`);
   const { access_key_id: id, secret_access_key: secret, session_token: token } = lent;
   const until = new Date(Date.now() + 3_600_000).toISOString();
   if (url === "/latest/api/token") return "a-session";
@@ -101,14 +101,14 @@ test("a web identity", async () => {
   process.env.AWS_ROLE_ARN = "arn:aws:iam::123456789012:role/exporter";
   process.env.AWS_ENDPOINT_URL_STS = endpoint;
   expect(await write("web-identity")).toBe(true);
-  expect(asked).toEqual(["POST /"]);
+  expect(requests).toEqual(["POST /"]);
 });
 
 test("an instance's role", async () => {
   delete process.env.AWS_EC2_METADATA_DISABLED;
   process.env.AWS_EC2_METADATA_SERVICE_ENDPOINT = endpoint;
   expect(await write("instance-role")).toBe(true);
-  expect(asked.at(-1)).toBe("GET /latest/meta-data/iam/security-credentials/the-role");
+  expect(requests.at(-1)).toBe("GET /latest/meta-data/iam/security-credentials/the-role");
 });
 
 test("reports missing credentials", async () => {

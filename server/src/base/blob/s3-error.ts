@@ -121,9 +121,9 @@ export function toStorageError(thrown: unknown, call: string, secrets: readonly 
   const reason = known ?? reasonOfStatus(status, isForeign);
   const explanation =
     isForeign && status !== 0 ? "the response is not from S3" : (HINTS[code] ?? errorText(error, code));
-  const place = error.Region ? `; the bucket is in the region ${error.Region}` : "";
+  const region = error.Region ? `; the bucket is in the region ${error.Region}` : "";
   const reply = status === 0 ? code : `${code}, HTTP ${status}`;
-  const message = clean(`${call}: ${explanation === "" ? "" : `${explanation} `}(${reply})${place}`, secrets);
+  const message = clean(`${call}: ${explanation === "" ? "" : `${explanation} `}(${reply})${region}`, secrets);
   return new StorageError(reason, message, { code: clean(code, secrets), status, isForeign });
 }
 

@@ -120,12 +120,12 @@ async function startUpload(calls: UploadCalls, key: string, { signal, ...options
   const starting = calls.start(key, options);
   if (!signal) return starting;
   const settled = new AbortController();
-  const calledOff = once(signal, "abort", settled).then(() => sleep(ANSWER_MS, undefined, settled));
+  const aborted = once(signal, "abort", settled).then(() => sleep(ANSWER_MS, undefined, settled));
   try {
-    await Promise.race([starting, calledOff]);
+    await Promise.race([starting, aborted]);
   } finally {
     settled.abort();
-    calledOff.catch(() => {});
+    aborted.catch(() => {});
   }
   if (!signal.aborted) return starting;
   const ending = starting.then((uploadId) => calls.abort(key, uploadId)).catch(() => {});
@@ -168,10 +168,10 @@ async function* inParts(
         part = take();
         filled = 0;
       }
-      const taken = Math.min(part.length - filled, chunk.length - at);
-      part.set(at === 0 && taken === chunk.length ? chunk : chunk.subarray(at, at + taken), filled);
-      filled += taken;
-      at += taken;
+      const length = Math.min(part.length - filled, chunk.length - at);
+      part.set(at === 0 && length === chunk.length ? chunk : chunk.subarray(at, at + length), filled);
+      filled += length;
+      at += length;
     }
   }
   if (filled > 0) yield part.subarray(0, filled);

@@ -1,5 +1,5 @@
 import { choice, ConfigError, type Options, text } from "../config/options.ts";
-import type { S3Place } from "./s3-client.ts";
+import type { S3BucketConfig } from "./s3-client.ts";
 
 /** Settings for the files of traces and examples. */
 export const blobOptions = {
@@ -57,15 +57,15 @@ export const blobOptions = {
 export type BlobSettings = Options<typeof blobOptions>;
 
 /** Resolves the configured bucket; null for a directory. @throws ConfigError for contradictory settings */
-export function readBucket(settings: BlobSettings): (S3Place & { bucket: string; prefix: string }) | null {
+export function readBucket(settings: BlobSettings): (S3BucketConfig & { bucket: string; prefix: string }) | null {
   const { blobBucket: bucket, blobEndpoint: endpoint, blobAccessKeyId: id, blobSecretAccessKey: secret } = settings;
   if (bucket === undefined) {
-    const given = {
+    const s3Settings = {
       HEDDLE_BLOB_ENDPOINT: endpoint,
       HEDDLE_BLOB_ACCESS_KEY_ID: id,
       HEDDLE_BLOB_SECRET_ACCESS_KEY: secret,
     };
-    const stray = Object.entries(given).find(([, value]) => value !== undefined);
+    const stray = Object.entries(s3Settings).find(([, value]) => value !== undefined);
     if (stray) throw new ConfigError(`${stray[0]} is set, but HEDDLE_BLOB_BUCKET is not.`);
     return null;
   }

@@ -116,11 +116,11 @@ const settingLiteral = (value: string | number | boolean): string =>
   typeof value === "string" ? sqlLiteral(value) : String(Number(value));
 
 /** Returns the parameters named in the statement. A missing one is an error here, never an earlier value. */
-function declaredParams(query: string, given: Record<string, unknown>): [string, Param][] {
+function declaredParams(query: string, values: Record<string, unknown>): [string, Param][] {
   const names = new Set(Array.from(query.matchAll(/\{(\w+):/g), (match) => match[1]!));
   return Array.from(names, (name) => {
-    if (given[name] === undefined) throw new Error(`the query needs the parameter ${name}, which was not passed`);
-    return [name, given[name] as Param];
+    if (values[name] === undefined) throw new Error(`the query needs the parameter ${name}, which was not passed`);
+    return [name, values[name] as Param];
   });
 }
 

@@ -28,8 +28,8 @@ function createTables(statement: string, table: string, cluster: string, onClust
   const local = statement
     .replace(/^create table (?:if not exists )?\w+/im, `create table if not exists ${table}_local ${onCluster}`)
     .replace(/engine = (\w*MergeTree)(?:\(([^)]*)\))?/i, (_, engine: string, options?: string) => {
-      const place = `'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'`;
-      return `engine = Replicated${engine}(${place}${options ? `, ${options}` : ""})`;
+      const replica = `'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'`;
+      return `engine = Replicated${engine}(${replica}${options ? `, ${options}` : ""})`;
     });
   if (local === statement || !/engine = Replicated/.test(local)) {
     throw new Error(`The engine of ${table} has no replicated variant`);

@@ -9,23 +9,23 @@ test("runs queries up to the limit, queues more in order, and rejects those beyo
   const limiter = new QueryLimiter({ seconds: 1, atOnce: 2, waiting: 2 });
   const begun: number[] = [];
   const ends = Array.from({ length: 5 }, () => deferred<number>());
-  const asked = ends.map(({ promise }, n) =>
+  const queries = ends.map(({ promise }, n) =>
     limiter.run(() => {
       begun.push(n);
       return promise;
     }),
   );
-  await expect(asked[4]).rejects.toMatchObject(REFUSED);
+  await expect(queries[4]).rejects.toMatchObject(REFUSED);
   expect(begun).toEqual([0, 1]);
   ends[1]!.resolve(1);
-  expect(await asked[1]).toBe(1);
+  expect(await queries[1]).toBe(1);
   await expect.poll(() => begun).toEqual([0, 1, 2]);
   // a failed query frees its slot too
   ends[0]!.reject(new Error("broke"));
-  await expect(asked[0]).rejects.toThrow("broke");
+  await expect(queries[0]).rejects.toThrow("broke");
   await expect.poll(() => begun).toEqual([0, 1, 2, 3]);
   for (const { resolve } of ends) resolve(0);
-  await Promise.all([asked[2], asked[3]]);
+  await Promise.all([queries[2], queries[3]]);
   expect(await limiter.run(() => Promise.resolve("free again"))).toBe("free again");
 });
 

@@ -18,17 +18,17 @@ export interface QueryLimits {
  */
 export class QueryLimiter {
   readonly seconds: number;
-  readonly #places: FairQueue;
+  readonly #queue: FairQueue;
 
   constructor({ seconds, atOnce, waiting = 100, waitMs = 30_000 }: QueryLimits) {
     this.seconds = seconds;
     const crowded = Math.max(1, Math.floor(atOnce / 2));
-    this.#places = new FairQueue({ capacity: atOnce, crowded, waiting, waitMs, refuse: busy });
+    this.#queue = new FairQueue({ capacity: atOnce, crowded, waiting, waitMs, refuse: busy });
   }
 
   /** @throws 503 with Retry-After when it gets no slot in time */
   run<T>(query: () => Promise<T>, tenantId = ""): Promise<T> {
-    return this.#places.run(tenantId, 1, query);
+    return this.#queue.run(tenantId, 1, query);
   }
 }
 

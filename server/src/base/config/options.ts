@@ -73,9 +73,9 @@ export function readOptions<D extends Record<string, OptionSpec<never> | OptionS
   const values: Record<string, unknown> = {};
   const problems: string[] = [];
   for (const [name, spec] of Object.entries(declared)) {
-    const given = overrides[name as keyof typeof overrides];
+    const override = overrides[name as keyof typeof overrides];
     const variable = spec.env.find((variable) => env[variable] !== undefined && env[variable] !== "");
-    if (given !== undefined) values[name] = given;
+    if (override !== undefined) values[name] = override;
     else if (variable === undefined) values[name] = spec.default;
     else {
       try {

@@ -17,19 +17,19 @@ import { identifyProcess, processLives, type ProcessIdentity } from "./process-i
 const USER_SCRIPT = fileURLToPath(new URL("../../../test/fixtures/postgres-user.ts", import.meta.url));
 const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
-let made: string;
+let createdDir: string;
 let dataDir: string;
 let children: ChildProcess[];
 let opened: EmbeddedPostgres[];
 
 beforeAll(async () => {
-  made = mkdtempSync(join(tmpdir(), "heddle-pg-"));
-  const embedded = new EmbeddedPostgres({ dataDir: made });
+  createdDir = mkdtempSync(join(tmpdir(), "heddle-pg-"));
+  const embedded = new EmbeddedPostgres({ dataDir: createdDir });
   await embedded.start();
   await embedded.stop();
 });
 
-afterAll(() => rmSync(made, { recursive: true }));
+afterAll(() => rmSync(createdDir, { recursive: true }));
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), "heddle-pg-"));
@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 
 /** Copies a cluster for the tests that begin with one, because creating it takes a second. */
-const withCluster = () => execFileSync("cp", ["-a", `${made}/.`, dataDir]);
+const withCluster = () => execFileSync("cp", ["-a", `${createdDir}/.`, dataDir]);
 const cluster = () => join(dataDir, "postgres", "data");
 const postmasterPid = () => Number(readFileSync(join(cluster(), "postmaster.pid"), "utf8").split("\n")[0]);
 

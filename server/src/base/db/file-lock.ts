@@ -150,8 +150,8 @@ export function readHolder(path: string): LockHolder | null {
 export function describeHolder(holder: LockHolder | null): string {
   if (!holder) return "an unknown process";
   const { pid, host, since } = holder;
-  const place = isElsewhere(holder) ? ` of another container (host ${host ?? "unknown"})` : "";
-  return `process ${pid}${place}${since ? ` since ${since}` : ""}`;
+  const container = isElsewhere(holder) ? ` of another container (host ${host ?? "unknown"})` : "";
+  return `process ${pid}${container}${since ? ` since ${since}` : ""}`;
 }
 
 /** Whether version 0.6 wrote the file, which had neither `host` nor `since` and locked nothing. */

@@ -55,9 +55,9 @@ function refuseWhen(over: () => boolean, tx: Transaction): Transaction {
     }
   };
   return new Proxy(tx, {
-    apply(target, self, given) {
+    apply(target, self, args) {
       check();
-      return Reflect.apply(target, self, given) as unknown;
+      return Reflect.apply(target, self, args) as unknown;
     },
     get(target, name, receiver) {
       const value: unknown = Reflect.get(target, name, receiver);

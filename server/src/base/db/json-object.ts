@@ -10,7 +10,7 @@ export function buildJsonObject(
   columns: Record<string, string>,
   names?: readonly string[] | null,
 ) {
-  const wanted =
+  const selected =
     names && names.length > 0 ? Object.keys(columns).filter((name) => names.includes(name)) : Object.keys(columns);
-  return sql.unsafe(`json_build_object(${wanted.map((name) => `'${name}', ${columns[name]!}`).join(", ")})`);
+  return sql.unsafe(`json_build_object(${selected.map((name) => `'${name}', ${columns[name]!}`).join(", ")})`);
 }

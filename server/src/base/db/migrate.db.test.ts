@@ -14,15 +14,15 @@ afterAll(() => rmSync(directory, { recursive: true }));
 
 /** Creates the migrations of a build whose function `build_name` returns `name`. */
 async function build(name: string, version: number): Promise<string> {
-  const place = mkdtempSync(join(directory, "build-"));
-  cpSync(MIGRATIONS, place, { recursive: true });
-  const functions = join(place, "functions");
+  const build = mkdtempSync(join(directory, "build-"));
+  cpSync(MIGRATIONS, build, { recursive: true });
+  const functions = join(build, "functions");
   writeFileSync(
     join(functions, "build.sql"),
     `create or replace function build_name() returns text language sql as $$ select '${name}' $$;`,
   );
   writeFileSync(join(functions, "VERSION"), `${version} ${await hashFunctions(functions)}\n`);
-  return place;
+  return build;
 }
 
 const buildName = async () => (await sql<{ build_name: string }[]>`select build_name()`)[0]!.build_name;
@@ -37,7 +37,7 @@ test("an old build that starts again does not replace the functions of a newer o
 
 test("a newer build restores an older text, and the build between does not undo that", async () => {
   const [first, second, third] = [await build("a", 2_001), await build("b", 2_002), await build("a", 2_003)];
-  for (const place of [first, second, third]) await migrate(sql, place);
+  for (const build of [first, second, third]) await migrate(sql, build);
   expect(await buildName()).toBe("a");
   expect((await migrate(sql, second)).applied).toEqual([]);
   expect(await buildName()).toBe("a");
@@ -45,12 +45,12 @@ test("a newer build restores an older text, and the build between does not undo 
 
 test("the last start wins between development texts of one version", async () => {
   const [mine, other] = [await build("mine", 3_001), await build("other", 3_001)];
-  for (const [place, name] of [
+  for (const [build, name] of [
     [mine, "mine"],
     [other, "other"],
     [mine, "mine"],
   ] as const) {
-    await migrate(sql, place);
+    await migrate(sql, build);
     expect(await buildName()).toBe(name);
   }
 });

@@ -25,18 +25,18 @@ const canRunAsNobody =
     cwd: "/",
   }).status === 0;
 
-let made: string;
+let createdDir: string;
 let dataDir: string;
 let children: ChildProcess[];
 
 beforeAll(async () => {
-  made = mkdtempSync(join(tmpdir(), "heddle-pg-"));
-  const embedded = new EmbeddedPostgres({ dataDir: made });
+  createdDir = mkdtempSync(join(tmpdir(), "heddle-pg-"));
+  const embedded = new EmbeddedPostgres({ dataDir: createdDir });
   await embedded.start();
   await embedded.stop();
 });
 
-afterAll(() => rmSync(made, { recursive: true }));
+afterAll(() => rmSync(createdDir, { recursive: true }));
 
 beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), "heddle-pg-"));
@@ -54,7 +54,7 @@ const postmasterFile = () => join(dataDir, "postgres", "data", "postmaster.pid")
 
 /** Starts a server on a copy of the cluster, as the given user, whose Postgres outlives it by a second. */
 async function startServer(uid?: number) {
-  if (uid === undefined) execFileSync("cp", ["-a", `${made}/.`, dataDir]);
+  if (uid === undefined) execFileSync("cp", ["-a", `${createdDir}/.`, dataDir]);
   else chownSync(dataDir, uid, uid);
   const args = ["--import", TSX, USER_SCRIPT, dataDir, JSON.stringify({ lingerSeconds: 1 })];
   const child = spawn(process.execPath, args, {

@@ -28,7 +28,7 @@ export interface Registration {
 export const clusterLock = (dir: string): string => join(dir, "cluster.lock");
 
 /** Lock held by a process that waits for Postgres to end in another container. */
-const wantedLock = (dir: string): string => join(dir, "wanted.lock");
+const waiterLock = (dir: string): string => join(dir, "wanted.lock");
 
 /** The data directory is in use by processes of another container. */
 export class DataDirectoryError extends Error {
@@ -46,7 +46,7 @@ export async function registerWhenFree(
   locked: (work: () => Promise<Registration | string>) => Promise<Registration | string>,
 ): Promise<Registration> {
   const deadline = performance.now() + waitMs;
-  let wanted: FileLock | null = null;
+  let waiter: FileLock | null = null;
   try {
     for (let waits = false; ; waits = true) {
       const outcome = await locked(async () => (await findUseElsewhere(dir)) ?? (await registerUser(dir)));
@@ -58,11 +58,11 @@ export async function registerWhenFree(
         );
       }
       if (!waits) log(`${dir} is in use by ${outcome}; waiting ${waitMs / 1000} s for it to exit`);
-      wanted ??= await tryAcquireLock(wantedLock(dir));
+      waiter ??= await tryAcquireLock(waiterLock(dir));
       await sleep(250);
     }
   } finally {
-    wanted?.release();
+    waiter?.release();
   }
 }
 

@@ -20,8 +20,8 @@ test.runIf(process.platform === "linux")(
   "a process in another container may be alive, and one from before a reboot is dead",
   () => {
     const own = identifyProcess(process.pid)!;
-    const [place, ticks] = own.started.split("/");
-    const boot = place!.split("+")[0]!;
+    const [scope, ticks] = own.started.split("/");
+    const boot = scope!.split("+")[0]!;
     expect(processIsGone({ pid: 1, started: `${boot}+4026539999/${ticks}` })).toBe(false);
     expect(processLives({ pid: process.pid, started: `${boot}+4026539999/${ticks}` })).toBe(false);
     const other = boot.replace(/^./, (first) => (first === "0" ? "1" : "0"));

@@ -29,7 +29,7 @@ export function processLives(identity: ProcessIdentity): boolean {
 export function processIsGone(identity: ProcessIdentity): boolean {
   if (process.platform === "linux") {
     const [boot, namespace] = identity.started.split("/")[0]!.split("+");
-    const [ourBoot, ourNamespace] = placeOfProcesses().split("+");
+    const [ourBoot, ourNamespace] = processScope().split("+");
     if (boot === ourBoot && namespace !== ourNamespace) return false;
   }
   return !processLives(identity);
@@ -37,19 +37,19 @@ export function processIsGone(identity: ProcessIdentity): boolean {
 
 /** Whether it runs, or ran, where its pid is not valid here: in another container or on another machine. */
 export const isElsewhere = (identity: ProcessIdentity): boolean =>
-  process.platform === "linux" && identity.started.split("/")[0] !== placeOfProcesses();
+  process.platform === "linux" && identity.started.split("/")[0] !== processScope();
 
 /** Initial PID namespace of a machine (Linux, include/uapi/linux/nsfs.h); it is left out of the identity. */
 const INITIAL_NAMESPACE = "pid:[4026531836]";
 
-let place: string | undefined;
+let scope: string | undefined;
 
 /** Returns the scope within which a pid is unique. */
-function placeOfProcesses(): string {
-  if (place !== undefined) return place;
+function processScope(): string {
+  if (scope !== undefined) return scope;
   const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
   const namespace = readlinkSync("/proc/self/ns/pid");
-  return (place = namespace === INITIAL_NAMESPACE ? boot : `${boot}+${namespace.replaceAll(/\D/g, "")}`);
+  return (scope = namespace === INITIAL_NAMESPACE ? boot : `${boot}+${namespace.replaceAll(/\D/g, "")}`);
 }
 
 function startOnLinux(pid: number): string | null {
@@ -58,7 +58,7 @@ function startOnLinux(pid: number): string | null {
     // The command's name comes second, in parentheses, and may itself contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     if (fields[0] === "Z" || fields[0] === "X") return null;
-    return `${placeOfProcesses()}/${fields[19]}`;
+    return `${processScope()}/${fields[19]}`;
   } catch {
     return null;
   }

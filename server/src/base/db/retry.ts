@@ -51,21 +51,24 @@ export const isUnreachable = (error: unknown): boolean =>
 /** Whether the same statement may succeed later: the database is unreachable, or a resource is exhausted. */
 export const isPassing = (error: unknown): boolean => isDatabaseAway(error) || shortageIn(error) !== undefined;
 
-/** Retries `work` while its failure is transient and the work is `wanted`. Only for idempotent work. */
-export const untilDone = <T>(work: () => Promise<T>, wanted: () => boolean): Promise<T> =>
-  retry(work, Number.POSITIVE_INFINITY, wanted, isPassing);
+/** Retries `work` while its failure is transient and `shouldRetry` holds. Only for idempotent work. */
+export const untilDone = <T>(work: () => Promise<T>, shouldRetry: () => boolean): Promise<T> =>
+  retry(work, Number.POSITIVE_INFINITY, shouldRetry, isPassing);
 
 /**
- * Retries `work` while the database is unreachable, for at most `forMs` and as long as it is `wanted`. Only for
+ * Retries `work` while the database is unreachable, for at most `forMs` and as long as `shouldRetry` holds. Only for
  * idempotent work: the connection can be lost after the commit and before the answer.
  */
-export const whileAway = <T>(work: () => Promise<T>, forMs = 15_000, wanted: () => boolean = () => true): Promise<T> =>
-  retry(work, forMs, wanted, isDatabaseAway);
+export const whileAway = <T>(
+  work: () => Promise<T>,
+  forMs = 15_000,
+  shouldRetry: () => boolean = () => true,
+): Promise<T> => retry(work, forMs, shouldRetry, isDatabaseAway);
 
 async function retry<T>(
   work: () => Promise<T>,
   forMs: number,
-  wanted: () => boolean,
+  shouldRetry: () => boolean,
   isRetried: (error: unknown) => boolean,
 ): Promise<T> {
   const deadline = performance.now() + forMs;
@@ -73,7 +76,7 @@ async function retry<T>(
     try {
       return await work();
     } catch (error) {
-      if (!isRetried(error) || performance.now() + pause > deadline || !wanted()) throw error;
+      if (!isRetried(error) || performance.now() + pause > deadline || !shouldRetry()) throw error;
       await sleep(pause);
     }
   }

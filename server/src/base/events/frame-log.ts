@@ -120,14 +120,14 @@ export class FrameLog {
     const end = this.count;
     for (let segment = this.#segments.at(-1); segment && segment.first + segment.sizes.length > end;) {
       const left = Math.max(end - segment.first, 0);
-      const gone = segment.sizes.slice(left).reduce((sum, size) => sum + size, 0);
+      const freed = segment.sizes.slice(left).reduce((sum, size) => sum + size, 0);
       if (segment.frames) {
         segment.frames.length = left;
-        this.#memory -= gone;
+        this.#memory -= freed;
       }
       segment.sizes.length = left;
       segment.names.length = left;
-      segment.bytes -= gone;
+      segment.bytes -= freed;
       if (left === 0) this.#segments.pop();
       segment = left === 0 ? this.#segments.at(-1) : undefined;
     }

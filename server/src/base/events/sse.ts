@@ -103,7 +103,7 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
   const heartbeatMs = options.heartbeatMs ?? 5000;
   const stallMs = options.stallMs ?? 300_000;
   let at = options.from;
-  let gone = false;
+  let isClosed = false;
   let lastPull = performance.now();
   let wakeUp: ((silent: boolean) => void) | undefined;
   let waiting = false;
@@ -114,8 +114,8 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
 
   log.acquire();
   function leave(): void {
-    if (gone) return;
-    gone = true;
+    if (isClosed) return;
+    isClosed = true;
     clearInterval(timer);
     log.release();
     wakeUp?.(false);
@@ -123,7 +123,7 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
 
   let controller: ReadableStreamDefaultController<Uint8Array>;
   function finish(): void {
-    if (gone) return;
+    if (isClosed) return;
     leave();
     try {
       controller.close();
@@ -133,7 +133,7 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
   }
 
   function cut(reason: string): void {
-    if (gone) return;
+    if (isClosed) return;
     leave();
     controller.error(new Error(reason));
   }
@@ -153,26 +153,26 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
 
   return new ReadableStream<Uint8Array>(
     {
-      start(given) {
-        controller = given;
+      start(streamController) {
+        controller = streamController;
       },
       async pull() {
         lastPull = performance.now();
         for (;;) {
-          if (gone) return;
+          if (isClosed) return;
           if (at < log.count) {
             const { bytes, next } = await log.read(at, options.keep);
             if (next === at) return cut("the stream was disposed of");
             at = next;
             if (!bytes) continue;
-            if (!gone) controller.enqueue(bytes);
+            if (!isClosed) controller.enqueue(bytes);
             return;
           }
           if (log.aborted) return cut("the stream was disposed of");
           if (log.closed) return finish();
           const silent = await silence();
           wakeUp = undefined;
-          if (gone) return;
+          if (isClosed) return;
           if (silent && at >= log.count && !log.closed) {
             controller.enqueue(HEARTBEAT);
             return;
@@ -180,7 +180,7 @@ export function sseBody(log: FrameLog, options: SseOptions): ReadableStream<Uint
         }
       },
       cancel() {
-        const early = !gone && !(log.closed && at >= log.count);
+        const early = !isClosed && !(log.closed && at >= log.count);
         leave();
         if (early) options.onDisconnect?.();
       },

@@ -96,11 +96,11 @@ async function madeBy(spec: Declared, response: Response): Promise<Record<string
   const body = (await response.clone().json()) as Record<string, unknown> | null;
   // `id`, or the collection's: `assistant_id` in the response of POST /assistants
   const collection = spec.path.split("/").findLast((part) => part !== "" && !part.startsWith(":")) ?? "";
-  const made: Record<string, string> = {};
+  const createdIds: Record<string, string> = {};
   for (const name of ["id", `${collection.replace(/s$/, "").replaceAll("-", "_")}_id`]) {
-    if (typeof body?.[name] === "string") made[name] = body[name];
+    if (typeof body?.[name] === "string") createdIds[name] = body[name];
   }
-  return made;
+  return createdIds;
 }
 
 function hidden(target: Record<string, string>, names: readonly string[]): Record<string, string> {

@@ -10,8 +10,8 @@ test.each([
   ["2024-01-02T03:04:05-0330", "2024-01-02T03:04:05-03:30"],
   ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00Z"],
   ["9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59.999999Z"],
-])("accepts %s as a time, and normalizes it", (given, spelt) => {
-  expect(isoTime.parse(given)).toBe(spelt);
+])("accepts %s as a time, and normalizes it", (text, spelt) => {
+  expect(isoTime.parse(text)).toBe(spelt);
   expect(Number.isNaN(Date.parse(spelt))).toBe(false);
 });
 
@@ -32,6 +32,6 @@ test.each([
   "10000-01-01",
   "tomorrow",
   "",
-])("rejects %s as a time", (given) => {
-  expect(isoTime.safeParse(given).success).toBe(false);
+])("rejects %s as a time", (text) => {
+  expect(isoTime.safeParse(text).success).toBe(false);
 });

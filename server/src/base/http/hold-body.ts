@@ -46,12 +46,12 @@ export function holdBody(
     return gate.budget.take(length) ? release : gate.reserve(length).then(() => release);
   }
   let refuse = (_: AppError): void => {};
-  const held = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => refuse(error));
+  const reservation = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => refuse(error));
   const { raw } = c.req;
-  const { body, fail } = counted(() => raw.body!, maxBytes, held);
+  const { body, fail } = counted(() => raw.body!, maxBytes, reservation);
   refuse = fail;
   c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
-  return () => held.end();
+  return () => reservation.end();
 }
 
 /** Middleware that holds the bodies of all requests behind it. */
@@ -80,7 +80,7 @@ const tooLarge = (maxBytes: number) => new AppError(413, `The request body is la
 function counted(
   open: () => ReadableStream<Uint8Array>,
   maxBytes: number,
-  held: BodyReservation,
+  reservation: BodyReservation,
 ): { body: ReadableStream<Uint8Array>; fail: (error: AppError) => void } {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   let controller!: ReadableStreamDefaultController<Uint8Array>;
@@ -94,19 +94,19 @@ function counted(
   };
   const body = new ReadableStream<Uint8Array>(
     {
-      start: (given) => void (controller = given),
+      start: (streamController) => void (controller = streamController),
       async pull() {
         reader ??= open().getReader();
         const { done, value } = await reader.read();
         if (failed) return;
         if (done) {
-          held.arrived();
+          reservation.arrived();
           return controller.close();
         }
         total += value.byteLength;
         if (total > maxBytes) return fail(tooLarge(maxBytes));
         try {
-          await held.use(value.byteLength);
+          await reservation.use(value.byteLength);
         } catch (error) {
           return fail(error);
         }

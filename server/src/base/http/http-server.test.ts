@@ -38,7 +38,7 @@ interface Dialled {
   socket: Socket;
   /** Resolves when the server has responded or closed the connection. */
   answered: Promise<void>;
-  closed: Promise<{ said: string; ms: number }>;
+  closed: Promise<{ received: string; ms: number }>;
 }
 
 /** Opens a raw connection. `closed` resolves with the server's response, and the milliseconds until it closed. */
@@ -46,11 +46,11 @@ function dial(url: URL, from = "127.0.0.1"): Dialled {
   const started = performance.now();
   const socket = connect({ port: Number(url.port), host: "127.0.0.1", localAddress: from });
   sockets.push(socket);
-  let said = "";
-  socket.on("data", (chunk) => (said += chunk.toString()));
+  let received = "";
+  socket.on("data", (chunk) => (received += chunk.toString()));
   socket.on("error", () => {});
-  const closed = new Promise<{ said: string; ms: number }>((resolve) =>
-    socket.once("close", () => resolve({ said, ms: performance.now() - started })),
+  const closed = new Promise<{ received: string; ms: number }>((resolve) =>
+    socket.once("close", () => resolve({ received, ms: performance.now() - started })),
   );
   const answered = new Promise<void>((resolve) => socket.once("data", () => resolve()).once("close", () => resolve()));
   return { socket, answered, closed };
@@ -70,8 +70,8 @@ test("cuts off slow headers while it serves others", async () => {
   expect(await answers(url)).toBe(true);
   const ends = await Promise.all(attackers.map(({ closed }) => closed));
   clearInterval(trickle);
-  for (const { said, ms } of ends) {
-    expect(said).toMatch(/^HTTP\/1\.1 408 /);
+  for (const { received, ms } of ends) {
+    expect(received).toMatch(/^HTTP\/1\.1 408 /);
     expect(ms).toBeGreaterThan(900);
     expect(ms).toBeLessThan(20_000);
   }
@@ -143,7 +143,7 @@ test("answers too large headers with 431, and malformed and ambiguous requests w
   const ask = async (text: string) => {
     const { socket, closed } = dial(url);
     socket.write(text);
-    return (await closed).said.split("\r\n")[0];
+    return (await closed).received.split("\r\n")[0];
   };
   expect(await ask(`GET / HTTP/1.1\r\nHost: x\r\nX-A: ${"a".repeat(5000)}\r\n\r\n`)).toMatch(/ 431 /);
   expect(await ask(`GET /${"a".repeat(5000)} HTTP/1.1\r\nHost: x\r\n\r\n`)).toMatch(/ 431 /);

@@ -9,8 +9,8 @@ const ACCEPTED = /^[\w.:-]{1,128}$/;
  * one. The response carries it.
  */
 export const nameRequests: MiddlewareHandler = async (c, next) => {
-  const given = c.req.header("x-request-id");
-  const id = given !== undefined && ACCEPTED.test(given) ? given : uuid7();
+  const header = c.req.header("x-request-id");
+  const id = header !== undefined && ACCEPTED.test(header) ? header : uuid7();
   c.set("requestId", id);
   await next();
   c.res.headers.set("X-Request-Id", id);

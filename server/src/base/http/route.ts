@@ -130,8 +130,8 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, ma
             markKnown(requestSocket(c));
           }
           if (!spec.streamsBody) {
-            const held = holdBody(c, gate, limit);
-            release = held instanceof Promise ? await held : held;
+            const holding = holdBody(c, gate, limit);
+            release = holding instanceof Promise ? await holding : holding;
           }
           const params = spec.params ? check(spec.params, c.req.param(), "path") : undefined;
           const query = spec.query ? check(spec.query, readQuery(c), "query") : undefined;

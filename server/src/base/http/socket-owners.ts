@@ -72,18 +72,18 @@ export class SocketOwners {
   async #answer(searches: Search[]): Promise<void> {
     const open = new Set(searches);
     for (const table of TABLES) {
-      const wanted = new Map<string, Search[]>();
+      const searches = new Map<string, Search[]>();
       for (const search of open) {
         const key = procNetKey(search.ends, table === TABLES[1]);
-        if (key !== null) wanted.set(key, [...(wanted.get(key) ?? []), search]);
+        if (key !== null) searches.set(key, [...(searches.get(key) ?? []), search]);
       }
-      if (wanted.size > 0) await this.#search(table, wanted, (search) => open.delete(search));
+      if (searches.size > 0) await this.#search(table, searches, (search) => open.delete(search));
     }
     for (const { resolve } of open) resolve(null);
   }
 
-  /** Removes found entries from `wanted`; stops reading when none is left. */
-  async #search(table: string, wanted: Map<string, Search[]>, onFound: (search: Search) => void): Promise<void> {
+  /** Removes found entries from `searches`; stops reading when none is left. */
+  async #search(table: string, searches: Map<string, Search[]>, onFound: (search: Search) => void): Promise<void> {
     let file: Pick<FileHandle, "read" | "close">;
     try {
       file = await this.#open(table);
@@ -93,10 +93,10 @@ export class SocketOwners {
       throw error;
     }
     try {
-      for (let rest = ""; wanted.size > 0;) {
+      for (let rest = ""; searches.size > 0;) {
         const { bytesRead } = await file.read(this.#buffer, 0, READ_BYTES, null);
         if (bytesRead === 0) return;
-        rest = takeLines(rest + this.#buffer.toString("latin1", 0, bytesRead), wanted, onFound);
+        rest = takeLines(rest + this.#buffer.toString("latin1", 0, bytesRead), searches, onFound);
       }
     } finally {
       await file.close();
@@ -105,15 +105,15 @@ export class SocketOwners {
 }
 
 /** Resolves the searches that lines of `text` match. Returns the incomplete last line. */
-function takeLines(text: string, wanted: Map<string, Search[]>, onFound: (search: Search) => void): string {
+function takeLines(text: string, openSearches: Map<string, Search[]>, onFound: (search: Search) => void): string {
   let start = 0;
   for (let end = text.indexOf("\n"); end !== -1; start = end + 1, end = text.indexOf("\n", start)) {
     // "  12: 0100007F:07EA 0100007F:D2A4 01 …"
     const first = text.indexOf(": ", start) + 2;
     const key = text.slice(first, text.indexOf(" ", text.indexOf(" ", first) + 1));
-    const searches = wanted.get(key);
+    const searches = openSearches.get(key);
     if (!searches) continue;
-    wanted.delete(key);
+    openSearches.delete(key);
     const [, , , , , , , uid, , inode] = text.slice(start, end).trim().split(/\s+/);
     for (const search of searches) {
       onFound(search);

@@ -62,8 +62,8 @@ test("stops reading a socket until its messages are handled", async () => {
 });
 
 test("partial large messages share the server's memory, and a socket without room is closed with 1013", async () => {
-  const held = await open();
-  held.client.send(Buffer.alloc(3.5 * KIB * KIB), { fin: false });
+  const holder = await open();
+  holder.client.send(Buffer.alloc(3.5 * KIB * KIB), { fin: false });
   await vi.waitUntil(() => gate.used > 3.4 * KIB * KIB, { timeout: 5_000 });
   const late = await open();
   const closed = once(late.client, "close");

@@ -193,10 +193,10 @@ export function refuseUpgrade(socket: Duplex, status: number, message: string, h
   if (socket.destroyed) return;
   // an upgraded socket has no listener of the HTTP server any more: a reset would crash the process
   socket.on("error", () => socket.destroy());
-  const kept = ["content-type", "retry-after", "www-authenticate"].flatMap((name) =>
+  const keptLines = ["content-type", "retry-after", "www-authenticate"].flatMap((name) =>
     headers?.has(name) ? [`${name}: ${headers.get(name)}`] : [],
   );
-  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, "Connection: close", ...kept];
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`, "Connection: close", ...keptLines];
   discard(socket);
   socket.end(`${lines.join("\r\n")}\r\nContent-Length: ${Buffer.byteLength(message)}\r\n\r\n${message}`);
 }

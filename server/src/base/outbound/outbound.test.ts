@@ -51,7 +51,7 @@ function outbound(
   names: Record<string, string[] | (() => string[])> = {},
   limits: Partial<OutboundLimits> = {},
 ): Outbound {
-  const made = createOutbound(readPolicy(INTERNET, false), {
+  const created = createOutbound(readPolicy(INTERNET, false), {
     limits,
     resolve: (host) => {
       const found = names[host];
@@ -60,8 +60,8 @@ function outbound(
       return Promise.resolve(addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 })));
     },
   });
-  cleanups.push(() => made.close());
-  return made;
+  cleanups.push(() => created.close());
+  return created;
 }
 
 async function failure(work: Promise<unknown>): Promise<OutboundError> {
@@ -110,12 +110,12 @@ test("connects only to the public addresses of a name", async () => {
 test("DNS rebinding: resolves a name once per connection, and blocks a later private address", async () => {
   const { port, knocks } = await victim();
   await web((_, response) => response.writeHead(200, { connection: "close" }).end("outside"), INTERNET, port);
-  let asked = 0;
-  const way = outbound({ "rebind.example": () => (asked++ === 0 ? [INTERNET] : [INSIDE]) });
+  let lookups = 0;
+  const way = outbound({ "rebind.example": () => (lookups++ === 0 ? [INTERNET] : [INSIDE]) });
   expect(await (await way.fetch(`http://rebind.example:${port}/`)).text()).toBe("outside");
-  expect(asked).toBe(1);
+  expect(lookups).toBe(1);
   expect(await failure(way.fetch(`http://rebind.example:${port}/`))).toMatchObject({ reason: "blocked" });
-  expect(asked).toBe(2);
+  expect(lookups).toBe(2);
   expect(knocks()).toBe(0);
 });
 
@@ -143,13 +143,13 @@ test.each(["file:///etc/passwd", "gopher://x/", "http://a:b@hook.example/"])(
 );
 
 test("drops credentials and signatures on a redirect to another origin, and keeps them on the same one", async () => {
-  const seen: Record<string, unknown>[] = [];
+  const requests: Record<string, unknown>[] = [];
   const second = await web((request, response) => {
-    seen.push(request.headers);
+    requests.push(request.headers);
     response.end("there");
   });
   const first = await web((request, response) => {
-    seen.push(request.headers);
+    requests.push(request.headers);
     const location = request.url === "/one" ? "/two" : `http://other.example:${second}/`;
     response.writeHead(302, { location }).end();
   });
@@ -158,9 +158,9 @@ test("drops credentials and signatures on a redirect to another origin, and keep
   const answer = await way.fetch(`http://hook.example:${first}/one`, { headers: { ...secrets, accept: "text/plain" } });
   expect(await answer.text()).toBe("there");
   expect(answer.url).toBe(`http://other.example:${second}/`);
-  expect(seen[1]).toMatchObject(secrets);
-  for (const name of Object.keys(secrets)) expect(seen[2]).not.toHaveProperty(name);
-  expect(seen[2]).toMatchObject({ accept: "text/plain", host: `other.example:${second}` });
+  expect(requests[1]).toMatchObject(secrets);
+  for (const name of Object.keys(secrets)) expect(requests[2]).not.toHaveProperty(name);
+  expect(requests[2]).toMatchObject({ accept: "text/plain", host: `other.example:${second}` });
 });
 
 test("sends no body to another origin, and does not downgrade from TLS", () => {

@@ -35,16 +35,16 @@ export async function readLimitedBody(source: Readable, encoding: string, maxByt
       yield chunk;
     }
   }
-  const kept: Buffer[] = [];
+  const bodyChunks: Buffer[] = [];
   let size = 0;
   async function keep(chunks: AsyncIterable<Buffer>): Promise<void> {
     for await (const chunk of chunks) {
       size += chunk.length;
       if (size > maxBytes) throw tooLarge();
-      kept.push(chunk);
+      bodyChunks.push(chunk);
     }
   }
   if (decoder) await pipeline(source, count, decoder(), keep);
   else await pipeline(source, count, keep);
-  return Buffer.concat(kept);
+  return Buffer.concat(bodyChunks);
 }

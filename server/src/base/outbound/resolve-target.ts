@@ -19,8 +19,8 @@ export type Resolve = (host: string) => Promise<ResolvedAddress[]>;
  * with file operations: two names at a time, so that unresponsive name servers cannot block the whole pool.
  */
 export function systemResolver(): Resolve {
-  const places = new ConcurrencyLimit(2);
-  return (host) => places.run(() => systemLookup(host, { all: true, verbatim: true }));
+  const limit = new ConcurrencyLimit(2);
+  return (host) => limit.run(() => systemLookup(host, { all: true, verbatim: true }));
 }
 
 /**
@@ -60,17 +60,17 @@ export function guardedLookup(policy: OutboundPolicy, resolve: Resolve, port: nu
     resolveTarget(policy, resolve, host, port).then(
       (found) => {
         const { family } = options;
-        const wanted = found.filter(
+        const matching = found.filter(
           (address) => !family || family === address.family || family === `IPv${address.family}`,
         );
-        const [first] = wanted;
+        const [first] = matching;
         if (!first) {
           const error: NodeJS.ErrnoException = new OutboundError(
             "network",
             `${host} has no address of the requested family.`,
           );
           callback(error, "", 0);
-        } else if (options.all) callback(null, wanted);
+        } else if (options.all) callback(null, matching);
         else callback(null, first.address, first.family);
       },
       (error: NodeJS.ErrnoException) => callback(error, "", 0),

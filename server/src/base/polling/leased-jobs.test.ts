@@ -46,23 +46,23 @@ test("claims no more jobs than it may execute at once", async () => {
 });
 
 test("renews a lease until the work has ended, and releases after the last renewal", async () => {
-  const seen: string[] = [];
+  const events: string[] = [];
   const renew = async () => {
-    seen.push("renewal begins");
+    events.push("renewal begins");
     await sleep(10);
-    seen.push("renewed");
+    events.push("renewed");
     return true;
   };
-  const release = () => Promise.resolve(void seen.push("released"));
+  const release = () => Promise.resolve(void events.push("released"));
   const { jobs, finish } = queue(1, { renew, release });
   await jobs.claim();
-  await vi.waitUntil(() => seen.filter((what) => what === "renewal begins").length >= 3);
+  await vi.waitUntil(() => events.filter((what) => what === "renewal begins").length >= 3);
   finish(0);
   await vi.waitUntil(() => jobs.size === 0);
-  expect(seen.slice(-2)).toEqual(["renewed", "released"]);
-  const { length } = seen;
+  expect(events.slice(-2)).toEqual(["renewed", "released"]);
+  const { length } = events;
   await sleep(30);
-  expect(seen).toHaveLength(length);
+  expect(events).toHaveLength(length);
 });
 
 test("aborts the work of a job that belongs to another process, and releases it without a result", async () => {

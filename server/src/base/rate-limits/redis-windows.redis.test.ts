@@ -32,10 +32,10 @@ const bucket = (count: number, seconds: number, name = "test", holder: string = 
 test("three servers share exact counts with five hundred concurrent requests", async () => {
   const servers = [await server(), await server(), await server()];
   const hundred = bucket(100, 60);
-  const taken = await Promise.all(Array.from({ length: 500 }, (_, n) => servers[n % 3]!.take([hundred])));
-  expect(taken.filter(({ allowed }) => allowed)).toHaveLength(100);
+  const results = await Promise.all(Array.from({ length: 500 }, (_, n) => servers[n % 3]!.take([hundred])));
+  expect(results.filter(({ allowed }) => allowed)).toHaveLength(100);
   expect(
-    taken
+    results
       .filter(({ allowed }) => allowed)
       .map(({ uses }) => uses[0]!.used)
       .toSorted((a, b) => a - b),

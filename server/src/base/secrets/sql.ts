@@ -31,10 +31,10 @@ export const insertFirstKey = (tx: Transaction, { id, checkValue }: RingKey) => 
 export async function deleteUnusedKey(sql: Sql | Transaction, keyId: string): Promise<boolean> {
   const [locked] = await sql`select 1 from secret_keys where key_id = ${keyId} for update`;
   if (!locked) return true;
-  const gone = await sql`
+  const deleted = await sql`
     delete from secret_keys k where key_id = ${keyId}
       and not exists (select 1 from secrets s where s.key_id = k.key_id)`;
-  return gone.count > 0;
+  return deleted.count > 0;
 }
 
 /** Makes this key the current one: everything is sealed with it from then on. */

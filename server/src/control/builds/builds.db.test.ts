@@ -34,7 +34,7 @@ async function failing(archive: Buffer, config: object = {}): Promise<{ message:
   return { message: json.status_message, log: await logLines(call, id, revision, "build") };
 }
 
-let made = 0;
+let createdCount = 0;
 
 const OUTSIDE = join(dataDir, "stolen");
 
@@ -102,7 +102,7 @@ test.each<[string, Buffer, object, string]>([
   ["a command that fails", createArchive(graphProject("x")), { install_command: "node nothing.js" }, "exit code 1"],
   ["an unknown command", createArchive(graphProject("x")), { install_command: "no-such-command" }, "exit code 127"],
 ])("a project with %s fails in its build with the reason in the log", async (_, archive, config, reason) => {
-  const fresh = await createDeployment(call, `broken-${++made}`);
+  const fresh = await createDeployment(call, `broken-${++createdCount}`);
   const revision = await deployArchive(call, fresh, archive, { source_config: config });
   await untilStatus(call, fresh, revision, "BUILD_FAILED");
   const { json } = await call("GET", `/v2/deployments/${fresh}/revisions/${revision}`);

@@ -30,9 +30,9 @@ export async function makeLinks(directory: string, links: Link[]): Promise<void>
   }
   for (const { path, target } of links) {
     const file = join(directory, path);
-    const place = await realpath(file).catch(() => null);
-    if (place === null) await rm(file, { force: true });
-    else if (place !== root && !place.startsWith(root + sep)) throw leadsOut(path, target);
+    const resolved = await realpath(file).catch(() => null);
+    if (resolved === null) await rm(file, { force: true });
+    else if (resolved !== root && !resolved.startsWith(root + sep)) throw leadsOut(path, target);
   }
 }
 

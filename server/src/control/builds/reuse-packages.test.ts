@@ -15,12 +15,12 @@ import { afterAll, expect, test } from "vitest";
 
 import { notePackages, packagesKey, takePackages } from "./reuse-packages.ts";
 
-const place = mkdtempSync(join(tmpdir(), "heddle-packages-"));
-afterAll(() => rmSync(place, { recursive: true, force: true }));
+const root = mkdtempSync(join(tmpdir(), "heddle-packages-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-let made = 0;
+let createdCount = 0;
 function write(files: Record<string, string>): string {
-  const directory = join(place, `files-${++made}`);
+  const directory = join(root, `files-${++createdCount}`);
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(directory, name)), { recursive: true });
     writeFileSync(join(directory, name), text);
@@ -66,7 +66,7 @@ test.each<[string, string, string]>([
 });
 
 test("reuses packages only of a complete build of the same deployment with the same key", async () => {
-  const builds = join(place, "builds");
+  const builds = join(root, "builds");
   const note = { deployment: "one", key: "k", where: "" };
   const build = async (name: string, of: typeof note, isComplete = true) => {
     const bin = join(builds, name, "src/node_modules/.bin");
@@ -99,7 +99,7 @@ test("reuses packages only of a complete build of the same deployment with the s
 });
 
 test("reinstalls packages with a link that leads out of them", async () => {
-  const builds = join(place, "leading-out");
+  const builds = join(root, "leading-out");
   const note = { deployment: "one", key: "k", where: "sub" };
   const packages = join(builds, "1/src/sub/node_modules");
   mkdirSync(packages, { recursive: true });

@@ -75,17 +75,17 @@ export const linkPackages: CopyPackages = (from, to) => linkTree(from, to, from)
 export async function takePackages(
   builds: string,
   home: string,
-  wanted: Note,
+  note: Note,
   copy: CopyPackages = linkPackages,
 ): Promise<string | null> {
-  const to = join(home, "src", wanted.where, "node_modules");
+  const to = join(home, "src", note.where, "node_modules");
   // the archive contained packages
   if (existsSync(to)) return null;
   // names are ids that increase with time: newest first
   const names = (await readdir(builds)).toSorted().toReversed();
   for (const name of names) {
-    const from = join(builds, name, "src", wanted.where, "node_modules");
-    if (!existsSync(join(builds, name, "complete")) || !(await isNoted(join(builds, name, NOTE), wanted))) continue;
+    const from = join(builds, name, "src", note.where, "node_modules");
+    if (!existsSync(join(builds, name, "complete")) || !(await isNoted(join(builds, name, NOTE), note))) continue;
     try {
       await copy(from, to);
       return name;
@@ -97,9 +97,9 @@ export async function takePackages(
   return null;
 }
 
-async function isNoted(file: string, wanted: Note): Promise<boolean> {
+async function isNoted(file: string, note: Note): Promise<boolean> {
   const text = await readFile(file, "utf8").catch(() => "");
-  return text === JSON.stringify(wanted);
+  return text === JSON.stringify(note);
 }
 
 /** Recreates directories, hard-links files, and copies symbolic links that point into the tree. */

@@ -7,18 +7,18 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { unpack } from "./unpack.ts";
 
-let place: string;
+let directory: string;
 beforeEach(() => {
-  place = mkdtempSync(join(tmpdir(), "heddle-unpack-"));
+  directory = mkdtempSync(join(tmpdir(), "heddle-unpack-"));
 });
-afterEach(() => rmSync(place, { recursive: true, force: true }));
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 const MIB = 1_048_576;
 
 function unpackBytes(content: Buffer) {
-  const archive = join(place, "archive");
+  const archive = join(directory, "archive");
   writeFileSync(archive, gzipSync(content));
-  return unpack(archive, place, { maxBytes: 64 * MIB, maxEntries: 10 }, new AbortController().signal);
+  return unpack(archive, directory, { maxBytes: 64 * MIB, maxEntries: 10 }, new AbortController().signal);
 }
 
 test.each([

@@ -21,9 +21,9 @@ export const storeEnvironment = (
 ): Promise<void> => secrets.put({ ...owner, workspaceId }, JSON.stringify(environment), tx);
 
 /** Replaces all secrets; a masked value keeps the stored one. */
-export function replaceSecrets(before: Secret[], given: Secret[]): Secret[] {
+export function replaceSecrets(before: Secret[], requested: Secret[]): Secret[] {
   const values = new Map(before.map((variable) => [variable.name, variable.value]));
-  return given.map(({ name, value }) => ({ name, value: value === MASK ? (values.get(name) ?? value) : value }));
+  return requested.map(({ name, value }) => ({ name, value: value === MASK ? (values.get(name) ?? value) : value }));
 }
 
 export const maskSecrets = (environment: Secret[], areShown: boolean): Secret[] =>

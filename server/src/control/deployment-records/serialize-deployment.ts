@@ -64,10 +64,10 @@ function branchName(text: string | null): string | null {
 
 /** Applies the defaults (contract control-plane §2.6): limits are twice the requests. */
 function withDefaults(spec: SourceConfig["resource_spec"]): Record<string, unknown> {
-  const given = Object.fromEntries(Object.entries(spec ?? {}).filter(([, value]) => value != null));
-  const cpu = Number(given["cpu"] ?? 1);
-  const memory = Number(given["memory_mb"] ?? 2048);
-  const min = Number(given["min_scale"] ?? 1);
+  const resources = Object.fromEntries(Object.entries(spec ?? {}).filter(([, value]) => value != null));
+  const cpu = Number(resources["cpu"] ?? 1);
+  const memory = Number(resources["memory_mb"] ?? 2048);
+  const min = Number(resources["min_scale"] ?? 1);
   const defaults = {
     min_scale: min,
     max_scale: Math.max(1, min),
@@ -76,5 +76,5 @@ function withDefaults(spec: SourceConfig["resource_spec"]): Record<string, unkno
     memory_mb: memory,
     memory_limit_mb: 2 * memory,
   };
-  return { ...defaults, ...given };
+  return { ...defaults, ...resources };
 }

@@ -37,22 +37,22 @@ export function checkName(name: string): void {
 }
 
 /** Reads the path, which has two names; both must agree. */
-export function readRevisionConfig(given: SourceRevisionConfigIn | null | undefined): RevisionInput {
+export function readRevisionConfig(config: SourceRevisionConfigIn | null | undefined): RevisionInput {
   const at = "source_revision_config";
-  const { langgraph_config_path: configPath, graph_config_path: other } = given ?? {};
+  const { langgraph_config_path: configPath, graph_config_path: other } = config ?? {};
   if (configPath != null && other != null && configPath !== other) {
     throw invalid([at, "graph_config_path"], "differs from langgraph_config_path, which is the same setting");
   }
   const path = configPath ?? other ?? null;
   if (path !== null) checkPath([at, "langgraph_config_path"], path);
-  if (given?.repo_ref != null && readGitRef(given.repo_ref) === null) {
+  if (config?.repo_ref != null && readGitRef(config.repo_ref) === null) {
     throw invalid([at, "repo_ref"], "must be the name of a branch, refs/tags/<tag>, or a full commit hash");
   }
   return {
-    repo_ref: given?.repo_ref ?? null,
+    repo_ref: config?.repo_ref ?? null,
     langgraph_config_path: path,
-    image_uri: given?.image_uri ?? null,
-    source_tarball_path: given?.source_tarball_path ?? null,
+    image_uri: config?.image_uri ?? null,
+    source_tarball_path: config?.source_tarball_path ?? null,
   };
 }
 
@@ -78,8 +78,8 @@ export function checkFields(source: Source, revision: RevisionInput): void {
   only("repo_ref", source === "github", "the source github");
 }
 
-export function checkCommitSha(given: SourceRevisionConfigIn | null | undefined, stored: string | null): void {
-  const sha = given?.repo_commit_sha;
+export function checkCommitSha(config: SourceRevisionConfigIn | null | undefined, stored: string | null): void {
+  const sha = config?.repo_commit_sha;
   if (sha != null && sha !== stored) {
     throw invalid(["source_revision_config", "repo_commit_sha"], "is read-only");
   }
@@ -192,9 +192,9 @@ export function checkImmutable(
   if (body.name != null && body.name !== stored.name) throw refuse("name");
   if (body.source != null && body.source !== stored.source) throw refuse("source");
   for (const name of IMMUTABLE) {
-    const given = body.source_config?.[name];
-    if (given == null) continue;
-    if (JSON.stringify(given) !== JSON.stringify(stored.source_config[name] ?? null)) {
+    const requested = body.source_config?.[name];
+    if (requested == null) continue;
+    if (JSON.stringify(requested) !== JSON.stringify(stored.source_config[name] ?? null)) {
       throw refuse(`source_config.${name}`);
     }
   }

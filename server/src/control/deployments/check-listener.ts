@@ -20,9 +20,9 @@ export async function checkListener(
   const listener = await findListener(deps.sql, tenantId, id);
   if (!listener) throw refuse(`there is no listener with 'listener_id' ${id}`);
   const served = listener.compute_config.k8s_namespaces;
-  const wanted = config?.k8s_namespace;
-  if (wanted != null && served && !served.includes(wanted)) {
-    throw refuse(`the listener ${id} does not serve the namespace '${wanted}'; it serves: ${served.join(", ")}`);
+  const namespace = config?.k8s_namespace;
+  if (namespace != null && served && !served.includes(namespace)) {
+    throw refuse(`the listener ${id} does not serve the namespace '${namespace}'; it serves: ${served.join(", ")}`);
   }
   if (deps.driver.kind !== "kubernetes") {
     throw refuse("listeners run deployments in a Kubernetes cluster, and this installation has no driver for it");

@@ -2,7 +2,7 @@ import { AppError } from "../../base/errors.ts";
 import type { SourceConfig } from "../deployment-records/schema.ts";
 import { invalid, stateError } from "../deployment-records/validate.ts";
 import type { ControlDeps } from "../deps.ts";
-import { mayUse } from "../integrations/git-place.ts";
+import { mayUse } from "../integrations/git-remote.ts";
 import { findIntegration } from "../integrations/sql.ts";
 
 /** Checks that the repository's address is permitted (422), and that the integration may access it (400). */

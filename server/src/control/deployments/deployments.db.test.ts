@@ -233,10 +233,10 @@ test("the cloud rejects external images, and a duplicate name is a conflict", as
   expect([here.status, here.json.detail]).toEqual([400, expect.stringContaining("driver")]);
   await cloud.stop();
 
-  const taken = name();
-  await createDeployment(call, taken);
-  const again = await call("POST", "/v2/deployments", { ...GOOD, name: taken });
-  expect([again.status, again.json.detail]).toEqual([400, `Deployment with name '${taken}' already exists.`]);
+  const existing = name();
+  await createDeployment(call, existing);
+  const again = await call("POST", "/v2/deployments", { ...GOOD, name: existing });
+  expect([again.status, again.json.detail]).toEqual([400, `Deployment with name '${existing}' already exists.`]);
 });
 
 test("an internal image deployment is created without a revision, and its push token needs a driver", async () => {
@@ -355,8 +355,8 @@ test("an update creates at most one revision, keeps omitted fields, and rejects 
   }
   expect((await patch({ source_config: { deployment_type: "dev" } })).status).toBe(200);
   const stolen = await upload(call, await createDeployment(call, name()), createArchive({}));
-  const taken = { source_tarball_path: stolen, langgraph_config_path: "langgraph.json" };
-  expect((await patch({ source_revision_config: taken })).status).toBe(422);
+  const stolenSource = { source_tarball_path: stolen, langgraph_config_path: "langgraph.json" };
+  expect((await patch({ source_revision_config: stolenSource })).status).toBe(422);
 
   const always = await call("POST", `${path}/revisions`, { source_config: { install_command: "true" } });
   expect([always.status, always.json.status]).toEqual([201, expect.stringMatching(/CREATING|QUEUED|AWAITING_BUILD/)]);

@@ -28,8 +28,8 @@ export class CompositeDriver implements Driver {
     await this.#processes.forget?.(deploymentId);
   }
 
-  async listPlaces(): Promise<string[]> {
-    return (await this.#processes.listPlaces?.()) ?? [];
+  async listDeployments(): Promise<string[]> {
+    return (await this.#processes.listDeployments?.()) ?? [];
   }
 
   close(): void {

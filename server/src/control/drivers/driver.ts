@@ -77,7 +77,7 @@ export interface Driver {
   /** Removes a deployment's remaining state. Its builds and instances are gone by then. */
   forget?(deploymentId: string): Promise<void>;
   /** Ids of deployments with such state. */
-  listPlaces?(): Promise<string[]>;
+  listDeployments?(): Promise<string[]>;
   /** Isolation of deployments' processes. */
   readonly isolation?: { kind: "bubblewrap" | "user" | "none"; explanation: string };
   /** Ids of known instances, alive or not. */

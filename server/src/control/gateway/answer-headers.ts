@@ -51,10 +51,10 @@ export function headersFromDeployment(answered: IncomingMessage, match: RouteMat
     const lower = name.toLowerCase();
     if (HOP_BY_HOP.has(lower)) continue;
     if (lower === "content-type") types.push(value.trim());
-    const kept = passed(lower, value, match);
-    if (kept === undefined) continue;
+    const passedValue = passed(lower, value, match);
+    if (passedValue === undefined) continue;
     const isInside = lower === "location" && isRedirect && value.startsWith("/") && !value.startsWith("//");
-    headers.push(name, isInside ? `${prefix}${value}` : kept);
+    headers.push(name, isInside ? `${prefix}${value}` : passedValue);
   }
   if (prefix === "") return headers;
   headers.push("X-Content-Type-Options", "nosniff");
@@ -66,8 +66,8 @@ export function headersFromDeployment(answered: IncomingMessage, match: RouteMat
 /** Returns the headers of a protocol upgrade, which no browser renders. */
 export function upgradeHeaders(raw: string[], match: RouteMatch): string[] {
   return pairs(raw).flatMap(([name, value]) => {
-    const kept = passed(name.toLowerCase(), value, match);
-    return kept === undefined ? [] : [name, kept];
+    const passedValue = passed(name.toLowerCase(), value, match);
+    return passedValue === undefined ? [] : [name, passedValue];
   });
 }
 
@@ -79,10 +79,8 @@ function passed(name: string, value: string, match: RouteMatch): string | undefi
   if (match.prefix !== "")
     return OF_THE_WHOLE_ORIGIN.has(name) || name === "x-content-type-options" ? undefined : value;
   if (name !== "clear-site-data") return value;
-  const wanted = value.split(",").map((kind) => kind.trim());
-  const cleared = wanted.includes('"*"')
-    ? CLEARED_BY_ORIGIN
-    : wanted.filter((kind) => CLEARED_BY_ORIGIN.includes(kind));
+  const kinds = value.split(",").map((kind) => kind.trim());
+  const cleared = kinds.includes('"*"') ? CLEARED_BY_ORIGIN : kinds.filter((kind) => CLEARED_BY_ORIGIN.includes(kind));
   return cleared.length === 0 ? undefined : cleared.join(", ");
 }
 

@@ -15,14 +15,14 @@ const { table } = control.deps;
 
 let answer = (_: IncomingMessage, response: ServerResponse): void => void response.end("ok");
 const closed: string[] = [];
-const upstream = createServer((asked, response) => {
-  response.once("close", () => closed.push(`${asked.url}${response.writableFinished ? "" : " aborted"}`));
-  answer(asked, response);
+const upstream = createServer((received, response) => {
+  response.once("close", () => closed.push(`${received.url}${response.writableFinished ? "" : " aborted"}`));
+  answer(received, response);
 });
-upstream.on("upgrade", (asked, socket) => {
+upstream.on("upgrade", (received, socket) => {
   socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n");
   socket.on("error", () => {});
-  socket.write(`${asked.url} ${asked.headers["x-forwarded-prefix"]}\n`);
+  socket.write(`${received.url} ${received.headers["x-forwarded-prefix"]}\n`);
   socket.pipe(socket);
 });
 await new Promise<void>((resolve) => void upstream.listen(0, "127.0.0.1", resolve));
@@ -46,10 +46,10 @@ await serving("here", port);
 const key = { "x-api-key": "somebody" };
 
 test("forwards method, path, query, headers and body unchanged, and the response too", async () => {
-  answer = (asked, response) => {
+  answer = (received, response) => {
     const chunks: Buffer[] = [];
-    asked.on("data", (chunk: Buffer) => chunks.push(chunk));
-    asked.on("end", () => {
+    received.on("data", (chunk: Buffer) => chunks.push(chunk));
+    received.on("end", () => {
       response.writeHead(
         201,
         [
@@ -58,7 +58,7 @@ test("forwards method, path, query, headers and body unchanged, and the response
           ["content-location", "/threads/x"],
         ].flat(),
       );
-      const { method, url: path, headers } = asked;
+      const { method, url: path, headers } = received;
       response.end(JSON.stringify({ method, path, headers, body: Buffer.concat(chunks).toString() }));
     });
   };
@@ -147,14 +147,14 @@ test("a request waits for a starting instance, and fails with a reason when none
   answer = (_, response) => void response.end("late");
   const dead = createServer();
   await new Promise<void>((resolve) => void dead.listen(0, "127.0.0.1", resolve));
-  const { port: gone } = dead.address() as AddressInfo;
+  const { port: closedPort } = dead.address() as AddressInfo;
   await new Promise((resolve) => dead.close(resolve));
-  await serving("late", gone);
+  await serving("late", closedPort);
   const none = await fetch(`${url}/d/late/x`, { method: "POST", headers: key, body: "a body" });
   expect([none.status, none.headers.get("retry-after")]).toEqual([503, "1"]);
   const waiting = fetch(`${url}/d/late/x`, { method: "POST", headers: key, body: "a body" });
   await new Promise((done) => setTimeout(done, 300));
-  await sql`update instances set port = ${port} where port = ${gone}`;
+  await sql`update instances set port = ${port} where port = ${closedPort}`;
   await table.refresh();
   expect(await (await waiting).text()).toBe("late");
   expect((await fetch(`${url}/d/nobody/x`, { headers: key })).status).toBe(404);
@@ -171,17 +171,17 @@ test("with a domain each deployment has a host, in responses and for requests, W
   const at = Number(new URL(hosts.url).port);
   const ask = (host: string, path: string, more: Record<string, string> = {}) =>
     new Promise<{ status: number; headers: Record<string, unknown>; body: string }>((resolve, reject) => {
-      const asked = request({ host: "127.0.0.1", port: at, path, headers: { host, ...more } }, (response) => {
+      const sent = request({ host: "127.0.0.1", port: at, path, headers: { host, ...more } }, (response) => {
         let body = "";
         response.on("data", (chunk: Buffer) => (body += chunk.toString()));
         response.on("end", () => resolve({ status: response.statusCode!, headers: response.headers, body }));
       });
-      asked.on("error", reject);
-      asked.end();
+      sent.on("error", reject);
+      sent.end();
     });
-  answer = (asked, response) => {
+  answer = (received, response) => {
     response.writeHead(307, { location: "/threads/x" });
-    response.end(JSON.stringify({ path: asked.url, headers: asked.headers }));
+    response.end(JSON.stringify({ path: received.url, headers: received.headers }));
   };
   const got = await ask("here.agents.example:8443", "/v2/deployments?x=1", {
     "x-forwarded-host": "evil.example",
@@ -189,11 +189,11 @@ test("with a domain each deployment has a host, in responses and for requests, W
     "x-forwarded-prefix": "/evil",
   });
   expect([got.status, got.headers["location"]]).toEqual([307, "/threads/x"]);
-  const seen = JSON.parse(got.body) as { path: string; headers: Record<string, string> };
-  expect(seen.path).toBe("/v2/deployments?x=1");
-  expect(seen.headers).toMatchObject({ host: "here.agents.example:8443", "x-forwarded-proto": "http" });
-  expect(seen.headers["x-forwarded-host"]).toBe("here.agents.example:8443");
-  expect(seen.headers["x-forwarded-prefix"]).toBeUndefined();
+  const received = JSON.parse(got.body) as { path: string; headers: Record<string, string> };
+  expect(received.path).toBe("/v2/deployments?x=1");
+  expect(received.headers).toMatchObject({ host: "here.agents.example:8443", "x-forwarded-proto": "http" });
+  expect(received.headers["x-forwarded-host"]).toBe("here.agents.example:8443");
+  expect(received.headers["x-forwarded-prefix"]).toBeUndefined();
   expect((await ask("agents.example", "/d/here/y")).headers["location"]).toBe("/d/here/threads/x");
   expect((await ask("control.example", "/v2/deployments")).status).toBe(200);
   for (const host of ["nobody.agents.example", "a.here.agents.example"]) {
@@ -261,9 +261,9 @@ test("forwards a whole response that declines an upgrade", async () => {
   await new Promise<void>((resolve) => void refusing.listen(0, "127.0.0.1", resolve));
   await serving("refusing", (refusing.address() as AddressInfo).port);
   const headers = { connection: "Upgrade", upgrade: "echo" };
-  const asked = request({ host: "127.0.0.1", port: new URL(url).port, path: "/d/refusing/x", headers });
-  asked.end();
-  const [response] = (await once(asked, "response")) as [IncomingMessage];
+  const sent = request({ host: "127.0.0.1", port: new URL(url).port, path: "/d/refusing/x", headers });
+  sent.end();
+  const [response] = (await once(sent, "response")) as [IncomingMessage];
   const chunks: Buffer[] = [];
   for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
   expect([response.statusCode, Buffer.concat(chunks).toString()]).toEqual([426, "not here"]);
@@ -290,11 +290,11 @@ test("adds little latency to a request", { retry: 2 }, async () => {
 
 function ask(at: number, path: string, headers: Record<string, string>): Promise<void> {
   return new Promise((resolve, reject) => {
-    const asked = request({ host: "127.0.0.1", port: at, path, headers }, (response) => {
+    const sent = request({ host: "127.0.0.1", port: at, path, headers }, (response) => {
       response.resume();
       response.on("end", resolve);
     });
-    asked.on("error", reject);
-    asked.end();
+    sent.on("error", reject);
+    sent.end();
   });
 }

@@ -78,10 +78,10 @@ export class Gateway {
   }
 
   async #handle(request: IncomingMessage, response: ServerResponse, match: RouteMatch): Promise<void> {
-    const gone = new AbortController();
-    response.once("close", () => gone.abort());
+    const disconnected = new AbortController();
+    response.once("close", () => disconnected.abort());
     const open = await this.#prepare(request, match);
-    await this.#attempt(match, gone.signal, (port, enter) =>
+    await this.#attempt(match, disconnected.signal, (port, enter) =>
       this.#forward(request, response, match, open(port), enter),
     );
   }
@@ -106,9 +106,9 @@ export class Gateway {
       );
     }
     const isFromProxy = this.#isFromProxy(request);
-    const place = { match, workspaceId, mayPass, isFromProxy };
-    const headers = await headersForDeployment(request, place);
-    const path = await pathForDeployment(match.path, place);
+    const context = { match, workspaceId, mayPass, isFromProxy };
+    const headers = await headersForDeployment(request, context);
+    const path = await pathForDeployment(match.path, context);
     const { method } = request;
     return (port, agent) => send({ host: "127.0.0.1", port, method, path, headers, agent: agent ?? this.#agent });
   }
@@ -122,13 +122,13 @@ export class Gateway {
   /** Tries instances until one accepts the request; waits for one within the time that requests are held. */
   async #attempt(
     match: RouteMatch,
-    gone: AbortSignal,
+    disconnected: AbortSignal,
     forward: (port: number, leave: () => void) => Promise<"done" | "refused">,
   ): Promise<void> {
     const { table, settings } = this.#options;
     const deadline = performance.now() + settings.gatewayHoldSeconds * 1000;
     let refused = new Set<string>();
-    while (!gone.aborted) {
+    while (!disconnected.aborted) {
       const target = this.#find(match);
       const instance = table.pick(target, refused);
       if (instance) {
@@ -197,18 +197,18 @@ export class Gateway {
     const match = this.#match(request);
     if (!match) return false;
     socket.on("error", () => socket.destroy());
-    const gone = new AbortController();
+    const disconnected = new AbortController();
     this.#joined.add(socket);
     socket.once("close", () => {
       this.#joined.delete(socket);
-      gone.abort();
+      disconnected.abort();
     });
     const early = readEarly(socket, head);
     const run = async () => {
       const open = await this.#prepare(request, match);
       const join = (port: number, leave: () => void) =>
         this.#join(request, socket, early, match, open(port, false), leave);
-      await this.#attempt(match, gone.signal, join);
+      await this.#attempt(match, disconnected.signal, join);
     };
     run().catch((error: unknown) => {
       const { status, message } =

@@ -16,14 +16,14 @@ const guard = await testGuard(db);
 const here = await testControlPlane({}, { db, guard });
 const domainEnv = { HEDDLE_GATEWAY_DOMAIN: "agents.example", HEDDLE_CONTROL_PUBLIC_URL: "https://control.example" };
 
-let seen: Record<string, string | string[] | undefined> = {};
+let receivedHeaders: Record<string, string | string[] | undefined> = {};
 let answer = (_: IncomingMessage, response: ServerResponse): void => void response.end("ok");
-const upstream = createServer((asked, response) => {
-  seen = asked.headers;
-  answer(asked, response);
+const upstream = createServer((received, response) => {
+  receivedHeaders = received.headers;
+  answer(received, response);
 });
-upstream.on("upgrade", (asked, socket) => {
-  seen = asked.headers;
+upstream.on("upgrade", (received, socket) => {
+  receivedHeaders = received.headers;
   socket.on("error", () => {});
   socket.end(
     "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n" +
@@ -49,7 +49,7 @@ interface Got {
 function ask(where: TestControlPlane, path: string, headers: Record<string, string | string[]> = {}): Promise<Got> {
   const { port } = new URL(where.url);
   return new Promise((resolve, reject) => {
-    const asked = request({ host: "127.0.0.1", port, path, headers }, (response) => {
+    const sent = request({ host: "127.0.0.1", port, path, headers }, (response) => {
       let body = "";
       response.on("data", (chunk: Buffer) => (body += chunk.toString()));
       response.on("end", () => {
@@ -60,8 +60,8 @@ function ask(where: TestControlPlane, path: string, headers: Record<string, stri
         resolve({ status: response.statusCode!, headers: response.headers, policies, body });
       });
     });
-    asked.on("error", reject);
-    asked.end();
+    sent.on("error", reject);
+    sent.end();
   });
 }
 
@@ -80,22 +80,22 @@ const CREDENTIALS =
   "heddle_session=s; theme=dark; __Host-heddle_session=s; heddle_oidc=f; __Host-heddle_oidc=f; my_heddle_session=x";
 
 test("the gateway removes the platform's cookies and forwards a deployment's own", async () => {
-  seen = {};
+  receivedHeaders = {};
   await ask(here, "/d/evil/x", { cookie: CREDENTIALS });
-  expect(seen["cookie"]).toBe("theme=dark; my_heddle_session=x");
+  expect(receivedHeaders["cookie"]).toBe("theme=dark; my_heddle_session=x");
   await ask(here, "/d/evil/x", { cookie: "heddle_session=s" });
-  expect(seen).not.toHaveProperty("cookie");
+  expect(receivedHeaders).not.toHaveProperty("cookie");
   await ask(here, "/d/evil/x", { cookie: ["a=1", "heddle_session=s", "b=2"] });
-  expect(seen["cookie"]).toBe("a=1; b=2");
+  expect(receivedHeaders["cookie"]).toBe("a=1; b=2");
   await upgrade(`Cookie: ${CREDENTIALS}\r\n`);
-  expect(seen["cookie"]).toBe("theme=dark; my_heddle_session=x");
+  expect(receivedHeaders["cookie"]).toBe("theme=dark; my_heddle_session=x");
 });
 
 test("a key is forwarded only to deployments of a workspace that may see it", async () => {
   const passed = async (headers: Record<string, string>) => {
-    seen = {};
+    receivedHeaders = {};
     await ask(here, "/d/evil/x", headers);
-    return [seen["x-api-key"], seen["authorization"]];
+    return [receivedHeaders["x-api-key"], receivedHeaders["authorization"]];
   };
   for (const key of [a.admin, a.viewer, a.readOnly, a.org, unknown, "somebody-elses"]) {
     expect(await passed({ "x-api-key": key })).toEqual([key, undefined]);
@@ -111,9 +111,9 @@ test("a key is forwarded only to deployments of a workspace that may see it", as
   // a header that names another workspace does not let its key pass
   expect(await passed({ "x-api-key": b.admin, "x-tenant-id": b.workspaceId })).toEqual([undefined, undefined]);
   await upgrade(`x-api-key: ${b.admin}\r\n`);
-  expect(seen).not.toHaveProperty("x-api-key");
+  expect(receivedHeaders).not.toHaveProperty("x-api-key");
   await upgrade(`x-api-key: ${a.admin}\r\n`);
-  expect(seen["x-api-key"]).toBe(a.admin);
+  expect(receivedHeaders["x-api-key"]).toBe(a.admin);
 });
 
 test("credentials in the query or in any header follow the same rule", async () => {
@@ -128,11 +128,11 @@ test("credentials in the query or in any header follow the same rule", async () 
   await ask(here, `/d/evil/x?k=${foreign.replaceAll(/./g, (c) => `%${c.charCodeAt(0).toString(16)}`)}&a=1`);
   await ask(here, `/d/evil/x?x-api-key=${mine}`);
   expect(paths).toEqual(["/x?a=1&b=%20", "/x", "/x?a=1", `/x?x-api-key=${mine}`]);
-  seen = {};
+  receivedHeaders = {};
   await ask(here, "/d/evil/x", { "x-own": `token ${foreign}`, cookie: `own=${foreign}`, "x-other": "1" });
-  expect(seen).not.toHaveProperty("x-own");
-  expect(seen).not.toHaveProperty("cookie");
-  expect(seen["x-other"]).toBe("1");
+  expect(receivedHeaders).not.toHaveProperty("x-own");
+  expect(receivedHeaders).not.toHaveProperty("cookie");
+  expect(receivedHeaders["x-other"]).toBe("1");
 });
 
 test("below a path, removes challenges for passwords and session registration", async () => {
@@ -247,7 +247,7 @@ test("a deployment with its own host has an origin, and its cookies reach no oth
       })
       .end("page");
   const { headers, policies, body } = await ask(hosts, "/", { host, cookie: CREDENTIALS });
-  expect(seen["cookie"]).toBe("theme=dark; my_heddle_session=x");
+  expect(receivedHeaders["cookie"]).toBe("theme=dark; my_heddle_session=x");
   expect([policies, body]).toEqual([[], "page"]);
   expect(headers["set-cookie"]).toEqual(["wide=1; Path=/", "control=1", "own=1; Domain=evil.agents.example; Path=/v2"]);
   expect(headers).toMatchObject({ "clear-site-data": '"cache", "storage"', "service-worker-allowed": "/" });
@@ -268,12 +268,12 @@ test("a platform without keys forwards none of its valid keys to deployments", a
   );
   await serving(plain, tenants.a.workspaceId);
   for (const key of [tenants.a.admin, tenants.b.admin, newSessionToken()]) {
-    seen = {};
+    receivedHeaders = {};
     await ask(plain, "/d/evil/x", { "x-api-key": key });
-    expect(seen).toHaveProperty("host");
-    expect(seen).not.toHaveProperty("x-api-key");
+    expect(receivedHeaders).toHaveProperty("host");
+    expect(receivedHeaders).not.toHaveProperty("x-api-key");
   }
   await ask(plain, "/d/evil/x", { "x-api-key": tenants.unknown });
-  expect(seen["x-api-key"]).toBe(tenants.unknown);
+  expect(receivedHeaders["x-api-key"]).toBe(tenants.unknown);
   await plain.stop();
 });

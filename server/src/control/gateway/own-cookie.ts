@@ -8,14 +8,14 @@ import type { RouteMatch } from "./route-match.ts";
 export function ownCookie(text: string, match: RouteMatch): string | undefined {
   const [pair = "", ...rest] = text.split(";").map((part) => part.trim());
   if (PLATFORM_COOKIES.has(sentName(pair))) return undefined;
-  const kept: string[] = [];
+  const attributes: string[] = [];
   let path: string | undefined;
   for (const attribute of rest) {
     const [name, value] = [attribute.split("=", 1)[0]!.trim().toLowerCase(), attribute.replace(/^[^=]*=?/, "").trim()];
     if (name === "path" && match.prefix !== "") path = value;
-    else if (name !== "domain" || isWithin(value, match)) kept.push(attribute);
+    else if (name !== "domain" || isWithin(value, match)) attributes.push(attribute);
   }
-  return [pair, ...kept, ...pathAttribute(path, match)].join("; ");
+  return [pair, ...attributes, ...pathAttribute(path, match)].join("; ");
 }
 
 /** Returns the name under which the cookie is sent. A nameless one is sent as its value, which may contain a `=`. */

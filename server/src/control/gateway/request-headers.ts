@@ -6,7 +6,7 @@ import { type CredentialRule, credentialsIn, PLATFORM_COOKIES } from "../../iden
 import { HOP_BY_HOP } from "./hop-by-hop.ts";
 import type { RouteMatch } from "./route-match.ts";
 
-export interface RequestPlace {
+export interface ForwardContext {
   match: RouteMatch;
   /** Workspace of the deployment. */
   workspaceId: string;
@@ -17,7 +17,7 @@ export interface RequestPlace {
 
 export async function headersForDeployment(
   request: IncomingMessage,
-  { match, workspaceId, mayPass, isFromProxy }: RequestPlace,
+  { match, workspaceId, mayPass, isFromProxy }: ForwardContext,
 ): Promise<Record<string, string | string[]>> {
   const headers: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(request.headers)) {
@@ -46,14 +46,14 @@ export async function headersForDeployment(
 }
 
 /** Removes query parameters with credentials that the deployment may not receive. */
-export async function pathForDeployment(path: string, { workspaceId, mayPass }: RequestPlace): Promise<string> {
+export async function pathForDeployment(path: string, { workspaceId, mayPass }: ForwardContext): Promise<string> {
   const at = path.indexOf("?");
   if (at < 0 || !MAY_HOLD_CREDENTIAL.test(path)) return path;
-  const kept: string[] = [];
+  const keptPairs: string[] = [];
   for (const pair of path.slice(at + 1).split("&")) {
-    if (await mayAllPass(decoded(pair), workspaceId, mayPass)) kept.push(pair);
+    if (await mayAllPass(decoded(pair), workspaceId, mayPass)) keptPairs.push(pair);
   }
-  return kept.length === 0 ? path.slice(0, at) : `${path.slice(0, at)}?${kept.join("&")}`;
+  return keptPairs.length === 0 ? path.slice(0, at) : `${path.slice(0, at)}?${keptPairs.join("&")}`;
 }
 
 /** Cheap pre-check, as most paths hold no credential. Percent-encoding may hide one. */
@@ -74,8 +74,8 @@ async function mayAllPass(text: string, workspaceId: string, mayPass: Credential
 
 function withoutPlatformCookies(cookie: string | undefined): string | undefined {
   if (cookie === undefined || !cookie.includes("heddle_")) return cookie;
-  const kept = cookie.split(";").filter((pair) => !PLATFORM_COOKIES.has(pair.split("=", 1)[0]!.trim()));
-  return kept.length === 0 ? undefined : kept.join(";").trim();
+  const keptCookies = cookie.split(";").filter((pair) => !PLATFORM_COOKIES.has(pair.split("=", 1)[0]!.trim()));
+  return keptCookies.length === 0 ? undefined : keptCookies.join(";").trim();
 }
 
 async function headersToWithhold(

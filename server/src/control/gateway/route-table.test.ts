@@ -5,10 +5,10 @@ import { RouteTable } from "./route-table.ts";
 
 /** Simulates a database whose answers arrive in the order chosen by a test. */
 function slowDatabase() {
-  const asked: ((ports: number[]) => void)[] = [];
+  const answers: ((ports: number[]) => void)[] = [];
   const sql = () =>
     new Promise((resolve) =>
-      asked.push((ports) =>
+      answers.push((ports) =>
         resolve([
           {
             slug: "a",
@@ -22,35 +22,35 @@ function slowDatabase() {
         ]),
       ),
     );
-  return { sql: sql as unknown as Sql, asked };
+  return { sql: sql as unknown as Sql, answers };
 }
 
 test("discards the result of a refresh that a newer one overtook", async () => {
-  const { sql, asked } = slowDatabase();
+  const { sql, answers } = slowDatabase();
   const table = new RouteTable(sql, "here");
   const older = table.refresh();
   const newer = table.refresh();
-  asked[1]!([2]);
+  answers[1]!([2]);
   await newer;
   expect(table.find("a")?.instances).toEqual([{ id: "2", port: 2 }]);
-  asked[0]!([1]);
+  answers[0]!([1]);
   await older;
   expect(table.find("a")?.instances).toEqual([{ id: "2", port: 2 }]);
   const next = table.refresh();
-  asked[2]!([3]);
+  answers[2]!([3]);
   await next;
   expect(table.find("a")?.instances).toEqual([{ id: "3", port: 3 }]);
 });
 
 test("a state that was read during a switch is reported after the table has it", async () => {
-  const { sql, asked } = slowDatabase();
+  const { sql, answers } = slowDatabase();
   const table = new RouteTable(sql, "here");
   const switched = table.switch(() => Promise.resolve());
   let isReported = false;
   const reported = table.settled().then(() => (isReported = true));
-  await vi.waitUntil(() => asked.length === 1);
+  await vi.waitUntil(() => answers.length === 1);
   expect(isReported).toBe(false);
-  asked[0]!([2]);
+  answers[0]!([2]);
   await Promise.all([switched, reported]);
   expect(table.find("a")?.instances).toEqual([{ id: "2", port: 2 }]);
   const failed = expect(table.switch(() => Promise.reject(new Error("no database")))).rejects.toThrow("no database");

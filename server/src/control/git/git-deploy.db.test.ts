@@ -83,11 +83,11 @@ test("deploys a branch with a token, then a tag, then a commit, and removes all 
 }, 90_000);
 
 const NO_REPOSITORY = { id: "", revision: "" };
-async function failing(name: string, config: object, ref: string, wanted: string, more: object = {}) {
+async function failing(name: string, config: object, ref: string, status: string, more: object = {}) {
   const created = await call("POST", "/v2/deployments", body(name, config, ref, more));
   expect(`${created.status} ${created.text}`).toMatch(/^201/);
   const { id, latest_revision_id: revision } = created.json;
-  await untilStatus(call, id, revision, wanted, 40_000);
+  await untilStatus(call, id, revision, status, 40_000);
   const { json } = await call("GET", `/v2/deployments/${id}/revisions/${revision}`);
   return {
     ...NO_REPOSITORY,

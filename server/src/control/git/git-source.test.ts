@@ -58,7 +58,7 @@ const at = (repoUrl: string) => ({ repoUrl, credentials: null });
 /** Fetches a commit and returns the names in its archive. */
 async function fetchNames(from: GitSource, repoUrl: string, ref: string, sha: string): Promise<string[]> {
   let names: string[] = [];
-  const params = { id: crypto.randomUUID(), place: at(repoUrl), ref, sha, log, signal: never };
+  const params = { id: crypto.randomUUID(), remote: at(repoUrl), ref, sha, log, signal: never };
   await from.withArchive(params, async (file) => {
     names = execFileSync("tar", ["-tzf", file], { encoding: "utf8" }).trim().split("\n");
   });

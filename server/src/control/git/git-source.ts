@@ -27,7 +27,7 @@ import { GitError, type GitParams, runGit } from "./run-git.ts";
 import type { GitSettings } from "./settings.ts";
 
 /** A repository, and the credentials to access it. */
-export interface GitPlace {
+export interface GitRemote {
   repoUrl: string;
   /** Null for anonymous access, as for public repositories. */
   credentials: { username: string; token: string } | null;
@@ -70,12 +70,12 @@ export class GitSource {
    * Resolves a reference to a commit's hash. Throws BuildError when it does not exist or the repository is
    * inaccessible.
    */
-  async resolve(place: GitPlace, refText: string, signal: AbortSignal): Promise<string> {
+  async resolve(remote: GitRemote, refText: string, signal: AbortSignal): Promise<string> {
     const ref = readRef(refText);
     await this.#checkVersion(signal);
     if (ref.kind === "commit") return ref.sha;
     return this.#inDirectory(`ask-${crypto.randomUUID()}`, async (home) => {
-      const access = await this.#access(place, home);
+      const access = await this.#access(remote, home);
       const patterns = ref.kind === "tag" ? [ref.full, `${ref.full}^{}`] : [ref.full];
       const args = ["ls-remote", "--quiet", "--", access.url, ...patterns];
       const text = await this.#git({
@@ -88,10 +88,10 @@ export class GitSource {
       const found = new Map(text.split("\n").map((line) => line.split("\t").toReversed() as [string, string]));
       const sha = found.get(`${ref.full}^{}`) ?? found.get(ref.full);
       if (!sha || !/^[0-9a-f]{40,64}$/.test(sha)) {
-        throw new BuildError(`There is no ${ref.kind} ${ref.name} in ${withoutCredentials(place.repoUrl)}.`);
+        throw new BuildError(`There is no ${ref.kind} ${ref.name} in ${withoutCredentials(remote.repoUrl)}.`);
       }
       return sha;
-    }).catch(this.#explain(place));
+    }).catch(this.#explain(remote));
   }
 
   /**
@@ -99,15 +99,15 @@ export class GitSource {
    * @param id the revision's id; fetched only once at a time
    */
   async withArchive(
-    params: { id: string; place: GitPlace; ref: string; sha: string; log: BuildLog; signal: AbortSignal },
+    params: { id: string; remote: GitRemote; ref: string; sha: string; log: BuildLog; signal: AbortSignal },
     use: (file: string) => Promise<void>,
   ): Promise<void> {
-    const { place, sha, log, signal } = params;
+    const { remote, sha, log, signal } = params;
     const ref = readRef(params.ref);
     await this.#checkVersion(signal);
     await this.#inDirectory(params.id, async (home) => {
-      log.write(`Fetching ${describeRef(ref)} of ${withoutCredentials(place.repoUrl)}.`);
-      const access = await this.#access(place, home);
+      log.write(`Fetching ${describeRef(ref)} of ${withoutCredentials(remote.repoUrl)}.`);
+      const access = await this.#access(remote, home);
       const run = (args: string[], more: Partial<GitParams> = {}) =>
         this.#git({ ...access, args, home, signal, seconds: this.#options.settings.gitSeconds, ...more });
       const repository = join(home, "repo.git");
@@ -123,7 +123,7 @@ export class GitSource {
           // the git process that exceeded the limit printed nothing
           if ((await largestIn(join(repository, "objects", "pack"))) < gitMaxMb * MIB) throw error;
           throw new BuildError(
-            `${withoutCredentials(place.repoUrl)} is larger than ${gitMaxMb} MiB (HEDDLE_GIT_MAX_MB).`,
+            `${withoutCredentials(remote.repoUrl)} is larger than ${gitMaxMb} MiB (HEDDLE_GIT_MAX_MB).`,
           );
         }
       };
@@ -136,7 +136,7 @@ export class GitSource {
       });
       if (!(await has(run, inside, sha))) {
         throw new BuildError(
-          `${withoutCredentials(place.repoUrl)} no longer has the commit ${sha}, or does not serve it.`,
+          `${withoutCredentials(remote.repoUrl)} no longer has the commit ${sha}, or does not serve it.`,
         );
       }
       await warnOfTheRest(run, inside, sha, log);
@@ -145,7 +145,7 @@ export class GitSource {
       await rm(repository, { recursive: true, force: true });
       log.write(`Fetched commit ${sha}.`);
       await use(file);
-    }).catch(this.#explain(place));
+    }).catch(this.#explain(remote));
   }
 
   /** Removes leftovers of fetches whose process died. */
@@ -195,14 +195,14 @@ export class GitSource {
     return runGit({ ...params, git: gitProgram, directory: params.home, maxFileBytes: gitMaxMb * MIB });
   }
 
-  #explain({ repoUrl }: GitPlace): (error: unknown) => never {
+  #explain({ repoUrl }: GitRemote): (error: unknown) => never {
     return (error) => {
       throw error instanceof GitError ? explainGit(error, withoutCredentials(repoUrl)) : error;
     };
   }
 
   /** Prepares git's access: the URL, pinned to the checked IP addresses, and the credentials. */
-  async #access({ repoUrl, credentials }: GitPlace, home: string): Promise<Access> {
+  async #access({ repoUrl, credentials }: GitRemote, home: string): Promise<Access> {
     const { outbound } = this.#options;
     try {
       const repository = readRepository(repoUrl, outbound, this.#localRoots);

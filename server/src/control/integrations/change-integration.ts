@@ -10,7 +10,7 @@ import type { CreateBody, Kind, PatchBody } from "./schema.ts";
 import * as rows from "./sql.ts";
 
 export const unknownIntegration = (id: string): AppError => notFound(`Integration ID ${id} not found.`);
-const taken = (name: string) => conflict(`An integration with the name '${name}' already exists.`);
+const nameConflict = (name: string) => conflict(`An integration with the name '${name}' already exists.`);
 
 type Deps = Pick<ControlDeps, "sql" | "secrets" | "outbound">;
 
@@ -39,7 +39,7 @@ export async function createIntegration(
   const webhookSecret = body.webhook_secret ?? randomBytes(24).toString("base64url");
   return sql.begin(async (tx) => {
     const row = await rows.insertIntegration(tx, integration);
-    if (!row) throw taken(body.name);
+    if (!row) throw nameConflict(body.name);
     const owner = { workspaceId: tenantId };
     if (body.token != null) await secrets.put({ ...rows.tokenSecretKey(row.id), ...owner }, body.token, tx);
     await secrets.put({ ...rows.webhookSecretKey(row.id), ...owner }, webhookSecret, tx);
@@ -63,7 +63,7 @@ export async function changeIntegration(
   return sql.begin(async (tx) => {
     const row = await rows.lockIntegration(tx, tenantId, id);
     if (!row) throw unknownIntegration(id);
-    if (body.name != null && (await rows.isNameTaken(tx, tenantId, id, body.name))) throw taken(body.name);
+    if (body.name != null && (await rows.isNameTaken(tx, tenantId, id, body.name))) throw nameConflict(body.name);
     if (apiUrl !== null && row.has_token && body.token == null && isElsewhere(row, apiUrl)) {
       throw invalid(["token"], "is required when api_url names another host: the stored token is for the old one");
     }

@@ -11,10 +11,10 @@ const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-00000000000b" };
 const TOKEN = "ghp_a-token-that-nobody-may-see";
 
 /** Simulates the paged APIs of GitHub and GitLab. */
-const seen: { url: string; authorization: string | undefined; token: string | string[] | undefined }[] = [];
+const requests: { url: string; authorization: string | undefined; token: string | string[] | undefined }[] = [];
 let status = 200;
 const api = createServer((request, response) => {
-  seen.push({
+  requests.push({
     url: request.url!,
     authorization: request.headers.authorization,
     token: request.headers["private-token"],
@@ -52,30 +52,30 @@ const create = async (body: object) => {
 };
 
 test("an integration hides its token and is listed in the shape of the contract", async () => {
-  const made = await create({ name: "first", token: TOKEN });
-  expect(made).toMatchObject({
+  const created = await create({ name: "first", token: TOKEN });
+  expect(created).toMatchObject({
     kind: "github",
     url: "https://github.com",
     username: "x-access-token",
     has_token: true,
   });
-  expect(made.webhook_secret.length).toBeGreaterThan(20);
-  expect(made.webhook_url).toMatch(new RegExp(`/webhooks/github/${made.id}$`));
-  const path = `/v2/integrations/git/${made.id}`;
+  expect(created.webhook_secret.length).toBeGreaterThan(20);
+  expect(created.webhook_url).toMatch(new RegExp(`/webhooks/github/${created.id}$`));
+  const path = `/v2/integrations/git/${created.id}`;
   for (const response of [await call("GET", path), await call("GET", "/v2/integrations/git")]) {
     expect(response.text).not.toContain(TOKEN);
-    expect(response.text).not.toContain(made.webhook_secret);
+    expect(response.text).not.toContain(created.webhook_secret);
   }
   for (const list of ["/v1/integrations/github/install", "/api-host/v1/integrations/forge/github/install"]) {
     const { json } = await call("GET", list);
-    expect(json).toEqual([{ id: made.id, installation_id: expect.any(Number), name: "first" }]);
+    expect(json).toEqual([{ id: created.id, installation_id: expect.any(Number), name: "first" }]);
   }
   expect((await call("POST", "/v2/integrations/github/installation-link")).json).toMatchObject({
     oauth_reuse_url: null,
   });
-  const kept = await sql`select ciphertext from secrets where purpose in ('git-token', 'git-webhook')`;
-  expect(kept).toHaveLength(2);
-  expect(kept.some(({ ciphertext }) => String(ciphertext).includes(TOKEN))).toBe(false);
+  const stored = await sql`select ciphertext from secrets where purpose in ('git-token', 'git-webhook')`;
+  expect(stored).toHaveLength(2);
+  expect(stored.some(({ ciphertext }) => String(ciphertext).includes(TOKEN))).toBe(false);
 
   expect((await call("POST", "/v2/integrations/git", { name: "first" })).status).toBe(409);
   const renamed = await call("PATCH", path, { name: "renamed", token: "ghp_another-token" });
@@ -86,7 +86,7 @@ test("an integration hides its token and is listed in the shape of the contract"
   const uses = {
     name: "user",
     source: "github",
-    source_config: { repo_url: "https://github.com/a/b", integration_id: made.id },
+    source_config: { repo_url: "https://github.com/a/b", integration_id: created.id },
     source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
     secrets: [],
   };
@@ -141,11 +141,11 @@ test("lists repositories from the host's API, across pages", async () => {
       default_branch: "",
     },
   ]);
-  expect(seen.map((request) => request.authorization)).toEqual([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`]);
+  expect(requests.map((request) => request.authorization)).toEqual([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`]);
   const gitlab = await create({ name: "of-gitlab", kind: "gitlab", url: origin, token: TOKEN });
   const path = `/api-host/v1/integrations/forge/github/${gitlab.id}/repos`;
   expect((await call("GET", path)).json[0]).toMatchObject({ name: "repo-1", owner: "a/b" });
-  expect(seen.at(-1)).toMatchObject({ url: expect.stringMatching(/^\/api\/v4\/projects/), token: TOKEN });
+  expect(requests.at(-1)).toMatchObject({ url: expect.stringMatching(/^\/api\/v4\/projects/), token: TOKEN });
   status = 401;
   const refused = await call("GET", path);
   expect([refused.status, refused.json.detail]).toEqual([
@@ -162,8 +162,8 @@ test("lists repositories from the host's API, across pages", async () => {
 });
 
 test("a change of the API's host requires a new token, and never sends the stored one", async () => {
-  const made = await create({ name: "moved", url: origin, api_url: origin, token: TOKEN });
-  const path = `/v2/integrations/git/${made.id}`;
+  const created = await create({ name: "moved", url: origin, api_url: origin, token: TOKEN });
+  const path = `/v2/integrations/git/${created.id}`;
   const elsewhere = origin.replace("127.0.0.1", "127.0.0.2");
   for (const api_url of [elsewhere, "http://localhost:1/api"]) {
     const refused = await call("PATCH", path, { name: "stolen", api_url });

@@ -29,19 +29,19 @@ export interface LogsSelection {
 }
 
 /** Selects log lines. The indexes deployment_logs_by_revision and deployment_logs_by_deployment provide the order. */
-export function selectLogs(sql: Sql, wanted: LogsSelection): Promise<LogRow[]> {
-  const { deploymentId, revisionId, after, level, query, from, to } = wanted;
-  const isUp = wanted.order === "asc";
+export function selectLogs(sql: Sql, selection: LogsSelection): Promise<LogRow[]> {
+  const { deploymentId, revisionId, after, level, query, from, to } = selection;
+  const isUp = selection.order === "asc";
   return sql<LogRow[]>`
     select id, revision_id, at, level, message from deployment_logs
     where ${revisionId === undefined ? sql`deployment_id = ${deploymentId}` : sql`revision_id = ${revisionId} and deployment_id = ${deploymentId}`}
-      and kind = ${wanted.kind}
+      and kind = ${selection.kind}
       and ${after === undefined ? sql`true` : isUp ? sql`id > ${after}` : sql`id < ${after}`}
       and (${level ?? null}::text is null or level = ${level ?? null})
       and (${query ?? null}::text is null or strpos(lower(message), lower(${query ?? ""})) > 0)
       and (${from ?? null}::text is null or at >= ${from ?? null}::text::timestamptz)
       and (${to ?? null}::text is null or at <= ${to ?? null}::text::timestamptz)
-    order by id ${isUp ? sql`asc` : sql`desc`} limit ${wanted.limit}`;
+    order by id ${isUp ? sql`asc` : sql`desc`} limit ${selection.limit}`;
 }
 
 export const insertLogs = (

@@ -7,12 +7,12 @@ import { isDatabaseAway } from "../../base/db/retry.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import { lockDeployment } from "../deployment-records/sql.ts";
-import { findGitPlace } from "../integrations/git-place.ts";
+import { findGitRemote } from "../integrations/git-remote.ts";
 import { addRevision } from "../revisions/create-revision.ts";
 import type { WorkDeps } from "../revisions/work-deps.ts";
 import * as watches from "../watches/sql.ts";
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 const AT_ONCE = 4;
 /** Lease of a poll; an interrupted one is repeated afterwards. Longer than git's own time limit. */
 const LEASE_SECONDS = 90;
@@ -28,28 +28,28 @@ export class PushWatcher {
   readonly #wakeWorker: () => void;
   readonly #stopping = new AbortController();
   readonly #polls = new Set<Promise<void>>();
-  readonly #passes: Poller;
+  readonly #poller: Poller;
 
   /** `wakeWorker` is called when there is a new revision. */
   constructor(deps: WorkDeps, wakeWorker: () => void) {
     this.#deps = deps;
     this.#wakeWorker = wakeWorker;
     const failing = "could not poll branches; will retry";
-    this.#passes = new Poller({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing });
   }
 
   start(): void {
-    this.#passes.start();
+    this.#poller.start();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("the control plane is stopping"));
-    await this.#passes.stop();
+    await this.#poller.stop();
     await Promise.all(this.#polls);
   }
 
   wake(): void {
-    this.#passes.wake();
+    this.#poller.wake();
   }
 
   async #pass(): Promise<void> {
@@ -69,10 +69,10 @@ export class PushWatcher {
     const { sql, git, settings, log } = this.#deps;
     const every = settings.gitPollSeconds === 0 ? null : settings.gitPollSeconds;
     try {
-      const place = await findGitPlace(this.#deps, watch.tenant_id, watch.source_config);
-      const sha = await git.resolve(place, watch.git_ref, this.#stopping.signal);
+      const remote = await findGitRemote(this.#deps, watch.tenant_id, watch.source_config);
+      const sha = await git.resolve(remote, watch.git_ref, this.#stopping.signal);
       const isSettled = await this.#settle(watch, sha);
-      await watches.finishLook(sql, watch, { seconds: isSettled ? every : SOON_SECONDS, failures: 0, problem: null });
+      await watches.finishPoll(sql, watch, { seconds: isSettled ? every : SOON_SECONDS, failures: 0, problem: null });
     } catch (error) {
       if (this.#stopping.signal.aborted || isDatabaseAway(error)) return;
       const failures = watch.failures + 1;
@@ -83,7 +83,7 @@ export class PushWatcher {
         { err: error, deployment: watch.deployment_id },
         "could not poll a branch",
       );
-      await watches.finishLook(sql, watch, { seconds, failures, problem }).catch(() => {});
+      await watches.finishPoll(sql, watch, { seconds, failures, problem }).catch(() => {});
     }
   }
 
@@ -95,8 +95,8 @@ export class PushWatcher {
       const row = await lockDeployment(tx, watch.tenant_id, watch.deployment_id);
       // changed during the poll: the next poll uses the new state
       if (row?.status !== "READY" || row.git_ref !== watch.git_ref) return "later";
-      const seen = await watches.selectSeenCommit(tx, row.id);
-      if (seen === undefined || seen === sha) return "known";
+      const seenSha = await watches.selectSeenCommit(tx, row.id);
+      if (seenSha === undefined || seenSha === sha) return "known";
       if (await watches.isBeingResolved(tx, row.id)) return "later";
       const id = await addRevision(deps, tx, row, {
         source: "github",
@@ -112,7 +112,7 @@ export class PushWatcher {
         commitSha: sha,
       });
       const [{ number }] = await tx<[{ number: string }]>`select number from revisions where id = ${id}`;
-      await watches.noteSeen(tx, { deploymentId: row.id, ref: row.git_ref, sha, number });
+      await watches.recordSeenCommit(tx, { deploymentId: row.id, ref: row.git_ref, sha, number });
       return "made";
     });
     if (created === "made") this.#wakeWorker();

@@ -29,8 +29,8 @@ export async function openPushTokens(secrets: Secrets): Promise<PushTokens> {
       const [head, expires, signature] = token.split(".");
       const deploymentId = head?.startsWith("hdp_") ? head.slice("hdp_".length) : "";
       if (!isUuid(deploymentId) || expires === undefined || signature === undefined) return null;
-      const [expected, given] = [Buffer.from(sign(`${deploymentId}.${expires}`)), Buffer.from(signature)];
-      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+      const [expected, received] = [Buffer.from(sign(`${deploymentId}.${expires}`)), Buffer.from(signature)];
+      if (received.length !== expected.length || !timingSafeEqual(received, expected)) return null;
       return Number(expires) * 1000 > Date.now() ? deploymentId : null;
     },
   };

@@ -108,17 +108,17 @@ test("a blob is pushed in one piece, in chunks or by mount, and stored only if i
 
   const begun = await ask("POST", at("blobs/uploads/"));
   expect(begun.status).toBe(202);
-  const place = begun.headers.get("location")!;
-  const first = await ask("PATCH", place, { body: "first, ", headers: { "content-range": "0-6" } });
+  const uploadUrl = begun.headers.get("location")!;
+  const first = await ask("PATCH", uploadUrl, { body: "first, ", headers: { "content-range": "0-6" } });
   expect([first.status, first.headers.get("range")]).toEqual([202, "0-6"]);
-  const wrong = await ask("PATCH", place, { body: "x", headers: { "content-range": "99-99" } });
+  const wrong = await ask("PATCH", uploadUrl, { body: "x", headers: { "content-range": "99-99" } });
   expect(await statusAndCode(wrong)).toBe("416 BLOB_UPLOAD_INVALID");
-  expect((await ask("GET", place)).headers.get("range")).toBe("0-6");
+  expect((await ask("GET", uploadUrl)).headers.get("range")).toBe("0-6");
   const whole = sha256Digest("first, second");
-  const ended = await ask("PUT", `${place}?digest=${encodeURIComponent(whole)}`, { body: "second" });
+  const ended = await ask("PUT", `${uploadUrl}?digest=${encodeURIComponent(whole)}`, { body: "second" });
   expect([ended.status, ended.headers.get("location")]).toEqual([201, at(`blobs/${whole}`)]);
   expect(await (await ask("GET", at(`blobs/${whole}`))).text()).toBe("first, second");
-  expect((await ask("PATCH", place, { body: "more" })).status).toBe(404);
+  expect((await ask("PATCH", uploadUrl, { body: "more" })).status).toBe(404);
 
   const lied = await ask("POST", at(`blobs/uploads/?digest=${sha256Digest("this")}`), { body: "that" });
   expect(await statusAndCode(lied)).toBe("400 DIGEST_INVALID");
@@ -188,7 +188,7 @@ test("no path leaves the deployment's directory", async () => {
 test("removes old untagged blobs, and all blobs of a deleted deployment", async () => {
   const home = join(dataDir, "control", "registry", mine.id);
   const blobs = () => readdirSync(join(home, "blobs"));
-  const kept = await pushImage("moving", "kept");
+  const keptDigest = await pushImage("moving", "kept");
   const replaced = await pushImage("moving2", "replaced");
   await pushImage("moving2", "newer");
   const loose = await push("nobody's");
@@ -203,7 +203,7 @@ test("removes old untagged blobs, and all blobs of a deleted deployment", async 
   expect(blobs()).not.toContain(loose.slice(7));
   expect(blobs()).not.toContain(replaced.slice(7));
   expect(readdirSync(join(home, "uploads"))).toEqual([]);
-  expect((await ask("GET", at("manifests/moving"))).headers.get("docker-content-digest")).toBe(kept);
+  expect((await ask("GET", at("manifests/moving"))).headers.get("docker-content-digest")).toBe(keptDigest);
   expect(readdirSync(join(dataDir, "control", "registry")).sort()).toEqual([mine.id, other.id].sort());
 
   expect((await call("DELETE", `/v2/deployments/${mine.id}`)).status).toBe(204);

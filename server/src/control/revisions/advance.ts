@@ -5,7 +5,7 @@ import { isDatabaseAway } from "../../base/db/retry.ts";
 import { BuildError } from "../builds/build-error.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import { isBuilt } from "../deployment-records/validate.ts";
-import { noteSeen } from "../watches/sql.ts";
+import { recordSeenCommit } from "../watches/sql.ts";
 import { DeployError, deployRevision } from "./deploy-revision.ts";
 import { resolveCommit, withSource } from "./fetch-source.ts";
 import * as queue from "./queue-sql.ts";
@@ -29,23 +29,23 @@ export interface Pause {
  */
 export async function advance(
   deps: WorkDeps,
-  held: queue.ClaimedRevision,
+  claimed: queue.ClaimedRevision,
   signal: AbortSignal,
   builds: ConcurrencyLimit,
 ): Promise<Pause> {
-  let status: Status = held.status;
+  let status: Status = claimed.status;
   try {
-    if (held.losses >= MAX_LOSSES)
-      throw new RepeatedlyLostError(`The control plane lost it ${held.losses} times in the same step.`);
+    if (claimed.losses >= MAX_LOSSES)
+      throw new RepeatedlyLostError(`The control plane lost it ${claimed.losses} times in the same step.`);
     while (!SETTLED.has(status)) {
       signal.throwIfAborted();
-      status = await step(deps, held, status, signal, builds, (changed) => (status = changed));
+      status = await step(deps, claimed, status, signal, builds, (changed) => (status = changed));
     }
     return { pauseMs: 0 };
   } catch (error) {
     if (error instanceof queue.LostRevisionError || signal.aborted) return { pauseMs: 0 };
     if (isDatabaseAway(error)) return { pauseMs: 1000 };
-    return fail(deps, held, status, error);
+    return fail(deps, claimed, status, error);
   }
 }
 
@@ -67,7 +67,7 @@ const SETTLED: ReadonlySet<Status> = new Set<Status>([
  */
 async function step(
   deps: WorkDeps,
-  held: queue.ClaimedRevision,
+  claimed: queue.ClaimedRevision,
   status: Status,
   signal: AbortSignal,
   builds: ConcurrencyLimit,
@@ -76,37 +76,37 @@ async function step(
   const { sql, driver, faultPoint } = deps;
   switch (status) {
     case "CREATING": {
-      await deps.databases.ensure(held.deployment_id, held.tenant_id);
-      await pullImage(deps, held, signal);
-      const sha = await resolveCommit(deps, held, signal);
+      await deps.databases.ensure(claimed.deployment_id, claimed.tenant_id);
+      await pullImage(deps, claimed, signal);
+      const sha = await resolveCommit(deps, claimed, signal);
       faultPoint("control-created");
-      return recordSource(deps, held, status, "resolved", sha);
+      return recordSource(deps, claimed, status, "resolved", sha);
     }
     case "QUEUED": {
       faultPoint("control-queued");
-      if (held.artifact_id !== null && driver.hasBuild(held.artifact_id)) {
-        return queue.transition(sql, held, "QUEUED", "build_known");
+      if (claimed.artifact_id !== null && driver.hasBuild(claimed.artifact_id)) {
+        return queue.transition(sql, claimed, "QUEUED", "build_known");
       }
       // a revision that was lost during creation continues here
-      return recordSource(deps, held, status, "build_wanted", await resolveCommit(deps, held, signal));
+      return recordSource(deps, claimed, status, "build_wanted", await resolveCommit(deps, claimed, signal));
     }
     case "AWAITING_BUILD":
       return builds.run(async () => {
         signal.throwIfAborted();
-        onStatus(await queue.transition(sql, held, "AWAITING_BUILD", "build_started"));
-        await build(deps, held, signal);
+        onStatus(await queue.transition(sql, claimed, "AWAITING_BUILD", "build_started"));
+        await build(deps, claimed, signal);
         faultPoint("control-built");
-        held.artifact_id = held.id;
-        return queue.transition(sql, held, "BUILDING", "built", { artifactId: held.id });
+        claimed.artifact_id = claimed.id;
+        return queue.transition(sql, claimed, "BUILDING", "built", { artifactId: claimed.id });
       });
     case "AWAITING_DEPLOY":
-      if (held.artifact_id === null || !driver.hasBuild(held.artifact_id)) {
+      if (claimed.artifact_id === null || !driver.hasBuild(claimed.artifact_id)) {
         throw new DeployError("Its build no longer exists. Deploy the project again.");
       }
-      return waitForTurn(deps, held, signal);
+      return waitForTurn(deps, claimed, signal);
     case "DEPLOYING":
       faultPoint("control-deploying");
-      return deployRevision(deps, held, signal, onStatus);
+      return deployRevision(deps, claimed, signal, onStatus);
     default:
       throw new Error(`a revision with the status ${status} has no next step`);
   }
@@ -115,53 +115,53 @@ async function step(
 /** Records the resolved source; from then on the revision supersedes older ones. */
 async function recordSource(
   { sql }: WorkDeps,
-  held: queue.ClaimedRevision,
+  claimed: queue.ClaimedRevision,
   from: Status,
   event: "resolved" | "build_wanted",
   sha: string | null,
 ): Promise<Status> {
   const next = await sql.begin(async (tx) => {
-    const { deployment_id: deploymentId, repo_ref: ref, number, artifact_id: artifactId } = held;
+    const { deployment_id: deploymentId, repo_ref: ref, number, artifact_id: artifactId } = claimed;
     const found = { ...(artifactId !== null && { artifactId }), ...(sha !== null && { commitSha: sha }) };
-    const status = await queue.transition(tx, held, from, event, found);
-    await queue.supersedeOlder(tx, held);
-    if (sha !== null) await noteSeen(tx, { deploymentId, ref, sha, number });
+    const status = await queue.transition(tx, claimed, from, event, found);
+    await queue.supersedeOlder(tx, claimed);
+    if (sha !== null) await recordSeenCommit(tx, { deploymentId, ref, sha, number });
     return status;
   });
-  held.repo_commit_sha ??= sha;
+  claimed.repo_commit_sha ??= sha;
   return next;
 }
 
 /** Pulls the image of a revision that is not built: this is part of resolving its source. */
-async function pullImage(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<void> {
-  if (isBuilt(held.source)) return;
-  if (held.artifact_id !== null && deps.driver.hasBuild(held.artifact_id)) return;
-  await build(deps, held, signal, "deploy");
-  held.artifact_id = held.id;
+async function pullImage(deps: WorkDeps, claimed: queue.ClaimedRevision, signal: AbortSignal): Promise<void> {
+  if (isBuilt(claimed.source)) return;
+  if (claimed.artifact_id !== null && deps.driver.hasBuild(claimed.artifact_id)) return;
+  await build(deps, claimed, signal, "deploy");
+  claimed.artifact_id = claimed.id;
 }
 
 async function build(
   deps: WorkDeps,
-  held: queue.ClaimedRevision,
+  claimed: queue.ClaimedRevision,
   signal: AbortSignal,
   kind: "build" | "deploy" = "build",
 ): Promise<void> {
-  const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind });
+  const log = deps.logs.open({ deploymentId: claimed.deployment_id, revisionId: claimed.id, kind });
   try {
-    if (kind === "build") log.write(`Build of revision ${held.id}.`);
+    if (kind === "build") log.write(`Build of revision ${claimed.id}.`);
     deps.faultPoint("control-building");
-    const isImage = held.image_uri !== null;
-    const secrets = isImage ? await readEnvironment(deps.secrets, { purpose: "revision-env", id: held.id }) : [];
-    await withSource(deps, held, log, signal, (archive) =>
+    const isImage = claimed.image_uri !== null;
+    const secrets = isImage ? await readEnvironment(deps.secrets, { purpose: "revision-env", id: claimed.id }) : [];
+    await withSource(deps, claimed, log, signal, (archive) =>
       deps.driver.build(
         {
-          deploymentId: held.deployment_id,
-          revisionId: held.id,
-          source: held.source,
-          config: held.source_config,
-          configPath: held.langgraph_config_path ?? "",
+          deploymentId: claimed.deployment_id,
+          revisionId: claimed.id,
+          source: claimed.source,
+          config: claimed.source_config,
+          configPath: claimed.langgraph_config_path ?? "",
           archive,
-          imageUri: held.image_uri,
+          imageUri: claimed.image_uri,
           secrets,
         },
         log,
@@ -183,12 +183,12 @@ async function build(
 const DUPLICATE = "23505";
 
 /** Waits for the deployment's slot: an index ensures that only one of its revisions is deployed at a time. */
-async function waitForTurn(deps: WorkDeps, held: queue.ClaimedRevision, signal: AbortSignal): Promise<Status> {
+async function waitForTurn(deps: WorkDeps, claimed: queue.ClaimedRevision, signal: AbortSignal): Promise<Status> {
   for (;;) {
     signal.throwIfAborted();
-    if (!(await queue.waitsForDeploy(deps.sql, held))) {
+    if (!(await queue.waitsForDeploy(deps.sql, claimed))) {
       try {
-        return await queue.transition(deps.sql, held, "AWAITING_DEPLOY", "deploy_started");
+        return await queue.transition(deps.sql, claimed, "AWAITING_DEPLOY", "deploy_started");
       } catch (error) {
         // another one began in between
         if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
@@ -198,15 +198,15 @@ async function waitForTurn(deps: WorkDeps, held: queue.ClaimedRevision, signal: 
   }
 }
 
-async function fail(deps: WorkDeps, held: queue.ClaimedRevision, status: Status, error: unknown): Promise<Pause> {
+async function fail(deps: WorkDeps, claimed: queue.ClaimedRevision, status: Status, error: unknown): Promise<Pause> {
   const isFinal = error instanceof BuildError || error instanceof DeployError || error instanceof RepeatedlyLostError;
   const message = error instanceof Error ? error.message : String(error);
-  if (!isFinal) deps.log.warn({ err: error, revision: held.id }, "a step of a revision failed; will retry");
-  const losses = held.losses + 1;
+  if (!isFinal) deps.log.warn({ err: error, revision: claimed.id }, "a step of a revision failed; will retry");
+  const losses = claimed.losses + 1;
   if (!isFinal && losses < MAX_LOSSES) {
     return { pauseMs: FAILURE_PAUSE_MS * 2 ** (losses - 1), losses, message: `Retrying after an error: ${message}` };
   }
-  await queue.transition(deps.sql, held, status, "failed", { message }).catch((failure: unknown) => {
+  await queue.transition(deps.sql, claimed, status, "failed", { message }).catch((failure: unknown) => {
     if (!(failure instanceof queue.LostRevisionError)) throw failure;
   });
   return { pauseMs: 0 };

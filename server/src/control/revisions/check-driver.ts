@@ -28,9 +28,11 @@ export function checkDriver(
   }
   if (references?.length)
     throw stateError("secret_references name Kubernetes secrets, and this installation does not use Kubernetes.");
-  const given = KUBERNETES_ONLY.filter((name) => !isEmpty(config.resource_spec?.[name]));
-  if (given.length > 0) {
-    throw stateError(`resource_spec.${given.join(", ")} requires Kubernetes, which this installation does not use.`);
+  const unsupported = KUBERNETES_ONLY.filter((name) => !isEmpty(config.resource_spec?.[name]));
+  if (unsupported.length > 0) {
+    throw stateError(
+      `resource_spec.${unsupported.join(", ")} requires Kubernetes, which this installation does not use.`,
+    );
   }
 }
 

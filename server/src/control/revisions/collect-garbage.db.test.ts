@@ -11,7 +11,7 @@ import { collectGarbage } from "./collect-garbage.ts";
 
 const { control, sql } = await testControlPlane({ HEDDLE_KEPT_BUILDS: "2", HEDDLE_DEPLOYMENT_LOG_DAYS: "3" });
 const { deps } = control;
-const place = (kind: string) => join(deps.directory, kind);
+const directoryOf = (kind: string) => join(deps.directory, kind);
 const deployment = uuid7();
 await sql`insert into deployments (id, tenant_id, name, slug, source, source_config, status)
   values (${deployment}, ${WORKSPACE}, 'kept', 'kept', 'internal_source', '{}', 'UNUSED')`;
@@ -25,8 +25,8 @@ async function revision(status: string, archive: string | null = null, days = 0)
       source_tarball_path, finished_at)
     values (${id}, ${deployment}, ${number}, 'internal_source', '{}', ${status}, ${isBuilt ? id : null},
       ${archive}, now() - make_interval(days => ${days}))`;
-  mkdirSync(join(place("builds"), id), { recursive: true });
-  writeFileSync(join(place("builds"), id, "complete"), "");
+  mkdirSync(join(directoryOf("builds"), id), { recursive: true });
+  writeFileSync(join(directoryOf("builds"), id, "complete"), "");
   return id;
 }
 
@@ -40,8 +40,8 @@ test("keeps the newest builds, the serving one and active ones, and removes the 
   const building = await revision("BUILDING");
   await collectGarbage(deps);
   // in addition to the serving build, two for a rollback, and one that may just have been replaced
-  expect(readdirSync(place("builds")).toSorted()).toEqual([oldest, ...recent, building].toSorted());
-  expect([older, failed].filter((id) => existsSync(join(place("builds"), id)))).toEqual([]);
+  expect(readdirSync(directoryOf("builds")).toSorted()).toEqual([oldest, ...recent, building].toSorted());
+  expect([older, failed].filter((id) => existsSync(join(directoryOf("builds"), id)))).toEqual([]);
 });
 
 test("removes directories of ended and unknown instances, and keeps those of running ones", async () => {
@@ -52,17 +52,17 @@ test("removes directories of ended and unknown instances, and keeps those of run
     from revisions where deployment_id = ${deployment} order by number limit 1`;
   await insert(alive, "ready");
   await insert(over, "ended");
-  for (const id of [alive, over, unknown]) mkdirSync(join(place("instances"), id), { recursive: true });
+  for (const id of [alive, over, unknown]) mkdirSync(join(directoryOf("instances"), id), { recursive: true });
   await collectGarbage(deps);
-  expect(readdirSync(place("instances"))).toEqual([alive]);
+  expect(readdirSync(directoryOf("instances"))).toEqual([alive]);
   await sql`delete from instances`;
 });
 
 test("removes archives a week after their revision except the latest, and log lines after their retention", async () => {
-  mkdirSync(place("uploads"), { recursive: true });
+  mkdirSync(directoryOf("uploads"), { recursive: true });
   const archive = async (name: string, usedDays: number | null) => {
     const path = `${WORKSPACE}/${deployment}/${name}`;
-    writeFileSync(join(place("uploads"), name), "x");
+    writeFileSync(join(directoryOf("uploads"), name), "x");
     await sql`insert into uploads (object_path, deployment_id, expires_at, uploaded_at, used_at)
       values (${path}, ${deployment}, now() - interval '10 days', now(),
         ${usedDays === null ? null : sql`now() - make_interval(days => ${usedDays})`})`;
@@ -82,7 +82,7 @@ test("removes archives a week after their revision except the latest, and log li
   await line("new", 2);
   await collectGarbage(deps);
   const names = [young, latest].map((path) => path.split("/").at(-1)!);
-  expect(readdirSync(place("uploads")).toSorted()).toEqual(names.toSorted());
+  expect(readdirSync(directoryOf("uploads")).toSorted()).toEqual(names.toSorted());
   expect((await sql<{ message: string }[]>`select message from deployment_logs`).map((row) => row.message)).toEqual([
     "new",
   ]);

@@ -25,9 +25,9 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
   const { sql, driver, settings, directory, log } = deps;
   // list builds before reading references, so that new ones are not touched
   const builds = await driver.listBuilds();
-  const kept = new Set((await keptBuilds(sql, settings.keptBuilds + 1)).map((row) => row.id));
+  const keptIds = new Set((await keptBuilds(sql, settings.keptBuilds + 1)).map((row) => row.id));
   for (const build of builds) {
-    if (!isUuid(build) || kept.has(build)) continue;
+    if (!isUuid(build) || keptIds.has(build)) continue;
     log.info({ build }, "removing an old build");
     await driver.deleteBuild(build);
   }
@@ -35,7 +35,7 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
   const alive = new Set((await liveInstanceIds(sql)).map(({ id }) => id));
   // left behind by a crash after their end
   for (const id of instances) if (isUuid(id) && !alive.has(id)) await driver.discard(id);
-  for (const id of (await driver.listPlaces?.()) ?? []) {
+  for (const id of (await driver.listDeployments?.()) ?? []) {
     const known = isUuid(id) && (await deploymentExists(sql, id));
     if (!known) await driver.forget?.(id);
   }

@@ -99,7 +99,7 @@ function wantsRevision(body: RevisionBody, revision: RevisionInput, row: Deploym
   return row.latest_revision_id !== null && (isChanged("install_command") || isChanged("build_command"));
 }
 
-interface Wanted {
+interface RevisionParams {
   source: Source;
   config: SourceConfig;
   references: DeploymentRow["secret_references"];
@@ -115,7 +115,7 @@ export async function addRevision(
   deps: WorkDeps,
   tx: Transaction,
   row: DeploymentRow,
-  { source, config, references, revision, environment, commitSha }: Wanted,
+  { source, config, references, revision, environment, commitSha }: RevisionParams,
 ): Promise<string> {
   checkDriver(deps, source, config, references);
   const id = uuid7();

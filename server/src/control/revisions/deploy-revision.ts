@@ -22,13 +22,13 @@ const MAX_CRASHES = 3;
  */
 export async function deployRevision(
   deps: WorkDeps,
-  held: queue.ClaimedRevision,
+  claimed: queue.ClaimedRevision,
   signal: AbortSignal,
   onStatus: (status: Status) => void,
 ): Promise<Status> {
   const { sql, supervisor, settings, table, faultPoint } = deps;
-  const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind: "deploy" });
-  const replicas = minScale(held);
+  const log = deps.logs.open({ deploymentId: claimed.deployment_id, revisionId: claimed.id, kind: "deploy" });
+  const replicas = minScale(claimed);
   const seconds = settings.deployReadySeconds;
   const since = await databaseNow(sql);
   let deadline = performance.now() + seconds * 1000;
@@ -36,8 +36,8 @@ export async function deployRevision(
   try {
     for (; ; await sleep(POLL_MS, undefined, { signal })) {
       signal.throwIfAborted();
-      if (await wasUnseen(deps, held, signal, onStatus)) deadline = performance.now() + seconds * 1000;
-      const instances = supervisor.of(held.id);
+      if (await wasUnseen(deps, claimed, signal, onStatus)) deadline = performance.now() + seconds * 1000;
+      const instances = supervisor.of(claimed.id);
       const broken = instances.flatMap((instance) => instance.broken);
       if (broken.length > 0) {
         for (const instance of instances) await instance.pump();
@@ -46,7 +46,7 @@ export async function deployRevision(
         );
       }
       if (instances.filter((instance) => instance.row.state === "ready").length >= replicas) break;
-      const crashes = await countCrashes(sql, held.id, since);
+      const crashes = await countCrashes(sql, claimed.id, since);
       if (crashes >= MAX_CRASHES) throw new DeployError(`It exited ${crashes} times while starting.`);
       if (performance.now() > deadline)
         throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.`);
@@ -60,13 +60,13 @@ export async function deployRevision(
   await table.switch(async () => {
     await sql.begin(async (tx) => {
       // lock the deployment first, as all writers of both rows do
-      if (!(await lockReady(tx, held.deployment_id))) throw new queue.LostRevisionError();
-      await queue.transition(tx, held, "DEPLOYING", "healthy");
-      await setActiveRevision(tx, held.deployment_id, held.id);
+      if (!(await lockReady(tx, claimed.deployment_id))) throw new queue.LostRevisionError();
+      await queue.transition(tx, claimed, "DEPLOYING", "healthy");
+      await setActiveRevision(tx, claimed.deployment_id, claimed.id);
     });
     faultPoint("control-after-switch");
   });
-  log.write(`Revision ${held.id} is deployed.`);
+  log.write(`Revision ${claimed.id} is deployed.`);
   await log.flush();
   supervisor.wake();
   return "DEPLOYED";
@@ -78,17 +78,17 @@ export async function deployRevision(
  */
 async function wasUnseen(
   { sql, driver, settings }: WorkDeps,
-  held: queue.ClaimedRevision,
+  claimed: queue.ClaimedRevision,
   signal: AbortSignal,
   onStatus: (status: Status) => void,
 ): Promise<boolean> {
-  const since = () => driver.unseenSince?.(held.artifact_id!) ?? null;
+  const since = () => driver.unseenSince?.(claimed.artifact_id!) ?? null;
   const startedAt = since();
   if (startedAt === null || performance.now() - startedAt < settings.deployUnseenSeconds * 1000) return false;
   const message =
     "The container engine does not answer, so the state of the instances is unknown. Waiting for the engine.";
-  onStatus(await queue.transition(sql, held, "DEPLOYING", "unseen", { message }));
+  onStatus(await queue.transition(sql, claimed, "DEPLOYING", "unseen", { message }));
   while (since() !== null) await sleep(POLL_MS, undefined, { signal });
-  onStatus(await queue.transition(sql, held, "UNKNOWN", "seen_deploying"));
+  onStatus(await queue.transition(sql, claimed, "UNKNOWN", "seen_deploying"));
   return true;
 }

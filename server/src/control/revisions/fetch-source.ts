@@ -1,5 +1,5 @@
 import type { SourceArchive } from "../drivers/driver.ts";
-import { findGitPlace } from "../integrations/git-place.ts";
+import { findGitRemote } from "../integrations/git-remote.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
 import type { ClaimedRevision } from "./queue-sql.ts";
@@ -11,15 +11,15 @@ import type { WorkDeps } from "./work-deps.ts";
  */
 export async function resolveCommit(
   deps: WorkDeps,
-  held: ClaimedRevision,
+  claimed: ClaimedRevision,
   signal: AbortSignal,
 ): Promise<string | null> {
-  if (held.source !== "github" || held.repo_commit_sha !== null) return null;
-  const log = deps.logs.open({ deploymentId: held.deployment_id, revisionId: held.id, kind: "build" });
+  if (claimed.source !== "github" || claimed.repo_commit_sha !== null) return null;
+  const log = deps.logs.open({ deploymentId: claimed.deployment_id, revisionId: claimed.id, kind: "build" });
   try {
-    const place = await findGitPlace(deps, held.tenant_id, held.source_config);
-    const sha = await deps.git.resolve(place, held.repo_ref!, signal);
-    log.write(`${held.repo_ref!} resolved to commit ${sha}.`);
+    const remote = await findGitRemote(deps, claimed.tenant_id, claimed.source_config);
+    const sha = await deps.git.resolve(remote, claimed.repo_ref!, signal);
+    log.write(`${claimed.repo_ref!} resolved to commit ${sha}.`);
     return sha;
   } catch (error) {
     if (!signal.aborted) log.write((error as Error).message, "ERROR");
@@ -32,16 +32,16 @@ export async function resolveCommit(
 /** Provides the revision's project as an archive, which exists until `use` resolves; null when it has none. */
 export async function withSource(
   deps: WorkDeps,
-  held: ClaimedRevision,
+  claimed: ClaimedRevision,
   log: BuildLog,
   signal: AbortSignal,
   use: (archive: SourceArchive | null) => Promise<void>,
 ): Promise<void> {
-  if (held.source === "github") {
-    const place = await findGitPlace(deps, held.tenant_id, held.source_config);
-    const params = { id: held.id, place, ref: held.repo_ref!, sha: held.repo_commit_sha!, log, signal };
+  if (claimed.source === "github") {
+    const remote = await findGitRemote(deps, claimed.tenant_id, claimed.source_config);
+    const params = { id: claimed.id, remote, ref: claimed.repo_ref!, sha: claimed.repo_commit_sha!, log, signal };
     return deps.git.withArchive(params, (file) => use({ file, withLinks: true }));
   }
-  const path = held.source_tarball_path;
+  const path = claimed.source_tarball_path;
   return use(path === null ? null : { file: uploadFile(deps.directory, path), withLinks: false });
 }

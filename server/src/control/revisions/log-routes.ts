@@ -12,7 +12,7 @@ import { type LogKind, type LogRow, type LogsSelection, selectLogs } from "../lo
 
 const shared = { tag: "Logs", errorFamily: "validation", permission: "deployments:read" } as const;
 
-type Asked = {
+type LogsQuery = {
   order?: "asc" | "desc" | null | undefined;
   limit: number;
   offset?: string | null | undefined;
@@ -26,12 +26,16 @@ type Asked = {
 export function logRoutes(deps: ControlDeps): Route[] {
   const { sql } = deps;
 
-  async function read(principal: Principal, target: { id: string; revision?: string; kind: LogKind }, query: Asked) {
+  async function read(
+    principal: Principal,
+    target: { id: string; revision?: string; kind: LogKind },
+    query: LogsQuery,
+  ) {
     if (!(await findDeployment(sql, principal.workspaceId, target.id))) throw unknownDeployment(target.id);
     if (target.revision !== undefined && !(await findRevision(sql, target.id, target.revision))) {
       throw unknownRevision(target.id, target.revision);
     }
-    const wanted: LogsSelection = {
+    const selection: LogsSelection = {
       deploymentId: target.id,
       revisionId: target.revision,
       kind: target.kind,
@@ -43,9 +47,9 @@ export function logRoutes(deps: ControlDeps): Route[] {
       from: query.start_time ?? undefined,
       to: query.end_time ?? undefined,
     };
-    const rows = await selectLogs(sql, wanted);
+    const rows = await selectLogs(sql, selection);
     // also for an empty page, so that a follower can continue from it
-    return { logs: rows.map(print), next_offset: rows.at(-1)?.id ?? wanted.after ?? null };
+    return { logs: rows.map(print), next_offset: rows.at(-1)?.id ?? selection.after ?? null };
   }
 
   const posted = (path: `/${string}`, kind: LogKind, ofRevision: boolean): Route =>

@@ -63,7 +63,7 @@ export class LostRevisionError extends Error {}
 /** Makes a transition. Throws LostRevisionError when the revision is not in the expected state. @returns the new state */
 export async function transition(
   sql: Sql | Transaction,
-  held: LeasedRevision,
+  leased: LeasedRevision,
   from: Status,
   event: Event,
   changes: { message?: string | null; artifactId?: string; commitSha?: string | null } = {},
@@ -75,17 +75,17 @@ export async function transition(
       artifact_id = coalesce(${changes.artifactId ?? null}::uuid, artifact_id),
       repo_commit_sha = coalesce(${changes.commitSha ?? null}, repo_commit_sha), losses = 0, updated_at = now(),
       finished_at = case when ${isOver(to)} then now() else finished_at end
-    where id = ${held.id} and attempt = ${held.attempt} and status = ${from}`;
+    where id = ${leased.id} and attempt = ${leased.attempt} and status = ${from}`;
   if (count !== 1) throw new LostRevisionError();
-  await recordEvent(sql, held.id);
+  await recordEvent(sql, leased.id);
   return to;
 }
 
 /** Whether the revision waits for another of its deployment, which is being deployed (index revisions_deploying). */
-export async function waitsForDeploy(sql: Sql, held: LeasedRevision): Promise<boolean> {
+export async function waitsForDeploy(sql: Sql, claimed: LeasedRevision): Promise<boolean> {
   const rows = await sql`
     select from revisions r
-    where r.id = ${held.id} and r.attempt = ${held.attempt} and r.status = 'AWAITING_DEPLOY' and exists (
+    where r.id = ${claimed.id} and r.attempt = ${claimed.attempt} and r.status = 'AWAITING_DEPLOY' and exists (
       select from revisions other
       where other.deployment_id = r.deployment_id and other.status in ('DEPLOYING', 'UNKNOWN'))`;
   return rows.length > 0;
@@ -135,7 +135,7 @@ export interface ForeignLease {
 }
 
 /** Lists revisions that are claimed by any process. */
-export const heldRevisions = (sql: Sql) => sql<ForeignLease[]>`
+export const leasedRevisions = (sql: Sql) => sql<ForeignLease[]>`
   select id, attempt, deployment_id, number, holder, status, losses, lease_until < now() as is_expired from revisions
   where holder is not null limit 10000`;
 

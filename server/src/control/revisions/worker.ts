@@ -26,7 +26,7 @@ export class Worker {
   readonly #deps: WorkDeps;
   readonly #jobs: LeasedJobs<queue.ClaimedRevision, Pause>;
   readonly #holder = JSON.stringify(identifyProcess(process.pid));
-  readonly #passes: Poller;
+  readonly #poller: Poller;
   #garbageAt = 0;
   /** Earliest retry of deployments whose creation or deletion has just failed. */
   readonly #notBefore = new Map<string, number>();
@@ -43,38 +43,38 @@ export class Worker {
       leaseSeconds,
       renewMs: RENEW_MS,
       claim: () => queue.claimRevision(sql, { holder: this.#holder, leaseSeconds }),
-      renew: async (held) => {
-        const status = await queue.renewLease(sql, held, leaseSeconds);
+      renew: async (claimed) => {
+        const status = await queue.renewLease(sql, claimed, leaseSeconds);
         return status !== undefined && status !== "SKIPPED" && status !== "INTERRUPTED";
       },
-      work: (held, signal) => advance(deps, held, signal, builds),
+      work: (claimed, signal) => advance(deps, claimed, signal, builds),
       // released in any case: this attempt is over
-      release: async (held, pause = { pauseMs: 0 }) => void (await queue.release(sql, held, pause)),
+      release: async (claimed, pause = { pauseMs: 0 }) => void (await queue.release(sql, claimed, pause)),
       onEnd: () => this.wake(),
       log,
     });
     const failing = "could not claim revisions; will retry";
-    this.#passes = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing });
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing });
   }
 
   start(): void {
-    this.#passes.start();
+    this.#poller.start();
   }
 
   /** Stops, releasing work in progress at once. */
   async stop(): Promise<void> {
-    await this.#passes.stop();
+    await this.#poller.stop();
     await this.#jobs.stop();
   }
 
   /** Failure state of the passes. */
   get failure(): RepeatedFailure {
-    return this.#passes.failure;
+    return this.#poller.failure;
   }
 
   /** Triggers a pass. */
   wake(): void {
-    this.#passes.wake();
+    this.#poller.wake();
   }
 
   async #pass(): Promise<void> {
@@ -92,9 +92,9 @@ export class Worker {
   }
 
   async #recover(): Promise<void> {
-    for (const held of await queue.heldRevisions(this.#deps.sql)) {
-      if (held.holder === this.#holder && this.#jobs.size > 0) continue;
-      if (held.is_expired || isGone(held.holder)) await queue.takeFromLost(this.#deps.sql, held);
+    for (const lease of await queue.leasedRevisions(this.#deps.sql)) {
+      if (lease.holder === this.#holder && this.#jobs.size > 0) continue;
+      if (lease.is_expired || isGone(lease.holder)) await queue.takeFromLost(this.#deps.sql, lease);
     }
   }
 

@@ -32,9 +32,9 @@ export async function warnOfConnections(sql: Sql, log: Log, roles: string[]): Pr
       (select coalesce(sum(greatest(rolconnlimit, 0)), 0)::int from pg_roles where rolname = any(${roles}::text[])) as limits
     from pg_roles r where r.rolname = current_user`;
   const { role, is_super: isSuper, most, for_supers: forSupers, for_reserved: forReserved, limits } = room!;
-  const kept = isSuper ? forSupers + forReserved : room!.uses_reserved ? forReserved : 0;
+  const reserved = isSuper ? forSupers + forReserved : room!.uses_reserved ? forReserved : 0;
   const open = most - forSupers - forReserved;
-  const lacking = PLATFORM_CONNECTIONS - kept;
+  const lacking = PLATFORM_CONNECTIONS - reserved;
   if (lacking <= 0 || limits <= open - lacking) return;
   const remedy = isSuper
     ? `set superuser_reserved_connections to ${PLATFORM_CONNECTIONS}`

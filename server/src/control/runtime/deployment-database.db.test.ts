@@ -21,7 +21,7 @@ const settings = { secretsKeys: generateKey(), secretsKeyFile: undefined };
 /** Connections of a deployment's own code. */
 const OWN = 3;
 const opened: DeploymentDatabases[] = [];
-const made: string[] = [];
+const createdDatabases: string[] = [];
 
 async function open(address: { uri: string; socket: string | null }, platform: TestDatabase = db) {
   const secrets = await openSecrets({ sql: platform.sql, log, dataDir: "/nonexistent", settings });
@@ -43,7 +43,7 @@ const databaseName = (id: string) => `heddle_d_${id.replaceAll("-", "")}`;
 async function deployment(databases: DeploymentDatabases): Promise<{ id: string; uri: string; name: string }> {
   const id = randomUUID();
   const uri = databases.uri(id, await databases.ensure(id, workspaceId));
-  made.push(databaseName(id));
+  createdDatabases.push(databaseName(id));
   return { id, uri, name: databaseName(id) };
 }
 
@@ -91,7 +91,7 @@ afterEach(() => {
 });
 afterAll(async () => {
   for (const databases of opened) await databases.close();
-  for (const name of made) {
+  for (const name of createdDatabases) {
     await db.sql.unsafe(`drop database if exists "${name}" with (force)`);
     await db.sql.unsafe(`drop role if exists "${name}"`);
   }
@@ -154,7 +154,7 @@ test("an advisory lock held by a deployment blocks no other database", async () 
 test("a half-created database is closed before anyone can connect", async () => {
   const databases = await open(address);
   const id = randomUUID();
-  made.push(databaseName(id));
+  createdDatabases.push(databaseName(id));
   // as after a kill between two of its steps
   await db.sql.unsafe(`create role "${databaseName(id)}" login password 'x'`);
   await db.sql.unsafe(`create database "${databaseName(id)}" owner "${databaseName(id)}" allow_connections false`);
@@ -247,7 +247,7 @@ test("a platform whose role may not close a database reports it in one line", as
     expect(await enter((await deployment(databases)).uri, own)).toBe(REFUSED);
   } finally {
     for (const databases of opened) await databases.close();
-    for (const each of made) {
+    for (const each of createdDatabases) {
       await db.sql.unsafe(`drop database if exists "${each}" with (force)`);
       await db.sql.unsafe(`drop role if exists "${each}"`);
     }

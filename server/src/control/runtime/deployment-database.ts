@@ -77,10 +77,10 @@ export class DeploymentDatabases {
   /** Sets the connection limit of a deployment's role, at least what one agent server needs. */
   async limitConnections(deploymentId: string, connections: number): Promise<void> {
     const name = databaseName(deploymentId);
-    const wanted = Math.max(connections, this.#leastConnections);
+    const limit = Math.max(connections, this.#leastConnections);
     const [role] = await this.#admin<{ limit: number }[]>`
       select rolconnlimit as limit from pg_roles where rolname = ${name}`;
-    if (role && role.limit !== wanted) await this.#limit(name, wanted);
+    if (role && role.limit !== limit) await this.#limit(name, limit);
   }
 
   async #limit(name: string, connections: number): Promise<void> {

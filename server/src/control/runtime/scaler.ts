@@ -36,24 +36,24 @@ export class Scaler {
   readonly #options: ScalerOptions;
   /** Recent targets by revision. */
   readonly #wishes = new Map<string, ScaleTarget[]>();
-  readonly #passes: Poller;
+  readonly #poller: Poller;
 
   constructor(options: ScalerOptions) {
     this.#options = options;
     const { log, settings } = options;
     const failing = "could not scale deployments; will retry";
-    this.#passes = new Poller({ pass: () => this.#look(), everyMs: settings.scaleSeconds * 1000, log, failing });
+    this.#poller = new Poller({ pass: () => this.#scaleAll(), everyMs: settings.scaleSeconds * 1000, log, failing });
   }
 
   start(): void {
-    if (this.#options.settings.scaleSeconds > 0) this.#passes.start();
+    if (this.#options.settings.scaleSeconds > 0) this.#poller.start();
   }
 
   async stop(): Promise<void> {
-    await this.#passes.stop();
+    await this.#poller.stop();
   }
 
-  async #look(): Promise<void> {
+  async #scaleAll(): Promise<void> {
     const rows = await scalableDeployments(this.#options.sql);
     const known = new Set(rows.map((row) => row.revision_id));
     for (const id of this.#wishes.keys()) if (!known.has(id)) this.#wishes.delete(id);
@@ -95,11 +95,11 @@ export class Scaler {
     return more > now ? more : fewer < now ? fewer : now;
   }
 
-  async #load(row: ScalableRow, wanted: number): Promise<Load | null> {
+  async #load(row: ScalableRow, replicas: number): Promise<Load | null> {
     const { supervisor } = this.#options;
     const ready = supervisor.of(row.revision_id).filter((instance) => instance.row.state === "ready");
     // none is ready, or some are about to stop: the load is not representative
-    if (ready.length === 0 || ready.length > wanted) return null;
+    if (ready.length === 0 || ready.length > replicas) return null;
     const usages = await Promise.all(ready.map((instance) => supervisor.usage(instance.row.id)));
     const percents = usages.map((usage) => usage?.cpu_percent ?? null);
     return {

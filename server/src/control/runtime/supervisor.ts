@@ -54,13 +54,13 @@ export class Supervisor {
   readonly #watched = new Map<string, InstanceWatch>();
   readonly #draining = new Map<string, Promise<void>>();
   #timers: NodeJS.Timeout[] = [];
-  readonly #passes: Poller;
+  readonly #poller: Poller;
   #stopped = false;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     const failing = "could not reconcile instances; will retry";
-    this.#passes = new Poller({ pass: () => this.#reconcile(), everyMs: POLL_MS, log: options.log, failing });
+    this.#poller = new Poller({ pass: () => this.#reconcile(), everyMs: POLL_MS, log: options.log, failing });
   }
 
   /** Identifies the machine and data directory of these instances. */
@@ -80,7 +80,7 @@ export class Supervisor {
         for (const instance of this.#watched.values()) instance.check();
       }, CHECK_MS).unref(),
     ];
-    this.#passes.start();
+    this.#poller.start();
   }
 
   async #adopt(row: rows.InstanceRow): Promise<void> {
@@ -123,19 +123,19 @@ export class Supervisor {
 
   /** Failure state of the passes. */
   get failure(): RepeatedFailure {
-    return this.#passes.failure;
+    return this.#poller.failure;
   }
 
   /** Triggers a pass. */
   wake(): void {
-    this.#passes.wake();
+    this.#poller.wake();
   }
 
   /** Stops all instances, which hand back their runs. */
   async stop(): Promise<void> {
     this.#stopped = true;
     for (const timer of this.#timers) clearInterval(timer);
-    await this.#passes.stop();
+    await this.#poller.stop();
     for (const watch of this.#watched.values()) this.#drain(watch, 0, STOP_GRACE_MS);
     await Promise.all(this.#draining.values());
   }

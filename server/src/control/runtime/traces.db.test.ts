@@ -68,12 +68,13 @@ test("each workspace's deployments trace into that workspace, and their keys hav
 
 test("a deployment's project is deleted with it on request, and otherwise kept", async () => {
   const remove = async (name: string, query: string): Promise<void> => {
-    const made = await createDeployment((method, path, body) => call(method, path, body, asOther), name);
+    const deploymentId = await createDeployment((method, path, body) => call(method, path, body, asOther), name);
     await sendRun(name);
     await sendRun(`${name}-and-more`);
-    expect((await call("DELETE", `/v2/deployments/${made}${query}`, undefined, asOther)).status).toBe(204);
-    const gone = async () => (await call("GET", `/v2/deployments/${made}`, undefined, asOther)).status === 404;
-    await vi.waitUntil(gone, { timeout: 30_000 });
+    expect((await call("DELETE", `/v2/deployments/${deploymentId}${query}`, undefined, asOther)).status).toBe(204);
+    const isDeleted = async () =>
+      (await call("GET", `/v2/deployments/${deploymentId}`, undefined, asOther)).status === 404;
+    await vi.waitUntil(isDeleted, { timeout: 30_000 });
   };
   await remove("with-traces", "?delete_tracing_project=true");
   expect(await projects("with-traces")).toEqual([]);
@@ -90,8 +91,8 @@ test("deleting the project needs the permission for projects and a trace platfor
     },
   };
   const guarded = await testControlPlane({}, { guard, traces });
-  const made = await createDeployment(guarded.call, "guarded");
-  const path = `/v2/deployments/${made}`;
+  const deploymentId = await createDeployment(guarded.call, "guarded");
+  const path = `/v2/deployments/${deploymentId}`;
   expect((await guarded.call("DELETE", `${path}?delete_tracing_project=true`)).status).toBe(403);
   const forced = await guarded.call("DELETE", `${path}?force=true`);
   expect([forced.status, forced.json.detail]).toEqual([400, expect.stringContaining("is active")]);
@@ -105,8 +106,8 @@ test("deleting the project needs the permission for projects and a trace platfor
 
 test("a deletion that waits for an unreachable trace platform completes when forced", async () => {
   const away = await testControlPlane({}, { traces: { url: "http://127.0.0.1:9", key: MASTER } });
-  const made = await createDeployment(away.call, "stuck");
-  const path = `/v2/deployments/${made}`;
+  const deploymentId = await createDeployment(away.call, "stuck");
+  const path = `/v2/deployments/${deploymentId}`;
   expect((await away.call("DELETE", `${path}?delete_tracing_project=true`)).status).toBe(204);
   await new Promise((done) => setTimeout(done, 1500));
   expect((await away.call("GET", path)).json.status).toBe("AWAITING_DELETE");

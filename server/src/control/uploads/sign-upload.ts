@@ -25,8 +25,8 @@ export async function openUploadSigner(secrets: Secrets): Promise<UploadSigner> 
   return {
     sign,
     isValid(objectPath, expires, signature) {
-      const [expected, given] = [Buffer.from(sign(objectPath, expires)), Buffer.from(signature)];
-      return given.length === expected.length && timingSafeEqual(given, expected) && expires * 1000 > Date.now();
+      const [expected, received] = [Buffer.from(sign(objectPath, expires)), Buffer.from(signature)];
+      return received.length === expected.length && timingSafeEqual(received, expected) && expires * 1000 > Date.now();
     },
   };
 }

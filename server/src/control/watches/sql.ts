@@ -37,7 +37,7 @@ export const claimWatches = (sql: Sql, { limit, leaseSeconds }: { limit: number;
 /**
  * Records a poll. `seconds` until the next one; null: until a webhook call. A call that arrived during the poll is preserved.
  */
-export const finishLook = (
+export const finishPoll = (
   sql: Sql,
   { deployment_id, claimed_until }: WatchRow,
   { seconds, failures, problem }: { seconds: number | null; failures: number; problem: string | null },
@@ -54,7 +54,7 @@ export async function selectSeenCommit(tx: Transaction, deploymentId: string): P
 }
 
 /** Records the commit that a revision resolved, unless a newer revision has already done so. */
-export const noteSeen = (
+export const recordSeenCommit = (
   tx: Sql | Transaction,
   { deploymentId, ref, sha, number }: { deploymentId: string; ref: string | null; sha: string; number: string },
 ) => tx`

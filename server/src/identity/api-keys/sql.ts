@@ -20,17 +20,17 @@ export interface KeyGrantRow extends GrantRow {
 }
 
 /**
- * Resolves keys, in the order of `wanted`; `key` is null where there is no such key. One statement covers a batch, so
+ * Resolves keys, in the order of `lookups`; `key` is null where there is no such key. One statement covers a batch, so
  * that a flood of unknown keys is one query at a time. Served by the unique index on key_hash and then by primary and
  * unique keys.
  */
 export function selectKeyGrants(
   sql: Sql,
-  wanted: KeyLookup[],
+  lookups: KeyLookup[],
 ): Promise<{ version: string; key: KeyGrantRow | null }[]> {
   return sql<{ version: string; key: KeyGrantRow | null }[]>`
     select (select version from identity_version) as version, found.key
-    from unnest(${wanted.map((lookup) => lookup.key_hash)}::text[], ${wanted.map((lookup) => lookup.workspace_id)}::uuid[])
+    from unnest(${lookups.map((lookup) => lookup.key_hash)}::text[], ${lookups.map((lookup) => lookup.workspace_id)}::uuid[])
       with ordinality as wanted (key_hash, workspace_id, n)
     left join lateral (
       select jsonb_build_object(
@@ -74,7 +74,7 @@ export interface NewKey {
 
 export async function insertKey(sql: Sql | Transaction, key: NewKey, workspaceIds: string[]): Promise<void> {
   await sql`
-    with made as (
+    with created as (
       insert into api_keys (id, organization_id, kind, user_id, key_hash, short_key, description, read_only, role_id,
         organization_role_id, all_workspaces, default_workspace_id, expires_at)
       values (${key.id}, ${key.organization_id}, ${key.kind}, ${key.user_id}, decode(${key.key_hash}, 'hex'),
@@ -83,7 +83,7 @@ export async function insertKey(sql: Sql | Transaction, key: NewKey, workspaceId
       returning id
     )
     insert into api_key_workspaces (key_id, workspace_id)
-    select made.id, workspace.id from made, unnest(${workspaceIds}::uuid[]) as workspace (id)
+    select created.id, workspace.id from created, unnest(${workspaceIds}::uuid[]) as workspace (id)
     on conflict do nothing`;
 }
 

@@ -53,9 +53,9 @@ test("a recorded line replaces its announcement, and a withdrawn one leaves noth
 });
 
 test("an announced change of a stopped process gets one line with an unknown outcome", async () => {
-  const gone = open();
-  await gone.announce(change("gone"));
-  await gone.stop();
+  const stopped = open();
+  await stopped.announce(change("gone"));
+  await stopped.stop();
   expect(await selectLines("gone")).toEqual([]);
 
   for (let i = 0; i < 2; i++) open({ lostAfterMs: 200 });
@@ -87,7 +87,7 @@ test("an announced change of a running process is renewed and not taken over", a
 
 test("announces a request while it is handled, and not when it is rejected earlier", async () => {
   const app = new Hono();
-  const seen: number[] = [];
+  const counts: number[] = [];
   const answering = route({
     method: "DELETE",
     path: "/things/:thing_id",
@@ -96,7 +96,7 @@ test("announces a request while it is handled, and not when it is rejected earli
     tag: "t",
     out: { 200: null },
     async handler({ c }) {
-      seen.push(await announcedNow());
+      counts.push(await announcedNow());
       if (c.req.param("thing_id") === "unknown") throw notFound("none");
       return c.body(null, c.req.param("thing_id") === "bad" ? 400 : 200);
     },
@@ -105,7 +105,7 @@ test("announces a request while it is handled, and not when it is rejected earli
   mountRoutes(app, [answering], { ...openGuard, audit });
   app.onError((_, c) => c.text("", 404));
   for (const id of ["there", "unknown", "bad"]) await app.request(`/things/${id}`, { method: "DELETE" });
-  expect(seen).toEqual([1, expect.any(Number), expect.any(Number)]);
+  expect(counts).toEqual([1, expect.any(Number), expect.any(Number)]);
   await audit.stop();
   expect(await announcedNow()).toBe(0);
   expect(await selectLines("there")).toMatchObject([{ status: 200, operation: "DELETE /things/:thing_id" }]);

@@ -33,7 +33,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
   readonly #open = new Set<string>();
   readonly #announcing: GroupCommit<Draft, void>;
   readonly #withdrawing: GroupCommit<string, void>;
-  readonly #passes: Poller;
+  readonly #poller: Poller;
   readonly #pending = new Set<Promise<void>>();
   #stopped = false;
 
@@ -50,7 +50,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
       await deleteAnnounced(sql, ids);
       return ids.map(() => undefined);
     });
-    this.#passes = new Poller({
+    this.#poller = new Poller({
       pass: () => this.#touchAndAdopt(),
       everyMs: lostAfterMs / 4,
       log,
@@ -60,7 +60,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
 
   /** Starts the sweep for announcements of dead processes and keeps this process's own alive. */
   start(): void {
-    this.#passes.start();
+    this.#poller.start();
   }
 
   async announce(draft: Draft): Promise<void> {
@@ -93,7 +93,7 @@ export class AnnouncedChanges<Draft extends { id: string }> {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#passes.stop();
+    await this.#poller.stop();
     await Promise.all(this.#pending);
   }
 

@@ -121,9 +121,9 @@ test("the first refusal of its kind is recorded at once", async () => {
 });
 
 test("a line that cannot be written fails the change and is logged", async () => {
-  const gone = await testDatabase();
-  await gone.sql`drop table audit_log`;
-  const audit = createAuditLog(gone.sql, log);
+  const broken = await testDatabase();
+  await broken.sql`drop table audit_log`;
+  const audit = createAuditLog(broken.sql, log);
   logged.length = 0;
   await expect(audit.record(change({ target: { id: "lost" } }))).rejects.toThrow(/audit_log/);
   expect(logged.join("")).toContain('"id":"lost"');
@@ -138,14 +138,14 @@ test("pages have no gaps or repeats, in both directions", async () => {
     ),
   );
   for (const oldestFirst of [true, false]) {
-    const seen: string[] = [];
+    const listed: string[] = [];
     let after;
     do {
       const page = await selectAuditRows(db.sql, { workspaceId: B }, { limit: 10, oldestFirst, after });
-      seen.push(...page.rows.map((row) => row.target["id"]!));
+      listed.push(...page.rows.map((row) => row.target["id"]!));
       after = page.next ?? undefined;
     } while (after);
-    const wanted = Array.from({ length: 25 }, (_, i) => `p${i}`);
-    expect(seen).toEqual(oldestFirst ? wanted : wanted.reverse());
+    const expected = Array.from({ length: 25 }, (_, i) => `p${i}`);
+    expect(listed).toEqual(oldestFirst ? expected : expected.reverse());
   }
 });

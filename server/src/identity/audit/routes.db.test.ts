@@ -177,17 +177,17 @@ test("the list has the contract's shape, filters, and pages to its end", async (
   const ids = Array.from({ length: 25 }, () => randomUUID());
   for (const id of ids) await call("POST", "/things", { id }, of(b.admin));
   await call("DELETE", `/things/${ids[3]}`, undefined, of(b.admin));
-  const seen: string[] = [];
+  const listed: string[] = [];
   let cursor: string | null = null;
   do {
     const more: string = cursor ? `&cursor=${encodeURIComponent(cursor)}` : "";
     const response = await list(b.admin, `&limit=10&operations=create_thing&operations=other${more}`);
     expect(response.status).toBe(200);
     const page = AuditPage.parse(response.json);
-    seen.push(...page.items.map((item) => item.resources[0]!.uid));
+    listed.push(...page.items.map((item) => item.resources[0]!.uid));
     cursor = page.cursor;
   } while (cursor);
-  expect(seen).toEqual(ids.toReversed());
+  expect(listed).toEqual(ids.toReversed());
 
   const about = await list(b.admin, `&target=${ids[3]}`);
   expect(about.json.items.map((item: { api: unknown }) => item.api)).toEqual([

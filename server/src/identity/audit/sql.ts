@@ -34,7 +34,7 @@ export const UNKNOWN_OUTCOME = 0;
 export async function insertAuditRows(sql: Sql, rows: AuditRow[], announced: string[] = []): Promise<void> {
   const column = <K extends keyof AuditRow>(name: K): AuditRow[K][] => rows.map((row) => row[name]);
   await sql`
-    with told as (delete from announced_changes where id = any(${announced}::uuid[]))
+    with recorded as (delete from announced_changes where id = any(${announced}::uuid[]))
     insert into audit_log (id, at, organization_id, workspace_id, actor_kind, actor_id, actor_name, user_id, ip,
       operation, operation_name, target, status, occurrences, request_id, writer_id, writer_seq, seal_key_id, seal)
     select l.id, l.at, l.organization_id, l.workspace_id, l.actor_kind, l.actor_id, l.actor_name, l.user_id, l.ip,
@@ -108,8 +108,8 @@ export async function selectAuditRows(
     order by ${oldestFirst ? sql`at, id` : sql`at desc, id desc`}
     limit ${limit + 1}`;
   const more = rows.length > limit;
-  const kept = rows.slice(0, limit);
-  return { rows: kept, next: more ? rowPosition(kept.at(-1)!) : null };
+  const pageRows = rows.slice(0, limit);
+  return { rows: pageRows, next: more ? rowPosition(pageRows.at(-1)!) : null };
 }
 
 export interface WriterPosition {
@@ -129,10 +129,10 @@ export const selectAuditRowsByWriter = (sql: Sql, after: WriterPosition, limit: 
 export function sweepAuditRows(sql: Sql, before: Date, limit: number): Promise<number> {
   return sql.begin(async (tx) => {
     await tx`select set_config('heddle.audit_sweep_before', ${before.toISOString()}, true)`;
-    const gone = await tx`
+    const deleted = await tx`
       delete from audit_log where id in (
         select id from audit_log where at < ${before.toISOString()}::text::timestamptz
         order by at, id limit ${limit} for update skip locked)`;
-    return gone.count;
+    return deleted.count;
   });
 }

@@ -17,16 +17,16 @@ export class IdentityChanges {
    * @returns the version as soon as it differs from `known`; the same version after `waitMs` or when the caller
    * disconnects
    */
-  async next(known: string | undefined, waitMs: number, gone: AbortSignal): Promise<string> {
+  async next(known: string | undefined, waitMs: number, signal: AbortSignal): Promise<string> {
     if (waitMs > 0) await this.#listen();
     const until = performance.now() + waitMs;
     for (;;) {
       const announced = this.#announcement();
       const version = await selectIdentityVersion(this.#sql);
       const left = until - performance.now();
-      if (version !== known || left <= 0 || gone.aborted) return version;
+      if (version !== known || left <= 0 || signal.aborted) return version;
       const over = new AbortController();
-      const ended = AbortSignal.any([gone, over.signal]);
+      const ended = AbortSignal.any([signal, over.signal]);
       // if the listening connection is lost, callers poll at this interval
       await Promise.race([announced, sleep(Math.min(left, 2000), undefined, { signal: ended, ref: false })]).catch(
         () => {},

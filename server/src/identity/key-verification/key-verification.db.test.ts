@@ -21,9 +21,9 @@ const { a, b, unknown } = await testTenants(platformDb);
 const platformGuard = await testGuard(platformDb);
 const platform = new Hono();
 platform.onError(errorHandler("detail", log));
-let asked: string[] = [];
+let requests: string[] = [];
 platform.use(async (c, next) => {
-  if (!c.req.path.endsWith("/changes")) asked.push(`${c.req.method} ${c.req.path}`);
+  if (!c.req.path.endsWith("/changes")) requests.push(`${c.req.method} ${c.req.path}`);
   await next();
 });
 mountRoutes(platform, identityRoutes({ sql: platformDb.sql, log }), platformGuard);
@@ -78,9 +78,9 @@ test("verifies keys at the platform: 401 for unknown ones, 403 for expired and f
 
 test("a known key is not verified again, and the server's own database stores none", async () => {
   await enter(a.admin);
-  asked = [];
+  requests = [];
   for (let i = 0; i < 20; i++) await enter(a.admin);
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
   const [row] = await serverDb.sql<{ n: number }[]>`select count(*)::int as n from api_keys`;
   expect(row!.n).toBe(0);
 });

@@ -56,8 +56,8 @@ export class PlatformKeys implements IdentitySource {
     }
   }
 
-  async findKeys(wanted: KeyLookup[]): Promise<Finding[]> {
-    const body = JSON.stringify({ keys: wanted.map((lookup) => lookup.key_hash) });
+  async findKeys(lookups: KeyLookup[]): Promise<Finding[]> {
+    const body = JSON.stringify({ keys: lookups.map((lookup) => lookup.key_hash) });
     const { version, verdicts } = await this.#trusted(() => this.#ask(verifyAnswer, "keys", { method: "POST", body }));
     return verdicts.map((wire) => ({ version, verdict: toVerdict(wire) }));
   }

@@ -30,8 +30,8 @@ export function keyVerificationRoutes({ sql }: IdentityDeps): Route[] {
       body: schema.verifyBody,
       out: { 200: schema.verifyAnswer },
       async handler({ body, c, principal }) {
-        const wanted = body.keys.map((key_hash) => ({ key_hash, workspace_id: principal.workspaceId }));
-        const found = await findKeys(sql, wanted);
+        const keys = body.keys.map((key_hash) => ({ key_hash, workspace_id: principal.workspaceId }));
+        const found = await findKeys(sql, keys);
         return c.json({ version: found[0]!.version, verdicts: found.map(toWire) });
       },
     }),

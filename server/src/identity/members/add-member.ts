@@ -29,10 +29,10 @@ export async function inviteMember(
   invitation: Invitation,
 ): Promise<{ id: string; user_id: string | null }> {
   const { organizationId } = principal;
-  const wanted = await checkInvitation(sql, principal, invitation);
+  const checked = await checkInvitation(sql, principal, invitation);
   return sql.begin(async (tx) => {
     const user = await selectUserByEmail(tx, invitation.email);
-    const created: NewInvitation = { ...wanted, id: uuid7(), organization_id: organizationId };
+    const created: NewInvitation = { ...checked, id: uuid7(), organization_id: organizationId };
     if (!user) return { ...(await upsertInvitation(tx, created)), user_id: null };
     return { id: await admit(tx, user.id, created), user_id: user.id };
   });

@@ -104,8 +104,8 @@ function organizationMemberRoutes({ sql }: IdentityDeps): Route[] {
       out: { 200: done },
       errors: [404],
       async handler({ principal, params, c }) {
-        const gone = await deleteInvitation(sql, principal.organizationId, null, params.identity_id);
-        if (!gone) throw notFound("The invitation does not exist.");
+        const deleted = await deleteInvitation(sql, principal.organizationId, null, params.identity_id);
+        if (!deleted) throw notFound("The invitation does not exist.");
         return c.json({ message: "Invitation deleted" });
       },
     }),
@@ -242,8 +242,8 @@ function workspaceMemberRoutes({ sql }: IdentityDeps): Route[] {
       out: { 200: done },
       errors: [404],
       async handler({ principal, params, c }) {
-        const gone = await deleteWorkspaceMember(sql, principal.workspaceId, params.identity_id);
-        if (!gone) throw notFound("The workspace has no such member.");
+        const deleted = await deleteWorkspaceMember(sql, principal.workspaceId, params.identity_id);
+        if (!deleted) throw notFound("The workspace has no such member.");
         return c.json({ message: "Member removed" });
       },
     }),

@@ -74,16 +74,16 @@ export interface NewMembership {
 export async function insertOrganizationMember(
   sql: Sql | Transaction,
   member: NewMembership & { organization_id: string },
-): Promise<{ id: string; made: boolean }> {
-  const [made] = await sql<{ id: string }[]>`
+): Promise<{ id: string; created: boolean }> {
+  const [created] = await sql<{ id: string }[]>`
     insert into organization_members (id, organization_id, user_id, role_id)
     values (${member.id}, ${member.organization_id}, ${member.user_id}, ${member.role_id})
     on conflict do nothing returning id`;
-  if (made) return { id: made.id, made: true };
+  if (created) return { id: created.id, created: true };
   const [known] = await sql<{ id: string }[]>`
     select id from organization_members
     where organization_id = ${member.organization_id} and user_id = ${member.user_id}`;
-  return { id: known!.id, made: false };
+  return { id: known!.id, created: false };
 }
 
 /** @returns undefined when they are already a member */

@@ -81,9 +81,9 @@ export function roleRoutes({ sql }: IdentityDeps): Route[] {
       out: { 200: schema.role },
       errors: [409],
       async handler({ params, principal, c }) {
-        const gone = await deleteRole(sql, principal.organizationId, params.role_id).catch(inUse);
-        if (!gone) throw notFound("The organization has no such custom role.");
-        return c.json(toWire(gone));
+        const deleted = await deleteRole(sql, principal.organizationId, params.role_id).catch(inUse);
+        if (!deleted) throw notFound("The organization has no such custom role.");
+        return c.json(toWire(deleted));
       },
     }),
   ];

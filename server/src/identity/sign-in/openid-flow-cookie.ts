@@ -7,7 +7,7 @@ import { type BrowserSettings, cookieName, cookieText } from "./session-cookie.t
 export const FLOW_COOKIES = ["__Host-heddle_oidc", "heddle_oidc"] as const;
 const MAX_AGE_SECS = 600;
 
-const kept = z.object({
+const flowState = z.object({
   state: z.string(),
   nonce: z.string(),
   verifier: z.string(),
@@ -38,7 +38,7 @@ export function readFlow(settings: BrowserSettings, headers: Headers): OpenDay |
   const value = parse(headers.get("cookie") ?? "", name)[name];
   if (!value) return undefined;
   try {
-    const begun = kept.parse(JSON.parse(Buffer.from(value, "base64url").toString()));
+    const begun = flowState.parse(JSON.parse(Buffer.from(value, "base64url").toString()));
     const { return_to: returnTo, error_to: errorTo, ...flow } = begun;
     return { flow, returnTo, errorTo };
   } catch {

@@ -28,14 +28,14 @@ export async function setPassword(
 export async function changePassword(
   deps: SignInDeps,
   account: { userId: string; email: string; sessionId: string },
-  given: { current: string; next: string },
+  change: { current: string; next: string },
 ): Promise<void> {
   const forget = await countPasswordChange(deps.sql, account.sessionId);
   const row = await selectPassword(deps.sql, account.email);
-  const right = await deps.passwords.matches(row?.password_hash ?? undefined, given.current);
+  const right = await deps.passwords.matches(row?.password_hash ?? undefined, change.current);
   if (!right) throw unauthorized("The current password is wrong.");
   await forget();
   const user = { id: account.userId, email: account.email };
   const { passwords } = deps;
-  await deps.sql.begin((sql) => setPassword({ sql, passwords }, user, given.next, account.sessionId));
+  await deps.sql.begin((sql) => setPassword({ sql, passwords }, user, change.next, account.sessionId));
 }

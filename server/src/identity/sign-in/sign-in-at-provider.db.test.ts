@@ -63,13 +63,13 @@ test("a user verified by the provider is signed in, with PKCE, state and nonce",
   provider.account = { sub: "anna-1", email: "Anna@A.example", email_verified: true };
   const begun = await begin("/runs?tab=all");
   expect(begun.status).toBe(302);
-  const asked = Object.fromEntries(new URL(begun.to).searchParams);
-  expect(asked).toMatchObject({
+  const parameters = Object.fromEntries(new URL(begun.to).searchParams);
+  expect(parameters).toMatchObject({
     code_challenge_method: "S256",
     response_type: "code",
     redirect_uri: client.redirectUri,
   });
-  expect(asked["code_challenge"]!.length).toBeGreaterThan(40);
+  expect(parameters["code_challenge"]!.length).toBeGreaterThan(40);
   expect(begun.cookie).toMatch(/^__Host-heddle_oidc=/);
 
   const response = await comeBack(await provider.visit(begun.to), begun.cookie);
@@ -190,8 +190,8 @@ test("rejects a redirect to another site after the sign-in", async () => {
 test("calls the provider through the outbound guard, and reports its failures", async () => {
   const guarded = await testSignIn(db, { ...env, HEDDLE_OIDC_ISSUER: "https://169.254.169.254" });
   expect((await guarded.call("GET", "/auth/oidc/login")).status).toBe(422);
-  const gone = await testSignIn(db, { ...env, HEDDLE_OIDC_ISSUER: "http://127.0.0.1:1" });
-  expect((await gone.call("GET", "/auth/oidc/login")).status).toBe(502);
+  const unreachable = await testSignIn(db, { ...env, HEDDLE_OIDC_ISSUER: "http://127.0.0.1:1" });
+  expect((await unreachable.call("GET", "/auth/oidc/login")).status).toBe(502);
 });
 
 test("rejects an incomplete configuration at the start", async () => {

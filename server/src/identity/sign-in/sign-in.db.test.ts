@@ -62,14 +62,14 @@ test("accepts HTTP Basic, as the contract's clients send it", async () => {
 test("a wrong password, an unknown address, a disabled user and one without a password get the same response", async () => {
   const disabled = await addPerson("gone@a.example", a);
   await db.sql`update users set disabled_at = now() where id = ${disabled}`;
-  for (const given of [
+  for (const credentials of [
     { ...ANNA, password: "wrong" },
     { email: "nobody@a.example", password: PASSWORD },
     { email: "gone@a.example", password: PASSWORD },
     { email: "no-password@a.example", password: "x" },
   ]) {
-    const { status, json } = await call("POST", "/login", given);
-    expect({ status, json, given }).toEqual({ status: 401, json: { detail: WRONG }, given });
+    const { status, json } = await call("POST", "/login", credentials);
+    expect({ status, json, credentials }).toEqual({ status: 401, json: { detail: WRONG }, credentials });
   }
 });
 

@@ -7,7 +7,7 @@ import { rehashPassword, selectPassword } from "./sql.ts";
 import { countSignIn, isKnownDevice, noteSuccess } from "./throttle.ts";
 import { newDeviceToken } from "./device-cookie.ts";
 
-export interface GivenPassword {
+export interface PasswordCredentials {
   /** Lower case. */
   email: string;
   password: string;
@@ -26,7 +26,7 @@ interface BrowserVisitor {
  */
 export async function signIn(
   deps: SignInDeps,
-  { email, password }: GivenPassword,
+  { email, password }: PasswordCredentials,
   visitor: Visitor & BrowserVisitor,
 ): Promise<OpenSession & { device: string | undefined }> {
   const { sql } = deps;
@@ -54,12 +54,12 @@ export async function signIn(
 /**
  * Returns the device token. One that another visitor may have planted, or that belongs to another account, is replaced.
  */
-async function resolveDevice({ sql }: SignInDeps, email: string, given: string | undefined): Promise<string> {
-  return given !== undefined && (await isKnownDevice(sql, email, given)) ? given : newDeviceToken();
+async function resolveDevice({ sql }: SignInDeps, email: string, token: string | undefined): Promise<string> {
+  return token !== undefined && (await isKnownDevice(sql, email, token)) ? token : newDeviceToken();
 }
 
 /** Parses `Authorization: Basic`; undefined when absent or malformed. */
-export function basicCredentials(header: string | undefined): GivenPassword | undefined {
+export function basicCredentials(header: string | undefined): PasswordCredentials | undefined {
   const encoded = /^basic\s+([A-Za-z0-9+/=]+)\s*$/i.exec(header ?? "")?.[1];
   if (encoded === undefined || encoded.length > 4096) return undefined;
   const text = Buffer.from(encoded, "base64").toString("utf8");

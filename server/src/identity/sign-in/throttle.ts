@@ -75,15 +75,15 @@ export async function countSignIn(sql: Sql, lane: SlowLane, { account, ip, devic
   await count(sql, byNetwork, NETWORK);
   const byAccount = bucket("account+network", account, network);
   const tried = await count(sql, byAccount, ACCOUNT);
-  const taken = { ...counted, isKnown, forgets: [byAccount], takesBack: [byNetwork] };
-  if (isKnown) return taken;
+  const recorded = { ...counted, isKnown, forgets: [byAccount], takesBack: [byNetwork] };
+  if (isKnown) return recorded;
   const byAttack = bucket("account", account);
   const all = await countAttempt(sql, byAttack, ATTACK.seconds);
   if (all.attempts > ATTACK.attempts) {
     if (tried.attempts > ATTEMPTS_UNDER_ATTACK) throw tooMany(tried.retry_after);
     if (!(await lane.pass(toWideNetwork(ip)))) throw tooMany(2);
   }
-  return { ...taken, takesBack: [byNetwork, byAttack] };
+  return { ...recorded, takesBack: [byNetwork, byAttack] };
 }
 
 /** Records a correct password: resets the counters and remembers the network and the browser. */

@@ -11,7 +11,7 @@ import { insertOwner, selectDefaultWorkspace, selectOwner, selectWorkspace } fro
 
 export interface ClaimRequest {
   /** Workspace chosen by the operator; undefined for the default one. */
-  wanted: string | undefined;
+  workspaceId: string | undefined;
   /** Whether the workspaces are stored by another server, and not in this database. */
   isRemote: boolean;
 }
@@ -23,17 +23,17 @@ export interface ClaimRequest {
 export const claimDatabase = (database: DatabaseAddress, request: ClaimRequest): Promise<string> =>
   whileAway(() => withoutLimit(database, (sql) => claim(sql, database, request)));
 
-async function claim(sql: Sql, database: DatabaseAddress, { wanted, isRemote }: ClaimRequest): Promise<string> {
+async function claim(sql: Sql, database: DatabaseAddress, { workspaceId, isRemote }: ClaimRequest): Promise<string> {
   const first = await selectDefaultWorkspace(sql);
   // checked before the claim: otherwise a mistyped id would own the database
-  if (wanted !== undefined && !isRemote && first && !(await selectWorkspace(sql, wanted))) {
-    throw unknownWorkspace(wanted, first);
+  if (workspaceId !== undefined && !isRemote && first && !(await selectWorkspace(sql, workspaceId))) {
+    throw unknownWorkspace(workspaceId, first);
   }
-  const mine = wanted ?? first?.id;
+  const mine = workspaceId ?? first?.id;
   const owner = (await selectOwner(sql)) ?? (await insertOwner(sql, mine ?? uuid7()));
   // an unconfigured server on a database without workspaces uses the owner's workspace
   if (mine === undefined || mine === owner.workspace_id) return owner.workspace_id;
-  const chosen = wanted === undefined ? "whose default workspace is" : "and HEDDLE_WORKSPACE_ID names";
+  const chosen = workspaceId === undefined ? "whose default workspace is" : "and HEDDLE_WORKSPACE_ID names";
   throw new ConfigError(
     `The database ${hostAndPath(database)} belongs to workspace ${owner.workspace_id}, ${chosen} ${mine}. ` +
       "Agent servers of two workspaces on one database would execute each other's runs. " +
@@ -49,8 +49,8 @@ function hostAndPath({ uri }: DatabaseAddress): string {
   return `${pathname.slice(1)} at ${host}`;
 }
 
-export const unknownWorkspace = (wanted: string, first: { id: string; display_name: string }): ConfigError =>
+export const unknownWorkspace = (workspaceId: string, first: { id: string; display_name: string }): ConfigError =>
   new ConfigError(
-    `HEDDLE_WORKSPACE_ID names ${wanted}, but there is no such workspace. To list workspaces: heddle workspaces ` +
+    `HEDDLE_WORKSPACE_ID names ${workspaceId}, but there is no such workspace. To list workspaces: heddle workspaces ` +
       `list. Without the setting the server uses ${first.id} (${first.display_name}).`,
   );

@@ -125,9 +125,9 @@ export function workspaceRoutes({ sql }: IdentityDeps): Route[] {
       async handler({ params, principal, c }) {
         const { id, is_default: isDefault } = await own(principal, params.workspace_id);
         if (isDefault) throw conflict("The default workspace cannot be deleted.");
-        const gone = await markWorkspaceDeleted(sql, id);
-        if (!gone) throw notFound("Workspace not found");
-        return c.json(toWire(gone));
+        const deleted = await markWorkspaceDeleted(sql, id);
+        if (!deleted) throw notFound("Workspace not found");
+        return c.json(toWire(deleted));
       },
     }),
   ];

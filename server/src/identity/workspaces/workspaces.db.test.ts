@@ -24,10 +24,10 @@ test("lists the caller's workspaces with their permissions", async () => {
   for (const path of ["/workspaces", "/api/v1/workspaces", "/tenants", "/api/v1/tenants?skip_create=true"]) {
     expect([path, listedIds(await call(a.viewer, "GET", path))]).toEqual([path, [a.workspaceId]]);
   }
-  const [seen] = (await call(a.viewer, "GET", "/workspaces")).json as Record<string, unknown>[];
-  expect(seen).toMatchObject({ role_name: "Viewer", read_only: false, is_deleted: false, plan: "enterprise" });
-  expect(seen!["permissions"]).toContain("runs:read");
-  expect(seen!["permissions"]).not.toContain("runs:create");
+  const [workspace] = (await call(a.viewer, "GET", "/workspaces")).json as Record<string, unknown>[];
+  expect(workspace).toMatchObject({ role_name: "Viewer", read_only: false, is_deleted: false, plan: "enterprise" });
+  expect(workspace!["permissions"]).toContain("runs:read");
+  expect(workspace!["permissions"]).not.toContain("runs:create");
   expect(listedIds(await call(b.org, "GET", "/workspaces"))).toEqual([b.workspaceId]);
 
   const eve = await testPerson(db, a, "eve");

@@ -47,8 +47,8 @@ export class LinkSigner {
   verify(token: string, now = Date.now()): LinkTarget | undefined {
     const [payload = "", mac = ""] = token.split(".");
     const expected = Buffer.from(this.#mac(payload));
-    const given = Buffer.from(mac);
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    const received = Buffer.from(mac);
+    if (received.length !== expected.length || !timingSafeEqual(received, expected)) return undefined;
     const [blob, mime_type, name, expires] = JSON.parse(Buffer.from(payload, "base64url").toString()) as [
       string,
       string,

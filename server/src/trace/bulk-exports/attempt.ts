@@ -28,7 +28,7 @@ export interface ExportDeps {
 /** One attempt at an export, by the process that holds its lease. */
 export interface Attempt {
   deps: ExportDeps;
-  held: ClaimedExport;
+  claimed: ClaimedExport;
   scope: RunScope;
   /** Aborted when the export is cancelled, the lease is lost, or the process stops. */
   signal: AbortSignal;

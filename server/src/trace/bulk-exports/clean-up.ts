@@ -16,26 +16,26 @@ const MOST_TRIES = 20;
 const PAUSE_MS = 5_000;
 
 export async function cleanUp(attempt: Attempt): Promise<void> {
-  const { deps, held } = attempt;
+  const { deps, claimed } = attempt;
   try {
-    if (held.snapshot_id !== null) {
+    if (claimed.snapshot_id !== null) {
       await abortUploads(attempt);
-      await dropSnapshot(deps.clickhouse, held.snapshot_id);
+      await dropSnapshot(deps.clickhouse, claimed.snapshot_id);
     }
-    await markCleaned(deps.sql, held);
+    await markCleaned(deps.sql, claimed);
   } catch (error) {
-    const failures = held.failures + 1;
-    deps.log.warn({ err: error, export: held.id }, "could not clean up after a finished export");
-    if (failures >= MOST_TRIES) await markCleaned(deps.sql, held);
-    else await releaseExport(deps.sql, held, { pauseMs: PAUSE_MS * failures, failures });
+    const failures = claimed.failures + 1;
+    deps.log.warn({ err: error, export: claimed.id }, "could not clean up after a finished export");
+    if (failures >= MOST_TRIES) await markCleaned(deps.sql, claimed);
+    else await releaseExport(deps.sql, claimed, { pauseMs: PAUSE_MS * failures, failures });
   }
 }
 
-async function abortUploads({ deps, held, credentials }: Attempt): Promise<void> {
-  const uploads = await files.selectUploads(deps.sql, held.id);
-  const runs = held.status === "COMPLETED" ? [] : await files.runsInBetween(deps.sql, held.id);
+async function abortUploads({ deps, claimed, credentials }: Attempt): Promise<void> {
+  const uploads = await files.selectUploads(deps.sql, claimed.id);
+  const runs = claimed.status === "COMPLETED" ? [] : await files.runsInBetween(deps.sql, claimed.id);
   const fileKey = (config: ExportDestination["config"], start_time: string, n: number) =>
-    dayPath(config, { ...held, export_id: held.id, start_time }, fileName(n));
+    dayPath(config, { ...claimed, export_id: claimed.id, start_time }, fileName(n));
   for (const runId of new Set([...uploads.map((upload) => upload.run_id), ...runs.map((run) => run.id)])) {
     const { bucket, config } = await credentials.open(runId);
     for (const upload of uploads.filter((upload) => upload.run_id === runId)) {
@@ -49,8 +49,8 @@ async function abortUploads({ deps, held, credentials }: Attempt): Promise<void>
     }
     await forgetCredentials(deps.secrets, runId);
   }
-  if (held.status === "COMPLETED") return;
+  if (claimed.status === "COMPLETED") return;
   // left if the process was killed between writing _SUCCESS and the status, and the export then timed out
   const { bucket, config } = await credentials.open(null);
-  await withoutRefusal(() => bucket.delete(exportPath(config, held.id, SUCCESS)));
+  await withoutRefusal(() => bucket.delete(exportPath(config, claimed.id, SUCCESS)));
 }

@@ -51,10 +51,10 @@ export interface Slice {
   end: Cursor;
   after: Cursor | null;
   /** Start times of evenly spaced ids of the slice, in order. */
-  places: MicroTime[];
+  samples: MicroTime[];
 }
 
-/** Sampling of a slice's row size: number of places, and ids per place. Parts are read in granules of 2,048 rows. */
+/** Sampling of a slice's row size: number of samples, and ids per sample. Parts are read in granules of 2,048 rows. */
 const PLACES = 4;
 const WEIGHED = 100;
 
@@ -69,17 +69,17 @@ export async function nextSlice(
   // comparing tuples does not use the index, so the bounds are given as well
   const from = after === null ? ch`k.start_time >= ${time(window.since)}` : laterThan(after);
   const levels = raw(Array.from({ length: PLACES }, (_, n) => n / PLACES).join(", "));
-  const [row] = await clickhouse.rows<{ n: number; last: MicroTime; id: string; places: MicroTime[] }>({
+  const [row] = await clickhouse.rows<{ n: number; last: MicroTime; id: string; samples: MicroTime[] }>({
     name: "exports.slice",
     ...render(ch`select count() as n, max((at, key)).1 as last, max((at, key)).2 as id,
-        quantilesExactLow(${levels})(at) as places
+        quantilesExactLow(${levels})(at) as samples
       from (select k.start_time as at, k.id as key from export_keys as k
         where ${snapshotIs(snapshotId)} and ${from} and k.start_time < ${time(window.before)}
         order by k.start_time, k.id limit ${bind("UInt32", limit)})`),
   });
   if (!row || row.n === 0) return undefined;
-  const { n, last, id, places } = row;
-  return { snapshotId, rows: n, first: places[0]!, end: { start_time: last, id }, after, places };
+  const { n, last, id, samples } = row;
+  return { snapshotId, rows: n, first: samples[0]!, end: { start_time: last, id }, after, samples };
 }
 
 const laterThan = ({ start_time, id }: Cursor): Fragment =>
@@ -174,7 +174,7 @@ export async function rowWeight(
   slice: Slice,
 ): Promise<number> {
   // by time and id, so that the sorting key finds them: searching by the slice's ids took twice as long
-  const place = (at: MicroTime) =>
+  const sample = (at: MicroTime) =>
     ch`(r.start_time, r.id) in (select k.start_time, k.id from export_keys as k
       where ${snapshotIs(slice.snapshotId)} and k.start_time >= ${time(at)}
         and k.start_time <= ${time(slice.end.start_time)}
@@ -183,7 +183,7 @@ export async function rowWeight(
     name: "exports.weight",
     ...render(ch`select avg(length(ifNull(r.inputs, '')) + length(ifNull(r.outputs, '')) + length(ifNull(r.extra, ''))
         + length(ifNull(r.events, '')) + length(ifNull(r.error, '')) + 300) as weight
-      ${fromRuns(scope, sliceBounds(projectId, slice), [any(slice.places.map(place))])}`),
+      ${fromRuns(scope, sliceBounds(projectId, slice), [any(slice.samples.map(sample))])}`),
     settings: { max_block_size: "64" },
   });
   return row?.weight || 1000;

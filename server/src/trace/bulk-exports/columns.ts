@@ -80,8 +80,8 @@ export const EXPORT_FIELDS = Object.keys(COLUMNS) as ExportField[];
 export const SCHEMA_VERSION = 1;
 
 /** Returns the given fields in column order; all fields for null. */
-export const orderedFields = (given: readonly string[] | null): ExportField[] =>
-  given === null ? EXPORT_FIELDS : EXPORT_FIELDS.filter((name) => given.includes(name));
+export const orderedFields = (names: readonly string[] | null): ExportField[] =>
+  names === null ? EXPORT_FIELDS : EXPORT_FIELDS.filter((name) => names.includes(name));
 
 export const findColumn = (name: ExportField): Column => COLUMNS[name];
 

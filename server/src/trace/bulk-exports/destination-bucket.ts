@@ -1,6 +1,6 @@
 import type { Bucket } from "../../base/blob/bucket.ts";
 import { openS3Bucket } from "../../base/blob/s3-bucket.ts";
-import type { S3Limits, S3Place } from "../../base/blob/s3-client.ts";
+import type { S3Limits, S3BucketConfig } from "../../base/blob/s3-client.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
@@ -56,10 +56,10 @@ export async function openBucket(
 ): Promise<Bucket> {
   if (config.endpoint_url !== null) outbound.check(config.endpoint_url);
   const { httpAgent, httpsAgent } = outbound;
-  return openS3Bucket(toS3Place(config, credentials), { httpAgent, httpsAgent }, limits);
+  return openS3Bucket(toBucketConfig(config, credentials), { httpAgent, httpsAgent }, limits);
 }
 
-function toS3Place(config: DestinationConfig, credentials: DestinationCredentials | null): S3Place {
+function toBucketConfig(config: DestinationConfig, credentials: DestinationCredentials | null): S3BucketConfig {
   const { bucket_name: bucket, endpoint_url: endpoint, region, config_kwargs_s3: client } = config;
   return {
     bucket,

@@ -71,6 +71,6 @@ export async function updateCredentialsKeys(
  * to it
  */
 export async function deleteDestinationRow(tx: Transaction, tenantId: string, id: string): Promise<boolean> {
-  const gone = await tx`delete from export_destinations where tenant_id = ${tenantId} and id = ${id}`;
-  return gone.count > 0;
+  const deleted = await tx`delete from export_destinations where tenant_id = ${tenantId} and id = ${id}`;
+  return deleted.count > 0;
 }

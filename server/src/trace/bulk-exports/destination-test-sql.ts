@@ -44,7 +44,7 @@ export const deleteTest = (sql: Sql, id: string) => sql`delete from export_desti
 
 /** @returns the ids of the deleted tests */
 export async function deleteOldTests(sql: Sql): Promise<string[]> {
-  const gone = await sql<{ id: string }[]>`
+  const deleted = await sql<{ id: string }[]>`
     delete from export_destination_tests where created_at < now() - interval '10 minutes' returning id`;
-  return gone.map((row) => row.id);
+  return deleted.map((row) => row.id);
 }

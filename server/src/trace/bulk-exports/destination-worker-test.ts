@@ -18,11 +18,11 @@ import * as rows from "./destination-test-sql.ts";
 
 const PURPOSE = "export-destination-test";
 /** Poll interval of the API for the result, in milliseconds. */
-const POLL_MS = 50;
+const RESULT_POLL_MS = 50;
 /** Poll interval of a worker, in case a notification was lost. Milliseconds. */
-const LOOK_MS = 3_000;
+const POLL_MS = 3_000;
 /** Time allowed on top of the write itself for a worker to notice and claim the test, in milliseconds. */
-const SPARE_MS = LOOK_MS + 2_000;
+const SPARE_MS = POLL_MS + 2_000;
 /** Concurrent tests, so that an endpoint that never responds does not delay the others. */
 const AT_ONCE = 8;
 const FAILING = "could not test export destinations";
@@ -52,7 +52,7 @@ export async function testInWorker(
     while (performance.now() < until) {
       const test = await rows.selectTest(sql, id);
       if (test?.finished_at) return test.failure;
-      await sleep(POLL_MS);
+      await sleep(RESULT_POLL_MS);
     }
     throw unavailable(
       "No export worker answered, and one must test the destination too. Check that a trace process with " +
@@ -75,11 +75,11 @@ export class DestinationTester {
 
   constructor(deps: WorkerTestDeps) {
     this.#deps = deps;
-    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing: FAILING });
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing: FAILING });
   }
 
   async start(): Promise<void> {
-    this.#poller.start(LOOK_MS);
+    this.#poller.start(POLL_MS);
     const wake = () => this.#poller.wake();
     // also fires on every reconnect: notifications in between are lost
     this.#listening = await this.#deps.sql.listen(rows.CHANNEL, wake, wake);

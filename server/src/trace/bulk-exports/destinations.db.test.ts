@@ -282,8 +282,8 @@ test("without an exporting process the test ends with 503", async () => {
   const { destinationConfig } = await import("./destination-schema.ts");
   const config = destinationConfig.parse({ bucket_name: "exports", endpoint_url: s3.endpoint });
   const startedAt = performance.now();
-  const asked = testInWorker(idle.platform.deps, { tenant_id: WORKSPACE, config, credentials: s3.createKey() });
-  await expect(asked).rejects.toMatchObject({ status: 503 });
+  const result = testInWorker(idle.platform.deps, { tenant_id: WORKSPACE, config, credentials: s3.createKey() });
+  await expect(result).rejects.toMatchObject({ status: 503 });
   expect(performance.now() - startedAt).toBeGreaterThan(1_000);
   expect(await idle.sql`select 1 from export_destination_tests`).toEqual([]);
   expect(await idle.sql`select 1 from secrets`).toEqual([]);

@@ -24,11 +24,11 @@ import { endRuns } from "./sql.ts";
 
 /** Runs until the export ends or has to wait. Failures are recorded on the export, never thrown. */
 export async function executeExport(attempt: Attempt): Promise<void> {
-  const { held, signal } = attempt;
+  const { claimed, signal } = attempt;
   // preloads while the engine works; a failure is thrown where the module is needed
   loadS3().catch(() => {});
   try {
-    if (held.snapshot_id === null) await takeSnapshot(attempt);
+    if (claimed.snapshot_id === null) await takeSnapshot(attempt);
     await exportDays(attempt);
     signal.throwIfAborted();
     await finishExport(attempt);
@@ -39,45 +39,45 @@ export async function executeExport(attempt: Attempt): Promise<void> {
   }
 }
 
-async function takeSnapshot({ deps, held, scope }: Attempt): Promise<void> {
+async function takeSnapshot({ deps, claimed, scope }: Attempt): Promise<void> {
   const { sql, clickhouse, faultPoint } = deps;
   const id = uuid7();
   const at = new Date();
   const selection: RunSelection = {
-    projects: [held.session_id],
-    since: microTime(held.start_time),
-    before: microTime(held.end_time),
-    filters: held.filter === null ? [] : [readFilter(held.filter)],
+    projects: [claimed.session_id],
+    since: microTime(claimed.start_time),
+    before: microTime(claimed.end_time),
+    filters: claimed.filter === null ? [] : [readFilter(claimed.filter)],
   };
   await insertSnapshot(clickhouse, id, await loadTiers(deps, scope, selection), selection);
   const days = await countByDay(clickhouse, id);
   faultPoint("export-after-snapshot");
   const rows = Object.values(days).reduce((sum, n) => sum + n, 0);
   await sql.begin(async (tx) => {
-    if (!(await queue.recordSnapshot(tx, held, { id, at, rows }))) throw new LostExportError();
-    await files.recordDays(tx, held.id, days);
+    if (!(await queue.recordSnapshot(tx, claimed, { id, at, rows }))) throw new LostExportError();
+    await files.recordDays(tx, claimed.id, days);
   });
-  held.snapshot_id = id;
-  held.snapshot_at = at.toISOString();
-  held.row_count = String(rows);
+  claimed.snapshot_id = id;
+  claimed.snapshot_at = at.toISOString();
+  claimed.row_count = String(rows);
 }
 
 async function noteFailure(attempt: Attempt, runId: string | undefined, error: unknown): Promise<void> {
-  const { deps, held } = attempt;
+  const { deps, claimed } = attempt;
   const { sql, log, settings } = deps;
   const message = describe(error);
-  log.warn({ err: error, export: held.id, run: runId }, "an export failed; will retry if the error is transient");
-  const retries = runId === undefined ? held.failures + 1 : await files.noteFailure(sql, held, runId, message);
+  log.warn({ err: error, export: claimed.id, run: runId }, "an export failed; will retry if the error is transient");
+  const retries = runId === undefined ? claimed.failures + 1 : await files.noteFailure(sql, claimed, runId, message);
   if (canHeal(error) && retries <= settings.exportRetries) {
     const pauseMs = Math.min(300_000, settings.exportRetryMs * 2 ** Math.min(retries - 1, 20));
     const failures = runId === undefined ? retries : undefined;
-    await queue.releaseExport(sql, held, { pauseMs, error: message, ...(failures !== undefined && { failures }) });
+    await queue.releaseExport(sql, claimed, { pauseMs, error: message, ...(failures !== undefined && { failures }) });
     return;
   }
   await sql.begin(async (tx) => {
-    if (!(await queue.endExport(tx, held, "FAILED", message))) return;
+    if (!(await queue.endExport(tx, claimed, "FAILED", message))) return;
     if (runId !== undefined) await files.failRun(tx, runId);
-    await endRuns(tx, held.id, "CANCELLED");
+    await endRuns(tx, claimed.id, "CANCELLED");
   });
 }
 

@@ -49,34 +49,34 @@ test("an export skips runs that arrive late, writes updated ones once, and count
   const { session_id, runs, window } = await projectWith("moving", 60);
   proxy.setRule(({ method }) => (method === "PUT" ? INTERNAL_ERROR : undefined));
   const body = { ...window, bulk_export_destination_id: throughProxy, filter: 'eq(name, "before")' };
-  const { json: made } = await create(body);
-  await until(isRunning(made.id), "a snapshot was taken");
+  const { json: created } = await create(body);
+  await until(isRunning(created.id), "a snapshot was taken");
   await sendRuns(call, [sampleRun("moving", { start_time: day(7, "00:00:00.500000"), name: "before" })]);
   const { trace_id, dotted_order } = runs[10]!;
   const patched = await call("PATCH", `/runs/${trace_id}`, { name: "after", trace_id, dotted_order });
   expect(patched).toMatchObject({ status: 202 });
-  const gone = await call("POST", "/runs/delete/traces", { session_id, trace_ids: [runs[59]!.id] });
-  expect(gone).toMatchObject({ status: 200 });
+  const deleted = await call("POST", "/runs/delete/traces", { session_id, trace_ids: [runs[59]!.id] });
+  expect(deleted).toMatchObject({ status: 200 });
   proxy.setRule(undefined);
-  expect(await ended(made.id)).toMatchObject({ status: "COMPLETED" });
-  const rows = await readRows(made.id, "id, name");
+  expect(await ended(created.id)).toMatchObject({ status: "COMPLETED" });
+  const rows = await readRows(created.id, "id, name");
   expect(sortedIds(rows)).toEqual(
     runs
       .slice(0, 59)
       .map((run) => run.id)
       .toSorted(),
   );
-  expect(await readManifest(made.id)).toMatchObject({ query_count: 60, rows: 59, deleted_count: 1 });
+  expect(await readManifest(created.id)).toMatchObject({ query_count: 60, rows: 59, deleted_count: 1 });
 });
 
 test("an export through a store with random failures holds each run once", async () => {
   const { runs, window } = await projectWith("faults", 60, 9);
   proxy.setRule(atRandom(0.3, 7));
-  const { json: made } = await create({ ...window, bulk_export_destination_id: throughProxy });
-  const done = await ended(made.id, 25);
+  const { json: created } = await create({ ...window, bulk_export_destination_id: throughProxy });
+  const done = await ended(created.id, 25);
   proxy.setRule(undefined);
   expect(done).toMatchObject({ status: "COMPLETED", error: null });
-  expect(sortedIds(await readRows(made.id, "id"))).toEqual(runs.map((run) => run.id).toSorted());
+  expect(sortedIds(await readRows(created.id, "id"))).toEqual(runs.map((run) => run.id).toSorted());
   expect(s3.openUploads()).toEqual([]);
 });
 
@@ -104,35 +104,35 @@ test.each([
 ])("%s is not retried, and the failed export is not marked complete", async (_, fault, word) => {
   const { window } = await projectWith(word, 30, 11);
   proxy.setRule(({ method, number }) => (method === "PUT" && number > 0 ? fault : undefined));
-  const { json: made } = await create({ ...window, bulk_export_destination_id: throughProxy });
-  const failed = await ended(made.id);
+  const { json: created } = await create({ ...window, bulk_export_destination_id: throughProxy });
+  const failed = await ended(created.id);
   proxy.setRule(undefined);
   expect(failed).toMatchObject({ status: "FAILED", error: expect.stringContaining(word) });
-  const { json: parts } = await call("GET", `/bulk-exports/${made.id}/runs`);
+  const { json: parts } = await call("GET", `/bulk-exports/${created.id}/runs`);
   expect(parts[0]).toMatchObject({
     status: "FAILED",
     retry_number: 1,
     errors: { retry_0: expect.stringContaining(word) },
   });
-  expect(await exportKeys(made.id)).toEqual([]);
+  expect(await exportKeys(created.id)).toEqual([]);
 });
 
 test("a cancelled export stops during a hanging upload, and leaves no files", async () => {
   const { window } = await projectWith("hangs", 30, 13);
   let hangs = 0;
   proxy.setRule(({ method }) => (method === "PUT" && ++hangs ? { kind: "hang" } : undefined));
-  const { json: made } = await create({ ...window, bulk_export_destination_id: throughProxy });
+  const { json: created } = await create({ ...window, bulk_export_destination_id: throughProxy });
   await until(() => hangs > 0, "the upload hangs");
-  const cancelled = await call("PATCH", `/bulk-exports/${made.id}`, { status: "Cancelled" });
+  const cancelled = await call("PATCH", `/bulk-exports/${created.id}`, { status: "Cancelled" });
   expect([cancelled.status, cancelled.json.status]).toEqual([200, "CANCELLED"]);
   await until(
-    async () => (await sql`select 1 from bulk_exports where id = ${made.id} and cleaned_at is not null`).length > 0,
+    async () => (await sql`select 1 from bulk_exports where id = ${created.id} and cleaned_at is not null`).length > 0,
     "cleaned up",
   );
-  expect(await exportKeys(made.id)).toEqual([]);
+  expect(await exportKeys(created.id)).toEqual([]);
   proxy.setRule(undefined);
   // cancelling twice succeeds; cancelling a completed export fails
-  expect((await call("PATCH", `/bulk-exports/${made.id}`)).status).toBe(200);
+  expect((await call("PATCH", `/bulk-exports/${created.id}`)).status).toBe(200);
   const done = await finished(window);
   expect((await call("PATCH", `/bulk-exports/${done.id}`, { status: "CANCELLED" })).status).toBe(400);
   expect((await call("PATCH", `/bulk-exports/${done.id}`, { status: "RUNNING" })).status).toBe(422);
@@ -162,7 +162,7 @@ test("a started run keeps its credentials after a rotation, and later runs use t
   const [before, after] = [s3.createKey(), s3.createKey()];
   const destination = await exports.makeDestination(before, proxy.endpoint);
   proxy.setRule(({ method, url }) => (method === "PUT" && url.includes("day=17") ? INTERNAL_ERROR : undefined));
-  const { json: made } = await create({ ...window, end_time: day(19), bulk_export_destination_id: destination });
+  const { json: created } = await create({ ...window, end_time: day(19), bulk_export_destination_id: destination });
   await until(
     async () => (await sql`select 1 from secrets where purpose = 'export-run'`).length > 0,
     "credentials are kept",
@@ -172,11 +172,11 @@ test("a started run keeps its credentials after a rotation, and later runs use t
   // shows which key writes: the new one is now denied
   s3.deny(after.access_key_id, "s3:PutObject");
   proxy.setRule(undefined);
-  expect(await ended(made.id)).toMatchObject({ status: "FAILED", error: expect.stringContaining("AccessDenied") });
-  const { json: parts } = await call("GET", `/bulk-exports/${made.id}/runs`);
+  expect(await ended(created.id)).toMatchObject({ status: "FAILED", error: expect.stringContaining("AccessDenied") });
+  const { json: parts } = await call("GET", `/bulk-exports/${created.id}/runs`);
   expect(parts.map((part: { status: string }) => part.status)).toEqual(["COMPLETED", "FAILED"]);
   await until(
-    async () => (await sql`select 1 from bulk_exports where id = ${made.id} and cleaned_at is not null`).length > 0,
+    async () => (await sql`select 1 from bulk_exports where id = ${created.id} and cleaned_at is not null`).length > 0,
     "cleaned up",
   );
   expect(await sql`select 1 from secrets where purpose = 'export-run'`).toEqual([]);

@@ -86,22 +86,22 @@ class RunSequence {
   }
 
   async #begin(run: files.PendingExportRun): Promise<OpenRun> {
-    const { deps, held, signal, credentials } = this.#attempt;
+    const { deps, claimed, signal, credentials } = this.#attempt;
     signal.throwIfAborted();
-    if (!(await files.startRun(deps.sql, held, run.id))) throw new LostExportError();
+    if (!(await files.startRun(deps.sql, claimed, run.id))) throw new LostExportError();
     this.#open = { run, ...(await credentials.open(run.id)) };
     await abortOldUploads(this.#attempt, this.#open);
     return this.#open;
   }
 
   async #add(run: files.PendingExportRun, file: WrittenFile | undefined, isLast: boolean): Promise<void> {
-    const { deps, held } = this.#attempt;
+    const { deps, claimed } = this.#attempt;
     const open = this.#open ?? (await this.#begin(run));
     if (file) await uploadFile(this.#attempt, open, file);
     if (!isLast) return;
     open.bucket.close();
     this.#open = undefined;
-    if (!(await files.endRun(deps.sql, held, run.id, "COMPLETED"))) throw new LostExportError();
+    if (!(await files.endRun(deps.sql, claimed, run.id, "COMPLETED"))) throw new LostExportError();
     await forgetCredentials(deps.secrets, run.id);
     deps.faultPoint("export-after-day");
   }

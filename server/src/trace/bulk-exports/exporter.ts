@@ -21,7 +21,7 @@ import { runCredentials } from "./run-credentials.ts";
 import { dueSchedules, spawnWindow } from "./schedule-sql.ts";
 import { endRuns, insertExportRuns } from "./sql.ts";
 
-const LOOK_MS = 1000;
+const POLL_MS = 1000;
 const RENEW_MS = 1000;
 const TIMEOUT_HOURS = 72;
 const WINDOWS_AT_ONCE = 200;
@@ -41,7 +41,7 @@ export class Exporter {
   readonly #now: () => Date;
   readonly #directory: string;
   readonly #jobs: LeasedJobs<queue.ClaimedExport>;
-  readonly #passes: Poller;
+  readonly #poller: Poller;
   #stopped = false;
   #sweepAt = performance.now() + SWEEP_MS;
   #sweepFilesAt = 0;
@@ -59,33 +59,33 @@ export class Exporter {
       leaseSeconds: settings.exportLeaseSeconds,
       renewMs: RENEW_MS,
       claim: (running) => this.#claim(running),
-      renew: async (held) => (await queue.renewLease(sql, held, settings.exportLeaseSeconds)) === "RUNNING",
-      work: (held, signal) => this.#execute(held, signal),
-      release: (held) => this.#release(held),
+      renew: async (claimed) => (await queue.renewLease(sql, claimed, settings.exportLeaseSeconds)) === "RUNNING",
+      work: (claimed, signal) => this.#execute(claimed, signal),
+      release: (claimed) => this.#release(claimed),
       onEnd: () => this.wake(),
       log,
     });
     const failing = "could not claim exports; will retry";
-    this.#passes = new Poller({ pass: () => this.#pass(), everyMs: LOOK_MS, log: deps.log, failing });
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing });
   }
 
   start(): void {
     if (this.#deps.settings.exportConcurrency === 0) return;
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    this.#passes.start();
+    this.#poller.start();
   }
 
   /** Stops, releasing current exports at once. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    await this.#passes.stop();
+    await this.#poller.stop();
     await this.#jobs.stop();
     rmSync(this.#directory, { recursive: true, force: true });
   }
 
   /** Triggers a pass. */
   wake(): void {
-    if (this.#deps.settings.exportConcurrency > 0) this.#passes.wake();
+    if (this.#deps.settings.exportConcurrency > 0) this.#poller.wake();
   }
 
   async #pass(): Promise<void> {
@@ -125,33 +125,33 @@ export class Exporter {
     });
   }
 
-  async #execute(held: queue.ClaimedExport, signal: AbortSignal): Promise<void> {
+  async #execute(claimed: queue.ClaimedExport, signal: AbortSignal): Promise<void> {
     // claimed for clean-up only
-    if (held.status === "RUNNING") await this.#attempt(held, signal, executeExport);
+    if (claimed.status === "RUNNING") await this.#attempt(claimed, signal, executeExport);
   }
 
   /** Cleans up after an ended export. Releases one that is neither ended nor scheduled for a retry. */
-  async #release(held: queue.ClaimedExport): Promise<void> {
+  async #release(claimed: queue.ClaimedExport): Promise<void> {
     const { sql } = this.#deps;
-    const status = await queue.selectStatus(sql, held).catch(() => undefined);
+    const status = await queue.selectStatus(sql, claimed).catch(() => undefined);
     if (status !== undefined && status !== "RUNNING") {
-      await this.#attempt({ ...held, status }, new AbortController().signal, cleanUp);
-    } else if (this.#stopped) await queue.releaseExport(sql, held, { pauseMs: 0 });
+      await this.#attempt({ ...claimed, status }, new AbortController().signal, cleanUp);
+    } else if (this.#stopped) await queue.releaseExport(sql, claimed, { pauseMs: 0 });
   }
 
   async #attempt(
-    held: queue.ClaimedExport,
+    claimed: queue.ClaimedExport,
     signal: AbortSignal,
     work: (attempt: Attempt) => Promise<void>,
   ): Promise<void> {
-    const directory = `${this.#directory}/${held.id}-${held.attempt}`;
+    const directory = `${this.#directory}/${claimed.id}-${claimed.attempt}`;
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const credentials = runCredentials(this.#deps, held);
-    const scope = RunScope.ofTenant(held.tenant_id);
+    const credentials = runCredentials(this.#deps, claimed);
+    const scope = RunScope.ofTenant(claimed.tenant_id);
     // charged to the workspace, like its queries
-    const deps = { ...this.#deps, clickhouse: this.#deps.clickhouse.inBackgroundFor(held.tenant_id) };
+    const deps = { ...this.#deps, clickhouse: this.#deps.clickhouse.inBackgroundFor(claimed.tenant_id) };
     try {
-      await work({ deps, held, scope, signal, directory, credentials });
+      await work({ deps, claimed, scope, signal, directory, credentials });
     } finally {
       credentials.close();
       rmSync(directory, { recursive: true, force: true });
@@ -166,12 +166,12 @@ export class Exporter {
     if (performance.now() < this.#sweepAt) return;
     this.#sweepAt = performance.now() + SWEEP_MS;
     const { clickhouse, sql } = this.#deps;
-    const kept = await listSnapshots(clickhouse);
+    const snapshots = await listSnapshots(clickhouse);
     const known = new Set(await queue.knownSnapshots(sql));
-    for (const id of kept) {
+    for (const id of snapshots) {
       // a UUIDv7 contains its creation time
-      const madeAt = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
-      if (!known.has(id) && Date.now() - madeAt > SWEEP_MS) await dropSnapshot(clickhouse, id);
+      const createdAt = Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16);
+      if (!known.has(id) && Date.now() - createdAt > SWEEP_MS) await dropSnapshot(clickhouse, id);
     }
   }
 }

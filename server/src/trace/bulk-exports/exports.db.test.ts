@@ -340,27 +340,28 @@ test("schedules wait while the workspace's plan lacks exports", async () => {
   const session_id = await newProject("plan");
   // its second window is in the future
   const start_time = new Date(Date.now() - 169 * 3_600_000).toISOString();
-  const { json: made } = await create({ session_id, start_time, interval_hours: 168 });
-  const spawned = async () => (await sql`select 1 from bulk_exports where source_bulk_export_id = ${made.id}`).length;
+  const { json: created } = await create({ session_id, start_time, interval_hours: 168 });
+  const spawned = async () =>
+    (await sql`select 1 from bulk_exports where source_bulk_export_id = ${created.id}`).length;
   exporter.wake();
   await sleep(500);
   expect(await spawned()).toBe(0);
   await sql`update workspaces set plan = 'plus' where id = ${WORKSPACE}`;
   exporter.wake();
   await vi.waitUntil(async () => (await spawned()) === 1, { timeout: 30_000 });
-  await call("PATCH", `/bulk-exports/${made.id}`, {});
+  await call("PATCH", `/bulk-exports/${created.id}`, {});
   await sql`delete from workspaces where id = ${WORKSPACE}`;
 });
 
 test("a schedule that is years behind catches up without filling the queue, and leaves little when cancelled", async () => {
   const session_id = await newProject("behind");
-  const { json: made } = await create({ session_id, start_time: "1999-01-01T00:00:00Z", interval_hours: 1 });
+  const { json: created } = await create({ session_id, start_time: "1999-01-01T00:00:00Z", interval_hours: 1 });
   // queued after the windows spawned already, ahead of later ones
   const { json: other } = await create({ session_id, start_time: day(1), end_time: day(2) });
   expect(await ended(other.id)).toMatchObject({ status: "COMPLETED" });
-  await call("PATCH", `/bulk-exports/${made.id}`, {});
+  await call("PATCH", `/bulk-exports/${created.id}`, {});
   const windows = await sql<{ window_n: number; status: string }[]>`
-    select window_n, status from bulk_exports where source_bulk_export_id = ${made.id} order by window_n`;
+    select window_n, status from bulk_exports where source_bulk_export_id = ${created.id} order by window_n`;
   expect(windows.map((window) => window.window_n)).toEqual([...windows.keys()]);
   expect(windows.filter((window) => window.status !== "COMPLETED").length).toBeLessThanOrEqual(10);
   expect(windows.length).toBeGreaterThan(0);
@@ -375,7 +376,7 @@ test("an export's statements have the priority of its workspace's share", async 
   // the export pauses for this query, so that its statements can be observed
   const query = "select sleepEachRow(0.1) from numbers(20) settings max_block_size = 1";
   const busy = clickhouse.forTenant("light").rows({ name: "t", query });
-  const { json: made } = await create({ session_id, start_time: day(1), end_time: day(2) });
+  const { json: created } = await create({ session_id, start_time: day(1), end_time: day(2) });
   const priorities = new Set<string>();
   const look = async () => {
     const rows = await clickhouse.rows<{ priority: string }>({
@@ -389,5 +390,5 @@ test("an export's statements have the priority of its workspace's share", async 
   await vi.waitUntil(look, { timeout: 20_000, interval: 5 });
   expect([...priorities]).toEqual(["2"]);
   await busy;
-  expect(await ended(made.id)).toMatchObject({ status: "COMPLETED" });
+  expect(await ended(created.id)).toMatchObject({ status: "COMPLETED" });
 });

@@ -45,27 +45,27 @@ export async function recordDays(sql: Transaction, exportId: string, days: Recor
 const mine = (sql: Sql | Transaction, { id, attempt }: LeasedExport) =>
   sql`exists (select 1 from bulk_exports e where e.id = ${id} and e.attempt = ${attempt} and e.status = 'RUNNING')`;
 
-export async function startRun(sql: Sql, held: LeasedExport, runId: string): Promise<boolean> {
+export async function startRun(sql: Sql, leased: LeasedExport, runId: string): Promise<boolean> {
   const { count } = await sql`
     update bulk_export_runs set status = 'RUNNING', started_at = coalesce(started_at, now()), updated_at = now()
-    where id = ${runId} and status in ('CREATED', 'RUNNING') and ${mine(sql, held)}`;
+    where id = ${runId} and status in ('CREATED', 'RUNNING') and ${mine(sql, leased)}`;
   return count === 1;
 }
 
-export async function endRun(sql: Sql, held: LeasedExport, runId: string, status: Status): Promise<boolean> {
+export async function endRun(sql: Sql, leased: LeasedExport, runId: string, status: Status): Promise<boolean> {
   const { count } = await sql`
     update bulk_export_runs set status = ${status}, finished_at = now(), updated_at = now()
-    where id = ${runId} and status = 'RUNNING' and ${mine(sql, held)}`;
+    where id = ${runId} and status = 'RUNNING' and ${mine(sql, leased)}`;
   return count === 1;
 }
 
 /** Records a failure under `retry_N`. @returns the number of retries, including this one */
-export async function noteFailure(sql: Sql, held: LeasedExport, runId: string, message: string): Promise<number> {
+export async function noteFailure(sql: Sql, leased: LeasedExport, runId: string, message: string): Promise<number> {
   const [row] = await sql<{ retry_number: number }[]>`
     update bulk_export_runs set
       errors = coalesce(errors, '{}') || jsonb_build_object('retry_' || retry_number, ${message}::text),
       retry_number = retry_number + 1, updated_at = now()
-    where id = ${runId} and ${mine(sql, held)} returning retry_number`;
+    where id = ${runId} and ${mine(sql, leased)} returning retry_number`;
   return row?.retry_number ?? 0;
 }
 
@@ -85,7 +85,7 @@ export interface FileRow {
 }
 
 /** Records a completed file and removes its upload. Returns false when the attempt has lost the export. */
-export async function insertFile(sql: Sql, held: LeasedExport, runId: string, file: FileRow): Promise<boolean> {
+export async function insertFile(sql: Sql, leased: LeasedExport, runId: string, file: FileRow): Promise<boolean> {
   return sql.begin(async (tx) => {
     const { count } = await tx`
       insert into bulk_export_files (run_id, n, key, row_count, deleted_count, byte_count, sha256, min_start_time,
@@ -93,7 +93,7 @@ export async function insertFile(sql: Sql, held: LeasedExport, runId: string, fi
       select ${runId}, ${file.n}, ${file.key}, ${file.row_count}, ${file.deleted_count}, ${file.byte_count},
         ${file.sha256}, ${file.min_start_time}::text::timestamptz, ${file.max_start_time}::text::timestamptz,
         ${file.last_start_time}, ${file.last_id}::uuid
-      where ${mine(tx, held)}`;
+      where ${mine(tx, leased)}`;
     if (file.key !== null) await tx`delete from bulk_export_uploads where run_id = ${runId} and key = ${file.key}`;
     return count === 1;
   });
@@ -135,13 +135,13 @@ export async function selectFiles(
  */
 export async function insertUpload(
   sql: Sql,
-  held: LeasedExport,
+  leased: LeasedExport,
   upload: { run_id: string; key: string; upload_id: string },
 ): Promise<boolean> {
   const { run_id, key, upload_id } = upload;
   const { count } = await sql`
     insert into bulk_export_uploads (run_id, key, upload_id)
-    select ${run_id}::uuid, ${key}, ${upload_id} where ${mine(sql, held)}`;
+    select ${run_id}::uuid, ${key}, ${upload_id} where ${mine(sql, leased)}`;
   return count === 1;
 }
 

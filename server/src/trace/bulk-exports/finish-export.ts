@@ -56,36 +56,36 @@ const HEADS_AT_ONCE = 16;
 const LISTENERS = HEADS_AT_ONCE + 10;
 
 export async function finishExport(attempt: Attempt): Promise<void> {
-  const { deps, held, signal, credentials } = attempt;
+  const { deps, claimed, signal, credentials } = attempt;
   const { sql, faultPoint } = deps;
   setMaxListeners(LISTENERS, signal);
-  const uneven = await files.unevenRuns(sql, held.id);
+  const uneven = await files.unevenRuns(sql, claimed.id);
   if (uneven.length > 0) {
     const days = uneven.map(({ start_time, expected, found }) => `${start_time}: ${found} of ${expected}`);
     throw new ExportError(`The files do not contain all rows of the query. ${days.join("; ")}`);
   }
   const { bucket, config } = await credentials.open(null);
-  const success = exportPath(config, held.id, SUCCESS);
+  const success = exportPath(config, claimed.id, SUCCESS);
   try {
-    const manifest = await makeManifest(attempt, bucket, withBucket(config, exportPath(config, held.id)));
+    const manifest = await makeManifest(attempt, bucket, withBucket(config, exportPath(config, claimed.id)));
     if (manifest.rows + manifest.deleted_count !== manifest.query_count) {
       throw new ExportError(`The files contain ${manifest.rows} rows, but the query returned ${manifest.query_count}.`);
     }
     signal.throwIfAborted();
-    if (!(await sealExport(sql, held))) throw new LostExportError();
+    if (!(await sealExport(sql, claimed))) throw new LostExportError();
     const text = `${JSON.stringify(manifest, null, 2)}\n`;
-    const key = exportPath(config, held.id, MANIFEST);
+    const key = exportPath(config, claimed.id, MANIFEST);
     await bucket.put(key, Buffer.from(text), { contentType: "application/json", signal });
     faultPoint("export-after-manifest");
     let isCompleted = false;
     try {
       await bucket.put(success, Buffer.alloc(0), { contentType: "text/plain", signal });
       faultPoint("export-after-success");
-      isCompleted = await endExport(sql, held, "COMPLETED", null);
+      isCompleted = await endExport(sql, claimed, "COMPLETED", null);
       faultPoint("export-after-completed");
     } finally {
       // also if the write's outcome is unknown; if another attempt owns the export, the object is that attempt's
-      if (!isCompleted && (await selectStatus(sql, held).catch(() => undefined)) === "RUNNING") {
+      if (!isCompleted && (await selectStatus(sql, claimed).catch(() => undefined)) === "RUNNING") {
         await bucket.delete(success).catch(() => {});
       }
     }
@@ -94,21 +94,21 @@ export async function finishExport(attempt: Attempt): Promise<void> {
   }
 }
 
-async function makeManifest({ deps, held, signal }: Attempt, bucket: Bucket, path: string): Promise<Manifest> {
+async function makeManifest({ deps, claimed, signal }: Attempt, bucket: Bucket, path: string): Promise<Manifest> {
   const manifest: Manifest = {
-    export_id: held.id,
-    tenant_id: held.tenant_id,
-    session_id: held.session_id,
-    start_time: held.start_time,
-    end_time: held.end_time,
-    filter: held.filter,
+    export_id: claimed.id,
+    tenant_id: claimed.tenant_id,
+    session_id: claimed.session_id,
+    start_time: claimed.start_time,
+    end_time: claimed.end_time,
+    filter: claimed.filter,
     format: "Parquet",
-    format_version: held.format_version,
+    format_version: claimed.format_version,
     schema_version: SCHEMA_VERSION,
-    compression: held.compression,
-    fields: orderedFields(held.export_fields),
-    snapshot_at: new Date(held.snapshot_at!).toISOString(),
-    query_count: Number(held.row_count),
+    compression: claimed.compression,
+    fields: orderedFields(claimed.export_fields),
+    snapshot_at: new Date(claimed.snapshot_at!).toISOString(),
+    query_count: Number(claimed.row_count),
     deleted_count: 0,
     rows: 0,
     bytes: 0,
@@ -118,7 +118,12 @@ async function makeManifest({ deps, held, signal }: Attempt, bucket: Bucket, pat
   };
   let after: { start_time: string; n: number } | null = null;
   for (;;) {
-    const page: Awaited<ReturnType<typeof files.selectFiles>> = await files.selectFiles(deps.sql, held.id, after, PAGE);
+    const page: Awaited<ReturnType<typeof files.selectFiles>> = await files.selectFiles(
+      deps.sql,
+      claimed.id,
+      after,
+      PAGE,
+    );
     if (manifest.sizes_read_back) manifest.sizes_read_back = await readAllBack(bucket, page, signal);
     for (const file of page) {
       manifest.deleted_count += file.deleted_count;

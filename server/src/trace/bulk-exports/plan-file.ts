@@ -27,7 +27,7 @@ export interface PlannedFile {
   /** Compressed bytes per row of the previous file, if known. */
   bytesPerRow: number | undefined;
   /** Rows that were requested for the slice. */
-  wanted: number;
+  targetRows: number;
   /** Undefined: every file of the day is already recorded. */
   content: WeighedSlice | undefined;
 }
@@ -41,7 +41,7 @@ export async function planDay(
   after: string | null,
   expected?: number,
 ): Promise<PlannedFile | undefined> {
-  const run = await files.nextRun(attempt.deps.sql, attempt.held.id, after);
+  const run = await files.nextRun(attempt.deps.sql, attempt.claimed.id, after);
   return run && attributeToRun(run.id, planFirstFile(attempt, run, expected));
 }
 
@@ -49,11 +49,11 @@ export async function planDay(
 export async function planNext(attempt: Attempt, planned: PlannedFile): Promise<PlannedFile | undefined> {
   const { run, content, bytesPerRow } = planned;
   if (content) {
-    const wanted = rowsPerFile(attempt, estimateBytes(planned.bytesPerRow, content));
-    const slice = await attributeToRun(run.id, cut(attempt, run, content.slice.end, wanted));
+    const targetRows = rowsPerFile(attempt, estimateBytes(planned.bytesPerRow, content));
+    const slice = await attributeToRun(run.id, cut(attempt, run, content.slice.end, targetRows));
     if (slice) {
       const next = await attributeToRun(run.id, weigh(attempt, slice));
-      return { ...planned, n: planned.n + 1, wanted, content: next };
+      return { ...planned, n: planned.n + 1, targetRows, content: next };
     }
   }
   return planDay(attempt, run.start_time, bytesPerRow);
@@ -72,17 +72,17 @@ export async function adjust(
   if (next.run !== previous.run || !next.content || !previous.content) return next;
   const { slice, rowBytes } = next.content;
   const { rowBytes: previousRowBytes } = previous.content;
-  const wanted = rowsPerFile(attempt, (estimateBytes(bytesPerRow, previous.content) * rowBytes) / previousRowBytes);
-  const isFarOff = slice.rows > wanted * 1.25 || (slice.rows === next.wanted && slice.rows < wanted * 0.75);
+  const targetRows = rowsPerFile(attempt, (estimateBytes(bytesPerRow, previous.content) * rowBytes) / previousRowBytes);
+  const isFarOff = slice.rows > targetRows * 1.25 || (slice.rows === next.targetRows && slice.rows < targetRows * 0.75);
   if (!isFarOff) return { ...next, bytesPerRow };
-  const recut = (await cut(attempt, next.run, previous.content.slice.end, wanted))!;
+  const recut = (await cut(attempt, next.run, previous.content.slice.end, targetRows))!;
   // measurements hold for a shorter slice too; a longer one may have feedback where the first had none
   const withFeedback = recut.rows <= slice.rows ? next.content.withFeedback : await gatherFeedback(attempt, recut);
-  return { ...next, bytesPerRow, wanted, content: { slice: recut, rowBytes, withFeedback } };
+  return { ...next, bytesPerRow, targetRows, content: { slice: recut, rowBytes, withFeedback } };
 }
 
 async function planFirstFile(attempt: Attempt, run: files.PendingExportRun, expected?: number): Promise<PlannedFile> {
-  const { deps, held } = attempt;
+  const { deps, claimed } = attempt;
   const last = await files.lastFile(deps.sql, run.id);
   const tier = await projectTier(attempt);
   const bytesPerRow = last && last.row_count > 0 ? last.byte_count / last.row_count : expected;
@@ -90,11 +90,11 @@ async function planFirstFile(attempt: Attempt, run: files.PendingExportRun, expe
   const max = bytesPerRow === undefined ? deps.settings.exportFileRows : rowsPerFile(attempt, bytesPerRow);
   const planned = { run, n: (last?.n ?? 0) + 1, tier, bytesPerRow };
   let slice = await cut(attempt, run, after, max);
-  if (!slice) return { ...planned, wanted: max, content: undefined };
-  const rowBytes = await rowWeight(deps.clickhouse, attempt.scope, held.session_id, slice);
-  const wanted = rowsPerFile(attempt, estimateBytes(bytesPerRow, { rowBytes }));
-  if (slice.rows > wanted) slice = (await cut(attempt, run, after, wanted))!;
-  return { ...planned, wanted, content: { slice, rowBytes, withFeedback: await gatherFeedback(attempt, slice) } };
+  if (!slice) return { ...planned, targetRows: max, content: undefined };
+  const rowBytes = await rowWeight(deps.clickhouse, attempt.scope, claimed.session_id, slice);
+  const targetRows = rowsPerFile(attempt, estimateBytes(bytesPerRow, { rowBytes }));
+  if (slice.rows > targetRows) slice = (await cut(attempt, run, after, targetRows))!;
+  return { ...planned, targetRows, content: { slice, rowBytes, withFeedback: await gatherFeedback(attempt, slice) } };
 }
 
 /** Cuts the day's next slice, of at most `rows` rows. Undefined at the end of the day. */
@@ -106,12 +106,12 @@ function cut(
 ): Promise<Slice | undefined> {
   attempt.signal.throwIfAborted();
   const window = { since: microTime(run.start_time), before: microTime(run.end_time) };
-  return nextSlice(attempt.deps.clickhouse, attempt.held.snapshot_id!, window, after, rows);
+  return nextSlice(attempt.deps.clickhouse, attempt.claimed.snapshot_id!, window, after, rows);
 }
 
 async function weigh(attempt: Attempt, slice: Slice): Promise<WeighedSlice> {
-  const { deps, held, scope } = attempt;
-  const rowBytes = await rowWeight(deps.clickhouse, scope, held.session_id, slice);
+  const { deps, claimed, scope } = attempt;
+  const rowBytes = await rowWeight(deps.clickhouse, scope, claimed.session_id, slice);
   return { slice, rowBytes, withFeedback: await gatherFeedback(attempt, slice) };
 }
 
@@ -122,19 +122,19 @@ const rowsPerFile = ({ deps: { settings } }: Attempt, bytesPerRow: number): numb
   Math.max(1, Math.min(settings.exportFileRows, Math.floor((settings.exportFileMb * 1e6) / bytesPerRow)));
 
 /** Copies the slice's feedback statistics to where the statement reads them. @returns whether there are any */
-async function gatherFeedback({ deps, held }: Attempt, slice: Slice): Promise<boolean> {
+async function gatherFeedback({ deps, claimed }: Attempt, slice: Slice): Promise<boolean> {
   const { clickhouse, sql } = deps;
-  if (!needs(orderedFields(held.export_fields), "feedback")) return false;
-  const ids = await runsWithFeedback(clickhouse, held.tenant_id, slice);
+  if (!needs(orderedFields(claimed.export_fields), "feedback")) return false;
+  const ids = await runsWithFeedback(clickhouse, claimed.tenant_id, slice);
   for (let i = 0; i < ids.length; i += 5000) {
-    const stats = await feedbackStats(sql, held.tenant_id, "runs", ids.slice(i, i + 5000));
+    const stats = await feedbackStats(sql, claimed.tenant_id, "runs", ids.slice(i, i + 5000));
     await insertFeedbackStats(clickhouse, slice.snapshotId, stats);
   }
   return ids.length > 0;
 }
 
 /** Returns the tier of the project's runs that have none themselves. */
-async function projectTier({ deps: { sql, settings }, held }: Attempt): Promise<string> {
-  const tiers = await findTiers(sql, held.tenant_id, [held.session_id]);
-  return tiers.get(held.session_id)?.trace_tier ?? settings.traceTier;
+async function projectTier({ deps: { sql, settings }, claimed }: Attempt): Promise<string> {
+  const tiers = await findTiers(sql, claimed.tenant_id, [claimed.session_id]);
+  return tiers.get(claimed.session_id)?.trace_tier ?? settings.traceTier;
 }

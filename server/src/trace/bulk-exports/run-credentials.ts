@@ -52,8 +52,8 @@ async function keep(
   runId: string,
 ): Promise<ExportDestination["credentials"]> {
   const ref = { purpose: RUN_SECRET, id: runId };
-  const kept = readCredentials(await secrets.get(ref));
-  if (kept) return kept;
+  const stored = readCredentials(await secrets.get(ref));
+  if (stored) return stored;
   if (credentials) await secrets.put({ ...ref, workspaceId: tenant_id }, serializeCredentials(credentials));
   return credentials;
 }

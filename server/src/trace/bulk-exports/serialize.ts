@@ -58,12 +58,12 @@ export function serializeExport(row: ExportRow, statusCase: StatusCase, now = Da
 
 export function serializeExportRun(
   row: ExportRunRow,
-  place: DestinationConfig,
+  destination: DestinationConfig,
   statusCase: StatusCase,
   now = Date.now(),
 ) {
-  const prefix = withBucket(place, exportPath(place, row.bulk_export_id));
-  const path = withBucket(place, dayPath(place, { ...row, export_id: row.bulk_export_id }));
+  const prefix = withBucket(destination, exportPath(destination, row.bulk_export_id));
+  const path = withBucket(destination, dayPath(destination, { ...row, export_id: row.bulk_export_id }));
   return {
     id: row.id,
     bulk_export_id: row.bulk_export_id,
@@ -87,7 +87,7 @@ export function serializeExportRun(
           : {
               rows_written: Number(row.rows_written),
               bytes_written: Number(row.bytes_written),
-              exported_files: (row.keys ?? []).map((key) => withBucket(place, key)),
+              exported_files: (row.keys ?? []).map((key) => withBucket(destination, key)),
               export_path: path,
               latest_cursor: row.cursor,
               pending_upload: null,

@@ -168,7 +168,7 @@ export async function endRuns(sql: Sql | Transaction, exportId: string, status: 
 }
 
 /** Returns the tenant, the destination and the number of ids of the query, for the operator. */
-export async function findExportPlace(
+export async function findExportRecord(
   sql: Sql,
   id: string,
 ): Promise<{ tenant_id: string; destination_id: string; row_count: string | null } | undefined> {

@@ -14,7 +14,7 @@ export interface OpenRun extends Awaited<ReturnType<Attempt["credentials"]["open
 
 /** Uploads a file, records it, and deletes the local copy. A file without rows is recorded only. */
 export async function uploadFile(attempt: Attempt, open: OpenRun, file: WrittenFile): Promise<void> {
-  const { deps, held, signal } = attempt;
+  const { deps, claimed, signal } = attempt;
   const { sql, faultPoint } = deps;
   const { run, bucket } = open;
   const { n, path, slice, rows, bytes } = file;
@@ -29,7 +29,7 @@ export async function uploadFile(attempt: Attempt, open: OpenRun, file: WrittenF
       alwaysInParts: true,
       async onStart(uploadId) {
         faultPoint("export-upload-begun");
-        if (!(await files.insertUpload(sql, held, { run_id: run.id, key, upload_id: uploadId }))) {
+        if (!(await files.insertUpload(sql, claimed, { run_id: run.id, key, upload_id: uploadId }))) {
           throw new LostExportError();
         }
         faultPoint("export-upload-noted");
@@ -38,7 +38,7 @@ export async function uploadFile(attempt: Attempt, open: OpenRun, file: WrittenF
     sha256 = stored.sha256;
     faultPoint("export-after-upload");
   }
-  const recorded = await files.insertFile(sql, held, run.id, {
+  const recorded = await files.insertFile(sql, claimed, run.id, {
     n,
     key: rows > 0 ? key : null,
     row_count: rows,
@@ -57,10 +57,10 @@ export async function uploadFile(attempt: Attempt, open: OpenRun, file: WrittenF
 
 /** Aborts uploads of killed attempts. Those that the store refuses to abort are left to its lifecycle rules. */
 export async function abortOldUploads(attempt: Attempt, open: OpenRun): Promise<void> {
-  const { deps, held } = attempt;
-  if (held.attempt === 1) return;
+  const { deps, claimed } = attempt;
+  if (claimed.attempt === 1) return;
   const { run, bucket } = open;
-  for (const upload of await files.selectUploads(deps.sql, held.id)) {
+  for (const upload of await files.selectUploads(deps.sql, claimed.id)) {
     if (upload.run_id !== run.id) continue;
     await withoutRefusal(() => bucket.abortUpload(upload.key, upload.upload_id));
     await files.deleteUpload(deps.sql, upload);
@@ -70,5 +70,5 @@ export async function abortOldUploads(attempt: Attempt, open: OpenRun): Promise<
   await withoutRefusal(() => bucket.abortUploads(fileKey(attempt, open, n + 1)));
 }
 
-const fileKey = ({ held }: Attempt, { config, run }: OpenRun, n: number): string =>
-  dayPath(config, { ...held, export_id: held.id, start_time: run.start_time }, fileName(n));
+const fileKey = ({ claimed }: Attempt, { config, run }: OpenRun, n: number): string =>
+  dayPath(config, { ...claimed, export_id: claimed.id, start_time: run.start_time }, fileName(n));

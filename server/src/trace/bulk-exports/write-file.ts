@@ -23,18 +23,21 @@ export async function writeFile(
   { n, tier }: PlannedFile,
   { slice, rowBytes, withFeedback }: WeighedSlice,
 ): Promise<WrittenFile> {
-  const { deps, held, scope, directory } = attempt;
+  const { deps, claimed, scope, directory } = attempt;
   const { clickhouse } = deps;
-  const fields = orderedFields(held.export_fields);
+  const fields = orderedFields(claimed.export_fields);
   // unique among days: the next one may begin while this file is uploaded
   const path = join(directory, `${slice.first.slice(0, 10)}-${fileName(n)}`);
-  const context = { version: held.format_version, tenantId: held.tenant_id, tier, withFeedback };
-  const statement = selectSlice(scope, held.session_id, slice, fields, context);
-  const { rows, bytes } = await writeParquet(clickhouse, statement, path, { compression: held.compression, rowBytes });
+  const context = { version: claimed.format_version, tenantId: claimed.tenant_id, tier, withFeedback };
+  const statement = selectSlice(scope, claimed.session_id, slice, fields, context);
+  const { rows, bytes } = await writeParquet(clickhouse, statement, path, {
+    compression: claimed.compression,
+    rowBytes,
+  });
   if (rows > slice.rows) throw new Error(`a slice of ${slice.rows} ids gave ${rows} rows`);
   if (rows < slice.rows) {
     // missing ids must be deleted runs; deletions continue while we count, so fewer may be left, never more
-    const left = await countSlice(clickhouse, scope, held.session_id, slice);
+    const left = await countSlice(clickhouse, scope, claimed.session_id, slice);
     if (left > rows) throw new Error(`a slice has ${left} runs, of which ${rows} were written`);
   }
   return { n, path, slice, rows, bytes };

@@ -3,7 +3,7 @@ import { buffer } from "node:stream/consumers";
 import { conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
-import type { GivenFile } from "../examples/example-parts.ts";
+import type { ParsedFile } from "../examples/example-parts.ts";
 import { type Attachments, selectStatesAt } from "../examples/sql.ts";
 import { resolveAsOf } from "../datasets/resolve-version.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
@@ -36,33 +36,33 @@ export interface Cloned {
  * @throws 404 without such datasets, examples or version, 409 for a missing file, 422 for examples that the target's
  * schemas exclude
  */
-export async function cloneDataset(deps: Deps, tenantId: string, given: CloneRequest): Promise<Cloned[]> {
+export async function cloneDataset(deps: Deps, tenantId: string, request: CloneRequest): Promise<Cloned[]> {
   const { sql } = deps;
-  const { source_dataset_id: source, target_dataset_id: target } = given;
+  const { source_dataset_id: source, target_dataset_id: target } = request;
   if (source === target) throw unprocessable("target_dataset_id: a dataset cannot be copied into itself.");
   for (const id of [source, target]) {
     if (!(await findDatasetRow(sql, tenantId, id))) throw notFound("Dataset not found");
   }
-  const wanted = given.examples?.length ? [...new Set(given.examples)] : undefined;
+  const exampleIds = request.examples?.length ? [...new Set(request.examples)] : undefined;
   const states = await selectStatesAt(
     sql,
     tenantId,
     {
       dataset: source,
-      as_of: await resolveAsOf(sql, tenantId, source, given.as_of ?? undefined),
-      id: wanted,
-      splits: given.split == null ? undefined : [given.split].flat(),
+      as_of: await resolveAsOf(sql, tenantId, source, request.as_of ?? undefined),
+      id: exampleIds,
+      splits: request.split == null ? undefined : [request.split].flat(),
     },
     MAX_EXAMPLES + 1,
   );
   if (states.length > MAX_EXAMPLES)
     throw unprocessable(`More than ${MAX_EXAMPLES} examples. Name the examples, or a split.`);
   const existing = new Set(states.map((state) => state.example_id));
-  const missing = given.split == null ? wanted?.find((id) => !existing.has(id)) : undefined;
+  const missing = request.split == null ? exampleIds?.find((id) => !existing.has(id)) : undefined;
   if (missing !== undefined) throw notFound(`Example ${missing} not found`);
   if (states.length === 0) return [];
   const copies = states.map((state) => ({ ...state, id: uuid7(), created_at: null }) satisfies NewExample);
-  const files: Record<string, GivenFile>[] = [];
+  const files: Record<string, ParsedFile>[] = [];
   for (const { example_id, attachments } of states) files.push(await readFiles(deps, example_id, attachments));
   await withFiles(deps, tenantId, files, (attachments) =>
     createExamples(
@@ -83,8 +83,8 @@ async function readFiles(
   { blobs }: Deps,
   exampleId: string,
   attachments: Attachments | null,
-): Promise<Record<string, GivenFile>> {
-  const files: Record<string, GivenFile> = {};
+): Promise<Record<string, ParsedFile>> {
+  const files: Record<string, ParsedFile> = {};
   for (const [name, { blob, mime_type }] of Object.entries(attachments ?? {})) {
     const found = await blobs.read(blob);
     if (!found) {

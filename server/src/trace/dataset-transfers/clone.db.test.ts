@@ -11,7 +11,7 @@ const create = async (body: object) => (await call("POST", "/datasets", body)).j
 
 test("examples are copied into another dataset, and then change independently", async () => {
   const [source, target] = [await create({ name: "original" }), await create({ name: "copy" })];
-  const made = (
+  const created = (
     await call("POST", "/examples/bulk", [
       { dataset_id: source.id, inputs: { q: 1 }, outputs: { a: 1 }, split: "train", metadata: { m: 1 } },
       { dataset_id: source.id, inputs: { q: 2 } },
@@ -19,12 +19,12 @@ test("examples are copied into another dataset, and then change independently", 
   ).json;
   const ends = { source_dataset_id: source.id, target_dataset_id: target.id };
   const clone = async (more: object = {}) => call("POST", "/datasets/clone", { ...ends, ...more });
-  const before = made[0].modified_at;
-  await call("PATCH", `/examples/${made[0].id}`, { inputs: { q: 3 } });
+  const before = created[0].modified_at;
+  await call("PATCH", `/examples/${created[0].id}`, { inputs: { q: 3 } });
   const copied = await clone({ as_of: before });
   expect(copied.status).toBe(200);
   expect(copied.json.map((item: { source_example_id: string }) => item.source_example_id).toSorted()).toEqual(
-    made.map((example: { id: string }) => example.id).toSorted(),
+    created.map((example: { id: string }) => example.id).toSorted(),
   );
   const { json: copies } = await call("GET", `/examples?dataset=${target.id}&order=id`);
   expect(copies).toMatchObject([
@@ -32,8 +32,8 @@ test("examples are copied into another dataset, and then change independently", 
     { inputs: { q: 2 }, outputs: null },
   ]);
   expect((await clone({ split: "train" })).json).toHaveLength(1);
-  expect((await clone({ examples: [made[1].id] })).json).toMatchObject([{ source_example_id: made[1].id }]);
-  await call("POST", "/v1/platform/datasets/examples/delete", { example_ids: [made[0].id], hard_delete: true });
+  expect((await clone({ examples: [created[1].id] })).json).toMatchObject([{ source_example_id: created[1].id }]);
+  await call("POST", "/v1/platform/datasets/examples/delete", { example_ids: [created[0].id], hard_delete: true });
   expect((await call("GET", `/examples/count?dataset=${target.id}`)).json).toBe(4);
   expect((await clone({ examples: [uuid7()] })).status).toBe(404);
   expect((await clone({ as_of: "nothing" })).status).toBe(404);

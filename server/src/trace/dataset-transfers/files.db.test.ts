@@ -18,9 +18,9 @@ const send = async (method: string, path: string, form: FormData, headers: Recor
   };
 };
 
-let made = 0;
+let createdCount = 0;
 const dataset = async (more: Record<string, unknown> = {}) =>
-  (await call("POST", "/datasets", { name: `files ${++made}`, ...more })).json.id as string;
+  (await call("POST", "/datasets", { name: `files ${++createdCount}`, ...more })).json.id as string;
 
 function upload(content: string, name: string, fields: Record<string, string[]>): FormData {
   const form = new FormData();

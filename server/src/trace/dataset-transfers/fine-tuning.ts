@@ -20,12 +20,12 @@ const ROLES: Record<string, string> = { human: "user", ai: "assistant", chat: "u
  * @throws 422 naming the example when it contains no messages
  */
 export function fineTuningLine(example: DownloadedExample): string {
-  const given = readMessages(example.inputs, INPUT_KEYS);
+  const prompt = readMessages(example.inputs, INPUT_KEYS);
   const reply = readMessages(example.outputs ?? {}, OUTPUT_KEYS);
-  if (given.length === 0 || reply.length === 0) {
+  if (prompt.length === 0 || reply.length === 0) {
     throw unprocessable(`Example ${example.id} does not consist of chat messages.`);
   }
-  return `${JSON.stringify({ messages: [...given, ...reply] })}\n`;
+  return `${JSON.stringify({ messages: [...prompt, ...reply] })}\n`;
 }
 
 /**
@@ -58,9 +58,9 @@ function readMessages(values: Record<string, unknown>, keys: string[]): ChatMess
   return messages.every((message) => message !== undefined) ? messages : [];
 }
 
-function toOpenAi(given: unknown): ChatMessage | undefined {
-  if (given === null || typeof given !== "object") return undefined;
-  const message = given as Record<string, unknown>;
+function toOpenAi(source: unknown): ChatMessage | undefined {
+  if (source === null || typeof source !== "object") return undefined;
+  const message = source as Record<string, unknown>;
   if (typeof message.role === "string" && "content" in message) return message as ChatMessage;
   const data = (message.data ?? message) as Record<string, unknown>;
   if (typeof message.type !== "string" || !("content" in data)) return undefined;

@@ -27,14 +27,14 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
   const download = async (
     tenantId: string,
     id: string,
-    given: string | undefined,
+    tagOrTime: string | undefined,
     type: string,
     extension: string,
     lines: (tenantId: string, dataset: DatasetRow, asOf: AsOf) => AsyncGenerator<string>,
   ): Promise<Response> => {
     const found = await findDatasetRow(sql, tenantId, id);
     if (!found) throw notFound("Dataset not found");
-    const asOf = await resolveAsOf(sql, tenantId, id, given);
+    const asOf = await resolveAsOf(sql, tenantId, id, tagOrTime);
     const name = encodeURIComponent(`${found.name}.${extension}`);
     // the first line is generated before the response begins, so that immediate failures get an error status
     const all = lines(tenantId, found, asOf);
@@ -76,10 +76,10 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
       async handler({ principal, c }) {
         const tenantId = principal.workspaceId;
         const { examples, ...table } = readUpload(await readParts(c));
-        const given = createBody.safeParse(table);
-        if (!given.success) throw unprocessable("name: the form or the file must name the dataset");
+        const parsed = createBody.safeParse(table);
+        if (!parsed.success) throw unprocessable("name: the form or the file must name the dataset");
         const id = (await sql.begin(async (tx) => {
-          const created = await createDataset(tx, tenantId, given.data);
+          const created = await createDataset(tx, tenantId, parsed.data);
           if (examples.length > 0) await addExamples(tx, tenantId, created, examples);
           return created;
         })) as string;

@@ -43,7 +43,7 @@ test("rejects a schema with an unresolvable reference", () => {
 test("resolves references within the schema, as pydantic writes them", () => {
   const schema = { $defs: { P: person }, type: "object", properties: { p: { $ref: "#/$defs/P" } }, required: ["p"] };
   const schemas = { inputs_schema_definition: schema, outputs_schema_definition: null };
-  const given = (p: unknown) => () => checkExamples(schemas, [{ example_id, inputs: { p }, outputs: null }]);
-  expect(given({ name: "A" })).not.toThrow();
-  expect(given({ name: 1 })).toThrow(/inputs\/p\/name/);
+  const checking = (p: unknown) => () => checkExamples(schemas, [{ example_id, inputs: { p }, outputs: null }]);
+  expect(checking({ name: "A" })).not.toThrow();
+  expect(checking({ name: 1 })).toThrow(/inputs\/p\/name/);
 });

@@ -6,21 +6,21 @@ import type { DatasetCreate } from "./schema.ts";
 import { insertDataset } from "./sql.ts";
 
 /** @returns the id. @throws 409 when the workspace already has a dataset with that name or id, 422 for an unusable schema */
-export async function createDataset(sql: Sql | Transaction, tenantId: string, given: DatasetCreate): Promise<string> {
-  checkSchema("inputs_schema_definition", given.inputs_schema_definition);
-  checkSchema("outputs_schema_definition", given.outputs_schema_definition);
-  const dataset_id = given.id ?? uuid7();
+export async function createDataset(sql: Sql | Transaction, tenantId: string, dataset: DatasetCreate): Promise<string> {
+  checkSchema("inputs_schema_definition", dataset.inputs_schema_definition);
+  checkSchema("outputs_schema_definition", dataset.outputs_schema_definition);
+  const dataset_id = dataset.id ?? uuid7();
   const inserted = await insertDataset(sql, {
     dataset_id,
     tenant_id: tenantId,
-    name: given.name,
-    description: given.description ?? null,
-    data_type: given.data_type ?? "kv",
-    inputs_schema_definition: given.inputs_schema_definition ?? null,
-    outputs_schema_definition: given.outputs_schema_definition ?? null,
-    metadata: given.metadata ?? given.extra?.metadata ?? null,
-    created_at: given.created_at ?? new Date().toISOString(),
+    name: dataset.name,
+    description: dataset.description ?? null,
+    data_type: dataset.data_type ?? "kv",
+    inputs_schema_definition: dataset.inputs_schema_definition ?? null,
+    outputs_schema_definition: dataset.outputs_schema_definition ?? null,
+    metadata: dataset.metadata ?? dataset.extra?.metadata ?? null,
+    created_at: dataset.created_at ?? new Date().toISOString(),
   });
-  if (!inserted) throw conflict(`A dataset named "${given.name}" already exists.`);
+  if (!inserted) throw conflict(`A dataset named "${dataset.name}" already exists.`);
   return dataset_id;
 }

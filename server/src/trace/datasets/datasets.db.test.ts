@@ -7,9 +7,9 @@ const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
 
 const { sql, call } = await testTracePlatform();
 
-let made = 0;
+let createdCount = 0;
 async function dataset(more: Record<string, unknown> = {}, headers = {}) {
-  const { json, status } = await call("POST", "/datasets", { name: `dataset ${++made}`, ...more }, headers);
+  const { json, status } = await call("POST", "/datasets", { name: `dataset ${++createdCount}`, ...more }, headers);
   expect(status).toBe(200);
   return json as { id: string; name: string };
 }

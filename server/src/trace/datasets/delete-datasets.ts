@@ -13,11 +13,11 @@ export async function deleteDatasets(
   tenantId: string,
   ids: string[],
 ): Promise<void> {
-  const wanted = [...new Set(ids)];
+  const requestedIds = [...new Set(ids)];
   const files = await sql.begin(async (tx) => {
-    const names = await selectBlobs(tx, tenantId, wanted);
-    const gone = await deleteRows(tx, tenantId, wanted);
-    if (gone.length < wanted.length) throw notFound("Dataset not found");
+    const names = await selectBlobs(tx, tenantId, requestedIds);
+    const deleted = await deleteRows(tx, tenantId, requestedIds);
+    if (deleted.length < requestedIds.length) throw notFound("Dataset not found");
     return names;
   });
   // the rows are deleted: a file left behind now wastes space but is not an error

@@ -15,13 +15,13 @@ export async function resolveAsOf(
   sql: Sql,
   tenantId: string,
   datasetId: string | undefined,
-  given: string | undefined,
+  tagOrTime: string | undefined,
 ): Promise<AsOf> {
-  if (given === undefined || given === "latest") return "latest";
-  const time = isoTime.safeParse(given);
+  if (tagOrTime === undefined || tagOrTime === "latest") return "latest";
+  const time = isoTime.safeParse(tagOrTime);
   if (time.success) return { time: time.data };
   if (datasetId === undefined) throw unprocessable("as_of: a tag requires a dataset.");
-  const version = await findVersionTagged(sql, tenantId, datasetId, given);
-  if (!version) throw notFound(`The dataset has no version tagged "${given}".`);
+  const version = await findVersionTagged(sql, tenantId, datasetId, tagOrTime);
+  if (!version) throw notFound(`The dataset has no version tagged "${tagOrTime}".`);
   return { time: version.as_of };
 }

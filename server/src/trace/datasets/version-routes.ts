@@ -18,12 +18,12 @@ export function datasetVersionRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
     if (!(await findDatasetRow(sql, tenantId, datasetId))) throw notFound("Dataset not found");
   };
   /** Resolves a version. A time resolves to the newest version at or before it. */
-  const resolveVersion = async (tenantId: string, datasetId: string, given: string): Promise<rows.VersionRow> => {
-    const time = given === "latest" ? { success: true as const, data: "infinity" } : isoTime.safeParse(given);
+  const resolveVersion = async (tenantId: string, datasetId: string, tagOrTime: string): Promise<rows.VersionRow> => {
+    const time = tagOrTime === "latest" ? { success: true as const, data: "infinity" } : isoTime.safeParse(tagOrTime);
     const version = time.success
       ? await rows.findVersionAt(sql, tenantId, datasetId, time.data)
-      : await rows.findVersionTagged(sql, tenantId, datasetId, given);
-    if (!version) throw notFound(`The dataset has no version ${given}.`);
+      : await rows.findVersionTagged(sql, tenantId, datasetId, tagOrTime);
+    if (!version) throw notFound(`The dataset has no version ${tagOrTime}.`);
     return version;
   };
 

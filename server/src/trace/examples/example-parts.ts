@@ -14,25 +14,25 @@ import type { Part } from "../ingest/read-multipart.ts";
 import { attachmentsPart } from "./schema.ts";
 
 /** Uploaded file. */
-export interface GivenFile {
+export interface ParsedFile {
   mime_type: string;
   content: Buffer;
 }
 
-export interface GivenExample<Info> {
+export interface ParsedExample<Info> {
   id: string;
   info: Info;
   inputs: Record<string, unknown> | null;
   outputs: Record<string, unknown> | null;
-  files: Record<string, GivenFile>;
+  files: Record<string, ParsedFile>;
   operations: z.output<typeof attachmentsPart> | null;
 }
 
 const NAME = /^(?<id>[^.]+)(?:\.(?<field>inputs|outputs|attachments_operations)|\.attachments?\.(?<file>.+))?$/s;
 
 /** Parses examples in the order of their first parts. @throws 400 for invalid JSON, 422 for an invalid part */
-export function readExampleParts<S extends z.ZodType>(parts: Part[], infoSchema: S): GivenExample<z.output<S>>[] {
-  const examples = new Map<string, GivenExample<z.output<S>>>();
+export function readExampleParts<S extends z.ZodType>(parts: Part[], infoSchema: S): ParsedExample<z.output<S>>[] {
+  const examples = new Map<string, ParsedExample<z.output<S>>>();
   for (const part of parts) {
     const { id, field, file } = NAME.exec(part.name)?.groups ?? {};
     if (id === undefined || !isUuid(id)) {

@@ -7,9 +7,9 @@ const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
 
 const { sql, call } = await testTracePlatform();
 
-let made = 0;
+let datasetCount = 0;
 async function dataset(more: Record<string, unknown> = {}) {
-  const { json, status } = await call("POST", "/datasets", { name: `dataset ${++made}`, ...more });
+  const { json, status } = await call("POST", "/datasets", { name: `dataset ${++datasetCount}`, ...more });
   expect(status).toBe(200);
   return json as { id: string; name: string };
 }
@@ -141,8 +141,8 @@ test("hard-deleted examples are removed from every version", async () => {
   await call("PATCH", `/examples/${created.id}`, { inputs: { secret: 2 } });
   const path = "/v1/platform/datasets/examples/delete";
   expect((await call("POST", path, { example_ids: [created.id], hard_delete: true }, OTHER)).status).toBe(404);
-  const gone = await call("POST", path, { example_ids: [created.id], hard_delete: true });
-  expect(gone.json).toEqual({ count: 1, example_ids: [created.id] });
+  const deleted = await call("POST", path, { example_ids: [created.id], hard_delete: true });
+  expect(deleted.json).toEqual({ count: 1, example_ids: [created.id] });
   expect(await sql`select 1 from dataset_examples where example_id = ${created.id}`).toEqual([]);
   const two = await example(id, {});
   expect((await call("POST", `/api${path}`, { example_ids: [two.id] })).json.count).toBe(1);

@@ -26,9 +26,9 @@ const file = (content: string | Uint8Array<ArrayBuffer>, type: string) => {
   return new Blob([content], { type: `${type}; length=${size}` });
 };
 
-let made = 0;
+let datasetCount = 0;
 const dataset = async (more: Record<string, unknown> = {}) =>
-  (await call("POST", "/datasets", { name: `files ${++made}`, ...more })).json.id as string;
+  (await call("POST", "/datasets", { name: `files ${++datasetCount}`, ...more })).json.id as string;
 
 /** Builds a form as the JavaScript SDK does. */
 function exampleForm(id: string, parts: Record<string, unknown>, files: Record<string, Blob> = {}): FormData {

@@ -22,11 +22,11 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
   const { sql } = deps;
   const wire = (c: Context): WireContext => ({ links: deps.links, base: publicUrl(deps.settings, c) });
 
-  const buildQuery = async (tenantId: string, given: schema.ExampleFilter): Promise<rows.ExampleQuery> => {
-    const { dataset, filter, as_of: asOf } = given;
+  const buildQuery = async (tenantId: string, params: schema.ExampleFilter): Promise<rows.ExampleQuery> => {
+    const { dataset, filter, as_of: asOf } = params;
     if (dataset !== undefined && !(await findDatasetRow(sql, tenantId, dataset))) throw notFound("Dataset not found");
     return {
-      ...given,
+      ...params,
       as_of: await resolveAsOf(sql, tenantId, dataset, asOf),
       condition: filter ? compileExampleFilter(sql, filter) : undefined,
     };
@@ -54,8 +54,8 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
       errors: [404, 409],
       async handler({ body, principal, c }) {
         const tenantId = principal.workspaceId;
-        const given = await takeFromSourceRuns(deps, tenantId, [body]);
-        const { example_ids } = await createExamples(sql, tenantId, body.dataset_id, given);
+        const withSources = await takeFromSourceRuns(deps, tenantId, [body]);
+        const { example_ids } = await createExamples(sql, tenantId, body.dataset_id, withSources);
         return rawJson(serializeExample(wire(c), await current(tenantId, example_ids[0]!)));
       },
     }),
@@ -72,8 +72,8 @@ export function exampleRoutes(deps: TraceDeps): Route[] {
         const tenantId = principal.workspaceId;
         const [datasetId, ...others] = new Set(body.map((example) => example.dataset_id));
         if (others.length > 0) throw unprocessable("dataset_id: all examples of a request must have the same dataset.");
-        const given = await takeFromSourceRuns(deps, tenantId, body);
-        const { example_ids } = await createExamples(sql, tenantId, datasetId!, given);
+        const withSources = await takeFromSourceRuns(deps, tenantId, body);
+        const { example_ids } = await createExamples(sql, tenantId, datasetId!, withSources);
         return rawJson(serializeExamples(wire(c), await byIds(tenantId, example_ids)));
       },
     }),

@@ -10,7 +10,7 @@ import { uuid7 } from "../../base/ids.ts";
 import { findAttachments } from "../attachments/clickhouse.ts";
 import type { TraceDeps } from "../deps.ts";
 import type { Part } from "../ingest/read-multipart.ts";
-import { type GivenExample, type GivenFile, readExampleParts } from "./example-parts.ts";
+import { type ParsedExample, type ParsedFile, readExampleParts } from "./example-parts.ts";
 import { createPart, updatePart } from "./schema.ts";
 import type { Attachments } from "./sql.ts";
 import { findDatasetRow } from "../datasets/sql.ts";
@@ -25,18 +25,18 @@ type Deps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "log">;
  */
 export async function uploadExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
   await found(deps, tenantId, datasetId);
-  const given = readExampleParts(parts, createPart);
-  const wanted = given.find((example) => example.operations);
-  if (wanted)
+  const parsed = readExampleParts(parts, createPart);
+  const invalid = parsed.find((example) => example.operations);
+  if (invalid)
     throw unprocessable(
-      `Part "${wanted.id}.attachments_operations": cannot be used for a new example, which has no files yet.`,
+      `Part "${invalid.id}.attachments_operations": cannot be used for a new example, which has no files yet.`,
     );
   const examples = await takeFromSourceRuns(
     deps,
     tenantId,
-    given.map(({ id, info, inputs, outputs }) => ({ ...info, id, inputs, outputs })),
+    parsed.map(({ id, info, inputs, outputs }) => ({ ...info, id, inputs, outputs })),
   );
-  const files = given.map((example) => example.files);
+  const files = parsed.map((example) => example.files);
   for (const [i, example] of examples.entries()) {
     Object.assign(
       files[i]!,
@@ -56,17 +56,17 @@ export async function uploadExamples(deps: Deps, tenantId: string, datasetId: st
 /** Updates examples and their files. @throws 404 without such a dataset or example in it, 422 for invalid changes */
 export async function reviseExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
   await found(deps, tenantId, datasetId);
-  const given = readExampleParts(parts, updatePart);
+  const parsed = readExampleParts(parts, updatePart);
   return withFiles(
     deps,
     tenantId,
-    given.map((example) => example.files),
+    parsed.map((example) => example.files),
     (attachments) =>
       updateExamples(
         deps.sql,
         tenantId,
         datasetId,
-        given.map(({ id, info, inputs, outputs, operations }: GivenExample<(typeof given)[number]["info"]>, i) => ({
+        parsed.map(({ id, info, inputs, outputs, operations }: ParsedExample<(typeof parsed)[number]["info"]>, i) => ({
           ...info,
           id,
           inputs,
@@ -88,11 +88,11 @@ async function filesOfRun(
   tenantId: string,
   runId: string | null | undefined,
   names: string[] | null | undefined,
-): Promise<Record<string, GivenFile>> {
+): Promise<Record<string, ParsedFile>> {
   if (!names || names.length === 0) return {};
   if (!runId) throw unprocessable("use_source_run_attachments needs a source_run_id.");
   const found = await findAttachments(clickhouse, tenantId, [runId]);
-  const files: Record<string, GivenFile> = {};
+  const files: Record<string, ParsedFile> = {};
   for (const name of names) {
     const row = found.find((attachment) => attachment.name === name);
     const blob = row && (await blobs.read(row.blob));
@@ -106,21 +106,21 @@ async function filesOfRun(
 export async function withFiles<T>(
   { blobs, log }: Pick<Deps, "blobs" | "log">,
   tenantId: string,
-  given: Record<string, GivenFile>[],
+  filesOfExamples: Record<string, ParsedFile>[],
   write: (attachments: (Attachments | null)[]) => Promise<T>,
 ): Promise<T> {
   const stored: string[] = [];
   try {
     const attachments: (Attachments | null)[] = [];
-    for (const files of given) {
-      const kept: Attachments = {};
+    for (const files of filesOfExamples) {
+      const storedFiles: Attachments = {};
       for (const [name, { mime_type, content }] of Object.entries(files)) {
         const blob = `${tenantId}/examples/${uuid7()}`;
         stored.push(blob);
         await blobs.put(blob, content);
-        kept[name] = { blob, mime_type, size: content.length };
+        storedFiles[name] = { blob, mime_type, size: content.length };
       }
-      attachments.push(Object.keys(kept).length > 0 ? kept : null);
+      attachments.push(Object.keys(storedFiles).length > 0 ? storedFiles : null);
     }
     return await write(attachments);
   } catch (error) {

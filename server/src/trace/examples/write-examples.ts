@@ -58,9 +58,9 @@ export async function createExamples(
   sql: Sql,
   tenantId: string,
   datasetId: string,
-  given: NewExample[],
+  examples: NewExample[],
 ): Promise<Written> {
-  return sql.begin((tx) => addExamples(tx, tenantId, datasetId, given)) as Promise<Written>;
+  return sql.begin((tx) => addExamples(tx, tenantId, datasetId, examples)) as Promise<Written>;
 }
 
 /** Creates examples within a transaction. */
@@ -68,17 +68,17 @@ export async function addExamples(
   tx: Transaction,
   tenantId: string,
   datasetId: string,
-  given: NewExample[],
+  examples: NewExample[],
 ): Promise<Written> {
-  const states = given.map(newState);
+  const states = examples.map(newState);
   const ids = states.map((state) => state.example_id);
   if (new Set(ids).size < ids.length) throw unprocessable("Two examples have the same id.");
   const dataset = await lock(tx, tenantId, datasetId);
   checkExamples(dataset, states);
   const as_of = await beginVersion(tx, tenantId, datasetId);
   const inserted = new Set(await insertExamples(tx, tenantId, datasetId, as_of, states));
-  const taken = ids.find((id) => !inserted.has(id));
-  if (taken !== undefined) throw conflict(`Example ${taken} already exists.`);
+  const existing = ids.find((id) => !inserted.has(id));
+  if (existing !== undefined) throw conflict(`Example ${existing} already exists.`);
   return { count: ids.length, example_ids: ids, as_of };
 }
 
@@ -137,11 +137,11 @@ async function rewriteExamples(
 
 /** Ends the examples; earlier versions keep them. @throws 404 when one of them does not exist */
 export async function deleteExamples(sql: Sql, tenantId: string, ids: string[]): Promise<void> {
-  const wanted = [...new Set(ids)];
+  const requestedIds = [...new Set(ids)];
   await sql.begin(async (tx) => {
-    const found = await findExampleDatasets(tx, tenantId, wanted);
+    const found = await findExampleDatasets(tx, tenantId, requestedIds);
     const existing = new Set(found.map((row) => row.example_id));
-    const missing = wanted.find((id) => !existing.has(id));
+    const missing = requestedIds.find((id) => !existing.has(id));
     if (missing !== undefined) throw notFound(`Example ${missing} not found`);
     // sorted by dataset, so that concurrent deletions acquire the locks in the same order
     for (const datasetId of new Set(found.map((row) => row.dataset_id))) {
@@ -167,9 +167,9 @@ export async function eraseExamplesForGood(
       await lock(tx, tenantId, datasetId);
       await beginVersion(tx, tenantId, datasetId);
     }
-    const gone = await eraseExamples(tx, tenantId, ids);
-    const blobs = gone.flatMap(({ attachments }) => Object.values(attachments ?? {}).map((file) => file.blob));
-    return { example_ids: [...new Set(gone.map((row) => row.example_id))], blobs: [...new Set(blobs)] };
+    const erased = await eraseExamples(tx, tenantId, ids);
+    const blobs = erased.flatMap(({ attachments }) => Object.values(attachments ?? {}).map((file) => file.blob));
+    return { example_ids: [...new Set(erased.map((row) => row.example_id))], blobs: [...new Set(blobs)] };
   }) as Promise<{ example_ids: string[]; blobs: string[] }>;
 }
 
@@ -179,18 +179,18 @@ async function lock(tx: Transaction, tenantId: string, datasetId: string): Promi
   return dataset;
 }
 
-function newState(given: NewExample): ExampleState {
-  if (!given.inputs) throw unprocessable("inputs: required, unless the example takes them from its source run.");
-  const example_id = given.id ?? uuid7();
+function newState(example: NewExample): ExampleState {
+  if (!example.inputs) throw unprocessable("inputs: required, unless the example takes them from its source run.");
+  const example_id = example.id ?? uuid7();
   return {
     example_id,
     name: `#${example_id.slice(-4)}`,
-    created_at: given.created_at ?? null,
-    inputs: given.inputs,
-    outputs: given.outputs ?? null,
-    metadata: withSplits(given.metadata ?? {}, given.split, [DEFAULT_SPLIT]),
-    source_run_id: given.source_run_id ?? null,
-    attachments: given.attachments ?? null,
+    created_at: example.created_at ?? null,
+    inputs: example.inputs,
+    outputs: example.outputs ?? null,
+    metadata: withSplits(example.metadata ?? {}, example.split, [DEFAULT_SPLIT]),
+    source_run_id: example.source_run_id ?? null,
+    attachments: example.attachments ?? null,
   };
 }
 
@@ -215,9 +215,9 @@ function withSplits(
   return { ...metadata, dataset_split: [...new Set(splits)] };
 }
 
-function readSplits({ dataset_split: given }: Record<string, unknown>): string[] | undefined {
-  if (typeof given === "string") return [given];
-  return Array.isArray(given) && given.every((split) => typeof split === "string") ? given : undefined;
+function readSplits({ dataset_split: splits }: Record<string, unknown>): string[] | undefined {
+  if (typeof splits === "string") return [splits];
+  return Array.isArray(splits) && splits.every((split) => typeof split === "string") ? splits : undefined;
 }
 
 /**
@@ -226,7 +226,7 @@ function readSplits({ dataset_split: given }: Record<string, unknown>): string[]
  */
 function changedFiles(current: Attachments, change: ExampleChange): Attachments | null {
   const { attachments: added, attachments_operations: operations } = change;
-  let kept = current;
+  let remaining = current;
   if (operations) {
     const file = (name: string) => {
       const found = current[name];
@@ -235,8 +235,8 @@ function changedFiles(current: Attachments, change: ExampleChange): Attachments 
     };
     const retained = (operations.retain ?? []).map((name) => [name, file(name)]);
     const renamed = Object.entries(operations.rename ?? {}).map(([from, to]) => [to, file(from)]);
-    kept = Object.fromEntries([...retained, ...renamed]) as Attachments;
+    remaining = Object.fromEntries([...retained, ...renamed]) as Attachments;
   }
-  const files = { ...kept, ...added };
+  const files = { ...remaining, ...added };
   return Object.keys(files).length > 0 ? files : null;
 }

@@ -125,8 +125,8 @@ export function comparativeRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       params: z.object({ comparative_experiment_id: uuid }),
       out: { 200: z.object({ message: z.string() }) },
       async handler({ params, principal, c }) {
-        const gone = await rows.deleteComparison(sql, principal.workspaceId, params.comparative_experiment_id);
-        if (!gone) throw notFound("Comparison not found");
+        const deleted = await rows.deleteComparison(sql, principal.workspaceId, params.comparative_experiment_id);
+        if (!deleted) throw notFound("Comparison not found");
         return c.json({ message: "Comparison deleted" });
       },
     }),

@@ -90,7 +90,7 @@ export async function listComparisons(
 
 /** @returns false when there was none */
 export async function deleteComparison(sql: Sql, tenantId: string, id: string): Promise<boolean> {
-  const gone = await sql`
+  const deleted = await sql`
     delete from comparative_experiments where tenant_id = ${tenantId} and comparative_experiment_id = ${id} returning 1`;
-  return gone.length > 0;
+  return deleted.length > 0;
 }

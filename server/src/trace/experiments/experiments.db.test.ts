@@ -8,17 +8,17 @@ const OTHER = { "x-test-workspace": "00000000-0000-7000-8000-000000000002" };
 
 const { sql, call } = await testTracePlatform();
 
-let made = 0;
+let createdCount = 0;
 
 async function dataset(size: number) {
-  const { id } = (await call("POST", "/datasets", { name: `experiments ${++made}` })).json;
+  const { id } = (await call("POST", "/datasets", { name: `experiments ${++createdCount}` })).json;
   const examples = Array.from({ length: size }, (_, n) => ({ dataset_id: id, inputs: { n } }));
   const { json } = await call("POST", "/examples/bulk", examples);
   return { id: id as string, examples: json.map((item: { id: string }) => item.id) as string[] };
 }
 
 async function experiment(datasetId: string): Promise<{ id: string; name: string }> {
-  const [id, name] = [uuid7(), `experiment ${++made}`];
+  const [id, name] = [uuid7(), `experiment ${++createdCount}`];
   await sql`insert into projects (tenant_id, project_id, name, reference_dataset_id)
     values (${WORKSPACE}, ${id}, ${name}, ${datasetId})`;
   return { id, name };

@@ -10,9 +10,9 @@ import type { FeedbackConfig } from "./schema.ts";
  */
 export function checkConfig(
   config: FeedbackConfig,
-  given: { key: string; score: number | null; value: unknown },
+  feedback: { key: string; score: number | null; value: unknown },
 ): void {
-  const { score, value, key } = given;
+  const { score, value, key } = feedback;
   if (config.type === "continuous" && score !== null) {
     if (config.min != null && score < config.min) {
       throw unprocessable(`The score of "${key}" must be at least ${config.min}, not ${score}.`);

@@ -69,8 +69,8 @@ export function feedbackConfigRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
       out: { 204: null },
       errors: [404],
       async handler({ query, principal, c }) {
-        const gone = await rows.deleteConfig(sql, principal.workspaceId, query.feedback_key);
-        if (!gone) throw notFound(`Feedback "${query.feedback_key}" has no configuration.`);
+        const deleted = await rows.deleteConfig(sql, principal.workspaceId, query.feedback_key);
+        if (!deleted) throw notFound(`Feedback "${query.feedback_key}" has no configuration.`);
         return c.body(null, 204);
       },
     }),

@@ -18,16 +18,16 @@ export async function ensureConfig(
   config: FeedbackConfig,
   isLowerScoreBetter: boolean | null = false,
 ): Promise<{ item: string; same: boolean }> {
-  const given = JSON.stringify(config);
+  const json = JSON.stringify(config);
   for (;;) {
     const [known] = await sql<{ item: string; same: boolean }[]>`
-      select ${sql.unsafe(ITEM)}::text as item, k.feedback_config = ${given}::text::jsonb as same
+      select ${sql.unsafe(ITEM)}::text as item, k.feedback_config = ${json}::text::jsonb as same
       from feedback_configs k where k.tenant_id = ${tenantId} and k.feedback_key = ${key}`;
     if (known) return known;
     // the loser of a race reads the winner's row
     await sql`
       insert into feedback_configs (tenant_id, feedback_key, feedback_config, is_lower_score_better)
-      values (${tenantId}, ${key}, ${given}::text::jsonb, ${isLowerScoreBetter})
+      values (${tenantId}, ${key}, ${json}::text::jsonb, ${isLowerScoreBetter})
       on conflict (tenant_id, feedback_key) do nothing`;
   }
 }
@@ -62,7 +62,7 @@ export async function updateConfig(sql: Sql, tenantId: string, patch: ConfigUpda
 
 /** Deletes a configuration; the feedback stays. @returns false when there was none */
 export async function deleteConfig(sql: Sql, tenantId: string, key: string): Promise<boolean> {
-  const gone = await sql`
+  const deleted = await sql`
     delete from feedback_configs where tenant_id = ${tenantId} and feedback_key = ${key} returning 1`;
-  return gone.length > 0;
+  return deleted.length > 0;
 }

@@ -38,9 +38,9 @@ export async function storeFeedback(
   const { sql } = deps;
   await checkReferences(deps, author.tenantId, inputs);
   for (const input of inputs) {
-    const given = input.feedback_config ?? input.feedbackConfig;
-    if (!given) continue;
-    const config = normalizeConfig(given);
+    const feedbackConfig = input.feedback_config ?? input.feedbackConfig;
+    if (!feedbackConfig) continue;
+    const config = normalizeConfig(feedbackConfig);
     checkConfig(config, input);
     const { same } = await ensureConfig(sql, author.tenantId, input.key, config);
     if (!same) throw new AppError(400, `Feedback "${input.key}" already has another configuration.`);
@@ -50,9 +50,9 @@ export async function storeFeedback(
   // the last of several with the same id wins, as in separate requests
   const distinct = [...new Map(rows.map((row) => [row.feedback_id, row])).values()];
   await sql.begin(async (tx) => {
-    const taken = await upsertFeedback(tx, distinct);
-    if (taken.length < distinct.length) {
-      const other = distinct.find((row) => !taken.includes(row.feedback_id))!;
+    const written = await upsertFeedback(tx, distinct);
+    if (written.length < distinct.length) {
+      const other = distinct.find((row) => !written.includes(row.feedback_id))!;
       throw conflict(`Feedback ${other.feedback_id} already exists for another run.`);
     }
   });
@@ -68,10 +68,10 @@ async function checkReferences(
     if (run_id || !session_id) continue;
     if (!(await projects.hasProject(tenantId, session_id))) throw notFound("Project not found");
   }
-  const wanted = [...new Set(inputs.flatMap((input) => input.comparative_experiment_id ?? []))];
-  if (wanted.length === 0) return;
-  const found = await findComparativeExperiments(sql, tenantId, wanted);
-  if (found.size < wanted.length) throw notFound("Comparative experiment not found");
+  const experimentIds = [...new Set(inputs.flatMap((input) => input.comparative_experiment_id ?? []))];
+  if (experimentIds.length === 0) return;
+  const found = await findComparativeExperiments(sql, tenantId, experimentIds);
+  if (found.size < experimentIds.length) throw notFound("Comparative experiment not found");
 }
 
 /**

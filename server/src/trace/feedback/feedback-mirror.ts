@@ -123,8 +123,8 @@ export class FeedbackMirror {
     if (performance.now() < this.#sweepTokensAt) return;
     this.#sweepTokensAt = performance.now() + TOKEN_SWEEP_MS;
     while (!this.#stopped) {
-      const gone = await deleteOldTokens(this.#deps.sql, TOKEN_KEEP_DAYS, TOKEN_SWEEP_LIMIT);
-      if (gone < TOKEN_SWEEP_LIMIT) return;
+      const deleted = await deleteOldTokens(this.#deps.sql, TOKEN_KEEP_DAYS, TOKEN_SWEEP_LIMIT);
+      if (deleted < TOKEN_SWEEP_LIMIT) return;
     }
   }
 }

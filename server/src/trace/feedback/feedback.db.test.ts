@@ -153,14 +153,14 @@ test("a list is filtered by key, source, level, comment, score and time", async 
 
 test("statistics contain counts, averages and the frequency of values", async () => {
   const { project_id, runId } = await arrive(uuid7(), "numbers");
-  const given = [
+  const entries = [
     { key: "score", score: 1, comment: "x" },
     { key: "score", score: 0, error: true },
     { key: "label", value: "red" },
     { key: "label", value: "red" },
     { key: "label", value: "blue", feedback_source: { type: "model" } },
   ];
-  for (const entry of given) await give({ run_id: runId, ...entry });
+  for (const entry of entries) await give({ run_id: runId, ...entry });
   await give({ session_id: project_id, key: "overall", score: 0.75 });
   const ofRun = (await feedbackStats(sql, WORKSPACE, "runs", [runId, uuid7()])).get(runId);
   expect(ofRun).toEqual({

@@ -95,8 +95,8 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
       summary: "Delete feedback",
       out: { 200: z.object({ message: z.string() }) },
       async handler({ params, principal, c }) {
-        const gone = await rows.deleteFeedback(sql, principal.workspaceId, params.feedback_id);
-        if (!gone) throw notFound("Feedback not found");
+        const deleted = await rows.deleteFeedback(sql, principal.workspaceId, params.feedback_id);
+        if (!deleted) throw notFound("Feedback not found");
         await deps.feedback.flush();
         return c.json({ message: "Feedback deleted" });
       },

@@ -117,8 +117,8 @@ export async function findComparativeExperiments(sql: Sql, tenantId: string, ids
   return new Set(rows.map((row) => row.id));
 }
 
-export const has = (sql: Sql, column: string, wanted: boolean | undefined) =>
-  wanted === undefined ? sql`true` : sql`(${sql.unsafe(column)} is not null) = ${wanted}`;
+export const has = (sql: Sql, column: string, isPresent: boolean | undefined) =>
+  isPresent === undefined ? sql`true` : sql`(${sql.unsafe(column)} is not null) = ${isPresent}`;
 
 export const matchesAny = (sql: Sql, column: string, type: "uuid" | "text", values: string[] | undefined) =>
   values === undefined ? sql`true` : sql`${sql.unsafe(column)} = any(${values}::${sql.unsafe(type)}[])`;
@@ -176,14 +176,14 @@ export async function listFeedbackOfRuns(
 
 /** @returns false when there is no such feedback */
 export async function updateFeedback(sql: Sql, tenantId: string, id: string, patch: FeedbackPatch): Promise<boolean> {
-  const given = (name: keyof FeedbackPatch) => name in patch && patch[name] !== undefined;
+  const isSet = (name: keyof FeedbackPatch) => name in patch && patch[name] !== undefined;
   const json = (value: unknown) => sql`nullif(${JSON.stringify(value ?? null)}::text::jsonb, 'null')`;
   const changed = await sql`
     update feedback set modified_at = now(),
-      score = ${given("score") ? sql`${patch.score!}::float8` : sql`score`},
-      value = ${given("value") ? json(patch.value) : sql`value`},
-      comment = ${given("comment") ? sql`${patch.comment!}::text` : sql`comment`},
-      correction = ${given("correction") ? json(patch.correction) : sql`correction`}
+      score = ${isSet("score") ? sql`${patch.score!}::float8` : sql`score`},
+      value = ${isSet("value") ? json(patch.value) : sql`value`},
+      comment = ${isSet("comment") ? sql`${patch.comment!}::text` : sql`comment`},
+      correction = ${isSet("correction") ? json(patch.correction) : sql`correction`}
     where tenant_id = ${tenantId} and feedback_id = ${id}
     returning 1`;
   return changed.length > 0;
@@ -191,8 +191,8 @@ export async function updateFeedback(sql: Sql, tenantId: string, id: string, pat
 
 /** @returns false when there was none */
 export async function deleteFeedback(sql: Sql, tenantId: string, id: string): Promise<boolean> {
-  const gone = await sql`delete from feedback where tenant_id = ${tenantId} and feedback_id = ${id} returning 1`;
-  return gone.length > 0;
+  const deleted = await sql`delete from feedback where tenant_id = ${tenantId} and feedback_id = ${id} returning 1`;
+  return deleted.length > 0;
 }
 
 export async function findFeedbackKey(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {

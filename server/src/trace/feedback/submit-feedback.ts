@@ -15,8 +15,8 @@ import type { Submission, SubmissionParameters } from "./token-schema.ts";
 import { findToken, type TokenRow } from "./token-sql.ts";
 
 /** Resolves a token. @throws 404 for an unknown token, 410 for an expired or revoked one */
-export async function validToken({ sql }: Pick<TraceDeps, "sql">, given: string): Promise<TokenRow> {
-  const token = isUuid(given) ? await findToken(sql, given) : undefined;
+export async function validToken({ sql }: Pick<TraceDeps, "sql">, text: string): Promise<TokenRow> {
+  const token = isUuid(text) ? await findToken(sql, text) : undefined;
   if (!token) throw notFound("This feedback link is unknown.");
   if (token.state !== "valid") throw new AppError(410, `This feedback link was ${WHY[token.state]}.`);
   return token;

@@ -66,10 +66,10 @@ export async function revokeToken(sql: Sql, tenantId: string, tokenId: string): 
 
 /** Deletes at most `limit` tokens that expired more than `olderThanDays` ago. @returns the count */
 export async function deleteOldTokens(sql: Sql, olderThanDays: number, limit: number): Promise<number> {
-  const gone = await sql`
+  const deleted = await sql`
     delete from feedback_tokens where token_id in (
       select token_id from feedback_tokens where expires_at < now() - make_interval(days => ${olderThanDays})
       limit ${limit})
     returning 1`;
-  return gone.length;
+  return deleted.length;
 }

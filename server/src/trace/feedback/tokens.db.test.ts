@@ -65,8 +65,8 @@ test("a link creates feedback, the same link updates it, and another one adds mo
   expect(first.status).toBe(200);
   expect(first.headers.get("cache-control")).toBe("no-store");
   expect(first.headers.get("access-control-allow-origin")).toBe("*");
-  const [given] = await feedback();
-  expect(given).toMatchObject({
+  const [stored] = await feedback();
+  expect(stored).toMatchObject({
     run_id,
     key: "thumbs",
     score: 1,
@@ -79,8 +79,8 @@ test("a link creates feedback, the same link updates it, and another one adds mo
   await call("GET", link);
   const again = await feedback();
   expect(again).toHaveLength(1);
-  expect(again[0].id).toBe(given.id);
-  expect(again[0].modified_at > given.modified_at).toBe(true);
+  expect(again[0].id).toBe(stored.id);
+  expect(again[0].modified_at > stored.modified_at).toBe(true);
 
   await call("GET", `${path}?score=0`);
   await call("GET", `${path}?score=0.0`);
@@ -122,14 +122,14 @@ test("query parameters are parsed as numbers, booleans or text", async () => {
   const value = async (query: string) => {
     await sql`delete from feedback`;
     expect((await call("GET", `${path}?${query}`)).status).toBe(200);
-    const [{ score, value: given, correction }] = await feedback();
-    return { score, given, correction };
+    const [{ score, value: stored, correction }] = await feedback();
+    return { score, stored, correction };
   };
-  expect(await value("score=0.5&value=5")).toMatchObject({ score: 0.5, given: 5 });
-  expect(await value("score=true&value=false")).toMatchObject({ score: 1, given: false });
-  expect(await value("score=-2e-1&value=5%20stars")).toMatchObject({ score: -0.2, given: "5 stars" });
-  expect(await value('value={"a":1}&correction="plain"')).toMatchObject({ given: { a: 1 }, correction: "plain" });
-  expect(await value("value=a%00b")).toMatchObject({ score: null, given: "a\uFFFDb" });
+  expect(await value("score=0.5&value=5")).toMatchObject({ score: 0.5, stored: 5 });
+  expect(await value("score=true&value=false")).toMatchObject({ score: 1, stored: false });
+  expect(await value("score=-2e-1&value=5%20stars")).toMatchObject({ score: -0.2, stored: "5 stars" });
+  expect(await value('value={"a":1}&correction="plain"')).toMatchObject({ stored: { a: 1 }, correction: "plain" });
+  expect(await value("value=a%00b")).toMatchObject({ score: null, stored: "a\uFFFDb" });
   expect(await value("score=1&score=0")).toMatchObject({ score: 0 });
   for (const wrong of ["score=high", "score=Infinity", "correction={", "correction=5"]) {
     const response = await call("GET", `${path}?${wrong}`);
@@ -184,9 +184,9 @@ test("a browser gets a page, also for a dead link; HEAD and prefetch requests cr
   expect(await feedback()).toHaveLength(1);
 
   await call("DELETE", `/feedback/tokens/${id}`);
-  const gone = await call("GET", `${path}?score=1`, undefined, html);
-  expect(gone.status).toBe(410);
-  expect(gone.text).toContain("<h1>Feedback not recorded</h1>");
+  const expired = await call("GET", `${path}?score=1`, undefined, html);
+  expect(expired.status).toBe(410);
+  expect(expired.text).toContain("<h1>Feedback not recorded</h1>");
 });
 
 test("any origin may submit, also when the operator limits origins elsewhere", async () => {

@@ -80,7 +80,7 @@ const sampleRun = (n: number): fc.Arbitrary<SampleRun> =>
 
 const runs = fc.sample(fc.tuple(...Array.from({ length: 240 }, (_, n) => sampleRun(n))), { seed: 7, numRuns: 1 })[0]!;
 
-const given = <T>(value: T | null): T | undefined => value ?? undefined;
+const optional = <T>(value: T | null): T | undefined => value ?? undefined;
 const encode = (list: [string, string][]) => ENTRY + list.map(([k, v]) => k + VALUE + v + ENTRY).join("");
 
 /** Returns a run's two pieces: the data at its start, and at its end. */
@@ -96,15 +96,15 @@ function toPieces(run: SampleRun): RunRow[] {
     {
       ...shared,
       updated_at: instant(1000),
-      parent_run_id: given(run.parent_run_id),
-      reference_example_id: given(run.reference_example_id),
+      parent_run_id: optional(run.parent_run_id),
+      reference_example_id: optional(run.reference_example_id),
       name: run.name,
       run_type: run.run_type,
       dotted_order: run.dotted_order,
-      inputs: given(run.inputs),
-      extra: given(run.extra),
-      thread_id: given(run.thread_id),
-      trace_tier: given(run.trace_tier),
+      inputs: optional(run.inputs),
+      extra: optional(run.extra),
+      thread_id: optional(run.thread_id),
+      trace_tier: optional(run.trace_tier),
       tags: encodeTags(run.tags),
       metadata: encodeMetadata(run.metadata),
       input_pairs: encode(run.input_pairs),
@@ -112,17 +112,17 @@ function toPieces(run: SampleRun): RunRow[] {
     {
       ...shared,
       updated_at: instant(1001),
-      end_time: given(run.end_time),
-      first_token_time: given(run.first_token_time),
-      error: given(run.error),
-      outputs: given(run.outputs),
+      end_time: optional(run.end_time),
+      first_token_time: optional(run.first_token_time),
+      error: optional(run.error),
+      outputs: optional(run.outputs),
       output_pairs: encode(run.output_pairs),
-      total_tokens: given(run.total_tokens),
-      prompt_tokens: given(run.prompt_tokens),
-      completion_tokens: given(run.completion_tokens),
-      total_cost: given(run.total_cost)?.toFixed(6),
-      prompt_cost: given(run.prompt_cost)?.toFixed(6),
-      completion_cost: given(run.completion_cost)?.toFixed(6),
+      total_tokens: optional(run.total_tokens),
+      prompt_tokens: optional(run.prompt_tokens),
+      completion_tokens: optional(run.completion_tokens),
+      total_cost: optional(run.total_cost)?.toFixed(6),
+      prompt_cost: optional(run.prompt_cost)?.toFixed(6),
+      completion_cost: optional(run.completion_cost)?.toFixed(6),
     },
   ];
 }
@@ -259,9 +259,9 @@ test("any text is either compiled to valid SQL or rejected with a position", asy
       const problem = filterProblem(filter);
       if (problem === undefined) await found(filter);
       else {
-        const place = /^Invalid filter at character (\d+): ./.exec(problem.message)?.[1];
+        const character = /^Invalid filter at character (\d+): ./.exec(problem.message)?.[1];
         // thrown rather than expected, so that the property's report names the filter
-        if (problem.status !== 400 || place === undefined || Number(place) > filter.length) throw problem;
+        if (problem.status !== 400 || character === undefined || Number(character) > filter.length) throw problem;
       }
     }),
     { numRuns: 400 },

@@ -106,14 +106,14 @@ function onMetadata(call: Call): Expression {
       call.at,
     );
   }
-  let wanted: unknown;
+  let object: unknown;
   try {
-    wanted = JSON.parse(readText(call, value));
+    object = JSON.parse(readText(call, value));
   } catch {
-    wanted = undefined;
+    object = undefined;
   }
-  if (wanted === null || typeof wanted !== "object" || Array.isArray(wanted)) {
+  if (object === null || typeof object !== "object" || Array.isArray(object)) {
     throw new FilterError("has(metadata, …) takes a JSON object as text", value.at);
   }
-  return { kind: "metadata_contains", entries: Object.entries(wanted).map(([key, value]) => ({ key, value: value })) };
+  return { kind: "metadata_contains", entries: Object.entries(object).map(([key, value]) => ({ key, value: value })) };
 }

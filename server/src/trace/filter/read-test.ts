@@ -48,15 +48,15 @@ function comparison(op: Op, value: Argument, name: string, type: TestedField): T
 }
 
 /** Converts the value to the field's type. */
-function literal(name: string, type: ScalarType, given: Argument): Literal {
-  if (given.kind !== "value") {
+function literal(name: string, type: ScalarType, argument: Argument): Literal {
+  if (argument.kind !== "value") {
     throw new FilterError(
-      given.kind === "name" ? `${given.text} is not a value; put text in quotes` : "expected one value",
-      given.at,
+      argument.kind === "name" ? `${argument.text} is not a value; put text in quotes` : "expected one value",
+      argument.at,
     );
   }
-  const { value, at } = given;
-  const wrong = (wanted: string) => new FilterError(`${name} can only be compared with ${wanted}`, at);
+  const { value, at } = argument;
+  const wrong = (expected: string) => new FilterError(`${name} can only be compared with ${expected}`, at);
   if (value === null) throw new FilterError("null can only be compared with eq and neq", at);
   if (type === "flag") {
     if (typeof value === "boolean") return value;
@@ -87,22 +87,22 @@ const WANTED: Record<Measured, string> = {
   duration: 'seconds, or text such as "250ms", "5s", "2m", "1h"',
 };
 
-export function readText(call: Call, given: Argument | undefined): string {
-  if (given?.kind === "value" && typeof given.value === "string") return given.value;
-  throw new FilterError(`${call.name} takes text in quotes here`, given?.at ?? call.at);
+export function readText(call: Call, argument: Argument | undefined): string {
+  if (argument?.kind === "value" && typeof argument.value === "string") return argument.value;
+  throw new FilterError(`${call.name} takes text in quotes here`, argument?.at ?? call.at);
 }
 
-export function searched(call: Call, given: Argument | undefined): string {
-  const text = readText(call, given);
-  if (text === "") throw new FilterError("search takes at least one character", given!.at);
+export function searched(call: Call, argument: Argument | undefined): string {
+  const text = readText(call, argument);
+  if (text === "") throw new FilterError("search takes at least one character", argument!.at);
   return text;
 }
 
-function likePattern(call: Call, given: Argument): string {
-  const pattern = readText(call, given);
+function likePattern(call: Call, argument: Argument): string {
+  const pattern = readText(call, argument);
   // an odd number of backslashes leaves the last one nothing to escape
   if (/\\*$/.exec(pattern)![0].length % 2 === 1) {
-    throw new FilterError("a pattern cannot end with a single backslash", given.at);
+    throw new FilterError("a pattern cannot end with a single backslash", argument.at);
   }
   return pattern;
 }

@@ -4,7 +4,7 @@ import { AppError } from "../../base/errors.ts";
  * Position of a run in its trace: a segment for each run from the root down to it, joined by dots, each
  * `YYYYMMDDTHHMMSSffffffZ` and the run's id (contract §1.8).
  */
-export interface Place {
+export interface TracePosition {
   trace_id: string;
   /** Undefined for a root. */
   parent_run_id: string | undefined;
@@ -17,7 +17,7 @@ const SEGMENT =
 const MAX_SEGMENTS = 1000;
 
 /** Parses and validates a dotted order. @throws 400 with the wording that users of the SDKs know */
-export function readDottedOrder(text: string, id: string): Place {
+export function readDottedOrder(text: string, id: string): TracePosition {
   const segments = text.split(".");
   if (segments.length > MAX_SEGMENTS) throw invalid(`more than ${MAX_SEGMENTS} levels`);
   const parsed = segments.map((segment) => {

@@ -25,7 +25,7 @@ const MAX_WAIT_MS = 10_000;
  */
 export class IngestGate {
   readonly #budget: number;
-  readonly #places: FairQueue;
+  readonly #queue: FairQueue;
   readonly #refused: Counter;
   readonly #share: FairShare | undefined;
   /** Resolves when the last body that waits for its decoding may start; never rejects. */
@@ -34,7 +34,7 @@ export class IngestGate {
   constructor(budget: number, registry: Registry, share?: FairShare) {
     this.#budget = budget;
     this.#share = share;
-    this.#places = new FairQueue({
+    this.#queue = new FairQueue({
       capacity: budget,
       crowded: budget / 2,
       waiting: MAX_WAITING,
@@ -50,7 +50,7 @@ export class IngestGate {
       name: "heddle_ingest_bytes",
       help: "Bytes of traces that were received but are not stored yet.",
       registers: [registry],
-      collect: () => bytes.set(this.#places.held),
+      collect: () => bytes.set(this.#queue.held),
     });
   }
 
@@ -63,17 +63,17 @@ export class IngestGate {
     const guess = (request.length ?? ASSUMED_BYTES) * (request.compressed ? ASSUMED_RATIO : 1);
     // the size is a guess, so a single request may not exclude all others
     const bytes = Math.min(guess, this.#budget / 2);
-    const place = await this.#places.enter(tenantId, bytes);
+    const slot = await this.#queue.enter(tenantId, bytes);
     const reservation = new Reservation(bytes, (more) => {
-      if (this.#places.held + more > 2 * this.#budget) throw this.#overload();
-      place.add(more);
+      if (this.#queue.held + more > 2 * this.#budget) throw this.#overload();
+      slot.add(more);
     });
-    reservation.isWanted = () => this.#places.isWaitedFor;
+    reservation.isWanted = () => this.#queue.isWaitedFor;
     reservation.turnToDecode = () => this.#turnToDecode(tenantId);
     try {
       return await work(reservation);
     } finally {
-      place.leave();
+      slot.leave();
     }
   }
 

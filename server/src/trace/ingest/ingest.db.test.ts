@@ -112,10 +112,10 @@ test("create and update merge field by field, in either order, and nulls change 
 
 test("an early update with project and start creates the run, and the create does not override its fields", async () => {
   const id = uuid7();
-  const place = sampleRun(id, { name: undefined, run_type: undefined });
+  const run = sampleRun(id, { name: undefined, run_type: undefined });
   const extra = { metadata: { from: "update", both: 2 }, runtime: { a: 1 } };
   await call("POST", "/runs/batch", {
-    patch: [{ ...place, outputs: { done: true }, events: [{ name: "end" }], extra }],
+    patch: [{ ...run, outputs: { done: true }, events: [{ name: "end" }], extra }],
   });
   expect(await stored(id)).toMatchObject({ outputs: '{"done":true}', name: null });
   await call("POST", "/runs/batch", {

@@ -15,14 +15,14 @@ test("requests beyond the memory limit wait or get 429 with Retry-After, and ack
   for (const { status, headers } of answers) {
     expect([`202 null`, `429 2`]).toContain(`${status} ${headers.get("retry-after")}`);
   }
-  const taken = answers.filter(({ status }) => status === 202).map(({ id }) => id);
+  const accepted = answers.filter(({ status }) => status === 202).map(({ id }) => id);
   const rows = await clickhouse.rows<{ id: string }>({
     name: "t",
     query: "select id from runs final where id in {ids:Array(UUID)} and length(inputs) > 1000000",
-    params: { ids: taken },
+    params: { ids: accepted },
   });
-  expect(rows.map(({ id }) => id).toSorted()).toEqual(taken.toSorted());
-  expect(taken.length).toBeGreaterThan(0);
+  expect(rows.map(({ id }) => id).toSorted()).toEqual(accepted.toSorted());
+  expect(accepted.length).toBeGreaterThan(0);
 });
 
 test("an update whose create never arrives becomes a run after a day", async () => {

@@ -6,7 +6,7 @@ import type { Resolved } from "./resolve-runs.ts";
 /** Longest dotted order that may have children: a thousand levels. */
 const MAX_LENGTH = 60_000;
 
-export interface ParentPlace {
+export interface ParentPosition {
   trace_id: string;
   dotted_order: string;
 }
@@ -15,11 +15,11 @@ export interface ParentPlace {
  * Reads the places of runs by id from their rows.
  * @returns only those that are known and have a place
  */
-export async function findPlaces(
+export async function findPositions(
   clickhouse: ClickHouse,
   tenantId: string,
   ids: readonly string[],
-): Promise<Map<string, ParentPlace>> {
+): Promise<Map<string, ParentPosition>> {
   const keys = (await findRunKeys(clickhouse, tenantId, ids)).filter((key) => !key.deleted);
   if (keys.length === 0) return new Map();
   const rows = await clickhouse.rows<{ id: string; trace_id: string; dotted_order: string | null }>({
@@ -51,7 +51,7 @@ export async function placeRuns(
   tenantId: string,
   resolved: readonly Resolved[],
 ): Promise<Resolved[]> {
-  const inGroup = new Map<string, ParentPlace>();
+  const inGroup = new Map<string, ParentPosition>();
   for (const { piece, run } of resolved) {
     const { fields, kind, id, parent_run_id } = piece;
     if (kind === "post" && parent_run_id === undefined) fields.dotted_order ??= dottedSegment(run.start_time, id);
@@ -59,7 +59,8 @@ export async function placeRuns(
   }
   const children = resolved.filter((piece) => piece.placeless);
   const unknown = children.map(({ piece }) => piece.parent_run_id!).filter((id) => !inGroup.has(id));
-  const stored = unknown.length > 0 ? await findPlaces(clickhouse, tenantId, unknown) : new Map<string, ParentPlace>();
+  const stored =
+    unknown.length > 0 ? await findPositions(clickhouse, tenantId, unknown) : new Map<string, ParentPosition>();
   const byParent = new Map<string, Resolved[]>();
   for (const child of children) {
     const parentId = child.piece.parent_run_id!;
@@ -68,7 +69,7 @@ export async function placeRuns(
     else byParent.set(parentId, [child]);
   }
   const misplaced: Resolved[] = [];
-  const descend = (parentId: string, parent: ParentPlace, isGuess: boolean) => {
+  const descend = (parentId: string, parent: ParentPosition, isGuess: boolean) => {
     const queue = [{ parentId, parent, isGuess }];
     for (const next of queue) {
       const below = byParent.get(next.parentId) ?? [];
@@ -99,7 +100,7 @@ export async function placeRuns(
   return misplaced;
 }
 
-function place({ piece, run }: Resolved, parent: ParentPlace): void {
+function place({ piece, run }: Resolved, parent: ParentPosition): void {
   piece.fields.dotted_order = `${parent.dotted_order}.${dottedSegment(run.start_time, piece.id)}`;
   run.trace_id = parent.trace_id;
 }

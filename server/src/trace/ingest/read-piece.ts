@@ -23,16 +23,16 @@ const MAX_DEPTH = 500;
  */
 export function readPiece({ kind, id: named, run, raw }: RunMessage, receivedAt: string): RunPiece {
   const id = readId(named, run["id"], kind);
-  const place = typeof run["dotted_order"] === "string" ? readDottedOrder(run["dotted_order"], id) : undefined;
+  const position = typeof run["dotted_order"] === "string" ? readDottedOrder(run["dotted_order"], id) : undefined;
   const parent = readUuid(run, "parent_run_id");
-  if (parent !== undefined && place !== undefined && place.parent_run_id !== parent) {
+  if (parent !== undefined && position !== undefined && position.parent_run_id !== parent) {
     const why =
-      place.parent_run_id === undefined ? "dotted_order must contain at least two parts" : "it names another parent";
+      position.parent_run_id === undefined ? "dotted_order must contain at least two parts" : "it names another parent";
     throw new AppError(400, `invalid 'dotted_order': ${why}`);
   }
-  if ((parent ?? place?.parent_run_id) === id) throw unprocessable("parent_run_id: must not be the run's own id");
+  if ((parent ?? position?.parent_run_id) === id) throw unprocessable("parent_run_id: must not be the run's own id");
   const traceId = readUuid(run, "trace_id");
-  if (traceId !== undefined && place !== undefined && place.trace_id !== traceId) {
+  if (traceId !== undefined && position !== undefined && position.trace_id !== traceId) {
     throw new AppError(400, "invalid 'dotted_order': its first id must be the trace's");
   }
   const json = readRaw(raw);
@@ -43,11 +43,11 @@ export function readPiece({ kind, id: named, run, raw }: RunMessage, receivedAt:
     id,
     project_id: readUuid(run, "session_id"),
     project_name: readText(run, "session_name", 1024),
-    start_time: readTime(run, "start_time") ?? place?.start_time,
-    trace_id: traceId ?? place?.trace_id,
-    parent_run_id: parent ?? place?.parent_run_id,
+    start_time: readTime(run, "start_time") ?? position?.start_time,
+    trace_id: traceId ?? position?.trace_id,
+    parent_run_id: parent ?? position?.parent_run_id,
     fields: {
-      dotted_order: place && (run["dotted_order"] as string),
+      dotted_order: position && (run["dotted_order"] as string),
       name: readText(run, "name", MAX_NAME),
       run_type: readRunType(run),
       end_time: readTime(run, "end_time"),
@@ -76,11 +76,11 @@ export function readPiece({ kind, id: named, run, raw }: RunMessage, receivedAt:
   return piece;
 }
 
-function readId(named: string | undefined, given: unknown, kind: "post" | "patch"): string {
-  if (given !== undefined && given !== null && typeof given !== "string") throw unprocessable("id: must be a UUID");
-  const own = given ? dashed(given as string) : undefined;
+function readId(named: string | undefined, bodyId: unknown, kind: "post" | "patch"): string {
+  if (bodyId !== undefined && bodyId !== null && typeof bodyId !== "string") throw unprocessable("id: must be a UUID");
+  const own = bodyId ? dashed(bodyId as string) : undefined;
   const outer = named === undefined ? undefined : dashed(named);
-  if ((given && own === undefined) || (named !== undefined && outer === undefined))
+  if ((bodyId && own === undefined) || (named !== undefined && outer === undefined))
     throw unprocessable("id: must be a UUID");
   if (own !== undefined && outer !== undefined && own !== outer) throw unprocessable(`id: ${own} is not ${outer}`);
   const id = outer ?? own;

@@ -54,9 +54,11 @@ export interface ExtraFacts {
 }
 
 export function readFacts(extra: Record<string, unknown>): ExtraFacts {
-  const given = extra["metadata"];
+  const sentMetadata = extra["metadata"];
   const metadata =
-    given !== null && typeof given === "object" && !Array.isArray(given) ? (given as Record<string, unknown>) : {};
+    sentMetadata !== null && typeof sentMetadata === "object" && !Array.isArray(sentMetadata)
+      ? (sentMetadata as Record<string, unknown>)
+      : {};
   return { metadata, thread_id: readThreadId(metadata), model: readModel(metadata) };
 }
 

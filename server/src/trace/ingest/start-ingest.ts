@@ -6,20 +6,20 @@ import { ModelPrices } from "../prices/model-prices.ts";
 import { IngestGate } from "./ingest-gate.ts";
 import { RunWriter } from "./run-writer.ts";
 
-type Given = Pick<TraceDeps, "sql" | "clickhouse" | "log" | "projects" | "settings"> & {
+type IngestDeps = Pick<TraceDeps, "sql" | "clickhouse" | "log" | "projects" | "settings"> & {
   registry: Registry;
 };
 export type IngestParts = Pick<TraceDeps, "prices" | "writer" | "gate" | "links">;
 
 /** Starts the components between trace requests and the stores. Stop the writer before the stores close. */
-export async function startIngest({ settings, ...given }: Given): Promise<IngestParts> {
-  const prices = new ModelPrices(given.sql, given.clickhouse);
-  const writer = new RunWriter({ ...given, prices });
+export async function startIngest({ settings, ...deps }: IngestDeps): Promise<IngestParts> {
+  const prices = new ModelPrices(deps.sql, deps.clickhouse);
+  const writer = new RunWriter({ ...deps, prices });
   writer.start();
   return {
     prices,
     writer,
-    gate: new IngestGate(settings.ingestMemoryMb * 1024 * 1024, given.registry, given.clickhouse.share),
-    links: await LinkSigner.load(given.sql),
+    gate: new IngestGate(settings.ingestMemoryMb * 1024 * 1024, deps.registry, deps.clickhouse.share),
+    links: await LinkSigner.load(deps.sql),
   };
 }

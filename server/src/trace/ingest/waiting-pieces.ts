@@ -5,7 +5,7 @@ import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { DEFAULT_PROJECT } from "../project-records/project-directory.ts";
 import { findRunKeys } from "../run-rows/clickhouse.ts";
-import { findPlaces } from "./place-children.ts";
+import { findPositions } from "./place-children.ts";
 import { dottedSegment } from "./dotted-order.ts";
 import type { RunPiece } from "./run-piece.ts";
 import {
@@ -101,10 +101,10 @@ export class WaitingPieces {
     this.#enqueue(async () => {
       for (;;) {
         const rows = await readWaitingFor(this.#sql, tenantId, awaited, PAGE);
-        const taken = await this.#writeReady(rows);
+        const written = await this.#writeReady(rows);
         // a parent that is waiting for its own place is still awaited
         for (const row of rows) if (row.kind === "place") place.delete(tenantId + row.needs);
-        if (rows.length < PAGE || taken === 0) break;
+        if (rows.length < PAGE || written === 0) break;
       }
       for (const id of awaited) update.delete(tenantId + id);
     });
@@ -156,7 +156,7 @@ export class WaitingPieces {
       const ready = own.filter((row) => known.has(row.needs));
       if (ready.length === 0) continue;
       const places = ready.filter((row) => row.kind === "place");
-      const parents = places.length > 0 ? await findPlaces(this.#clickhouse, tenantId, unique(places)) : new Map();
+      const parents = places.length > 0 ? await findPositions(this.#clickhouse, tenantId, unique(places)) : new Map();
       const pieces = ready.map((row) => {
         const piece = JSON.parse(row.piece) as RunPiece;
         const parent = parents.get(row.needs) as { trace_id: string; dotted_order: string } | undefined;

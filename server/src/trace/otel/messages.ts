@@ -10,21 +10,21 @@ export interface InputsOutputs {
 
 /** Reads GenAI events, one per message (contract §2.3, rule 2). */
 export function fromEvents({ events }: OtelSpan): InputsOutputs {
-  const asked: Json[] = [];
-  const answered: Json[] = [];
+  const inputMessages: Json[] = [];
+  const outputMessages: Json[] = [];
   const choices: Json[] = [];
   const result: InputsOutputs = {};
   for (const { name, attributes } of events) {
     if (name === "gen_ai.content.prompt") result.inputs = toObject(attributes["gen_ai.prompt"], "input");
     else if (name === "gen_ai.content.completion") result.outputs = toObject(attributes["gen_ai.completion"], "output");
     else if (name === "gen_ai.system.message" || name === "gen_ai.user.message")
-      asked.push(eventMessage(name, attributes));
+      inputMessages.push(eventMessage(name, attributes));
     else if (name === "gen_ai.assistant.message" || name === "gen_ai.tool.message") {
-      answered.push(eventMessage(name, attributes));
+      outputMessages.push(eventMessage(name, attributes));
     } else if (name === "gen_ai.choice") choices.push(eventChoice(attributes));
   }
-  if (asked.length > 0) result.inputs = { ...result.inputs, messages: asked };
-  if (answered.length > 0) result.outputs = { ...result.outputs, messages: answered };
+  if (inputMessages.length > 0) result.inputs = { ...result.inputs, messages: inputMessages };
+  if (outputMessages.length > 0) result.outputs = { ...result.outputs, messages: outputMessages };
   if (choices.length > 0) result.outputs = { ...result.outputs, choices };
   return result;
 }

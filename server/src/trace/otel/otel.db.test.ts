@@ -25,12 +25,12 @@ async function stored(spanId: string): Promise<Json | undefined> {
   return row;
 }
 
-const value = (given: unknown): Json => {
-  if (typeof given === "string") return { stringValue: given };
-  if (typeof given === "boolean") return { boolValue: given };
-  if (typeof given === "number") return Number.isInteger(given) ? { intValue: String(given) } : { doubleValue: given };
-  if (Array.isArray(given)) return { arrayValue: { values: given.map(value) } };
-  return { kvlistValue: { values: pairs(given as Json) } };
+const value = (plain: unknown): Json => {
+  if (typeof plain === "string") return { stringValue: plain };
+  if (typeof plain === "boolean") return { boolValue: plain };
+  if (typeof plain === "number") return Number.isInteger(plain) ? { intValue: String(plain) } : { doubleValue: plain };
+  if (Array.isArray(plain)) return { arrayValue: { values: plain.map(value) } };
+  return { kvlistValue: { values: pairs(plain as Json) } };
 };
 const pairs = (attributes: Json) => Object.entries(attributes).map(([key, entry]) => ({ key, value: value(entry) }));
 

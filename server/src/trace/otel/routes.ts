@@ -37,8 +37,8 @@ export function otelRoutes(deps: TraceDeps): Route[] {
         const compressed = c.req.header("content-encoding") !== undefined;
         await gate.admit(
           { length: length === undefined ? undefined : Number(length), compressed },
-          async (held) => {
-            const body = await readBuffer(c.req.raw, settings.maxBodyBytes, held);
+          async (reservation) => {
+            const body = await readBuffer(c.req.raw, settings.maxBodyBytes, reservation);
             const spans = isJson ? decodeJson(body.toString("utf8")) : decodeProtobuf(body);
             const runs = spans.map((span) => spanToRun(span, c.req.header("langsmith-project")));
             await ingestRuns(deps, principal, {

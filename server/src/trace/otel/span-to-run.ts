@@ -168,8 +168,8 @@ function spanExtra({ attributes, resource, traceId, spanId }: OtelSpan): Json {
     const key = name.split(".").at(-1)!;
     if (attributes[name] !== undefined) params[key === "stop_sequences" ? "stop" : key] ??= attributes[name];
   }
-  const given = parsed(attributes["llm.invocation_parameters"]);
-  if (isObject(given)) Object.assign(params, given);
+  const invocation = parsed(attributes["llm.invocation_parameters"]);
+  if (isObject(invocation)) Object.assign(params, invocation);
   const tools = attributes["tools"] ?? attributes["gen_ai.tool.definitions"] ?? spanTools(attributes);
   if (tools !== undefined) params["tools"] = parsed(tools);
   if (attributes["gen_ai.tool.name"] !== undefined) params["tool_name"] = attributes["gen_ai.tool.name"];
@@ -217,9 +217,9 @@ function spanUsage(attributes: Attributes): Json | undefined {
   const output = number("gen_ai.usage.completion_tokens", "gen_ai.usage.output_tokens", "llm.token_count.completion");
   const total = number("gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total");
   const details = (name: string, ...counts: [string, string[]][]) => {
-    const given = parsed(attributes[`gen_ai.usage.${name}`]);
+    const details = parsed(attributes[`gen_ai.usage.${name}`]);
     const found = counts.flatMap(([key, names]) => (number(...names) === undefined ? [] : [[key, number(...names)]]));
-    const merged = { ...(Object.fromEntries(found) as Json), ...(isObject(given) && given) };
+    const merged = { ...(Object.fromEntries(found) as Json), ...(isObject(details) && details) };
     return Object.keys(merged).length > 0 ? { [name]: merged } : {};
   };
   const usage: Json = {

@@ -31,12 +31,12 @@ export async function ensureProject(sql: Sql, tenantId: string, name: string): P
     const [known] = await sql<{ id: string }[]>`
       select project_id as id from projects where tenant_id = ${tenantId} and name = ${name}`;
     if (known) return known.id;
-    const [made] = await sql<{ id: string }[]>`
+    const [created] = await sql<{ id: string }[]>`
       insert into projects (project_id, tenant_id, name) values (${uuid7()}, ${tenantId}, ${name})
       on conflict (tenant_id, name) do nothing
       returning project_id as id`;
     // no row: another transaction created it, and the next select finds it unless it was deleted in between
-    if (made) return made.id;
+    if (created) return created.id;
   }
 }
 
@@ -68,15 +68,15 @@ export async function hasDataset(sql: Sql, tenantId: string, id: string): Promis
 }
 
 /** @returns the new row; undefined when the workspace already uses the name or the id */
-export async function insertProject(sql: Sql, tenantId: string, given: NewProject): Promise<Project | undefined> {
-  const dataset = given.reference_dataset_id ?? null;
+export async function insertProject(sql: Sql, tenantId: string, project: NewProject): Promise<Project | undefined> {
+  const dataset = project.reference_dataset_id ?? null;
   const [row] = await sql<Project[]>`
     insert into projects as p (tenant_id, project_id, name, description, extra, start_time, end_time,
       default_dataset_id, reference_dataset_id, trace_tier, retention_days, experiment, test_run_number)
-    values (${tenantId}, ${given.id}, ${given.name}, ${given.description ?? null}, ${json(given.extra)}::text::jsonb,
-      coalesce(${given.start_time ?? null}::timestamptz, now()), ${given.end_time ?? null}::timestamptz,
-      ${given.default_dataset_id ?? null}, ${dataset}::uuid, ${given.trace_tier ?? null},
-      ${given.retention_days ?? null}, ${json(given.experiment)}::text::jsonb,
+    values (${tenantId}, ${project.id}, ${project.name}, ${project.description ?? null}, ${json(project.extra)}::text::jsonb,
+      coalesce(${project.start_time ?? null}::timestamptz, now()), ${project.end_time ?? null}::timestamptz,
+      ${project.default_dataset_id ?? null}, ${dataset}::uuid, ${project.trace_tier ?? null},
+      ${project.retention_days ?? null}, ${json(project.experiment)}::text::jsonb,
       case when ${dataset}::uuid is not null then (
         select coalesce(max(test_run_number), 0) + 1 from projects
         where tenant_id = ${tenantId} and reference_dataset_id = ${dataset}::uuid) end)

@@ -17,16 +17,16 @@ export async function createProject(
   const dataset = body.reference_dataset_id;
   if (dataset != null && !(await rows.hasDataset(sql, tenantId, dataset))) throw notFound("Dataset not found");
   const id = body.id ?? uuid7();
-  const given = { ...body, id, name: body.name ?? id, experiment: experimentFields(body) };
-  const created = await rows.insertProject(sql, tenantId, given);
+  const project = { ...body, id, name: body.name ?? id, experiment: experimentFields(body) };
+  const created = await rows.insertProject(sql, tenantId, project);
   if (created) return created;
-  const known = await rows.findProjectByName(sql, tenantId, given.name);
+  const known = await rows.findProjectByName(sql, tenantId, project.name);
   if (upsert && known) {
     // the client always sends an object, empty by default
-    const extra = Object.keys(given.extra ?? {}).length > 0 ? given.extra : null;
-    return (await rows.updateProject(sql, tenantId, known.id, { ...given, extra })) ?? known;
+    const extra = Object.keys(project.extra ?? {}).length > 0 ? project.extra : null;
+    return (await rows.updateProject(sql, tenantId, known.id, { ...project, extra })) ?? known;
   }
-  throw conflict(known ? `Session with name "${given.name}" already exists` : `Session with ID ${id} already exists`);
+  throw conflict(known ? `Session with name "${project.name}" already exists` : `Session with ID ${id} already exists`);
 }
 
 /** @returns undefined when there is no such project. Throws 409 when another project has the name */
@@ -49,6 +49,8 @@ function experimentFields({
   num_repetitions,
   evaluator_keys,
 }: CreateBody): Record<string, unknown> | null {
-  const given = Object.entries({ num_examples, num_repetitions, evaluator_keys }).filter(([, value]) => value != null);
-  return given.length > 0 ? Object.fromEntries(given) : null;
+  const entries = Object.entries({ num_examples, num_repetitions, evaluator_keys }).filter(
+    ([, value]) => value != null,
+  );
+  return entries.length > 0 ? Object.fromEntries(entries) : null;
 }

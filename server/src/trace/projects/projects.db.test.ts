@@ -191,15 +191,15 @@ test("returns the most frequent metadata of a project's runs", async () => {
 });
 
 test("a deleted project's runs and their data are deleted and stay deleted", async () => {
-  const [doomed, kept] = [sampleRun("doomed", {}, { seconds: null }), sampleRun("kept")];
-  await sendRuns(call, [doomed, kept]);
+  const [doomed, remaining] = [sampleRun("doomed", {}, { seconds: null }), sampleRun("kept")];
+  await sendRuns(call, [doomed, remaining]);
   await call("POST", "/feedback", { run_id: doomed.id, key: "k", score: 1 });
   await call("POST", "/feedback/tokens", { run_id: doomed.id, feedback_key: "k" });
   const [{ id }] = (await list("name=doomed")).json;
   expect((await call("DELETE", `/sessions?session_ids=${id}`)).json).toEqual({ deleted: [id] });
 
   expect((await call("GET", `/runs/${doomed.id}`)).status).toBe(404);
-  expect((await call("GET", `/runs/${kept.id}`)).status).toBe(200);
+  expect((await call("GET", `/runs/${remaining.id}`)).status).toBe(200);
   const count = {
     name: "test",
     query: "select count() as n from runs where id = {id:UUID}",

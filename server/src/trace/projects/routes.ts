@@ -135,8 +135,8 @@ export function projectRoutes(deps: TraceDeps): Route[] {
           since: query.start_time === undefined ? undefined : parseTime(query.start_time),
           is_root: query.root_runs_only ? true : undefined,
         };
-        const wanted = { keys: query.metadata_keys, perKey: query.k };
-        return c.json(await metadataValues(deps.clickhouse, scope, selection, wanted));
+        const metadata = { keys: query.metadata_keys, perKey: query.k };
+        return c.json(await metadataValues(deps.clickhouse, scope, selection, metadata));
       },
     }),
   ];

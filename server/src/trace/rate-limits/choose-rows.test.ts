@@ -9,11 +9,11 @@ const table = activeTable((row) => row.us);
 const UUID = "0190aaaa-bbbb-7ccc-8ddd-eeeeffff0000";
 
 /** Returns the rows that count a request. */
-function chosenRows(request: string, bears: Partial<RequestIdentities> = {}, active = table): string[] {
+function chosenRows(request: string, identities: Partial<RequestIdentities> = {}, active = table): string[] {
   const [method, path] = request.split(" ") as [string, string];
   const matching = rulesFor(active, method, canonicalPath(path));
   const address = findAddressRow(matching);
-  const rows = address ? [address] : chooseRows(active, matching, { key: false, user: false, ...bears });
+  const rows = address ? [address] : chooseRows(active, matching, { key: false, user: false, ...identities });
   return rows.map(({ name }) => name);
 }
 const KEY = { key: true };
@@ -21,7 +21,7 @@ const USER = { user: true };
 const BOTH = { key: true, user: true };
 
 /** Table of the service interface (§8), row by row in its order, each with matching requests. */
-const TABLE: [row: string, us: string, eu: string, bears: Partial<RequestIdentities>, requests: string[]][] = [
+const TABLE: [row: string, us: string, eu: string, identities: Partial<RequestIdentities>, requests: string[]][] = [
   [
     "options",
     "2000/10",
@@ -123,10 +123,10 @@ const TABLE: [row: string, us: string, eu: string, bears: Partial<RequestIdentit
   ["public", "100/60", "100/60", {}, ["GET /", "POST /runs", "GET /repos", "GET /auth/public", `GET /runs/${UUID}`]],
 ];
 
-test.each(TABLE)("%s: %s (US) and %s (EU)", (row, us, eu, bears, requests) => {
+test.each(TABLE)("%s: %s (US) and %s (EU)", (row, us, eu, identities, requests) => {
   const found = ALL_ROWS.find(({ id }) => id === row)!;
   expect([found.us.join("/"), found.eu.join("/")]).toEqual([us, eu]);
-  for (const request of requests) expect([request, chosenRows(request, bears)]).toEqual([request, [row]]);
+  for (const request of requests) expect([request, chosenRows(request, identities)]).toEqual([request, [row]]);
 });
 
 test("the table has the rows of the service interface, plus health", () => {
@@ -196,12 +196,12 @@ test.each<[string, Partial<RequestIdentities>, string[]]>([
   ["POST /runs/batch", BOTH, ["runs-batch.key"]],
   ["POST /runs/stats", USER, ["default.user"]],
   ["POST /runs/stats", {}, ["public"]],
-])("%s with %o counts in %j", (request, bears, rows) => {
-  expect(chosenRows(request, bears)).toEqual(rows);
+])("%s with %o counts in %j", (request, identities, rows) => {
+  expect(chosenRows(request, identities)).toEqual(rows);
 });
 
 test("every alias and spelling of a path counts in the same row", () => {
-  for (const [, , , bears, requests] of TABLE) {
+  for (const [, , , identities, requests] of TABLE) {
     for (const request of requests) {
       const [method, path] = request.split(" ") as [string, string];
       const { bare } = canonicalPath(path);
@@ -214,9 +214,9 @@ test("every alias and spelling of a path counts in the same row", () => {
           `/${prefix}${bare}`,
           `${prefix}${bare}`.toUpperCase(),
         ]) {
-          expect([spelling, chosenRows(`${method} ${spelling}`, bears)]).toEqual([
+          expect([spelling, chosenRows(`${method} ${spelling}`, identities)]).toEqual([
             spelling,
-            chosenRows(request, bears),
+            chosenRows(request, identities),
           ]);
         }
       }

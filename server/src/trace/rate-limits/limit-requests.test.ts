@@ -73,12 +73,12 @@ async function limited(env: Record<string, string> = {}, isOpen = false) {
   };
   /** Sends `count` requests sequentially and returns the number of responses by status. */
   const flood = async (count: number, request: string, headers: (n: number) => Record<string, string> = () => ({})) => {
-    const seen: Record<number, number> = {};
+    const counts: Record<number, number> = {};
     for (let n = 0; n < count; n++) {
       const { status } = await send(request, headers(n));
-      seen[status] = (seen[status] ?? 0) + 1;
+      counts[status] = (counts[status] ?? 0) + 1;
     }
-    return seen;
+    return counts;
   };
   return { limits, clock, door, send, flood };
 }

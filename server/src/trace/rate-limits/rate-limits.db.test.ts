@@ -15,9 +15,9 @@ afterAll(async () => {
   for (const stop of started) await stop();
 });
 const platformWith = async (env: Record<string, string>) => {
-  const made = await testTracePlatform(env, { db, guard });
-  started.push(made.stop);
-  return made;
+  const platform = await testTracePlatform(env, { db, guard });
+  started.push(platform.stop);
+  return platform;
 };
 const limited = (env: Record<string, string> = {}) => platformWith({ HEDDLE_RATE_LIMITS: "on", ...env });
 const key = (text: string) => ({ "x-api-key": text });

@@ -45,11 +45,11 @@ const routes = traceRoutes(platform.deps, noAudit);
 const table = activeTable((row) => row.us);
 
 /** Returns the rows that count a request to a declared path. */
-function chosenRows(method: string, declared: string, bears: RequestIdentities): string {
+function chosenRows(method: string, declared: string, identities: RequestIdentities): string {
   const path = canonicalPath(declared.replaceAll(/:\w+(\{[^}]*\})?/g, UUID));
   const matching = rulesFor(table, method, path);
   const address = findAddressRow(matching);
-  const rows = address ? [address] : chooseRows(table, matching, bears);
+  const rows = address ? [address] : chooseRows(table, matching, identities);
   return rows.map(({ name }) => name).join(" ");
 }
 
@@ -66,12 +66,12 @@ test("every route counts in the rows of its class, and no other route does", () 
 });
 
 test("the aliases of a route count in the rows of its path", () => {
-  const bearers = [true, false].flatMap((key) => [true, false].map((user) => ({ key, user })));
+  const combinations = [true, false].flatMap((key) => [true, false].map((user) => ({ key, user })));
   for (const { method, path, aliases = [] } of routes) {
     // the row of feedback names POST /feedback alone
     for (const alias of aliases.filter((name) => !name.endsWith("/feedback/eager"))) {
-      for (const bears of bearers) {
-        expect([alias, chosenRows(method, alias, bears)]).toEqual([alias, chosenRows(method, path, bears)]);
+      for (const identities of combinations) {
+        expect([alias, chosenRows(method, alias, identities)]).toEqual([alias, chosenRows(method, path, identities)]);
       }
     }
   }

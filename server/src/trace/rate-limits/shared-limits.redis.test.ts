@@ -21,7 +21,7 @@ test("two servers share limits of keys and addresses, and without Redis count se
       (n % 2 ? first : other).call("GET", "/repos", undefined, headers),
     );
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
-    return [404, 429].map((status) => statuses.filter((seen) => seen === status).length);
+    return [404, 429].map((status) => statuses.filter((other) => other === status).length);
   };
   expect(await flood(300, { "x-api-key": a.admin })).toEqual([100, 200]);
   expect(await flood(300)).toEqual([100, 200]);

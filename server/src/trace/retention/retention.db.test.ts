@@ -90,11 +90,11 @@ test("a trace is deleted completely when its first run expires", async () => {
 
 test("a project's own retention days override its tier", async () => {
   await call("POST", "/sessions", { name: "own", retention_days: 5 });
-  const [gone, kept] = [sampleRun("own", daysAgo(6)), sampleRun("own", daysAgo(4))];
-  await sendRuns(call, [gone, kept]);
-  expect((await call("GET", `/runs/${kept.id}`)).json.ttl_seconds).toBe(5 * 86_400);
+  const [expired, fresh] = [sampleRun("own", daysAgo(6)), sampleRun("own", daysAgo(4))];
+  await sendRuns(call, [expired, fresh]);
+  expect((await call("GET", `/runs/${fresh.id}`)).json.ttl_seconds).toBe(5 * 86_400);
   expect(await sweepWith({}).sweep(now)).toBe(1);
-  expect([await status(gone.id), await status(kept.id)]).toEqual([404, 200]);
+  expect([await status(expired.id), await status(fresh.id)]).toEqual([404, 200]);
 });
 
 test("runs stored during their project's deletion are deleted too", async () => {

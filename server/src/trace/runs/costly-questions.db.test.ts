@@ -75,7 +75,7 @@ test("a query that exceeds the time limit is stopped in the engine and rejected"
 
 test("accepts traces while forty slow queries wait", async () => {
   let over = 0;
-  const asked = Array.from({ length: 40 }, async (_, n) => {
+  const requests = Array.from({ length: 40 }, async (_, n) => {
     const { status } = await hurried("POST", "/runs/stats", { session, filter: searches(100, `words ${n}`) });
     over++;
     return status;
@@ -88,7 +88,7 @@ test("accepts traces while forty slow queries wait", async () => {
   expect(patched.status).toBe(202);
   // the queries take about twenty seconds, and fewer than half have finished
   expect(over).toBeLessThan(20);
-  const statuses = new Set(await Promise.all(asked));
+  const statuses = new Set(await Promise.all(requests));
   // queries that wait too long are rejected
   expect([...statuses].filter((status) => ![200, 422, 503].includes(status))).toEqual([]);
 });
@@ -100,12 +100,12 @@ test("serves another workspace's search while one workspace has ten slow queries
   const search = () => hurried("POST", "/runs/query", { session: small, filter: 'eq(name, "x")' }, headers);
   await search();
   let over = 0;
-  const asked = Array.from({ length: 10 }, async (_, n) => {
+  const requests = Array.from({ length: 10 }, async (_, n) => {
     await hurried("POST", "/runs/stats", { session, filter: searches(100, `terms ${n}`) });
     over++;
   });
   for (let n = 0; n < 3; n++) expect((await search()).status).toBe(200);
   // it did not wait behind any of them
   expect(over).toBeLessThan(5);
-  await Promise.all(asked);
+  await Promise.all(requests);
 });

@@ -30,8 +30,8 @@ test("deleted traces lose their runs, files, feedback and shares, and others are
   const root = sampleRun("deletion");
   await sendWithFile(root);
   const child = sampleRun("deletion", {}, { parent: root });
-  const kept = sampleRun("deletion");
-  await sendRuns(call, [child, kept]);
+  const other = sampleRun("deletion");
+  await sendRuns(call, [child, other]);
   await call("POST", "/feedback", { run_id: child.id, trace_id: root.id, key: "k", score: 1 });
   const { share_token } = (await call("PUT", `/runs/${root.id}/share`, {})).json;
   const { s3_urls } = (await call("GET", `/runs/${root.id}`)).json;
@@ -45,7 +45,7 @@ test("deleted traces lose their runs, files, feedback and shares, and others are
   const trace_ids = [root.id, ...Array.from({ length: 9999 }, () => uuid7())];
   const response = await call("POST", "/runs/delete/traces", { session_id, trace_ids });
   expect(response).toMatchObject({ status: 200, json: { deleted_traces: 1 } });
-  expect([await status(root.id), await status(child.id), await status(kept.id)]).toEqual([404, 404, 200]);
+  expect([await status(root.id), await status(child.id), await status(other.id)]).toEqual([404, 404, 200]);
   expect((await call("GET", path)).status).toBe(404);
   expect((await call("GET", `/public/${share_token}/run`)).status).toBe(404);
   expect(await sql`select 1 from feedback where trace_id = ${root.id}`).toHaveLength(0);

@@ -44,8 +44,8 @@ export function messageRole(message: Message): string {
   const kwargs = message["kwargs"] as Message | undefined;
   const id = message["id"];
   const className = Array.isArray(id) ? String(id.at(-1)) : "";
-  const given = message["role"] ?? kwargs?.["type"] ?? message["type"];
-  const role = typeof given === "string" ? given : "";
+  const sentRole = message["role"] ?? kwargs?.["type"] ?? message["type"];
+  const role = typeof sentRole === "string" ? sentRole : "";
   const name = (role === "constructor" || role === "" ? className : role).toLowerCase().replace(/message(chunk)?$/, "");
   return { user: "human", assistant: "ai" }[name] ?? name;
 }

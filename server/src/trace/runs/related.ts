@@ -51,7 +51,7 @@ export async function lookUp(
   { sql, clickhouse, links }: Pick<TraceDeps, "sql" | "clickhouse" | "links">,
   scope: RunScope,
   rows: readonly Row[],
-  wanted: ReadonlySet<Lookup>,
+  selected: ReadonlySet<Lookup>,
 ): Promise<Partial<Related>> {
   if (rows.length === 0) return {};
   const { tenantId } = scope;
@@ -76,7 +76,7 @@ export async function lookUp(
     attachments: async () => signLinks(links, await findAttachments(clickhouse, tenantId, distinctIds(rows, "id"))),
   };
   const related: Partial<Related> = {};
-  await Promise.all([...wanted].map(async (lookup) => Object.assign(related, { [lookup]: await lookups[lookup]() })));
+  await Promise.all([...selected].map(async (lookup) => Object.assign(related, { [lookup]: await lookups[lookup]() })));
   return related;
 }
 

@@ -51,8 +51,8 @@ export async function selectPage(
     const missing = page.limit - found.length;
     // one extra row shows whether there are more
     const rows = await selectRuns(clickhouse, scope, window, { ...page, columns, limit: missing + 1 });
-    const taken = rows.slice(0, missing);
-    found.push(...(columns === KEY ? await readRuns(clickhouse, scope, taken, page.columns) : taken));
+    const batch = rows.slice(0, missing);
+    found.push(...(columns === KEY ? await readRuns(clickhouse, scope, batch, page.columns) : batch));
     const isFull = found.length === page.limit;
     if (rows.length > missing || (isFull && !last)) return { rows: found, next: found.at(-1) };
   }
@@ -102,9 +102,9 @@ async function byKeys(
   clickhouse: ClickHouse,
   scope: RunScope,
   selection: RunSelection,
-  wanted: readonly string[],
+  ids: readonly string[],
 ): Promise<RunSelection | undefined> {
-  const keys = (await findRunKeys(clickhouse, scope.tenantId, wanted)).filter(
+  const keys = (await findRunKeys(clickhouse, scope.tenantId, ids)).filter(
     (key) => !key.deleted && (selection.projects?.includes(key.project_id) ?? true),
   );
   if (keys.length === 0) return undefined;

@@ -173,8 +173,8 @@ export function planV1(
   selected: readonly string[] | undefined,
   { more = [], required = REQUIRED }: { more?: readonly string[]; required?: readonly FieldV1[] } = {},
 ): SerializationPlan {
-  const wanted = [...(selected ?? DEFAULT), ...more].flatMap((name) => SYNONYMS[name] ?? [name as FieldV1]);
-  const names = [...new Set([...required, ...wanted])];
+  const selectedFields = [...(selected ?? DEFAULT), ...more].flatMap((name) => SYNONYMS[name] ?? [name as FieldV1]);
+  const names = [...new Set([...required, ...selectedFields])];
   const fields = names.map((name): [string, RunField] => [`${JSON.stringify(name)}:`, FIELDS[name]]);
   return {
     columns: [...new Set([...ALWAYS, ...fields.flatMap(([, field]) => field.columns)])],

@@ -25,12 +25,12 @@ export async function findShare(sql: Sql, token: string): Promise<Share | undefi
 
 /** Inserts a share. A trace already shared keeps its token. @returns undefined when another trace has the token */
 export async function insertShare(sql: Sql, share: Share): Promise<string | undefined> {
-  const [made] = await sql<{ share_token: string }[]>`
+  const [created] = await sql<{ share_token: string }[]>`
     insert into trace_shares (share_token, tenant_id, project_id, trace_id)
     values (${share.share_token}, ${share.tenant_id}, ${share.project_id}, ${share.trace_id})
     on conflict do nothing
     returning share_token`;
-  if (made) return made.share_token;
+  if (created) return created.share_token;
   return (await findShares(sql, share.tenant_id, [share.trace_id])).get(share.trace_id);
 }
 

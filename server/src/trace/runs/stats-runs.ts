@@ -18,12 +18,12 @@ export async function statsOfRuns(
   selection: RunSelection,
   body: Pick<StatsBody, "select" | "group_by" | "groups"> = {},
 ): Promise<Stats | Record<string, Stats>> {
-  const wanted = body.select ?? [...METRIC_NAMES, "feedback_stats" as const];
+  const selectedMetrics = body.select ?? [...METRIC_NAMES, "feedback_stats" as const];
   const metrics = METRIC_NAMES.filter(
     (name) =>
-      wanted.includes(name) ||
-      wanted.includes("all_run_stats") ||
-      (wanted.includes("all_token_stats") && TOKENS.includes(name)),
+      selectedMetrics.includes(name) ||
+      selectedMetrics.includes("all_run_stats") ||
+      (selectedMetrics.includes("all_token_stats") && TOKENS.includes(name)),
   );
   const request = {
     selection,
@@ -32,9 +32,9 @@ export async function statsOfRuns(
     maxGroups: body.group_by?.max_groups ?? 1,
     groups: body.group_by ? body.groups?.flatMap((name) => name ?? []) : undefined,
   };
-  const wantsFeedback = wanted.includes("feedback_stats") || wanted.includes("all_run_stats");
+  const wantsFeedback = selectedMetrics.includes("feedback_stats") || selectedMetrics.includes("all_run_stats");
   // no facets by group
-  const wantsFacets = wanted.includes("run_facets") && !body.group_by;
+  const wantsFacets = selectedMetrics.includes("run_facets") && !body.group_by;
   const [figures, feedback, facets] = await Promise.all([
     computeStats(clickhouse, scope, request),
     wantsFeedback ? computeFeedbackStats(clickhouse, scope, request) : undefined,

@@ -98,15 +98,15 @@ async function readFigures(
   const columns = metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`));
   const statement = ch`
     select * from (
-      select *, dense_rank() over (order by group_size desc, group_name) as place from (
+      select *, dense_rank() over (order by group_size desc, group_name) as group_rank from (
         select *, sum(size) over (partition by group_name) as group_size from (
           select u.grp as group_name, ${timeBucket("u.started", seconds)} as bucket, count() as size,
             ${join([raw("0 as nothing"), ...columns], ", ")}
           from (${selectUnits(scope, selection, grouping, needsTotals(metrics))}) as u
           group by group_name, bucket)))
-    where place <= ${bind("UInt32", maxGroups)}
-    order by place, bucket desc limit ${bind("UInt32", MAX_POINTS)}`;
-  const rows = await readRows<FigureRow & { place: number; size: number }>(
+    where group_rank <= ${bind("UInt32", maxGroups)}
+    order by group_rank, bucket desc limit ${bind("UInt32", MAX_POINTS)}`;
+  const rows = await readRows<FigureRow & { group_rank: number; size: number }>(
     clickhouse.forTenant(scope.tenantId),
     "runs.timeline",
     statement,
@@ -115,16 +115,16 @@ async function readFigures(
     },
   );
   return rows
-    .map(({ place: _place, size: _size, ...row }) => row)
+    .map(({ group_rank: _rank, size: _size, ...row }) => row)
     .reverse()
-    .toSorted(byPlace(rows));
+    .toSorted(byRank(rows));
 }
 
 /** Orders by the statement's order of groups, and within each by time. */
-function byPlace(rows: { group_name: string; place: number }[]) {
-  const places = new Map(rows.map(({ group_name, place }) => [group_name, place]));
+function byRank(rows: { group_name: string; group_rank: number }[]) {
+  const ranks = new Map(rows.map(({ group_name, group_rank }) => [group_name, group_rank]));
   return (a: FigureRow, b: FigureRow) =>
-    places.get(a.group_name)! - places.get(b.group_name)! || Number(a.bucket) - Number(b.bucket);
+    ranks.get(a.group_name)! - ranks.get(b.group_name)! || Number(a.bucket) - Number(b.bucket);
 }
 
 interface FeedbackRow {

@@ -16,9 +16,14 @@ export async function locateRun({ clickhouse }: Deps, scope: RunScope, runId: st
 }
 
 /** Shares the trace of a run. A trace already shared keeps its token. */
-export async function shareTrace(deps: Deps, scope: RunScope, key: RunKey, wanted?: string | null): Promise<string> {
+export async function shareTrace(
+  deps: Deps,
+  scope: RunScope,
+  key: RunKey,
+  requestedToken?: string | null,
+): Promise<string> {
   const { project_id, trace_id } = key;
-  const share_token = wanted ?? randomUUID();
+  const share_token = requestedToken ?? randomUUID();
   const token = await insertShare(deps.sql, { share_token, tenant_id: scope.tenantId, project_id, trace_id });
   if (token === undefined) throw conflict("This share token is already in use. Choose another one, or omit it");
   return token;

@@ -4,9 +4,9 @@ import { testTracePlatform } from "../../../test/trace-platform.ts";
 
 const { call } = await testTracePlatform();
 
-let made = 0;
+let createdCount = 0;
 async function dataset(more: Record<string, unknown> = {}) {
-  const { json, status } = await call("POST", "/datasets", { name: `shared ${++made}`, ...more });
+  const { json, status } = await call("POST", "/datasets", { name: `shared ${++createdCount}`, ...more });
   expect(status).toBe(200);
   return json as { id: string; name: string };
 }

@@ -17,36 +17,37 @@ await call("POST", "/feedback", { run_id: child.id, trace_id: root.id, key: "goo
 
 test("the share token grants read access to the trace and nothing else", async () => {
   expect((await call("GET", `/runs/${root.id}/share`)).json).toBeNull();
-  const wanted = randomUUID();
+  const token = randomUUID();
   // as the client sends it: JSON without its content type
-  const put = await call("PUT", `/runs/${root.id}/share`, JSON.stringify({ run_id: root.id, share_token: wanted }), {
+  const put = await call("PUT", `/runs/${root.id}/share`, JSON.stringify({ run_id: root.id, share_token: token }), {
     "Content-Type": "text/plain;charset=UTF-8",
   });
-  expect(put).toMatchObject({ status: 200, json: { run_id: root.id, share_token: wanted } });
+  expect(put).toMatchObject({ status: 200, json: { run_id: root.id, share_token: token } });
   // a child shares its root, and sharing again changes nothing
-  expect((await call("GET", `/runs/${child.id}/share`)).json).toEqual({ run_id: child.id, share_token: wanted });
-  expect((await call("PUT", `/runs/${child.id}/share`, { share_token: randomUUID() })).json.share_token).toBe(wanted);
+  expect((await call("GET", `/runs/${child.id}/share`)).json).toEqual({ run_id: child.id, share_token: token });
+  expect((await call("PUT", `/runs/${child.id}/share`, { share_token: randomUUID() })).json.share_token).toBe(token);
 
-  expect((await call("GET", `/public/${wanted}/run`)).json).toMatchObject({ id: root.id, inputs: root["inputs"] });
-  expect((await call("GET", `/public/${wanted}/run/${child.id}`)).json).toMatchObject({
+  expect((await call("GET", `/public/${token}/run`)).json).toMatchObject({ id: root.id, inputs: root["inputs"] });
+  expect((await call("GET", `/public/${token}/run/${child.id}`)).json).toMatchObject({
     id: child.id,
     run_type: "llm",
   });
   const ids = (runs: { id: string }[]) => runs.map((run) => run.id);
-  const query = await call("POST", `/api/v1/public/${wanted}/runs/query`, {});
+  const query = await call("POST", `/api/v1/public/${token}/runs/query`, {});
   expect(ids(query.json.runs)).toEqual([root.id, child.id]);
-  expect(ids((await call("POST", `/public/${wanted}/runs/query`, { id: [child.id, other.id] })).json.runs)).toEqual([
+  expect(ids((await call("POST", `/public/${token}/runs/query`, { id: [child.id, other.id] })).json.runs)).toEqual([
     child.id,
   ]);
   // the JavaScript client's URL, without a question mark
-  const listed = await call("GET", `/public/${wanted}/runsshare_token=${wanted}&id=${child.id}`);
+  const listed = await call("GET", `/public/${token}/runsshare_token=${token}&id=${child.id}`);
   expect(ids(listed.json)).toEqual([child.id]);
-  expect(ids((await call("GET", `/public/${wanted}/runs`)).json)).toEqual([root.id, child.id]);
-  expect((await call("GET", `/public/${wanted}/feedbacks`)).json).toMatchObject([
+  expect(ids((await call("GET", `/public/${token}/runs`)).json)).toEqual([root.id, child.id]);
+  expect((await call("GET", `/public/${token}/feedbacks`)).json).toMatchObject([
     { key: "good", score: 1, run_id: child.id },
   ]);
-  const given = async (search: string) => (await call("GET", `/public/${wanted}/feedbacks?${search}`)).json.length;
-  expect(await given(`run=${child.id}&key=good&has_score=true&level=run&limit=1`)).toBe(1);
+  const countFeedback = async (search: string) =>
+    (await call("GET", `/public/${token}/feedbacks?${search}`)).json.length;
+  expect(await countFeedback(`run=${child.id}&key=good&has_score=true&level=run&limit=1`)).toBe(1);
   for (const search of [
     `run=${root.id}`,
     "key=bad",
@@ -55,23 +56,23 @@ test("the share token grants read access to the trace and nothing else", async (
     "source=model",
     "offset=1",
   ]) {
-    expect([search, await given(search)]).toEqual([search, 0]);
+    expect([search, await countFeedback(search)]).toEqual([search, 0]);
   }
-  expect((await call("GET", `/public/${wanted}/feedbacks?user=${root.id}`)).status).toBe(422);
+  expect((await call("GET", `/public/${token}/feedbacks?user=${root.id}`)).status).toBe(422);
 
-  expect((await call("GET", `/public/${wanted}/run/${other.id}`)).status).toBe(404);
+  expect((await call("GET", `/public/${token}/run/${other.id}`)).status).toBe(404);
   // no response reveals the trace's location
   const project = await platform.deps.projects.ensureProject(TENANT, "shared");
   for (const path of ["run", `run/${child.id}`, "feedbacks"]) {
-    const { text } = await call("GET", `/public/${wanted}/${path}`);
+    const { text } = await call("GET", `/public/${token}/${path}`);
     expect(text).not.toContain(TENANT);
     expect(text).not.toContain(project);
   }
   expect(query.text).not.toContain(TENANT);
 
-  expect((await call("GET", `/runs/${child.id}`)).json.share_token).toBe(wanted);
+  expect((await call("GET", `/runs/${child.id}`)).json.share_token).toBe(token);
   expect((await call("DELETE", `/runs/${child.id}/share`)).status).toBe(200);
-  expect((await call("GET", `/public/${wanted}/run`)).status).toBe(404);
+  expect((await call("GET", `/public/${token}/run`)).status).toBe(404);
   expect((await call("GET", `/runs/${root.id}/share`)).json).toBeNull();
 });
 

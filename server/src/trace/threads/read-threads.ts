@@ -154,8 +154,8 @@ export async function statsOfThread(
     COMPLETION_COST_DETAILS: ["completion_cost_details", raw(totals?.completion_cost_details)],
     FEEDBACK_STATS: ["feedback_stats", JSON.parse(serializeFeedback(feedback))],
   };
-  const wanted = Object.entries(figures).filter(([name]) => selects?.includes(name) ?? false);
-  return present(Object.fromEntries(wanted.map(([, entry]) => entry)));
+  const selected = Object.entries(figures).filter(([name]) => selects?.includes(name) ?? false);
+  return present(Object.fromEntries(selected.map(([, entry]) => entry)));
 }
 
 const present = (values: Record<string, unknown>): object =>

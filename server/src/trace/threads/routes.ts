@@ -14,7 +14,7 @@ import { RunScope } from "../runs/run-scope.ts";
 import { stats } from "../runs/stats-schema.ts";
 import { statsOfRuns } from "../runs/stats-runs.ts";
 import { countThreads, readTurns, type ThreadSelection } from "./clickhouse.ts";
-import { planThreadTraces } from "./print-traces.ts";
+import { planThreadTraces } from "./plan-serialization.ts";
 import { previewThread } from "./preview-thread.ts";
 import { groupByThread, queryThreads, statsOfThread } from "./read-threads.ts";
 import * as schema from "./schema.ts";

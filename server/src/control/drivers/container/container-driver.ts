@@ -244,10 +244,10 @@ export class ContainerDriver implements Driver {
     }
     const runs = id !== undefined && this.#states.runs(id);
     if (!runs) await log.end(LAST_WORDS_MS);
-    const taken = log.take(offset);
+    const chunk = log.take(offset);
     // the engine closed the stream; the next read resumes at the offset
-    if (log.isOver && runs && taken.next === offset) this.#logs.delete(instanceId);
-    return taken;
+    if (log.isOver && runs && chunk.next === offset) this.#logs.delete(instanceId);
+    return chunk;
   }
 
   async discard(instanceId: string): Promise<void> {

@@ -70,8 +70,8 @@ export class ContainerLog {
     const part = all.subarray(0, CHUNK);
     const end = part.lastIndexOf(0x0a) + 1;
     const isLast = this.#isOver && all.length <= CHUNK;
-    const taken = isLast || (end === 0 && part.length === CHUNK) ? part.length : end;
-    return { text: part.subarray(0, taken).toString("utf8"), next: this.#position + taken };
+    const length = isLast || (end === 0 && part.length === CHUNK) ? part.length : end;
+    return { text: part.subarray(0, length).toString("utf8"), next: this.#position + length };
   }
 
   close(): void {

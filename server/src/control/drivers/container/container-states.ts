@@ -5,9 +5,9 @@ import { RepeatedFailure } from "../../../base/repeated-failure.ts";
 import { LABELS } from "./container-spec.ts";
 import { type Engine, EngineAwayError } from "./engine.ts";
 
-const LOOK_MS = 500;
+const POLL_MS = 500;
 /** Poll interval without containers of ours, to check that the engine answers. */
-const IDLE_LOOK_MS = 5000;
+const IDLE_POLL_MS = 5000;
 
 interface Listed {
   Id: string;
@@ -33,9 +33,9 @@ export class ContainerStates {
   readonly #failure: RepeatedFailure;
   readonly #known = new Map<string, Known>();
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> | undefined;
+  #polling: Promise<void> | undefined;
   #hasSeen = false;
-  #lookedAt = 0;
+  #polledAt = 0;
   #awaySince: number | undefined;
 
   constructor(engine: Engine, place: string, log: Log) {
@@ -47,14 +47,14 @@ export class ContainerStates {
   async start(): Promise<void> {
     await this.refresh();
     this.#timer = setInterval(() => {
-      const isDue = performance.now() - this.#lookedAt >= IDLE_LOOK_MS;
+      const isDue = performance.now() - this.#polledAt >= IDLE_POLL_MS;
       if (this.#known.size > 0 || !this.#hasSeen || isDue) void this.refresh();
-    }, LOOK_MS).unref();
+    }, POLL_MS).unref();
   }
 
   async close(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#looking;
+    await this.#polling;
   }
 
   /** Time since which the engine has not answered, in milliseconds of `performance.now()`; undefined while it does. */
@@ -64,12 +64,12 @@ export class ContainerStates {
 
   /** Updates the states. Never throws. */
   refresh(): Promise<void> {
-    return (this.#looking ??= this.#look().finally(() => (this.#looking = undefined)));
+    return (this.#polling ??= this.#poll().finally(() => (this.#polling = undefined)));
   }
 
-  async #look(): Promise<void> {
+  async #poll(): Promise<void> {
     const startedAt = performance.now();
-    this.#lookedAt = startedAt;
+    this.#polledAt = startedAt;
     try {
       const found = new Map((await this.list()).map((container) => [container.Id, container]));
       for (const [id, known] of this.#known) {

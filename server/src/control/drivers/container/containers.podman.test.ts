@@ -155,7 +155,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     (await podman.run("images", "--format", "{{.Repository}}:{{.Tag}}"))
       .split("\n")
       .filter((name) => /deployments/.test(name));
-  const gone = async (id: string) => {
+  const deleteAndWait = async (id: string) => {
     expect((await control.call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);
     await vi.waitUntil(async () => (await control.call("GET", `/v2/deployments/${id}`)).status === 404, {
       timeout: 60_000,
@@ -214,7 +214,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const logged = await logLines(call, id, first, "deploy");
     expect(logged.filter((line) => line === "step one of first")).toHaveLength(2);
 
-    await gone(id);
+    await deleteAndWait(id);
     expect(await containers()).toEqual([]);
     expect(await ourImages()).toEqual([]);
     expect(readdirSync(join(dataDir, "control", "images"))).toEqual([]);
@@ -231,7 +231,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     await untilStatus(call, id, bad, "BUILD_FAILED", 120_000);
     expect((await logLines(call, id, bad, "build")).join("\n")).toMatch(/Cannot find module '.*nowhere.mjs'/);
     expect(readdirSync(join(dataDir, "control", "image-builds"))).toEqual([]);
-    await gone(id);
+    await deleteAndWait(id);
     expect(await containers()).toEqual([]);
   });
 
@@ -256,8 +256,8 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     });
     expect(`${created.status} ${created.text}`).toMatch(/^201/);
     const id: string = created.json.id;
-    const { json: given } = await ask(`/v2/deployments/${id}/push-token`, {});
-    const { token, registry_url: registry } = given as { token: string; registry_url: string };
+    const { json: issued } = await ask(`/v2/deployments/${id}/push-token`, {});
+    const { token, registry_url: registry } = issued as { token: string; registry_url: string };
     expect(new URL(registry).host).toBe(host);
     const image = `${registry.replace(/^http:\/\//, "")}/agent`;
     await buildImage("localhost/pushed:1", "pushed");
@@ -332,8 +332,8 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const inspected = await podman.run("inspect", ...(await containers()));
     expect(inspected).not.toContain("REGISTRY_LOGIN");
 
-    await gone(id);
-    await gone(other);
+    await deleteAndWait(id);
+    await deleteAndWait(other);
     expect(await containers()).toEqual([]);
     expect((await podman.run("images", "--format", "{{.Repository}}")).split("\n")).not.toContain(image);
     expect(await ourImages()).toEqual([]);
@@ -362,12 +362,12 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await run("versioned")).toMatchObject({ word: "versioned" });
     const build = await logLines(call, created.json.id, created.json.latest_revision_id, "build");
     expect(build).toContain(`Fetched commit ${commit}.`);
-    await gone(created.json.id);
+    await deleteAndWait(created.json.id);
 
     const { path, token } = registry;
     const { id } = (await remote.call("POST", "/v2/deployments", { ...NOTHING_YET, name: "far" })).json;
-    const given = (await remote.call("POST", `/v2/deployments/${id}/push-token`)).json;
-    expect(given).toEqual({ token, registry_url: `https://${path}/${id}` });
+    const issued = (await remote.call("POST", `/v2/deployments/${id}/push-token`)).json;
+    expect(issued).toEqual({ token, registry_url: `https://${path}/${id}` });
     const image = `${path}/${id}/agent:1`;
     await buildImage("localhost/far:1", "far");
     await podman.run("push", "--quiet", "--creds", `oauth2accesstoken:${token}`, "localhost/far:1", image);
@@ -388,7 +388,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(await response.json()).toMatchObject({ word: "far" });
     expect((await logLines(remote.call, id, revision, "deploy"))[0]).toBe(`Pulling ${image}.`);
     await remote.stop();
-    await gone(registry.deployment);
+    await deleteAndWait(registry.deployment);
   });
 
   test("the official client builds an image, pushes it with its token, and deploys it, twice", async () => {
@@ -408,13 +408,13 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
       ];
       const env = { ...process.env, PATH: `${docker}:${process.env["PATH"]}`, LANGGRAPH_CLI_NO_ANALYTICS: "1" };
       const args = [fileURLToPath(CLIENT), "deploy", "--name", "docked", "--base-image", BASE, ...options];
-      const { stdout, said } = await new Promise<{ stdout: string; said: string }>((resolve) =>
+      const { stdout, output } = await new Promise<{ stdout: string; output: string }>((resolve) =>
         execFile(process.execPath, args, { cwd: home, env }, (error, out, err) =>
-          resolve({ stdout: out, said: `${error?.message ?? ""}${out}${err}` }),
+          resolve({ stdout: out, output: `${error?.message ?? ""}${out}${err}` }),
         ),
       );
       const line = stdout.trim().split("\n").at(-1) ?? "";
-      if (!line.includes('"succeeded"')) throw new Error(said);
+      if (!line.includes('"succeeded"')) throw new Error(output);
       return JSON.parse(line) as Record<string, string>;
     };
     try {
@@ -425,7 +425,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
       const second = await deploy("docked anew");
       expect(second["deployment_id"]).toBe(first["deployment_id"]);
       expect(await run("docked")).toMatchObject({ word: "docked anew" });
-      await gone(first["deployment_id"]!);
+      await deleteAndWait(first["deployment_id"]!);
     } finally {
       rmSync(home, { recursive: true, force: true });
     }
@@ -516,12 +516,12 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const { id, latest_revision_id: revision } = json;
     await untilStatus(call, id, revision, "DEPLOYED", 120_000);
     // a long wait begins with line feeds
-    const asked = async () => {
+    const runEcho = async () => {
       const { text } = await call("POST", "/d/adopted/runs/wait", { assistant_id: "echo", input: {} });
       return JSON.parse(text) as { word?: string };
     };
     // the route is known a moment after the state
-    await vi.waitUntil(async () => (await asked()).word === "adopted", { timeout: 30_000 });
+    await vi.waitUntil(async () => (await runEcho()).word === "adopted", { timeout: 30_000 });
     const lines = async () =>
       (await logLines(call, id, revision, "deploy")).filter((line) => line === "step one of adopted");
     await vi.waitUntil(async () => (await lines()).length === 1);
@@ -530,7 +530,7 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     await killed.end("SIGKILL");
     expect(await running()).toBe(before);
     await killed.start(killedEnvironment);
-    expect(await asked()).toMatchObject({ word: "adopted" });
+    expect(await runEcho()).toMatchObject({ word: "adopted" });
     await vi.waitUntil(async () => (await lines()).length === 2, { timeout: 30_000 });
     expect(await running()).toBe(before);
     expect((await call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);

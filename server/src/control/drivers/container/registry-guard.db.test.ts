@@ -63,10 +63,10 @@ test("accepts an image of a registry that the operator allows", async () => {
 });
 
 test("does not pull from a registry whose name resolves to a private address", async () => {
-  const asked: string[] = [];
+  const hosts: string[] = [];
   const outbound = createOutbound(readPolicy("inside.example:5000", false), {
     resolve: (host) => {
-      asked.push(host);
+      hosts.push(host);
       if (host === "unknown.example") return Promise.reject(new Error("ENOTFOUND"));
       return Promise.resolve([{ address: host === "public.example" ? "93.184.215.14" : "10.1.2.3", family: 4 }]);
     },
@@ -94,7 +94,7 @@ test("does not pull from a registry whose name resolves to a private address", a
   for (const uri of ["inside.example:5000/a:1", "public.example/a:1", "unknown.example/a:1", "team/a:1"])
     await prepare(uri);
   expect(pulls).toEqual(["inside.example:5000/a", "public.example/a", "unknown.example/a", "team/a"]);
-  expect(asked).not.toContain("docker.io");
+  expect(hosts).not.toContain("docker.io");
   engine.close();
   await outbound.close();
 });

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { homedir } from "node:os";
 
-import type { DeploymentPlace } from "./isolation/deployment-places.ts";
+import type { DeploymentAccount } from "./isolation/deployment-accounts.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 
 /** Variables that name files read by package managers. */
@@ -21,7 +21,7 @@ export interface BuildEnvironment {
  */
 export function buildEnvironment(
   passedOn: string,
-  place: DeploymentPlace,
+  account: DeploymentAccount,
   isolation: Isolation,
   temporary: string,
 ): BuildEnvironment {
@@ -35,7 +35,7 @@ export function buildEnvironment(
   const userSettings = own["npm_config_userconfig"] ?? own["NPM_CONFIG_USERCONFIG"] ?? join(homedir(), ".npmrc");
   const variables: Record<string, string> = {
     // the user's own file may hold credentials: isolated builds get it only when the operator names it
-    npm_config_userconfig: isolation.kind === "none" ? userSettings : join(place.directory, "npmrc"),
+    npm_config_userconfig: isolation.kind === "none" ? userSettings : join(account.directory, "npmrc"),
     ...named,
     // our own Node.js, and the npm beside it, before any other
     PATH: [dirname(process.execPath), own["PATH"] ?? "/usr/local/bin:/usr/bin:/bin"].join(":"),
@@ -43,10 +43,10 @@ export function buildEnvironment(
     TMPDIR: temporary,
     LANG: "C.UTF-8",
     CI: "1",
-    npm_config_cache: join(place.cache, "npm"),
+    npm_config_cache: join(account.cache, "npm"),
     npm_config_update_notifier: "false",
-    YARN_CACHE_FOLDER: join(place.cache, "yarn"),
-    PNPM_HOME: join(place.cache, "pnpm"),
+    YARN_CACHE_FOLDER: join(account.cache, "yarn"),
+    PNPM_HOME: join(account.cache, "pnpm"),
   };
   return { variables, readable: FILES.flatMap((name) => variables[name] ?? []) };
 }

@@ -5,7 +5,7 @@
  *     <directory>/builds/<revision>/src        the project, installed and built; owned by its deployment
  *     <directory>/builds/<revision>/complete   written last: the build is complete
  *     <directory>/instances/<id>               files of an agent server (spawn-instance.ts)
- *     <directory>/deployments/<id>             files of a deployment (isolation/deployment-places.ts)
+ *     <directory>/deployments/<id>             files of a deployment (isolation/deployment-accounts.ts)
  *
  * Agent servers survive a crash of the control plane, and the next control plane adopts them. Builds do not survive.
  */
@@ -22,7 +22,7 @@ import type { BuildLog } from "../../logs/log-writer.ts";
 import { BuildError } from "../../builds/build-error.ts";
 import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage } from "../driver.ts";
 import { buildEnvironment } from "./build-environment.ts";
-import type { DeploymentPlace, DeploymentPlaces } from "./isolation/deployment-places.ts";
+import type { DeploymentAccount, DeploymentAccounts } from "./isolation/deployment-accounts.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 import { endGroup, endProcessesOfUser, groupUsage, processLives } from "./process-group.ts";
 import { runProgram } from "./run-program.ts";
@@ -43,7 +43,7 @@ export interface ProcessDriverOptions {
     instanceLogMb: number;
   };
   isolation: Isolation;
-  places: DeploymentPlaces;
+  accounts: DeploymentAccounts;
   /** One sentence that states the isolation in use and the reason for it. */
   explanation: string;
 }
@@ -73,7 +73,7 @@ export class ProcessDriver implements Driver {
   }
 
   async build(params: BuildParams, log: BuildLog, signal: AbortSignal): Promise<void> {
-    const { settings, places } = this.#options;
+    const { settings, accounts } = this.#options;
     const home = this.#build(params.revisionId);
     const root = join(home, "src");
     const startedAt = performance.now();
@@ -89,10 +89,10 @@ export class ProcessDriver implements Driver {
       const { entries } = await unpack(archive.file, root, limits, signal);
       log.write(`Unpacked ${entries} files.`);
       await readProjectConfig(root, params.configPath);
-      const place = await places.prepare(params.deploymentId);
+      const account = await accounts.prepare(params.deploymentId);
       await mkdir(join(home, "tmp", "home"), { recursive: true, mode: 0o700 });
-      await this.#handOver(place, home, ["src", "tmp"]);
-      await this.#runCommands(params, place, home, log, signal);
+      await this.#handOver(account, home, ["src", "tmp"]);
+      await this.#runCommands(params, account, home, log, signal);
       await this.#remove(join(home, "tmp"));
       signal.throwIfAborted();
       await writeFile(join(home, "complete"), "");
@@ -105,22 +105,27 @@ export class ProcessDriver implements Driver {
 
   async #runCommands(
     params: BuildParams,
-    place: DeploymentPlace,
+    account: DeploymentAccount,
     home: string,
     log: BuildLog,
     signal: AbortSignal,
   ): Promise<void> {
     const { settings, directory, isolation } = this.#options;
     const [root, temporary] = [join(home, "src"), join(home, "tmp")];
-    const buildEnv = buildEnvironment(settings.buildEnvironment, place, isolation, isolation.temporaryPath(temporary));
+    const buildEnv = buildEnvironment(
+      settings.buildEnvironment,
+      account,
+      isolation,
+      isolation.temporaryPath(temporary),
+    );
     const { variables: environment, readable } = buildEnv;
     const budget = { bytes: settings.buildLogMb * 1024 * 1024 };
     const deadline = performance.now() + settings.buildSeconds * 1000;
     const common = { environment, log, signal, deadline, limitText: `${settings.buildSeconds} s`, budget };
     const confine = (more: string[]) => (command: string[]) => {
-      const writable = [root, place.cache];
+      const writable = [root, account.cache];
       return isolation.wrap({
-        place,
+        account,
         command,
         writable,
         readable: [...readable, ...more],
@@ -147,10 +152,11 @@ export class ProcessDriver implements Driver {
     const isPlain = !isChosen && !params.config.build_command;
     const key = install !== null && isPlain ? packagesKey(where, install, environment) : null;
     const note = key === null ? null : { deployment: params.deploymentId, key, where: relative(root, where) };
-    const taken =
+    const reusedFrom =
       note &&
       (await takePackages(join(directory, "builds"), home, note, isolation.kind === "none" ? linkPackages : copy));
-    if (taken !== null) log.write(`The lock file is unchanged since revision ${taken}: reusing its packages.`);
+    if (reusedFrom !== null)
+      log.write(`The lock file is unchanged since revision ${reusedFrom}: reusing its packages.`);
     else if (install !== null) await run(install, isChosen ? root : where);
     else log.write("No package.json: nothing to install.");
     if (note) await notePackages(home, note);
@@ -169,8 +175,8 @@ export class ProcessDriver implements Driver {
    * Transfers ownership of directories in `home`, a build's or an instance's, to the deployment's user. `home` itself
    * stays with the platform.
    */
-  async #handOver(place: DeploymentPlace, home: string, names: string[]): Promise<void> {
-    const { uid } = place;
+  async #handOver(account: DeploymentAccount, home: string, names: string[]): Promise<void> {
+    const { uid } = account;
     if (uid === null) return;
     const paths = names.map((name) => join(home, name)).filter((path) => lstatSync(path).uid !== uid);
     if (paths.length > 0) {
@@ -189,14 +195,14 @@ export class ProcessDriver implements Driver {
   }
 
   async forget(deploymentId: string): Promise<void> {
-    const { places } = this.#options;
-    const uid = await places.userId(deploymentId);
+    const { accounts } = this.#options;
+    const uid = await accounts.userId(deploymentId);
     if (uid !== null) await endProcessesOfUser(uid);
-    await places.remove(deploymentId);
+    await accounts.remove(deploymentId);
   }
 
-  listPlaces(): Promise<string[]> {
-    return this.#options.places.list();
+  listDeployments(): Promise<string[]> {
+    return this.#options.accounts.list();
   }
 
   async listBuilds(): Promise<string[]> {
@@ -204,15 +210,15 @@ export class ProcessDriver implements Driver {
   }
 
   async start(params: InstanceParams): Promise<InstanceProcess> {
-    const { launcher, isolation, places } = this.#options;
+    const { launcher, isolation, accounts } = this.#options;
     const directory = this.#instance(params.id);
     const home = this.#build(params.artifactId);
-    const place = await places.prepare(params.deploymentId);
+    const account = await accounts.prepare(params.deploymentId);
     for (const name of ["data", "tmp"]) await mkdir(join(directory, name), { recursive: true, mode: 0o700 });
-    await this.#handOver(place, directory, ["data", "tmp"]);
+    await this.#handOver(account, directory, ["data", "tmp"]);
     // for a build that predates the deployment's user
-    await this.#handOver(place, home, ["src"]);
-    return spawnInstance({ ...params, directory, root: join(home, "src"), launcher, isolation, place });
+    await this.#handOver(account, home, ["src"]);
+    return spawnInstance({ ...params, directory, root: join(home, "src"), launcher, isolation, account });
   }
 
   recover(instanceId: string): Promise<InstanceProcess | null> {
@@ -265,8 +271,8 @@ export class ProcessDriver implements Driver {
       const text = buffer.subarray(0, bytesRead);
       // complete lines only, unless one exceeds the chunk
       const end = text.lastIndexOf(0x0a) + 1;
-      const taken = end > 0 ? end : bytesRead === LOG_CHUNK ? bytesRead : 0;
-      return { text: text.subarray(0, taken).toString("utf8"), next: from + taken };
+      const length = end > 0 ? end : bytesRead === LOG_CHUNK ? bytesRead : 0;
+      return { text: text.subarray(0, length).toString("utf8"), next: from + length };
     } finally {
       await handle.close();
     }

@@ -17,7 +17,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { identifyProcess } from "../../../base/db/process-identity.ts";
 import type { InstanceParams, InstanceProcess } from "../driver.ts";
-import type { DeploymentPlace } from "./isolation/deployment-places.ts";
+import type { DeploymentAccount } from "./isolation/deployment-accounts.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 
 const BECOME = 'echo $$ > "$0/pid.part" && mv "$0/pid.part" "$0/pid" && exec "$@"';
@@ -37,11 +37,11 @@ interface SpawnParams extends InstanceParams {
   root: string;
   launcher: string;
   isolation: Isolation;
-  place: DeploymentPlace;
+  account: DeploymentAccount;
 }
 
 export async function spawnInstance(params: SpawnParams): Promise<InstanceProcess> {
-  const { directory, root, launcher, isolation, place } = params;
+  const { directory, root, launcher, isolation, account } = params;
   const passed = passedOn();
   const [data, temporary] = [join(directory, "data"), join(directory, "tmp")];
   const output = openSync(join(directory, "log"), "a", 0o600);
@@ -50,7 +50,7 @@ export async function spawnInstance(params: SpawnParams): Promise<InstanceProces
   const command = ["/bin/sh", "-c", ENTER, root, ...server, ...options];
   const readable = [passed["NODE_EXTRA_CA_CERTS"] ?? ""];
   const writable = [root, data];
-  const confined = isolation.wrap({ place, command, writable, readable, temporary, endsWithParent: false });
+  const confined = isolation.wrap({ account, command, writable, readable, temporary, endsWithParent: false });
   const home = isolation.temporaryPath(temporary);
   const own = isolation.kind === "none" ? passed : { ...passed, TMPDIR: home, HOME: home };
   const variables = { ...own, ...params.environment };

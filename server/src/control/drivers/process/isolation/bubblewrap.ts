@@ -33,7 +33,7 @@ export class Bubblewrap implements Isolation {
     return "/tmp";
   }
 
-  wrap({ place, command, writable, readable = [], temporary, endsWithParent }: ConfinedCommand): string[] {
+  wrap({ account, command, writable, readable = [], temporary, endsWithParent }: ConfinedCommand): string[] {
     const { dataDir, hasUsers } = this.#options;
     const visible = [...this.#options.readable, ...readable].filter((path) => existsSync(path));
     // root retains the capabilities to become the deployment's user, who then has none
@@ -51,15 +51,15 @@ export class Bubblewrap implements Isolation {
         ...this.#visible.paths.map((path) =>
           "from" in path ? readOnly(path.path, path.from) : link(path.path, path.linksTo),
         ),
-        readOnly("/etc/passwd", join(place.directory, "passwd")),
-        readOnly("/etc/group", join(place.directory, "group")),
+        readOnly("/etc/passwd", join(account.directory, "passwd")),
+        readOnly("/etc/group", join(account.directory, "group")),
         ...[...this.#visible.hidden, dataDir].map((path) => ({ path, args: ["--tmpfs", path] })),
         ...visible.map((path) => readOnly(path)),
         ...writable.map((path) => ({ path, args: ["--bind", path, path] })),
       ]),
       ...[...this.#visible.hidden, dataDir, "/"].flatMap((path) => ["--remount-ro", path]),
       ...["--cap-drop", "ALL", ...privileges, "--chdir", "/", "--"],
-      ...(place.uid === null ? command : asUser(place.uid, command)),
+      ...(account.uid === null ? command : asUser(account.uid, command)),
     ];
   }
 }

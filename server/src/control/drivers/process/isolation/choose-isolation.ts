@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join } from "node:path";
 
 import { ConfigError } from "../../../../base/config/options.ts";
 import { Bubblewrap } from "./bubblewrap.ts";
-import { DeploymentPlaces } from "./deployment-places.ts";
+import { DeploymentAccounts } from "./deployment-accounts.ts";
 import { type Isolation, type IsolationKind, noIsolation } from "./isolation.ts";
 import { openPassages, SystemUser } from "./system-user.ts";
 import { readIdRange } from "../../../../base/confined-users.ts";
@@ -19,7 +19,7 @@ export interface IsolationOptions {
 
 export interface ChosenIsolation {
   isolation: Isolation;
-  places: DeploymentPlaces;
+  accounts: DeploymentAccounts;
   /** Isolation of deployments and its reason, as one sentence. */
   explanation: string;
 }
@@ -29,19 +29,19 @@ export interface ChosenIsolation {
  * @throws ConfigError when the configured one does not work
  */
 export async function chooseIsolation(options: IsolationOptions): Promise<ChosenIsolation> {
-  const { processIsolation: wanted } = options.settings;
-  const none = { isolation: noIsolation, places: new DeploymentPlaces(options.directory, null) };
+  const { processIsolation: setting } = options.settings;
+  const none = { isolation: noIsolation, accounts: new DeploymentAccounts(options.directory, null) };
   const open = "Deployments run as this server's own user: they can read its files, environment and secrets";
-  if (wanted === "none") return { ...none, explanation: `${open} (HEDDLE_PROCESS_ISOLATION=none).` };
+  if (setting === "none") return { ...none, explanation: `${open} (HEDDLE_PROCESS_ISOLATION=none).` };
   const problems: string[] = [];
-  for (const kind of wanted === "auto" ? (["bubblewrap", "user"] as const) : [wanted]) {
+  for (const kind of setting === "auto" ? (["bubblewrap", "user"] as const) : [setting]) {
     const isolation = await tryIsolation(kind, options);
     if ("isolation" in isolation) return isolation;
     problems.push(`${kind}: ${isolation.problem}`);
   }
-  if (wanted === "auto") return { ...none, explanation: `${open}. Tried ${problems.join("; ")}.` };
+  if (setting === "auto") return { ...none, explanation: `${open}. Tried ${problems.join("; ")}.` };
   throw new ConfigError(
-    `HEDDLE_PROCESS_ISOLATION=${wanted} does not work here. ${problems.join("; ")}. Set another mode, or auto ` +
+    `HEDDLE_PROCESS_ISOLATION=${setting} does not work here. ${problems.join("; ")}. Set another mode, or auto ` +
       "for the safest one that works.",
   );
 }
@@ -51,7 +51,7 @@ const EXPLANATIONS = {
   user: "Deployments run as separate system users: they cannot access the files and processes of others",
 };
 
-/** The driver and places of an isolation, or the reason why it does not work on this machine. */
+/** The driver and accounts of an isolation, or the reason why it does not work on this machine. */
 export async function tryIsolation(
   kind: "bubblewrap" | "user",
   options: IsolationOptions,
@@ -72,11 +72,11 @@ export async function tryIsolation(
         ? new SystemUser()
         : new Bubblewrap({ launcher, dataDir: dirname(directory), readable, hasUsers: isRoot });
     if (kind === "user") openPassages(directory);
-    const places = new DeploymentPlaces(directory, ids);
-    const problem = await probe(isolation, places, options);
+    const accounts = new DeploymentAccounts(directory, ids);
+    const problem = await probe(isolation, accounts, options);
     if (problem !== null) return { problem };
     const explanation = `${EXPLANATIONS[kind]}${kind === "bubblewrap" && isRoot ? ", and runs as its own system user" : ""}.`;
-    return { isolation, places, explanation };
+    return { isolation, accounts, explanation };
   } catch (error) {
     return { problem: (error as Error).message };
   }
@@ -96,7 +96,7 @@ console.log(isOpen ? "open" : "closed");`;
 
 async function probe(
   isolation: Isolation,
-  places: DeploymentPlaces,
+  accounts: DeploymentAccounts,
   options: IsolationOptions,
 ): Promise<string | null> {
   const { directory, launcher } = options;
@@ -104,14 +104,14 @@ async function probe(
   const own = join(home, "data");
   const closed = join(directory, "probe.closed");
   try {
-    const place = await places.prepare(PROBE);
+    const account = await accounts.prepare(PROBE);
     await mkdir(own, { recursive: true, mode: 0o700 });
     if (isolation.kind === "user") await chmod(home, 0o711);
-    if (place.uid !== null) await chown(own, place.uid, place.uid);
+    if (account.uid !== null) await chown(own, account.uid, account.uid);
     await writeFile(closed, "closed", { mode: 0o600 });
     const command = [process.execPath, "-e", SCRIPT, own, await realpath(launcher), closed];
     const [program, ...args] = isolation.wrap({
-      place,
+      account,
       command,
       writable: [own],
       temporary: own,
@@ -120,7 +120,7 @@ async function probe(
     return await runProbe(program!, args);
   } finally {
     for (const path of [home, closed]) await rm(path, { recursive: true, force: true });
-    await places.remove(PROBE);
+    await accounts.remove(PROBE);
   }
 }
 

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
 
 import { chooseIsolation, tryIsolation } from "./choose-isolation.ts";
-import { DeploymentPlaces } from "./deployment-places.ts";
+import { DeploymentAccounts } from "./deployment-accounts.ts";
 import type { IsolationKind } from "./isolation.ts";
 import { readIdRange } from "../../../../base/confined-users.ts";
 
@@ -67,25 +67,25 @@ const worksHere = async (kind: "bubblewrap" | "user") => {
 for (const kind of ["bubblewrap", "user"] as const) {
   test.skipIf(!(await worksHere(kind)))(`${kind}: a command has its own files and no capabilities`, async () => {
     const directory = controlDirectory();
-    const { isolation, places } = await chooseIsolation(isolationOptions(directory, kind));
+    const { isolation, accounts } = await chooseIsolation(isolationOptions(directory, kind));
     expect(isolation.kind).toBe(kind);
-    const place = await places.prepare("d");
+    const account = await accounts.prepare("d");
     const own = join(directory, "builds", "b", "src");
     mkdirSync(own, { recursive: true });
     for (let path = own; path !== dirname(directory); path = dirname(path)) chmodSync(path, 0o711);
-    if (place.uid !== null) spawnSync("chown", [`${place.uid}`, own]);
+    if (account.uid !== null) spawnSync("chown", [`${account.uid}`, own]);
     const script = 'cd "$0" && echo text > written && id -u && grep CapEff /proc/self/status && cat "$1"';
     writeFileSync(join(directory, "secret"), "secret", { mode: 0o600 });
     const command = ["/bin/sh", "-c", script, own, join(directory, "secret")];
     const [program, ...args] = isolation.wrap({
-      place,
+      account,
       command,
       writable: [own],
       temporary: own,
       endsWithParent: true,
     });
     const { stdout, stderr } = spawnSync(program!, args, { encoding: "utf8" });
-    const uid = place.uid ?? process.getuid!();
+    const uid = account.uid ?? process.getuid!();
     expect(stdout).toBe(`${uid}\nCapEff:\t0000000000000000\n`);
     expect(stderr).toMatch(/secret: (No such file|Permission denied)/);
     expect(statSync(join(own, "written")).uid).toBe(uid);
@@ -102,11 +102,11 @@ test.skipIf(!isRoot)("the user isolation removes other users' access to files of
 
 test.skipIf(!isRoot)("a deployment keeps its system user, and no two share one", async () => {
   const directory = controlDirectory();
-  const places = new DeploymentPlaces(directory, [30_000, 30_002]);
-  const made = await Promise.all(["a", "b", "c", "a"].map((id) => places.prepare(id)));
-  expect(new Set(made.map(({ uid }) => uid)).size).toBe(3);
-  expect(made[3]).toEqual(made[0]);
-  expect((await new DeploymentPlaces(directory, [30_000, 30_002]).prepare("b")).uid).toBe(made[1]!.uid);
+  const accounts = new DeploymentAccounts(directory, [30_000, 30_002]);
+  const prepared = await Promise.all(["a", "b", "c", "a"].map((id) => accounts.prepare(id)));
+  expect(new Set(prepared.map(({ uid }) => uid)).size).toBe(3);
+  expect(prepared[3]).toEqual(prepared[0]);
+  expect((await new DeploymentAccounts(directory, [30_000, 30_002]).prepare("b")).uid).toBe(prepared[1]!.uid);
 });
 
 test("user ids are chosen from the range that the container maps", () => {
@@ -129,6 +129,6 @@ test("a deployment's npm settings contain no credentials of the operator's", asy
   const before = process.env["HOME"];
   process.env["HOME"] = home;
   onTestFinished(() => void (process.env["HOME"] = before));
-  const { directory } = await new DeploymentPlaces(controlDirectory(), null).prepare("a");
+  const { directory } = await new DeploymentAccounts(controlDirectory(), null).prepare("a");
   expect(readFileSync(join(directory, "npmrc"), "utf8")).toBe("registry=https://packages.example/\n");
 });

@@ -7,13 +7,13 @@
  *
  * Except under `none`, the code has no capabilities and cannot gain any. All of them use this machine's network.
  */
-import type { DeploymentPlace } from "./deployment-places.ts";
+import type { DeploymentAccount } from "./deployment-accounts.ts";
 
 export type IsolationKind = "bubblewrap" | "user" | "none";
 
 /** A command that runs a deployment's code, with the paths it may access. */
 export interface ConfinedCommand {
-  place: DeploymentPlace;
+  account: DeploymentAccount;
   command: readonly string[];
   /** Directories that it may write to. */
   writable: readonly string[];

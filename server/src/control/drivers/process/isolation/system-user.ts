@@ -14,8 +14,8 @@ export class SystemUser implements Isolation {
   readonly kind = "user";
   readonly hasUsers = true;
 
-  wrap({ place, command }: ConfinedCommand): string[] {
-    return asUser(place.uid!, command);
+  wrap({ account, command }: ConfinedCommand): string[] {
+    return asUser(account.uid!, command);
   }
 
   temporaryPath(temporary: string): string {

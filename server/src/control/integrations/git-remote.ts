@@ -2,7 +2,7 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import { BuildError } from "../builds/build-error.ts";
 import type { SourceConfig } from "../deployment-records/schema.ts";
-import type { GitPlace } from "../git/git-source.ts";
+import type { GitRemote } from "../git/git-source.ts";
 import { isOfHost } from "../git/repository.ts";
 import { findIntegration, type IntegrationRow, tokenSecretKey } from "./sql.ts";
 
@@ -10,11 +10,11 @@ import { findIntegration, type IntegrationRow, tokenSecretKey } from "./sql.ts";
  * Returns a deployment's repository with its integration's token. Throws BuildError when the integration no longer
  * exists.
  */
-export async function findGitPlace(
+export async function findGitRemote(
   { sql, secrets }: { sql: Sql | Transaction; secrets: Secrets },
   tenantId: string,
   config: SourceConfig,
-): Promise<GitPlace> {
+): Promise<GitRemote> {
   const repoUrl = config.repo_url;
   if (!repoUrl) throw new BuildError("The deployment has no repository.");
   if (config.integration_id == null) return { repoUrl, credentials: null };

@@ -5,7 +5,7 @@ import { UsageError, type FlagSpec } from "./flags.ts";
 import { SERVER_FLAGS } from "./server-flags.ts";
 
 /** Flags of commands that work on a platform's data. */
-export const PLACE_FLAGS = {
+export const DATA_FLAGS = {
   "data-dir": {
     type: "text",
     placeholder: "DIR",
@@ -17,13 +17,13 @@ export const PLACE_FLAGS = {
 } as const satisfies Record<string, FlagSpec>;
 
 /** Returns the location of the data. A directory without data is a mistake, not a location for a new platform. */
-export function readPlace(given: { "data-dir": string; "postgres-uri"?: string | undefined }): {
+export function readDataLocation(flags: { "data-dir": string; "postgres-uri"?: string | undefined }): {
   dataDir: string;
   databaseUri: string | undefined;
   env: Record<string, string | undefined>;
 } {
-  const dataDir = resolve(given["data-dir"]);
-  const databaseUri = given["postgres-uri"];
+  const dataDir = resolve(flags["data-dir"]);
+  const databaseUri = flags["postgres-uri"];
   if (databaseUri === undefined && !existsSync(join(dataDir, "postgres"))) {
     throw new UsageError(`${dataDir} contains no Heddle data. Name the data directory with --data-dir.`);
   }

@@ -1,6 +1,6 @@
 /**
  * The directory or bucket that holds the blobs of a database. The first process records it; a process configured with
- * another one is refused, because the files it stores would be missing for the others. A recorded place is replaced
+ * another one is refused, because the files it stores would be missing for the others. A recorded location is replaced
  * only while no file was ever stored in it and no process uses it. A data directory lost at each restart is therefore
  * no obstacle for an installation without attachments.
  */
@@ -10,7 +10,7 @@ import { join } from "node:path";
 
 import type { Sql, Transaction } from "../db/connect.ts";
 
-export interface BlobPlace {
+export interface BlobLocation {
   kind: "directory" | "bucket";
   id: string;
   /** Description for messages. */
@@ -19,13 +19,13 @@ export interface BlobPlace {
   in_use: boolean;
 }
 
-/** File that holds the place's id. The dot keeps it from being a blob's name. */
+/** File that holds the location's id. The dot keeps it from being a blob's name. */
 export const ID_FILE = "place.id";
 /** A process not seen for this long is considered dead. */
 export const USER_SECONDS = 20;
 
 /** Reads the id of a directory, which survives a move or a restore. Undefined when there is none. */
-export async function readPlaceId(directory: string): Promise<string | undefined> {
+export async function readLocationId(directory: string): Promise<string | undefined> {
   try {
     return (await readFile(join(directory, ID_FILE), "utf8")).trim() || undefined;
   } catch (error) {
@@ -35,9 +35,9 @@ export async function readPlaceId(directory: string): Promise<string | undefined
 }
 
 /** Describes a directory, and gives it an id when it has none. */
-export async function directoryPlace(directory: string, shown: string): Promise<BlobPlace> {
+export async function directoryLocation(directory: string, shown: string): Promise<BlobLocation> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  let id = await readPlaceId(directory);
+  let id = await readLocationId(directory);
   if (id === undefined) {
     id = randomUUID();
     const aside = join(directory, `${ID_FILE}.${randomUUID()}.tmp`);
@@ -53,7 +53,7 @@ export async function directoryPlace(directory: string, shown: string): Promise<
       if (error.code !== "EEXIST") throw error;
     });
     await rm(aside, { force: true });
-    id = (await readPlaceId(directory))!;
+    id = (await readLocationId(directory))!;
   }
   return { kind: "directory", id, shown, in_use: await holdsBlobs(directory) };
 }
@@ -67,8 +67,8 @@ export async function holdsBlobs(directory: string): Promise<boolean> {
   }
 }
 
-export async function selectPlace(sql: Sql | Transaction): Promise<BlobPlace | undefined> {
-  const [row] = await sql<BlobPlace[]>`select kind, id, shown, in_use from blob_place`;
+export async function selectLocation(sql: Sql | Transaction): Promise<BlobLocation | undefined> {
+  const [row] = await sql<BlobLocation[]>`select kind, id, shown, in_use from blob_place`;
   return row;
 }
 
@@ -82,41 +82,41 @@ export async function selectUser(sql: Sql | Transaction, but: string | null = nu
 }
 
 /**
- * Records the place, and this process as its user.
+ * Records the location, and this process as its user.
  *
- * @returns the place recorded instead, and whether a process uses it; null when the claim succeeded
+ * @returns the location recorded instead, and whether a process uses it; null when the claim succeeded
  */
-export function claimPlace(
+export function claimLocation(
   sql: Sql,
-  place: BlobPlace,
+  location: BlobLocation,
   processId: string,
-): Promise<{ place: BlobPlace; isAlive: boolean } | null> {
+): Promise<{ location: BlobLocation; isAlive: boolean } | null> {
   return sql.begin(async (tx) => {
     await tx`
       insert into blob_place (kind, id, shown, in_use)
-      values (${place.kind}, ${place.id}, ${place.shown}, ${place.in_use}) on conflict do nothing`;
-    const [known] = await tx<BlobPlace[]>`select kind, id, shown, in_use from blob_place for update`;
-    if (known!.kind !== place.kind || known!.id !== place.id) {
+      values (${location.kind}, ${location.id}, ${location.shown}, ${location.in_use}) on conflict do nothing`;
+    const [known] = await tx<BlobLocation[]>`select kind, id, shown, in_use from blob_place for update`;
+    if (known!.kind !== location.kind || known!.id !== location.id) {
       const isAlive = (await selectUser(tx, processId)) !== undefined;
-      if (isAlive || known!.in_use) return { place: known!, isAlive };
+      if (isAlive || known!.in_use) return { location: known!, isAlive };
     }
-    await updatePlace(tx, place);
-    await beat(tx, place, processId);
+    await updateLocation(tx, location);
+    await beat(tx, location, processId);
     return null;
   });
 }
 
-/** Records the place, replacing any other. */
-export const updatePlace = (tx: Transaction, { kind, id, shown, in_use }: BlobPlace) => tx`
+/** Records the location, replacing any other. */
+export const updateLocation = (tx: Transaction, { kind, id, shown, in_use }: BlobLocation) => tx`
   insert into blob_place (kind, id, shown, in_use) values (${kind}, ${id}, ${shown}, ${in_use})
   on conflict (only_row) do update set
-    -- also a place that was seen empty may have been used meanwhile by another process
+    -- also a location that was seen empty may have been used meanwhile by another process
     in_use = excluded.in_use or (blob_place.in_use and blob_place.kind = excluded.kind and blob_place.id = excluded.id),
     recorded_at = case when blob_place.id = excluded.id then blob_place.recorded_at else now() end,
     kind = excluded.kind, id = excluded.id, shown = excluded.shown`;
 
-/** Renews a process's use. @returns false when another place has been recorded */
-export async function beat(sql: Sql | Transaction, { kind, id }: BlobPlace, processId: string): Promise<boolean> {
+/** Renews a process's use. @returns false when another location has been recorded */
+export async function beat(sql: Sql | Transaction, { kind, id }: BlobLocation, processId: string): Promise<boolean> {
   const rows = await sql`
     with gone as (
       delete from blob_place_users where seen_at < now() - make_interval(secs => ${USER_SECONDS})
@@ -129,8 +129,8 @@ export async function beat(sql: Sql | Transaction, { kind, id }: BlobPlace, proc
   return rows.length > 0;
 }
 
-/** Records that blobs are stored there. @returns false when another place has been recorded */
-export async function noteUse(sql: Sql, { kind, id }: BlobPlace): Promise<boolean> {
+/** Records that blobs are stored there. @returns false when another location has been recorded */
+export async function noteUse(sql: Sql, { kind, id }: BlobLocation): Promise<boolean> {
   const { count } = await sql`update blob_place set in_use = true where kind = ${kind} and id = ${id}`;
   return count > 0;
 }

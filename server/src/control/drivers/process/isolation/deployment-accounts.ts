@@ -13,14 +13,14 @@ import { join } from "node:path";
 
 import { type IdRange, readAccountIds } from "../../../../base/confined-users.ts";
 
-export interface DeploymentPlace {
+export interface DeploymentAccount {
   directory: string;
   cache: string;
   /** Id of its system user and of that user's group; null when it runs as this process's user. */
   uid: number | null;
 }
 
-export class DeploymentPlaces {
+export class DeploymentAccounts {
   readonly #directory: string;
   readonly #ids: IdRange | null;
   /** Serializes preparations, so that no two draw the same id. */
@@ -33,13 +33,13 @@ export class DeploymentPlaces {
   }
 
   /** Creates a deployment's directory, or finds the existing one. */
-  prepare(deploymentId: string): Promise<DeploymentPlace> {
+  prepare(deploymentId: string): Promise<DeploymentAccount> {
     const preparing = this.#preparing.then(() => this.#prepare(deploymentId));
     this.#preparing = preparing.catch(() => {});
     return preparing;
   }
 
-  async #prepare(deploymentId: string): Promise<DeploymentPlace> {
+  async #prepare(deploymentId: string): Promise<DeploymentAccount> {
     const directory = join(this.#directory, deploymentId);
     const cache = join(directory, "cache");
     const isShared = this.#ids !== null;
