@@ -4,6 +4,8 @@
  *
  * - is destroyed when nothing comes back for `silenceMs` after a write: the other end is gone or frozen, and TCP may
  *   take a quarter of an hour to find that out,
+ * - is destroyed when its session is not established in time: at first within `startMs`, and twice as long after each
+ *   failure, so that one lost attempt delays no statement for long and a slow database is reached nevertheless,
  * - reports a loss by `close` alone once the session is established, so that all statements in flight fail,
  * - reports a loss during session start-up as an error, because postgres.js would otherwise retry at once, forever.
  */
@@ -12,12 +14,19 @@ import { Socket } from "node:net";
 const READY_FOR_QUERY = 0x5a;
 const READY_BYTES = 6;
 const GRACE_MS = 101;
+const MAX_START_MS = 10_000;
 
 interface SocketAddress {
   /** Path of a Unix socket; takes precedence over host and port. */
   path: string | undefined;
   host: string;
   port: number;
+}
+
+interface Starts {
+  firstMs: number;
+  /** Time in which the next session must be established, in milliseconds. */
+  limitMs: number;
 }
 
 class WatchedSocket extends Socket {
@@ -29,18 +38,31 @@ class WatchedSocket extends Socket {
   #timer: NodeJS.Timeout | undefined;
   #silentSince = 0;
 
-  /** @param silenceMs 0: silence is not limited */
-  constructor(silenceMs: number) {
+  /**
+   * @param silenceMs 0: silence is not limited
+   * @param starts settings of the pool, updated by each attempt
+   */
+  constructor(silenceMs: number, starts: Starts) {
     super();
     this.#silenceMs = silenceMs;
+    const startMs = starts.limitMs;
+    const start = setTimeout(() => {
+      starts.limitMs = Math.min(startMs * 2, MAX_START_MS);
+      this.destroy(lost("CONNECT_TIMEOUT", `The database did not start a session within ${startMs} ms`));
+    }, startMs).unref();
     // the first listener: a session is established before postgres.js sends its first statement
     const watchStart = (chunk: Buffer) => {
       if (chunk.at(-READY_BYTES) !== READY_FOR_QUERY) return;
       this.#established = true;
+      clearTimeout(start);
+      starts.limitMs = starts.firstMs;
       this.off("data", watchStart);
     };
     this.on("data", watchStart);
-    this.once("close", () => clearTimeout(this.#timer));
+    this.once("close", () => {
+      clearTimeout(this.#timer);
+      clearTimeout(start);
+    });
   }
 
   /** Replaces `connect`, which drops an overridden `write`. */
@@ -84,15 +106,19 @@ class WatchedSocket extends Socket {
   }
 }
 
-/** Creates the `socket` option of postgres.js, which its types omit. Several hosts are tried in turn. */
-export function watchedSocket(silenceMs: number) {
+/**
+ * Creates the `socket` option of postgres.js, which its types omit. Several hosts are tried in turn.
+ * @param startMs time for the first attempt to establish a session; shorter than 10 s only where all callers retry
+ */
+export function watchedSocket(silenceMs: number, startMs = MAX_START_MS) {
   let opened = 0;
+  const starts: Starts = { firstMs: startMs, limitMs: startMs };
   return {
     socket({ path, host, port }: { path?: string; host: string[]; port: number[] }): Socket {
       const at = opened++ % host.length;
       const address = { path, host: host[at]!, port: port[at]! };
       // postgres.js verifies the certificate for this name
-      return Object.assign(new WatchedSocket(silenceMs).open(address), { host: address.host });
+      return Object.assign(new WatchedSocket(silenceMs, starts).open(address), { host: address.host });
     },
   };
 }

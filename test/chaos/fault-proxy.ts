@@ -69,9 +69,13 @@ export class FaultProxy {
     return this.#arm({ matches, kind: "lose-answer", left: count, ms: 0 });
   }
 
-  /** Drops the next `count` requests; their connections are reset after `ms`. */
+  /** Drops the next `count` requests; their connections are reset after `ms`, or when the fault ends. */
   swallow(count: number, ms: number, matches: LinkFilter = ALL): () => void {
-    return this.#arm({ matches, kind: "swallow", left: count, ms });
+    const disarm = this.#arm({ matches, kind: "swallow", left: count, ms });
+    return () => {
+      disarm();
+      for (const link of this.#links) if (link.swallows) link.reset();
+    };
   }
 
   /** Drops the next `count` notifications of Postgres. */
@@ -176,7 +180,7 @@ class Link {
   clientName = "";
   isHeld = false;
   #losesAnswer = false;
-  #swallows = false;
+  swallows = false;
 
   constructor(near: Socket, far: Socket, speaksPostgres: boolean, rules: Rules) {
     this.#near = near;
@@ -212,10 +216,10 @@ class Link {
       if (this.#rules.isRefused(this.clientName)) return this.reset();
       if (this.#rules.isHalfOpen(this.clientName)) return this.hold();
     }
-    if (this.#swallows) return;
+    if (this.swallows) return;
     const fault = this.#rules.take(this.clientName);
     if (fault?.kind === "swallow") {
-      this.#swallows = true;
+      this.swallows = true;
       setTimeout(() => this.reset(), fault.ms).unref();
       return;
     }

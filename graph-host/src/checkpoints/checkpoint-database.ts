@@ -25,6 +25,9 @@ export interface CheckpointDatabaseOptions {
   onStatement?: (text: string) => void;
 }
 
+/** Time for the first attempt to establish a session, in milliseconds. */
+const START_MS = 2_000;
+
 /** Connections that all savers of a host process share: one for writes, a few for reads. */
 export class CheckpointDatabase {
   #writer: postgres.Sql;
@@ -38,7 +41,7 @@ export class CheckpointDatabase {
     this.#awayMs = options.awayMs ?? 60_000;
     const connect = (max: number, name: string): postgres.Sql =>
       postgres(url, {
-        ...watchedSocket(options.silenceMs ?? 10_000),
+        ...watchedSocket(options.silenceMs ?? 10_000, START_MS),
         ...(options.socket && { host: options.socket }),
         max,
         idle_timeout: name === "reader" ? 60 : undefined,

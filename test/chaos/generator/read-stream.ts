@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { Operation } from "../check/world.ts";
+import type { Frame, Operation } from "../check/world.ts";
 import { LONG_MS, type Reachable, type Session } from "./session.ts";
 
 interface Part {
@@ -16,16 +16,22 @@ export interface StreamedRun {
   resumable: boolean;
 }
 
-/** Collects a stream into its operation. A heartbeat after a frame makes the client emit an empty part. */
+/**
+ * Collects a stream into its operation. A heartbeat after a frame makes the client emit an empty part. For an event
+ * without an id, such as a local `incomplete`, the client reports the id of the frame before it.
+ */
 export async function collect(operation: Operation, parts: AsyncIterable<Part>, leaveAfter = Infinity): Promise<void> {
   operation.frames ??= [];
   let count = 0;
   for await (const { id, event, data } of parts) {
     if (event === "") continue;
-    operation.frames.push({ ...(id !== undefined && { id }), event, data: JSON.stringify(data) });
+    const isNumbered = id !== undefined && id !== lastId(operation.frames);
+    operation.frames.push({ ...(isNumbered && { id }), event, data: JSON.stringify(data) });
     if (++count >= leaveAfter) return;
   }
 }
+
+const lastId = (frames: Frame[]): string | undefined => frames.findLast(({ id }) => id !== undefined)?.id;
 
 /**
  * Reads a run's stream from its beginning on a server. Sometimes it disconnects in the middle and resumes by
@@ -46,7 +52,7 @@ export async function readStream(
     const leaveAfter = visits-- > 0 ? session.between(1, 6) : Number.POSITIVE_INFINITY;
     const before = frames.length;
     try {
-      const options = { lastEventId: frames.at(-1)?.id ?? "-1", signal: AbortSignal.timeout(LONG_MS) };
+      const options = { lastEventId: lastId(frames) ?? "-1", signal: AbortSignal.timeout(LONG_MS) };
       await collect(operation, session.client(at).runs.joinStream(thread, run, options), leaveAfter);
       closed = frames.length - before >= leaveAfter ? "left" : "whole";
       if (closed === "whole") break;

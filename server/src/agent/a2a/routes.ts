@@ -181,7 +181,7 @@ async function cancel(deps: AgentDeps, { id, generation, params, caller, c }: Ca
   const state = taskState(row);
   if (state === "input-required") await markCancelled(deps.sql, row.run_id);
   else if (state === "submitted" || state === "working") {
-    const ended = acceptedStream(deps, { runId: row.run_id, threadId: row.thread_id }).done.promise;
+    const ended = acceptedStream(deps, { runId: row.run_id }).done.promise;
     const outcome = await deps.queue.cancel(row.thread_id, row.run_id, "interrupt", "cancelled over A2A");
     if (outcome === "signalled") await ended;
   } else throw notCancelable(query.id, state);

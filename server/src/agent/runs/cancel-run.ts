@@ -31,7 +31,7 @@ export async function cancelOne(
   if (outcome === "not_found") throw notFound("Run not found");
   if (outcome === "finished") throw conflict("Run has finished already.");
   if (outcome === "signalled" && wait) {
-    const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId, threadId);
+    const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId, true);
     await stream.done.promise;
   }
 }

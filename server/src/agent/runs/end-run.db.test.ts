@@ -159,7 +159,7 @@ test("the result of a temporary run that another server executed comes from its 
   follower.follow(run.runId);
   await write(run, "success");
   // the announcement of a reader may arrive after the run has been deleted
-  await announceWant(sql, run.runId, run.threadId);
+  await announceWant(sql, run.runId);
   await sleep(1000);
   expect(streams.get(run.runId)?.outcome).toBeUndefined();
   const frames = sseFrame(0, "values", '{"n":1}').toString();

@@ -111,7 +111,8 @@ export class RunEndings {
     const error = end.error ?? timedOut;
     if (error && (timedOut || result === undefined)) {
       // the host has not sent the error
-      this.#o.streams.open(run.runId).append("error", JSON.stringify({ error: error.error, message: error.message }));
+      const data = JSON.stringify({ error: error.error, message: error.message });
+      this.#o.streams.open(run.runId).emit(run.attempt, "error", data);
     }
     const row = {
       runId: run.runId,
@@ -223,7 +224,7 @@ export class RunEndings {
     if (released.outcome === "pending") {
       this.#o.leave(run);
       // its stream stays open for the next attempt, here or on another server
-      this.#o.follower.follow(run.runId, run.threadId);
+      this.#o.follower.follow(run.runId, true);
       this.#o.wake();
     } else if (released.outcome === "lost") this.#o.lose(run);
     else {

@@ -19,10 +19,10 @@ const ARRIVAL_TIMEOUT_MS = 1500;
 const isFinal = (state: RunState): boolean => state.status !== "pending" && state.status !== "running";
 
 /** Returns the stream of a run that this server has just accepted. */
-export function acceptedStream(deps: AgentDeps, { runId, threadId }: { runId: string; threadId: string }): RunStream {
+export function acceptedStream(deps: AgentDeps, { runId }: { runId: string }): RunStream {
   if (deps.queue.has(runId)) return deps.streams.open(runId);
   // if the run has already ended, its stream is still in memory
-  return deps.streams.get(runId)?.outcome ? deps.streams.open(runId) : deps.follower.follow(runId, threadId);
+  return deps.streams.get(runId)?.outcome ? deps.streams.open(runId) : deps.follower.follow(runId, true);
 }
 
 /** Responds with the result of a run when it ends (contract §7.5). */
@@ -56,7 +56,7 @@ export async function joinRun(
     const answer = buildAnswer(state.status, error, undefined, `{"values":${state.values ?? "null"}}`);
     return rawJson(withLinks(answer, state.links ?? undefined));
   }
-  const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId, state.thread_id);
+  const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId, true);
   return waitResponse(stream, { onDisconnect });
 }
 
@@ -170,7 +170,7 @@ export async function joinStream(
   // a stateless run is deleted when it has ended
   if (!state && !(kept && threadId === null)) throw notFound("Run not found");
   if (state && isFinal(state) && !kept?.frames && deps.follower.alone) return endedResponse(state, options);
-  const stream = deps.follower.follow(runId, state?.thread_id);
+  const stream = deps.follower.follow(runId, state !== undefined);
   // the number of frames beyond the stored ones is known only when they arrive
   if (lastFrame !== undefined && lastFrame >= (kept?.frames ?? 0)) {
     await Promise.race([stream.log.waitFor(lastFrame), sleep(ARRIVAL_TIMEOUT_MS, undefined, { ref: false })]);

@@ -266,14 +266,15 @@ export class RunQueue {
     const run = this.#active.get(runId);
     if (!run) return;
     if (event.startsWith(PROTOCOL)) this.#o.protocol.append(run, event.slice(PROTOCOL.length), data);
-    else this.#o.streams.open(runId).append(event, data);
+    else this.#o.streams.open(runId).emit(run.attempt, event, data);
   }
 
   /** Handles an attempt that resumes from a checkpoint: the frames up to there belong to an earlier attempt. */
   onResumed(runId: string, checkpointId: string | null): void {
     const run = this.#active.get(runId);
     const stream = run && this.#o.streams.open(runId);
-    if (!stream || (checkpointId !== null && stream.marks.reaches(checkpointId))) return;
+    if (!run || stream?.execution?.attempt !== run.attempt) return;
+    if (checkpointId !== null && stream.marks.reaches(checkpointId)) return;
     const reason = "An earlier attempt was interrupted, and some of its frames may be missing.";
     stream.markIncomplete(reason, run.attempt);
     if (isProtocolRun(run)) this.#o.protocol.markIncomplete(run, reason);
@@ -508,7 +509,7 @@ export class RunQueue {
   #announce(run: ActiveRun): void {
     const discarded = parseQuestions(run.kwargs)?.discarded;
     const attempt = { run_id: run.runId, attempt: run.attempt, ...(discarded && { discarded_interrupts: discarded }) };
-    this.#o.streams.open(run.runId).append("metadata", JSON.stringify(attempt));
+    this.#o.streams.open(run.runId).emit(run.attempt, "metadata", JSON.stringify(attempt));
   }
 
   #dispatchWaiting(): void {

@@ -9,6 +9,8 @@ import type { AgentSettings } from "../settings.ts";
 const SILENCE_MS = 20_000;
 /** Limit for statements that hardly ever wait. */
 const HOT_SILENCE_MS = 10_000;
+/** Ends of all runs may wait for one connection, and a cancel takes effect within 2 s. */
+const HOT_START_MS = 2_000;
 
 export interface AgentStores {
   sql: Sql;
@@ -29,9 +31,10 @@ export async function openStores(
 ): Promise<AgentStores> {
   const { databasePool, leaseMs, redisUri } = settings;
   const sql = connect(database, { max: databasePool, name: "heddle server", silenceMs: SILENCE_MS });
-  const hotSql = connect(database, { max: 2, name: "heddle queue", pinned: true, silenceMs: HOT_SILENCE_MS });
+  const hot = { silenceMs: HOT_SILENCE_MS, startMs: HOT_START_MS };
+  const hotSql = connect(database, { ...hot, max: 2, name: "heddle queue", pinned: true });
   const leaseSql = connect(database, { max: 2, name: "heddle lease", silenceMs: leaseMs / 2 });
-  const framesSql = connect(database, { max: 1, name: "heddle frames", silenceMs: HOT_SILENCE_MS });
+  const framesSql = connect(database, { ...hot, max: 1, name: "heddle frames" });
   started.add(() => Promise.all([sql, hotSql, leaseSql, framesSql].map((pool) => pool.end({ timeout: 2 }))));
   const live = redisUri === undefined ? undefined : await connectLive(redisUri, log);
   started.add(async () => live?.close());

@@ -12,7 +12,7 @@ import { splitFrames } from "../../base/events/sse.ts";
 import { createLog } from "../../base/log.ts";
 import { deleteServer } from "../servers/sql.ts";
 import { joinStream } from "../runs/read-run.ts";
-import { type KeepOutcome, keepFrames, selectKeptStream } from "./sql.ts";
+import { announceWant, deleteThreadStreams, type KeepOutcome, keepFrames, selectKeptStream } from "./sql.ts";
 import { StreamSweeper } from "./stream-sweeper.ts";
 
 const servers = await streamServers();
@@ -94,8 +94,11 @@ test("a server wrongly taken for dead writes nothing between the frames of its s
   await expect.poll(() => stream.log.count).toBe(1);
   await db.sql`update runs set server_id = ${second.id}, attempt = 2 where run_id = ${run.runId}`;
   await second.execute(run.runId, run.threadId, 2);
-  stream.append("values", '"too late"');
+  stream.emit(1, "values", '"too late"');
   await expect.poll(() => stream.keeping).toBeUndefined();
+  // its graph host continues until the server learns that it lost the run
+  stream.emit(1, "values", '"too late as well"');
+  expect(stream.log.count).toBe(1);
   first.executes.clear();
   second.streams.get(run.runId)!.append("values", '"in time"');
   // its own readers continue with the frames of its successor
@@ -104,6 +107,22 @@ test("a server wrongly taken for dead writes nothing between the frames of its s
     select string_agg(frames, '' order by first) as text from run_stream_segments where run_id = ${run.runId}`;
   expect(row!.text).not.toContain("too late");
   expect(row!.text.match(/\nid: (\d+)/g)).toEqual(["\nid: 0", "\nid: 1", "\nid: 2"]);
+});
+
+test("a reader's request for the stream of a deleted run leaves no row", async () => {
+  const server = await servers.start();
+  const { runId, threadId } = await servers.newRun(server);
+  let requested: Promise<void> | undefined;
+  await db.sql.begin(async (deleting) => {
+    await deleting`delete from runs where run_id = ${runId}`;
+    requested = announceWant(server.sql, runId);
+    await expect
+      .poll(async () => await db.sql`select 1 from pg_locks where not granted and locktype = 'transactionid'`)
+      .toHaveLength(1);
+  });
+  await requested;
+  await deleteThreadStreams(db.sql, threadId);
+  expect(await selectKeptStream(db.sql, runId)).toBeUndefined();
 });
 
 test("stores a stream that a remote reader requests while its first frames are written", async () => {

@@ -81,10 +81,9 @@ export class RunFollower {
 
   /**
    * Returns the run's stream, which will end when the run does.
-   * @param pendingOn its thread, when the run may be pending: the server that executes it keeps its frames from the
-   * start
+   * @param mayBePending whether the server that will execute the run is asked to keep its frames from the start
    */
-  follow(runId: string, pendingOn?: string): RunStream {
+  follow(runId: string, mayBePending = false): RunStream {
     const stream = this.#o.streams.open(runId);
     if (stream.outcome || this.#followed.has(runId)) return stream;
     const { execution } = stream;
@@ -92,9 +91,9 @@ export class RunFollower {
     this.#followed.set(runId, { stream, askedAt: 0, finalAt: 0, neverResumes: false, ...progress });
     this.#o.live?.subscribe(runId);
     this.#timer ??= setInterval(() => void this.#poll(), POLL_MS);
-    if (pendingOn !== undefined && !this.#o.alone()) {
+    if (mayBePending && !this.#o.alone()) {
       // if this fails, the frames arrive as well, but later
-      announceWant(this.#o.sql, runId, pendingOn).catch(() => {});
+      announceWant(this.#o.sql, runId).catch(() => {});
     }
     this.#pollSoon();
     return stream;
@@ -226,7 +225,7 @@ export class RunFollower {
     const isGone = row.run_status === null;
     // a stream without frames is empty, unless it was announced to readers that waited for some
     if (!row.frames && !isGone && !(seenUnfinished && row.attempt)) return false;
-    if (row.frames === null) await announceWant(this.#o.sql, stream.runId, row.thread_id!);
+    if (row.frames === null) await announceWant(this.#o.sql, stream.runId);
     const [unended] = await selectUnendedStreams(this.#o.sql, stream.runId);
     if (!unended) return true;
     // the attempt that ended it may not have begun to keep its frames

@@ -109,6 +109,11 @@ export class RunStream {
     this.#append(event, this.log.appended, data);
   }
 
+  /** Appends an event of an attempt executed here. Ignored once another server writes the stream. */
+  emit(attempt: number, event: string, data: Buffer | string): void {
+    if (this.execution?.attempt === attempt) this.append(event, data);
+  }
+
   #append(event: string, id: number | undefined, data: Buffer | string): void {
     this.log.append(event, sseFrame(id, event, data));
     this.onChange?.();

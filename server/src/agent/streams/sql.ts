@@ -115,9 +115,15 @@ export async function wantStreams(sql: Sql, runIds: string[]): Promise<void> {
   }
 }
 
-/** The same for a run that has not started: the server that executes it finds the row. */
-export async function announceWant(sql: Sql, runId: string, threadId: string): Promise<void> {
-  await sql`insert into run_streams (run_id, thread_id) values (${runId}, ${threadId}) on conflict do nothing`;
+/**
+ * The same for a run that has not started: the server that executes it finds the row. A deleted run gets none: the lock
+ * makes a concurrent deletion, which deletes streams after runs, see the row.
+ */
+export async function announceWant(sql: Sql, runId: string): Promise<void> {
+  await sql`
+    insert into run_streams (run_id, thread_id)
+    select run_id, thread_id from runs where run_id = ${runId} for key share
+    on conflict do nothing`;
 }
 
 /** Up to 16 segments, from the one that begins with frame `from` on. */
@@ -149,7 +155,6 @@ export interface FollowedRun {
   server_id: string | null;
   /** Null when the run has been deleted. */
   attempt: number | null;
-  thread_id: string | null;
   /** Whether that server is alive. */
   server_lives: boolean;
   /** Whether it ended only a few minutes ago. */
@@ -166,7 +171,7 @@ export interface FollowedRun {
 
 export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<FollowedRun[]> {
   return sql<FollowedRun[]>`
-    select w.run_id, r.status as run_status, r.server_id, r.attempt, r.thread_id, r.error,
+    select w.run_id, r.status as run_status, r.server_id, r.attempt, r.error,
            exists (select 1 from servers v where v.server_id = r.server_id) as server_lives,
            r.ended_at > now() - interval '5 minutes' as is_recent,
            case when r.status not in ('pending', 'running') then t.values::text end as values,

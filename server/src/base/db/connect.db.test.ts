@@ -1,11 +1,13 @@
 /** Connections that are cut, become silent, or are lost within a transaction. */
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
 import { faultProxy } from "../../../test/fault-proxy.ts";
 import { connect } from "./connect.ts";
-import { isDatabaseAway } from "./retry.ts";
+import { isDatabaseAway, isUnsent } from "./retry.ts";
 
 const db = await testDatabase();
 const proxy = await faultProxy(db.uri);
@@ -24,6 +26,26 @@ test("a statement on a silent connection fails as lost, and the pool continues",
   expect(isDatabaseAway(error)).toBe(true);
   expect(await sql`select 3 as n`).toEqual([{ n: 3 }]);
   await sql.end({ timeout: 1 });
+});
+
+test("a session that is not established in time is tried again, with twice the time", async () => {
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const { port } = silent.address() as AddressInfo;
+  const uri = Object.assign(new URL(db.uri), { port: String(port) }).href;
+  const sql = connect({ uri, socket: null }, { max: 1, startMs: 150 });
+  const times: number[] = [];
+  for (let n = 0; n < 3; n++) {
+    const startedAt = performance.now();
+    const error: unknown = await sql`select 1`.catch((thrown: unknown) => thrown);
+    times.push(performance.now() - startedAt);
+    expect(error).toMatchObject({ code: "CONNECT_TIMEOUT" });
+    expect(isUnsent(error)).toBe(true);
+  }
+  expect(times[0]).toBeLessThan(5000);
+  expect(times[2]! - times[1]!).toBeGreaterThan(100);
+  await sql.end({ timeout: 0 });
+  silent.close();
 });
 
 test("a connection idle for longer than the limit stays open", async () => {

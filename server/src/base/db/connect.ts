@@ -21,6 +21,8 @@ export interface ConnectOptions {
   pinned?: boolean;
   /** Time without an answer after which a connection is closed and its statements fail as lost. 0: never. */
   silenceMs?: number;
+  /** Time for the first attempt to establish a session. Default 10 s; shorter only where all callers retry. */
+  startMs?: number;
   onNotify?: (channel: string, payload: string) => void;
   /** Called when a connection was lost. */
   onClose?: () => void;
@@ -42,10 +44,10 @@ const PINNED_PLANS = {
 
 /** Opens a pool on any Postgres 15 or newer. Sessions run in UTC, so that timestamps in Postgres' JSON are UTC. */
 export function connect(database: DatabaseAddress, options: ConnectOptions = {}): Sql {
-  const { silenceMs = SILENCE_MS, onNotify, onClose } = options;
+  const { silenceMs = SILENCE_MS, startMs, onNotify, onClose } = options;
   // options missing from the types of postgres.js
   const own = {
-    ...watchedSocket(silenceMs),
+    ...watchedSocket(silenceMs, startMs),
     ...(onNotify && { onnotify: onNotify }),
     ...(onClose && { onclose: onClose }),
   };
