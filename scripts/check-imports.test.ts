@@ -47,8 +47,8 @@ test("accepts a tree that follows the import rules", async () => {
     "server/src/main.ts": importing("./app.ts"),
     "server/test/db.ts": importing("../src/base/db/sql.ts"),
     "server/src/agent/runs/sql.db.test.ts": importing("../../../test/db.ts"),
-    "graph-host/src/protocol.ts": source,
-    "server/src/agent/runs/host.ts": importing("../../../../graph-host/src/protocol.ts"),
+    "graph-host/src/host-protocol.ts": source,
+    "server/src/agent/runs/host.ts": importing("../../../../graph-host/src/host-protocol.ts"),
     "cli/src/main.ts": 'export const start = () => import("../../server/src/main.ts");\n',
   });
   expect(found).toEqual([]);

@@ -14,7 +14,7 @@ import {
   type RunStart,
   type ServerFrame,
   type WireError,
-} from "./protocol.ts";
+} from "./host-protocol.ts";
 import { RemoteStore } from "./remote-store.ts";
 import { ActiveRun, currentWork } from "./runs/active-run.ts";
 import { executeRun, type RunDeps } from "./runs/execute-run.ts";

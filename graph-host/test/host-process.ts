@@ -15,7 +15,7 @@ import {
   type RunResult,
   type ServerFrame,
   type WireError,
-} from "../src/protocol.ts";
+} from "../src/host-protocol.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- JSON off the wire, which tests look into
 type Json = any;

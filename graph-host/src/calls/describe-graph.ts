@@ -1,5 +1,5 @@
 import type { Graph } from "../graphs/graph.ts";
-import type { HostCalls } from "../protocol.ts";
+import type { HostCalls } from "../host-protocol.ts";
 import { graphSchemas } from "./graph-schemas.ts";
 
 export async function readSchemas(graph: Graph, graphId: string): Promise<Record<string, unknown>> {

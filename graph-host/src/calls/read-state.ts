@@ -1,7 +1,7 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { Graph } from "../graphs/graph.ts";
-import type { CheckpointRef, HostCalls } from "../protocol.ts";
+import type { CheckpointRef, HostCalls } from "../host-protocol.ts";
 import { toThreadState, taskWrites, type ThreadState } from "./thread-state.ts";
 
 type GetParams = HostCalls["state.get"]["params"];

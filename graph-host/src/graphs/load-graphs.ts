@@ -1,7 +1,7 @@
 import { access } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { GraphStatus } from "../protocol.ts";
+import type { GraphStatus } from "../host-protocol.ts";
 import { toGraph, type Graph } from "./graph.ts";
 import { describeImportError } from "./import-error.ts";
 

@@ -1,6 +1,6 @@
 import { INTERRUPT } from "@langchain/langgraph";
 import type { Graph } from "../graphs/graph.ts";
-import type { RunKwargs } from "../protocol.ts";
+import type { RunKwargs } from "../host-protocol.ts";
 import { MessageEvents, type Emit } from "./message-events.ts";
 import { checkpointPayload, debugPayload } from "./debug-payloads.ts";
 

@@ -1,7 +1,7 @@
 import { consumeCallback } from "@langchain/core/callbacks/promises";
 
 import { complain } from "../complain.ts";
-import type { LostTrace, RunKwargs, RunStart, TraceDestination } from "../protocol.ts";
+import type { LostTrace, RunKwargs, RunStart, TraceDestination } from "../host-protocol.ts";
 import { Outbox } from "./outbox.ts";
 import { RunTracer } from "./run-tracer.ts";
 import { TracingClient } from "./tracing-client.ts";

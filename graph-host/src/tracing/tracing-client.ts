@@ -1,6 +1,6 @@
 import { Client, getDefaultProjectName } from "langsmith";
 
-import type { LostTrace } from "../protocol.ts";
+import type { LostTrace } from "../host-protocol.ts";
 import type { Outbox } from "./outbox.ts";
 
 /** Placeholder: the platform's address and key are held by the outbox, as user code could read them here. */

@@ -3,7 +3,7 @@
  *
  * database -> graph hosts -> lease -> queue -> (HTTP) -> ... -> queue drained -> hosts stopped -> lease released
  */
-import type { GraphStatus, TraceDestination } from "../../../graph-host/src/protocol.ts";
+import type { GraphStatus, TraceDestination } from "../../../graph-host/src/host-protocol.ts";
 import type { DatabaseAddress, Sql } from "../base/db/connect.ts";
 import { migrateDatabase, withoutLimit } from "../base/db/migrate.ts";
 import { uuid7 } from "../base/ids.ts";

@@ -8,7 +8,7 @@ import { cronRoutes } from "./crons/routes.ts";
 import type { AgentDeps } from "./deps.ts";
 import { mcpRoutes } from "./mcp/routes.ts";
 import { protocolRoutes } from "./protocol/routes.ts";
-import { queueRoutes } from "./queue/routes.ts";
+import { queueRoutes } from "./queue-status/routes.ts";
 import { runRoutes } from "./runs/routes.ts";
 import { storeRoutes } from "./store/routes.ts";
 import { systemRoutes } from "./system/routes.ts";

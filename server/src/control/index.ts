@@ -9,7 +9,7 @@ import { revisionRoutes } from "./revisions/routes.ts";
 import { instanceRoutes } from "./runtime/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { uploadRoutes } from "./uploads/routes.ts";
-import { webhookRoutes } from "./webhooks/routes.ts";
+import { webhookRoutes } from "./git-webhooks/routes.ts";
 
 /** All endpoints of the control plane. System routes come last, because their document describes the others. */
 export function controlRoutes(deps: ControlDeps): Route[] {

@@ -16,7 +16,7 @@ import {
   type ServerFrame,
   type StoreOperation,
   type TraceDestination,
-} from "../../../../graph-host/src/protocol.ts";
+} from "../../../../graph-host/src/host-protocol.ts";
 import type { DatabaseAddress } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";

@@ -15,7 +15,7 @@ import type {
   LostTrace,
   RunStart,
   TraceDestination,
-} from "../../../../graph-host/src/protocol.ts";
+} from "../../../../graph-host/src/host-protocol.ts";
 import { AppError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
 import { GraphHost, type HostEvents, type HostOptions } from "./graph-host.ts";
 

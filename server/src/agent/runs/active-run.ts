@@ -1,4 +1,4 @@
-import type { RunStart } from "../../../../graph-host/src/protocol.ts";
+import type { RunStart } from "../../../../graph-host/src/host-protocol.ts";
 import type { Suspicion } from "../hosts/host-pool.ts";
 
 /** A run that this server has claimed and not yet ended. */

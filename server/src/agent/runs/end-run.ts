@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
-import type { RunEnd } from "../../../../graph-host/src/protocol.ts";
+import type { RunEnd } from "../../../../graph-host/src/host-protocol.ts";
 import type { GroupCommit } from "../../base/db/group-commit.ts";
 import { isPassing, untilDone } from "../../base/db/retry.ts";
 import { coerceError } from "../../base/errors.ts";

@@ -1,4 +1,4 @@
-import type { HostCalls } from "../../../../graph-host/src/protocol.ts";
+import type { HostCalls } from "../../../../graph-host/src/host-protocol.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { HostPool } from "../hosts/host-pool.ts";

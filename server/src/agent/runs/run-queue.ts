@@ -11,7 +11,7 @@
  *        |                  +-- no host --> waiting-+  |
  *        +------------ release (host died, shutdown) --+
  */
-import type { RunEnd, RunKwargs } from "../../../../graph-host/src/protocol.ts";
+import type { RunEnd, RunKwargs } from "../../../../graph-host/src/host-protocol.ts";
 import type { GroupCommit } from "../../base/db/group-commit.ts";
 import { whileAway } from "../../base/db/retry.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";

@@ -1,4 +1,4 @@
-import type { GraphStatus } from "../../../../graph-host/src/protocol.ts";
+import type { GraphStatus } from "../../../../graph-host/src/host-protocol.ts";
 import type { DatabaseAddress } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";

@@ -1,4 +1,4 @@
-import type { HostCalls } from "../../../../graph-host/src/protocol.ts";
+import type { HostCalls } from "../../../../graph-host/src/host-protocol.ts";
 import type { AccessCondition } from "../../base/auth/principal.ts";
 import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { whileAway } from "../../base/db/retry.ts";

@@ -1,4 +1,4 @@
-import type { CheckpointRef } from "../../../../graph-host/src/protocol.ts";
+import type { CheckpointRef } from "../../../../graph-host/src/host-protocol.ts";
 import { notFound } from "../../base/errors.ts";
 import type { AgentDeps } from "../deps.ts";
 import { selectStateRow, type StateRow } from "./sql.ts";
