@@ -82,9 +82,12 @@ export function callFrom(plan: Plan, m: Model, names: Names): Call | undefined {
           `read the state of T${plan.thread} again: ${JSON.stringify(plan.state)}`,
           async (sql) => {
             const id = threadId(plan.thread);
-            const [newest] = await sql<{ id: string | null }[]>`
-              select max(checkpoint_id) as id from checkpoints where thread_id = ${id} and checkpoint_ns = ''`;
-            await queue.updateThreadHead(sql, id, newest!.id ?? "", stateText(plan.state));
+            // nothing is written when another call changed the newest checkpoint in between, as in refreshThreadHead
+            for (let isWritten = false; !isWritten;) {
+              const [newest] = await sql<{ id: string | null }[]>`
+                select max(checkpoint_id) as id from checkpoints where thread_id = ${id} and checkpoint_ns = ''`;
+              isWritten = await queue.updateThreadHead(sql, id, newest!.id ?? "", stateText(plan.state));
+            }
           },
           (now) => model.refresh(now, plan.thread, plan.state),
         ),
