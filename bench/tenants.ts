@@ -85,13 +85,16 @@ async function measure(
 /** Measures while the neighbour's process repeats its work on every connection. */
 async function beside(load: Load, measured: () => Promise<Samples>): Promise<Samples> {
   const neighbour = fork(script("neighbour.ts"), { execArgv: ["--import", "tsx"] });
+  const exited = new AbortController();
+  neighbour.once("exit", () => exited.abort(new Error("the neighbour's client exited")));
+  const message = () => once(neighbour, "message", { signal: exited.signal });
   neighbour.send(load);
-  await once(neighbour, "message");
+  await message();
   await sleep(2000);
   try {
     return await measured();
   } finally {
-    const ended = once(neighbour, "message");
+    const ended = message();
     neighbour.send("stop");
     const [refused] = (await ended) as [number];
     refusedNeighbour += refused;
