@@ -16,7 +16,9 @@ import { currentWork } from "./runs/active-run.ts";
 /** Source of checkpoint savers, one per host process; a saver is cheap and created for each use. */
 export interface Savers {
   forRun(run: SaverRun): Saver;
-  /** Saver for reads, and for the first states of a thread whose row is not committed yet. */
+  /** Saver for reads whose callers do not change what they get. */
+  reading(): Saver;
+  /** Saver for the first states of a thread whose row is not committed yet. */
   unfenced(): Saver;
   /** Saver for a manual state update: rejected once the thread has an active run or a newer checkpoint. */
   guarded(): Saver;
@@ -39,10 +41,12 @@ export interface SaverRun {
 /**
  * `flush` resolves when all puts are committed, and rejects if one failed; given a thread, it remembers that thread's
  * newest checkpoint. `unfinished` reads a checkpoint that nodes would have followed. `finish` also flushes and writes
- * the run's final status; a saver without it leaves that to the server.
+ * the run's final status; a saver without it leaves that to the server. `share` lets later reads return objects that
+ * the graph had: it has ended.
  */
 export type Saver = BaseCheckpointSaver & {
   flush(threadId?: string): Promise<void>;
+  share?(): void;
   finish?(threadId: string, state: string, notify: boolean): Promise<Finished>;
   unfinished?(threadId: string, id: string | undefined): Promise<CheckpointTuple | undefined>;
 };
@@ -63,6 +67,7 @@ function databaseSavers(database: CheckpointDatabase): Savers {
         clock: currentWork.getStore()?.clock,
         onCheckpoint,
       }),
+    reading: () => new HeddleSaver(database, { onlyReads: true, clock: currentWork.getStore()?.clock }),
     unfenced: () => new HeddleSaver(database, { clock: currentWork.getStore()?.clock }),
     guarded: () => new HeddleSaver(database, { guarded: true, clock: currentWork.getStore()?.clock }),
     close: () => database.close(),
@@ -72,7 +77,7 @@ function databaseSavers(database: CheckpointDatabase): Savers {
 /** Creates in-memory savers, for tests that need no database: threads live as long as the process. */
 function memorySavers(): Savers {
   const saver = new ProcessMemorySaver();
-  return { forRun: () => saver, unfenced: () => saver, guarded: () => saver, close: () => Promise.resolve() };
+  return { forRun: () => saver, reading: () => saver, unfenced: () => saver, guarded: () => saver, close: () => Promise.resolve() };
 }
 
 class ProcessMemorySaver extends MemorySaver {

@@ -42,6 +42,7 @@ export async function answerCall<M extends Method>(
   const runtime = { accessContext: ACCESS[method], executionRuntime: null };
   const graph = await deps.openGraph(params.graph_id, params.config, runtime);
   const isUpdate = method === "state.update" && (params as HostCalls["state.update"]["params"]).creates !== true;
-  const saver = isUpdate ? deps.savers.guarded() : deps.savers.unfenced();
+  const { savers } = deps;
+  const saver = isUpdate ? savers.guarded() : method === "state.update" ? savers.unfenced() : savers.reading();
   return ANSWERS[method](bindGraph(graph, saver, deps.store), params);
 }

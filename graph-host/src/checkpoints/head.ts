@@ -1,6 +1,6 @@
 import type { Checkpoint } from "@langchain/langgraph-checkpoint";
 
-import type { StoredCheckpoint, StoredValue, StoredWrite } from "./read-statement.ts";
+import type { StoredChannel, StoredCheckpoint, StoredWrite } from "./read-statement.ts";
 import { byTaskAndIndex } from "./read-statement.ts";
 import type { BlobRow, CheckpointRow, WriteRow } from "./rows.ts";
 
@@ -36,9 +36,7 @@ export class Heads {
     const changed = new Map(blobs.map((blob) => [blob.channel, blob]));
     for (const [channel, version] of Object.entries(versions)) {
       const blob = changed.get(channel);
-      const value: (StoredValue & { version: string }) | undefined = blob
-        ? { type: blob.type, data: blob.blob ?? "", version: blob.version }
-        : head?.values.get(channel);
+      const value: StoredChannel | undefined = blob ? storedChannel(blob) : head?.values.get(channel);
       if (value?.version !== String(version)) return this.#forget(row.threadId, row.ns);
       stored.values.set(channel, value);
     }
@@ -84,6 +82,10 @@ export class Heads {
   #forget(threadId: string, ns: string): void {
     this.#heads.delete(key(threadId, ns));
   }
+}
+
+function storedChannel({ type, blob, version, list }: BlobRow): StoredChannel {
+  return list ? { type: "json", data: "", version, list } : { type, data: blob ?? "", version };
 }
 
 const LIMIT = 32;

@@ -17,6 +17,8 @@ import { CheckpointOrderError } from "./errors.ts";
 import { nothingFollows, type Triggers } from "./final-step.ts";
 import { Heads } from "./head.ts";
 import { jsonbText } from "./jsonb-text.ts";
+import { ListLoader } from "./list-loader.ts";
+import { encodeList, type ListItem, type ListValue, listSize, WHOLE_BYTES } from "./list-value.ts";
 import { loadTuple, loadWrites, TASKS_CHANNEL } from "./load-tuple.ts";
 import { mergedMetadata } from "./merged-metadata.ts";
 import { NewestIds } from "./newest-ids.ts";
@@ -41,6 +43,8 @@ export interface SaverOptions {
   triggers?: Triggers | undefined;
   /** Writes belong to a state update: they are rejected once its thread has changed. */
   guarded?: boolean;
+  /** Nothing is put, and values that are read are not changed: checkpoints may share their objects. */
+  onlyReads?: boolean;
   /** Clock for the ids of the checkpoints to be put. Default: the process's. */
   clock?: CheckpointClock | undefined;
   /** Called with each checkpoint of the root graph once it is committed, except those that are not waited for. */
@@ -61,6 +65,9 @@ export class HeddleSaver extends BaseCheckpointSaver {
   #database: CheckpointDatabase;
   #options: SaverOptions;
   #serde: PlainFirstSerializer;
+  #loader: ListLoader;
+  /** Newest list of each channel that was loaded or put, by namespace and channel: changes are stored relative to it. */
+  #lists = new Map<string, ListValue>();
   #heads = new Heads();
   #versions = new ChannelVersions();
   #start: StartStep;
@@ -78,6 +85,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     super();
     this.#serde = new PlainFirstSerializer(this.serde);
     this.serde = this.#serde;
+    this.#loader = new ListLoader(this.#serde, (value) => this.#dumpText(value), options.onlyReads ?? false);
     this.#database = database;
     this.#options = options;
     this.#newest = new NewestIds(options.clock ?? processClock);
@@ -91,7 +99,20 @@ export class HeddleSaver extends BaseCheckpointSaver {
     const { thread_id: threadId, checkpoint_ns: ns = "", checkpoint_id: id } = config.configurable ?? {};
     if (threadId === undefined) return undefined;
     const stored = await this.#stored(threadId, ns, id || undefined);
-    return stored && loadTuple(stored, this.#serde);
+    return stored && this.#load(stored);
+  }
+
+  async #load(stored: StoredCheckpoint): Promise<CheckpointTuple> {
+    for (const [channel, { list }] of stored.values) {
+      const name = listName(stored.ns, channel);
+      if (list && !this.#lists.has(name)) this.#lists.set(name, list);
+    }
+    return loadTuple(stored, this.#serde, (list) => this.#loader.load(list));
+  }
+
+  /** Lets later reads share the objects of this run, whose graph has ended. */
+  share(): void {
+    this.#loader.share();
   }
 
   /** Returns a checkpoint of the root graph (the newest one without `id`) that nodes would have followed. */
@@ -105,7 +126,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     for (const [channel, { type }] of stored.values) if (type !== "empty") values[channel] = true;
     if (tasks && tasks.type !== "empty") values[TASKS_CHANNEL] = await this.#serde.loadsTyped(tasks.type, tasks.data);
     const checkpoint = { ...(JSON.parse(stored.checkpoint) as Checkpoint), channel_values: values };
-    return nothingFollows(checkpoint, triggers) ? undefined : loadTuple(stored, this.#serde);
+    return nothingFollows(checkpoint, triggers) ? undefined : this.#load(stored);
   }
 
   async #stored(threadId: string, ns: string, id: string | undefined): Promise<StoredCheckpoint | undefined> {
@@ -118,7 +139,8 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (threadId === this.#options.freshThread && !this.#written.has(ns)) return undefined;
     await this.flush();
     const remembered = id ? undefined : this.#remembered(threadId, ns);
-    const stored = remembered ?? (await this.#read({ threadId, ns, id, limit: 1 }))[0];
+    const known = this.#options.fence && ns === "" && !id ? this.#database.lastHeads.lists(threadId) : undefined;
+    const stored = remembered ?? (await this.#read({ threadId, ns, id, limit: 1, known }))[0];
     if (remembered) this.#newest.observe(threadId, ns, remembered.id);
     if (stored && this.#options.fence && !id) this.#heads.read(stored);
     return stored;
@@ -145,7 +167,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
       filter,
       limit,
     });
-    for (const stored of found) yield loadTuple(stored, this.#serde);
+    for (const stored of found) yield this.#load(stored);
   }
 
   override async put(
@@ -241,7 +263,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     await this.flush();
     const result = (await finished) ?? { outcome: "lost", waiting: false };
     const head = this.#heads.get(threadId, "");
-    if (head && result.outcome !== "lost") this.#database.lastHeads.keep(head);
+    if (head && result.outcome !== "lost") this.#keep(head);
     return result;
   }
 
@@ -280,7 +302,12 @@ export class HeddleSaver extends BaseCheckpointSaver {
     }
     this.#throwFailure();
     const head = threadId === undefined ? undefined : this.#heads.get(threadId, "");
-    if (head) this.#database.lastHeads.keep(head);
+    if (head) this.#keep(head);
+  }
+
+  #keep(head: StoredCheckpoint): void {
+    for (const { list } of head.values.values()) if (list) this.#loader.release(list);
+    this.#database.lastHeads.keep(head);
   }
 
   /** Serializes several parts, which takes some turns of the event loop, and keeps the order of the puts. */
@@ -334,8 +361,29 @@ export class HeddleSaver extends BaseCheckpointSaver {
     version: string | number,
     values: Record<string, unknown>,
   ): Promise<BlobRow> {
-    const [type, blob] = Object.hasOwn(values, channel) ? await this.#serde.dumpsTyped(values[channel]) : EMPTY;
-    return { threadId, ns, channel, version: String(version), type, blob };
+    const key = { threadId, ns, channel, version: String(version) };
+    if (!Object.hasOwn(values, channel)) return { ...key, type: "empty", blob: null };
+    const value = values[channel];
+    if (Array.isArray(value) && value.length > 0 && !channel.startsWith("__")) return this.#listBlob(key, value);
+    const [type, blob] = await this.#serde.dumpsTyped(value);
+    return { ...key, type, blob };
+  }
+
+  async #listBlob(key: Pick<BlobRow, "threadId" | "ns" | "channel" | "version">, values: unknown[]): Promise<BlobRow> {
+    const name = listName(key.ns, key.channel);
+    const base = this.#lists.get(name);
+    const items = await this.#loader.store(values);
+    if (listSize(items) < WHOLE_BYTES) {
+      this.#lists.delete(name);
+      return { ...key, type: "json", blob: wholeText(items) };
+    }
+    this.#loader.remember(values, items);
+    // put again: the row that is stored stays
+    if (base?.version === key.version) return { ...key, type: "json", blob: wholeText(items), list: base };
+    const { row, list } = encodeList(items, key.version, base);
+    this.#lists.set(name, list);
+    const link = row.base === null ? null : `${row.base}/${row.chain}/${row.depth}`;
+    return { ...key, type: row.type, blob: Buffer.from(row.text), link, list };
   }
 
   async #dumpText(value: unknown): Promise<string> {
@@ -344,7 +392,9 @@ export class HeddleSaver extends BaseCheckpointSaver {
   }
 }
 
-const EMPTY: [string, null] = ["empty", null];
+const wholeText = (items: ListItem[]): Buffer => Buffer.from(`[${items.map(({ text }) => text).join(",")}]`);
+
+const listName = (ns: string, channel: string): string => `${ns}\0${channel}`;
 
 function noop(): void {}
 

@@ -1,27 +1,42 @@
+import type { ListValue } from "./list-value.ts";
+import { listSize } from "./list-value.ts";
 import type { StoredCheckpoint } from "./read-statement.ts";
 
-const TOTAL_BYTES = 16 * 1024 * 1024;
+const TOTAL_BYTES = 64 * 1024 * 1024;
 /** Size limit of one checkpoint. Larger ones are rare, costly to keep, and quick to read in comparison. */
-const ONE_BYTES = 256 * 1024;
+const ONE_BYTES = 24 * 1024 * 1024;
+/** Size limit of values that are not lists: they are loaded from their text each time. */
+const ONE_TEXT_BYTES = 256 * 1024;
 /** Overhead of the objects around the texts, measured on checkpoints of few channels. */
 const OVERHEAD_BYTES = 2048;
+/** Factor by which an item's text with its object and shadow exceeds the text, measured on messages of 250 bytes. */
+const LIVE_FACTOR = 5;
 
 /**
- * Checkpoints with which runs of this process ended, in stored form. The next run of the same thread starts from one
- * without reading it, once the database has confirmed, under the thread's lock, that it is still the newest. Bounded in
- * bytes; the thread whose last run ended earliest is evicted first.
+ * Checkpoints with which runs of this process ended, in stored form, and the items of their lists as objects. The next
+ * run of the same thread starts from one without reading it, once the database has confirmed, under the thread's lock,
+ * that it is still the newest; where it is not, the lists still save reading what both have in common. Bounded in bytes;
+ * the thread whose last run ended earliest is evicted first.
  */
 export class LastHeads {
-  #heads = new Map<string, { head: StoredCheckpoint; bytes: number }>();
+  #heads = new Map<string, { head: StoredCheckpoint; isHead: boolean; bytes: number }>();
   #bytes = 0;
 
-  /** Keeps a checkpoint of a root graph that has no tasks left: any other may still receive writes. */
+  /**
+   * Keeps a checkpoint of a root graph. Only one without tasks can be the head of the next run: any other may still
+   * receive writes.
+   */
   keep(head: StoredCheckpoint): void {
     this.#forget(head.threadId);
-    if (head.ns !== "" || head.writes.length > 0 || head.parentSends.length > 0) return;
-    const bytes = weight(head);
-    if (bytes > ONE_BYTES) return;
-    this.#heads.set(head.threadId, { head, bytes });
+    if (head.ns !== "") return;
+    const isHead = head.writes.length === 0 && head.parentSends.length === 0;
+    const [texts, lists] = weight(head);
+    if (texts + lists > ONE_BYTES) return;
+    const isSmall = texts <= ONE_TEXT_BYTES;
+    if (!(isHead && isSmall) && lists === 0) return;
+    const kept = isSmall ? head : { ...head, values: onlyLists(head) };
+    const bytes = (isSmall ? texts : OVERHEAD_BYTES) + lists;
+    this.#heads.set(head.threadId, { head: kept, isHead: isHead && isSmall, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#heads.keys()) {
       if (this.#bytes <= TOTAL_BYTES) return;
@@ -32,8 +47,15 @@ export class LastHeads {
   /** Returns a copy, to which the caller may add writes. */
   get(threadId: string, id: string): StoredCheckpoint | undefined {
     const entry = this.#heads.get(threadId);
-    if (entry?.head.id !== id) return undefined;
+    if (!entry?.isHead || entry.head.id !== id) return undefined;
     return { ...entry.head, writes: [], parentSends: [] };
+  }
+
+  /** Returns the lists of the thread's kept checkpoint by channel, whether or not it is still the newest. */
+  lists(threadId: string): Map<string, ListValue> {
+    const lists = new Map<string, ListValue>();
+    for (const [channel, { list }] of this.#heads.get(threadId)?.head.values ?? []) if (list) lists.set(channel, list);
+    return lists;
   }
 
   get bytes(): number {
@@ -46,8 +68,17 @@ export class LastHeads {
   }
 }
 
-function weight(head: StoredCheckpoint): number {
-  let bytes = OVERHEAD_BYTES + head.checkpoint.length + head.metadata.length;
-  for (const { data } of head.values.values()) bytes += data.length;
-  return bytes;
+function onlyLists(head: StoredCheckpoint): StoredCheckpoint["values"] {
+  return new Map([...head.values].filter(([, { list }]) => list));
+}
+
+/** Returns the bytes of the texts, and those of the lists. */
+function weight(head: StoredCheckpoint): [texts: number, lists: number] {
+  let texts = OVERHEAD_BYTES + head.checkpoint.length + head.metadata.length;
+  let lists = 0;
+  for (const { data, list } of head.values.values()) {
+    if (list) lists += LIVE_FACTOR * listSize(list.items);
+    else texts += data.length;
+  }
+  return [texts, lists];
 }

@@ -7,20 +7,25 @@ import type {
   CheckpointTuple,
 } from "@langchain/langgraph-checkpoint";
 
+import type { ListValue } from "./list-value.ts";
 import type { StoredCheckpoint, StoredWrite } from "./read-statement.ts";
 import type { Serializer } from "./serializer.ts";
 
 /** Name of the channel that holds sends; in formats below 4 the parent's writes held them. */
 export const TASKS_CHANNEL = "__pregel_tasks";
 
-/** Converts a stored checkpoint to the library's tuple, with fresh objects each time. */
-export async function loadTuple(stored: StoredCheckpoint, serde: Serializer): Promise<CheckpointTuple> {
+/** Converts a stored checkpoint to the library's tuple; `loadList` provides the values of lists. */
+export async function loadTuple(
+  stored: StoredCheckpoint,
+  serde: Serializer,
+  loadList: (list: ListValue) => Promise<unknown[]>,
+): Promise<CheckpointTuple> {
   const checkpoint = JSON.parse(stored.checkpoint) as Checkpoint;
   checkpoint.channel_versions ??= {};
   checkpoint.versions_seen ??= {};
   checkpoint.channel_values = {};
   const values = [...stored.values].filter(([, value]) => value.type !== "empty");
-  const loaded = await Promise.all(values.map(([, value]) => serde.loadsTyped(value.type, value.data)));
+  const loaded = await Promise.all(values.map(([, { type, data, list }]) => (list ? loadList(list) : serde.loadsTyped(type, data))));
   values.forEach(([channel], i) => define(checkpoint.channel_values, channel, loaded[i]));
   if (stored.parentSends.length > 0) await migrateSends(checkpoint, stored.parentSends, serde);
   const tuple: CheckpointTuple = {

@@ -1,9 +1,18 @@
 import type postgres from "postgres";
 
+import { plainArray, textArray } from "./array-literal.ts";
+import { LIST_TYPE, ListBuilder, type ListValue, WHOLE_BYTES, wholeList } from "./list-value.ts";
+
 /** Serialized value as stored: text where the type is JSON, bytes otherwise. */
 export interface StoredValue {
   type: string;
   data: string | Uint8Array;
+}
+
+/** Value of a channel. `list` replaces `data` where it is present. */
+export interface StoredChannel extends StoredValue {
+  version: string;
+  list?: ListValue | undefined;
 }
 
 export interface StoredWrite extends StoredValue {
@@ -23,7 +32,7 @@ export interface StoredCheckpoint {
   /**
    * Keyed by channel; `empty` is the type of a channel without a value. A channel whose blob is missing has no entry.
    */
-  values: Map<string, StoredValue & { version: string }>;
+  values: Map<string, StoredChannel>;
   /** Ordered by task and index. */
   writes: StoredWrite[];
   /** Sends of the parent's tasks, for checkpoints of format below 4, which do not contain them. */
@@ -39,6 +48,8 @@ export interface CheckpointQuery {
   /** Metadata that the checkpoint must contain, as jsonb containment. */
   filter?: Record<string, unknown> | undefined;
   limit?: number | undefined;
+  /** Lists of the namespace that the caller has: changes up to them are not read. */
+  known?: ReadonlyMap<string, ListValue> | undefined;
 }
 
 export interface ReadCheckpoints {
@@ -51,7 +62,7 @@ export interface ReadCheckpoints {
  * Reads checkpoints, newest first, with their values and writes, in one statement. Each kind of row is one branch of a
  * union: arrays of bytea, as the official saver reads them, cost the driver more than the query costs the database.
  * JSON is read as text, which avoids hexadecimal encoding. A value shared by several checkpoints is returned once, with
- * the numbers of those that use it.
+ * the numbers of those that use it. Of a list that is stored as changes, the rows of its chain are returned.
  */
 export async function readCheckpoints(sql: postgres.Sql, query: CheckpointQuery): Promise<ReadCheckpoints> {
   const [condition, parameters] = conditions(query);
@@ -60,31 +71,46 @@ export async function readCheckpoints(sql: postgres.Sql, query: CheckpointQuery)
   const selects =
     query.id !== undefined || query.before !== undefined || query.filter !== undefined || query.limit === 0;
   const newest = isOneNamespace && selects ? NEWEST_ROW : "";
-  const rows = await sql.unsafe<ReadRow[]>(READ_STATEMENT(condition, limit) + newest, parameters, { prepare: true });
-  const checkpoints = assemble(rows);
+  const known = query.known && query.known.size > 0 ? query.known : undefined;
+  const unknown = known ? notKnown(known, parameters) : "";
+  const statement = READ_STATEMENT(condition, limit, unknown) + newest;
+  const rows = await sql.unsafe<ReadRow[]>(statement, parameters, { prepare: true });
+  const checkpoints = assemble(rows, known);
+  // the known list belongs to another branch
+  if (!checkpoints) return readCheckpoints(sql, { ...query, known: undefined });
   if (!isOneNamespace) return { checkpoints, newest: undefined };
   return { checkpoints, newest: newest ? rows.find((row) => row.kind === 4)?.c : checkpoints[0]?.id };
 }
 
-const READ_STATEMENT = (condition: string, limit: string): string => `
+const READ_STATEMENT = (condition: string, limit: string, unknown: string): string => `
 with cp as materialized (
   select row_number() over (order by checkpoint_id desc)::int as n,
          thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata
   from checkpoints ${condition}
   order by checkpoint_id desc ${limit}
+), v as materialized (
+  select cp.thread_id, cp.checkpoint_ns, e.key, e.value, string_agg(cp.n::text, ',') as users, min(cp.n) as n
+  from cp cross join lateral jsonb_each_text(cp.checkpoint -> 'channel_versions') e
+  group by 1, 2, 3, 4
 )
 select 0 as kind, n, thread_id as a, checkpoint_ns as b, checkpoint_id as c, parent_checkpoint_id as d,
        null::int as idx, checkpoint::text as text, metadata::text as metadata, null::bytea as bytes
 from cp
 union all
-select 1, null, v.key, v.value, bl.type, v.users, null, ${asText("bl")}, null, ${asBytes("bl")}
-from (
-  select cp.thread_id, cp.checkpoint_ns, e.key, e.value, string_agg(cp.n::text, ',') as users
-  from cp cross join lateral jsonb_each_text(cp.checkpoint -> 'channel_versions') e
-  group by 1, 2, 3, 4
-) v
-join checkpoint_blobs bl on bl.thread_id = v.thread_id and bl.checkpoint_ns = v.checkpoint_ns
+select 1, v.n, v.key, v.value, bl.type, v.users, bl.depth, ${asText("bl")}, bl.base, ${asBytes("bl")}
+from v join checkpoint_blobs bl on bl.thread_id = v.thread_id and bl.checkpoint_ns = v.checkpoint_ns
   and bl.channel = v.key and bl.version = v.value
+union all
+select 5, chain.n, bl.channel, bl.version, bl.type, null, bl.depth, ${asText("bl")}, bl.base, ${asBytes("bl")}
+from (
+  select v.thread_id, v.checkpoint_ns, v.key, named.chain, max(named.depth) as depth, min(v.n) as n
+  from v join checkpoint_blobs named on named.thread_id = v.thread_id and named.checkpoint_ns = v.checkpoint_ns
+    and named.channel = v.key and named.version = v.value
+  where named.chain is not null
+  group by 1, 2, 3, 4
+) chain join checkpoint_blobs bl on bl.thread_id = chain.thread_id and bl.checkpoint_ns = chain.checkpoint_ns
+  and bl.channel = chain.key and (bl.version = chain.chain or bl.chain = chain.chain and bl.depth < chain.depth)
+${unknown}
 union all
 select 2, cp.n, w.task_id, w.channel, w.type, null, w.idx, ${asText("w")}, null, ${asBytes("w")}
 from cp join checkpoint_writes w on w.thread_id = cp.thread_id and w.checkpoint_ns = cp.checkpoint_ns
@@ -94,6 +120,20 @@ select 3, cp.n, w.task_id, w.channel, w.type, null, w.idx, ${asText("w")}, null,
 from cp join checkpoint_writes w on w.thread_id = cp.thread_id and w.checkpoint_ns = cp.checkpoint_ns
   and w.checkpoint_id = cp.parent_checkpoint_id and w.channel = '__pregel_tasks'
 where (cp.checkpoint ->> 'v')::numeric < 4`;
+
+/** SQL condition that leaves out the rows from which the known lists were built; adds its parameters. */
+function notKnown(known: ReadonlyMap<string, ListValue>, parameters: (string | number)[]): string {
+  const lists = [...known];
+  const first = parameters.push(
+    textArray(lists, ([channel]) => channel),
+    textArray(lists, ([, list]) => list.chain ?? list.version),
+    plainArray(lists, ([, list]) => list.depth),
+  );
+  const parameter = (at: number, type: string): string => `$${first - 2 + at}::${type}[]`;
+  return `where not exists (
+    select 1 from unnest(${parameter(0, "text")}, ${parameter(1, "text")}, ${parameter(2, "int")}) as k (channel, chain, depth)
+    where k.channel = bl.channel and (k.chain = bl.version or k.chain = bl.chain and bl.depth <= k.depth))`;
+}
 
 /**
  * Selects a namespace's newest id; `conditions` takes the same first two parameters, thread and namespace. One lookup
@@ -106,12 +146,12 @@ union all
 
 /** SQL expression: null where the type is not JSON. */
 export function asText(table: string): string {
-  return `case when ${table}.type = 'json' then convert_from(${table}.blob, 'UTF8') end`;
+  return `case when ${table}.type in ('json', '${LIST_TYPE}') then convert_from(${table}.blob, 'UTF8') end`;
 }
 
 /** SQL expression: null where the type is JSON. */
 export function asBytes(table: string): string {
-  return `case when ${table}.type is distinct from 'json' then ${table}.blob end`;
+  return `case when ${table}.type in ('json', '${LIST_TYPE}') then null else ${table}.blob end`;
 }
 
 function conditions(query: CheckpointQuery): [string, (string | number)[]] {
@@ -132,9 +172,9 @@ function conditions(query: CheckpointQuery): [string, (string | number)[]] {
   return [wheres.length > 0 ? `where ${wheres.join(" and ")}` : "", parameters];
 }
 
-/** The meaning of a, b, c and d depends on the kind, see the statement. */
+/** The meaning of a, b, c, d and metadata depends on the kind, see the statement. */
 interface ReadRow {
-  kind: 0 | 1 | 2 | 3 | 4;
+  kind: 0 | 1 | 2 | 3 | 4 | 5;
   n: number | null;
   a: string;
   b: string;
@@ -146,7 +186,8 @@ interface ReadRow {
   bytes: Uint8Array | null;
 }
 
-function assemble(rows: ReadRow[]): StoredCheckpoint[] {
+/** Returns undefined when a list cannot be built from the rows and the known lists. */
+function assemble(rows: ReadRow[], known: ReadonlyMap<string, ListValue> | undefined): StoredCheckpoint[] | undefined {
   const found: StoredCheckpoint[] = [];
   for (const row of rows) {
     if (row.kind !== 0) continue;
@@ -162,11 +203,20 @@ function assemble(rows: ReadRow[]): StoredCheckpoint[] {
       parentSends: [],
     };
   }
+  const lists = new Lists(known);
+  for (const row of rows) if (row.kind === 1 || row.kind === 5) lists.add(found[row.n! - 1]!, row);
   for (const row of rows) {
-    if (row.kind === 0 || row.kind === 4) continue;
+    if (row.kind === 0 || row.kind === 4 || row.kind === 5) continue;
     const data = row.text ?? row.bytes ?? "";
     if (row.kind === 1) {
-      const value = { type: row.c, data, version: row.b };
+      const list = lists.get(found[row.n! - 1]!, row.a, row.b);
+      if (row.c === LIST_TYPE && !list) {
+        if (known) return undefined;
+        throw new Error(`The stored changes of channel "${row.a}" are incomplete at version ${row.b}`);
+      }
+      const value: StoredChannel = list
+        ? { type: "json", data: "", version: row.b, list }
+        : { type: row.c, data, version: row.b };
       for (const n of row.d!.split(",")) found[Number(n) - 1]!.values.set(row.a, value);
     } else {
       const stored = found[row.n! - 1]!;
@@ -180,6 +230,61 @@ function assemble(rows: ReadRow[]): StoredCheckpoint[] {
   }
   return found;
 }
+
+/** Lists of the checkpoints that were read, built from the rows of their chains. */
+class Lists {
+  #known: ReadonlyMap<string, ListValue> | undefined;
+  #rows = new Map<string, Map<string, ReadRow>>();
+  #built = new Map<string, ListValue>();
+
+  constructor(known: ReadonlyMap<string, ListValue> | undefined) {
+    this.#known = known;
+  }
+
+  add({ threadId, ns }: StoredCheckpoint, row: ReadRow): void {
+    const name = listName(threadId, ns, row.a);
+    const rows = this.#rows.get(name) ?? new Map<string, ReadRow>();
+    // a version may be named by a checkpoint and also precede another one
+    if (row.kind === 1 || !rows.has(row.b)) rows.set(row.b, row);
+    this.#rows.set(name, rows);
+  }
+
+  /** Returns the list of a version; undefined where the value is no list that is kept item by item. */
+  get({ threadId, ns }: StoredCheckpoint, channel: string, version: string): ListValue | undefined {
+    const name = listName(threadId, ns, channel);
+    const rows = this.#rows.get(name)!;
+    const changes: ReadRow[] = [];
+    let start: ListValue | undefined;
+    for (let at: string | null = version; at !== null && !start; ) {
+      const row: ReadRow | undefined = rows.get(at);
+      const known = this.#known?.get(channel);
+      start = this.#built.get(`${name}\0${at}`) ?? (known?.version === at ? known : undefined);
+      if (start) break;
+      if (!row) return undefined;
+      if (row.c !== LIST_TYPE) {
+        if (row.c !== "json" || channel.startsWith("__") || (at === version && row.text!.length < WHOLE_BYTES)) return undefined;
+        start = wholeList(row.text!, at);
+        if (!start) return undefined;
+        break;
+      }
+      changes.push(row);
+      at = row.metadata;
+    }
+    if (!start) return undefined;
+    let list = start;
+    if (changes.length > 0) {
+      const builder = new ListBuilder(start);
+      for (const row of changes.reverse()) {
+        builder.apply(row.text!, row.b);
+        // versions that checkpoints name are built once, oldest first
+        if (row.kind === 1) this.#built.set(`${name}\0${row.b}`, (list = builder.build()));
+      }
+    } else this.#built.set(`${name}\0${version}`, list);
+    return list;
+  }
+}
+
+const listName = (threadId: string, ns: string, channel: string): string => `${threadId}\0${ns}\0${channel}`;
 
 export function byTaskAndIndex(a: StoredWrite, b: StoredWrite): number {
   return a.taskId < b.taskId ? -1 : a.taskId > b.taskId ? 1 : a.idx - b.idx;

@@ -1,3 +1,5 @@
+import type { ListValue } from "./list-value.ts";
+
 /** Run and attempt that write. */
 export interface Fence {
   runId: string;
@@ -37,7 +39,11 @@ export interface CheckpointRow {
   metadata: string;
 }
 
-/** `blob` is null for a channel that became empty (`type` is then `empty`). */
+/**
+ * `blob` is null for a channel that became empty (`type` is then `empty`). `link` names the version that a change of a
+ * list is based on, the first version of its chain and the number of changes, as "base/chain/depth". `list` is the value
+ * where the blob holds a list.
+ */
 export interface BlobRow {
   threadId: string;
   ns: string;
@@ -45,6 +51,8 @@ export interface BlobRow {
   version: string;
   type: string;
   blob: Uint8Array | null;
+  link?: string | null;
+  list?: ListValue | undefined;
 }
 
 /** `replaces`: a later write of the same task and index replaces this one (errors, interrupts, resumes). */

@@ -32,17 +32,19 @@ const ROWS = `checkpoint_rows as (
   do update set checkpoint = excluded.checkpoint, metadata = excluded.metadata
   returning 1
 ), blob_rows as (
-  insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
-  select b.thread_id, b.ns, b.channel, b.version, b.type, substring($3::bytea from b.at for b.length)
-  from unnest($12::int[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::int[], $19::int[])
-    as b (fence, thread_id, ns, channel, version, type, at, length)
+  insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob, base, chain, depth)
+  select b.thread_id, b.ns, b.channel, b.version, b.type, substring($3::bytea from b.at for b.length),
+         split_part(b.link, '/', 1), split_part(b.link, '/', 2), split_part(b.link, '/', 3)::int
+  from unnest($12::int[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[], $18::int[], $19::int[],
+              $20::text[])
+    as b (fence, thread_id, ns, channel, version, type, at, length, link)
   where b.fence = 0 or b.fence in (select n from fence)
   on conflict (thread_id, checkpoint_ns, channel, version) do nothing
   returning 1
 ), write_row as (
   select w.*
-  from unnest($20::int[], $21::text[], $22::text[], $23::text[], $24::text[], $25::int[], $26::text[], $27::text[],
-              $28::int[], $29::int[], $30::bool[])
+  from unnest($21::int[], $22::text[], $23::text[], $24::text[], $25::text[], $26::int[], $27::text[], $28::text[],
+              $29::int[], $30::int[], $31::bool[])
     as w (fence, thread_id, ns, checkpoint_id, task_id, idx, channel, type, at, length, replaces)
   where w.fence = 0 or w.fence in (select n from fence)
 ), write_rows as (
@@ -72,7 +74,7 @@ select n::int, null::int as finished, null::text as outcome, null::boolean as wa
  */
 export const GUARDED_STATEMENT = `
 with unused as (select $1::text[], $2::int[]), fence as materialized (
-  select 1 as n where holds_head($31::text, $32::text, $33::text)
+  select 1 as n where holds_head($32::text, $33::text, $34::text)
 ), ${ROWS}
 select n::int, null::int as finished, null::text as outcome, null::boolean as waiting from fence`;
 
@@ -100,7 +102,7 @@ select n::int, null::int as finished, null::text as outcome, null::boolean as wa
 union all
 select null, f.fence, e.outcome, e.waiting
 from written w
-cross join unnest($31::int[], $32::text[], $33::text[], $34::int[], $35::int[], $36::int[], $37::boolean[])
+cross join unnest($32::int[], $33::text[], $34::text[], $35::int[], $36::int[], $37::int[], $38::boolean[])
   as f (fence, run_id, thread_id, attempt, at, length, notify)
 cross join lateral finish_run(f.run_id::uuid, f.thread_id::uuid, f.attempt + 0 * w.n::int, 'success', null,
   convert_from(substring($3::bytea from f.at for f.length), 'UTF8')::jsonb, f.notify) e
@@ -203,6 +205,7 @@ export class StatementBuilder {
       textArray(blobs, (b) => b.row.type),
       plainArray(blobs, (b) => b.at),
       plainArray(blobs, (b) => b.row.blob?.length ?? "NULL"),
+      textArray(blobs, (b) => b.row.link ?? null),
       plainArray(writes, (w) => w.fence),
       textArray(writes, (w) => w.row.threadId),
       textArray(writes, (w) => w.row.ns),

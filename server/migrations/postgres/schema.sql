@@ -207,6 +207,9 @@ create table checkpoint_blobs (
   version text not null,
   type text not null,
   blob bytea,
+  base text,
+  chain text,
+  depth integer,
   constraint checkpoint_blobs_pkey PRIMARY KEY (thread_id, checkpoint_ns, channel, version)
 );
 
@@ -1202,6 +1205,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function delete_store_vectors() returns trigger
 -- function delete_thread(_thread_id uuid) returns void
 -- function delete_thread_data(_thread_id uuid) returns void
+-- function delete_unused_blobs(_thread text) returns void
 -- function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb
 -- function due_webhook_receivers(_limit integer) returns TABLE(receiver text, failures integer)
 -- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)

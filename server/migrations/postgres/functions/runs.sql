@@ -15,6 +15,26 @@ create or replace function settle_thread(_thread_id uuid) returns void language 
   where t.thread_id = _thread_id
 $$;
 
+-- Deletes the blobs of a thread that no checkpoint names and on which no other blob is based.
+create or replace function delete_unused_blobs(_thread text) returns void language sql as $$
+  with recursive used as (
+    select b.checkpoint_ns, b.channel, b.version, b.base
+    from (
+      select distinct c.checkpoint_ns, v.key as channel, v.value as version
+      from checkpoints c cross join lateral jsonb_each_text(c.checkpoint -> 'channel_versions') v
+      where c.thread_id = _thread
+    ) named join checkpoint_blobs b on b.thread_id = _thread
+      and b.checkpoint_ns = named.checkpoint_ns and b.channel = named.channel and b.version = named.version
+    union
+    select b.checkpoint_ns, b.channel, b.version, b.base
+    from used u join checkpoint_blobs b on b.thread_id = _thread
+      and b.checkpoint_ns = u.checkpoint_ns and b.channel = u.channel and b.version = u.base
+  )
+  delete from checkpoint_blobs b
+  where b.thread_id = _thread and (b.checkpoint_ns, b.channel, b.version) not in (
+    select u.checkpoint_ns, u.channel, u.version from used u);
+$$;
+
 -- Deletes what a run wrote: its checkpoints, their writes, and the blobs that no other checkpoint names. While another
 -- run of the thread is running, blobs stay for the next deletion: that run has read them, and its next checkpoints
 -- name them without writing them again.
@@ -46,13 +66,7 @@ begin
   )
   select count(*) into _gone from gone;
   if _gone = 0 or _running then return; end if;
-  delete from checkpoint_blobs b
-  where b.thread_id = _thread
-    and not exists (
-      select 1 from checkpoints c
-      where c.thread_id = _thread and c.checkpoint_ns = b.checkpoint_ns
-        and c.checkpoint -> 'channel_versions' ->> b.channel = b.version
-    );
+  perform delete_unused_blobs(_thread);
 end $$;
 
 -- Runs are deleted before checkpoints, here with their thread: a host that is writing for a run holds its row.

@@ -18,8 +18,8 @@ begin
   values (_target, t.metadata || jsonb_build_object('thread_id', _target), t.values, t.interrupts)
   returning * into t;
   with copied_blobs as (
-    insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
-    select _target::text, checkpoint_ns, channel, version, type, blob from checkpoint_blobs where thread_id = _source::text
+    insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob, base, chain, depth)
+    select _target::text, checkpoint_ns, channel, version, type, blob, base, chain, depth from checkpoint_blobs where thread_id = _source::text
   ), copied_writes as (
     insert into checkpoint_writes (thread_id, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob)
     select _target::text, checkpoint_ns, checkpoint_id, task_id, idx, channel, type, blob
@@ -68,10 +68,7 @@ begin
   where w.thread_id = _thread
     and not exists (select 1 from checkpoints c where c.thread_id = _thread
                     and c.checkpoint_ns = w.checkpoint_ns and c.checkpoint_id = w.checkpoint_id);
-  delete from checkpoint_blobs b
-  where b.thread_id = _thread
-    and not exists (select 1 from checkpoints c where c.thread_id = _thread and c.checkpoint_ns = b.checkpoint_ns
-                    and c.checkpoint -> 'channel_versions' ->> b.channel = b.version);
+  perform delete_unused_blobs(_thread);
   update checkpoints c set parent_checkpoint_id = null
   where c.thread_id = _thread and c.parent_checkpoint_id is not null
     and not exists (select 1 from checkpoints p where p.thread_id = _thread
