@@ -30,10 +30,20 @@ export class AgentClient {
   }
 
   async post<T = Record<string, unknown>>(path: string, body: unknown): Promise<T> {
-    const response = await this.#pool.request({ method: "POST", path, headers: HEADERS, body: JSON.stringify(body) });
+    return JSON.parse(await this.text(path, body)) as T;
+  }
+
+  /** Returns the body's text; `body` makes it a POST. */
+  async text(path: string, body?: unknown): Promise<string> {
+    const request = body === undefined ? { method: "GET" as const } : { method: "POST" as const, body: JSON.stringify(body) };
+    const response = await this.#pool.request({ path, headers: HEADERS, ...request });
     const text = await response.body.text();
-    if (response.statusCode >= 300) throw new Error(`POST ${path}: ${response.statusCode} ${text}`);
-    return JSON.parse(text) as T;
+    if (response.statusCode >= 300) throw new Error(`${request.method} ${path}: ${response.statusCode} ${text}`);
+    return text;
+  }
+
+  async get<T = Record<string, unknown>>(path: string): Promise<T> {
+    return JSON.parse(await this.text(path)) as T;
   }
 
   async newThread(): Promise<string> {

@@ -2,7 +2,7 @@
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a running server), --no-dev-server,
 // --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
 // (authentication before each route of the trace platform), ingest, query, export (traces), tenants (a workspace beside
-// a busy one), streams (idle and stalled readers), deployments, tracing, webhooks, and versions --base REV (an earlier
+// a busy one), streams (idle and stalled readers), threads (long conversations), deployments, tracing, webhooks, and versions --base REV (an earlier
 // revision beside this one).
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -30,6 +30,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   query: () => import("./query.ts"),
   streams: () => import("./streams.ts"),
   tenants: () => import("./tenants.ts"),
+  threads: () => import("./threads.ts"),
   tracing: () => import("./tracing.ts"),
   versions: () => import("./versions.ts"),
   webhooks: () => import("./webhooks.ts"),

@@ -41,12 +41,10 @@ export interface SaverRun {
 /**
  * `flush` resolves when all puts are committed, and rejects if one failed; given a thread, it remembers that thread's
  * newest checkpoint. `unfinished` reads a checkpoint that nodes would have followed. `finish` also flushes and writes
- * the run's final status; a saver without it leaves that to the server. `share` lets later reads return objects that
- * the graph had: it has ended.
+ * the run's final status; a saver without it leaves that to the server.
  */
 export type Saver = BaseCheckpointSaver & {
   flush(threadId?: string): Promise<void>;
-  share?(): void;
   finish?(threadId: string, state: string, notify: boolean): Promise<Finished>;
   unfinished?(threadId: string, id: string | undefined): Promise<CheckpointTuple | undefined>;
 };

@@ -107,12 +107,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
       const name = listName(stored.ns, channel);
       if (list && !this.#lists.has(name)) this.#lists.set(name, list);
     }
-    return loadTuple(stored, this.#serde, (list) => this.#loader.load(list));
-  }
-
-  /** Lets later reads share the objects of this run, whose graph has ended. */
-  share(): void {
-    this.#loader.share();
+    return loadTuple(stored, this.#serde, (channel, list) => this.#loader.load(listName(stored.ns, channel), list));
   }
 
   /** Returns a checkpoint of the root graph (the newest one without `id`) that nodes would have followed. */
@@ -306,7 +301,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
   }
 
   #keep(head: StoredCheckpoint): void {
-    for (const { list } of head.values.values()) if (list) this.#loader.release(list);
+    for (const [channel, { list }] of head.values) if (list) this.#loader.release(listName(head.ns, channel), list);
     this.#database.lastHeads.keep(head);
   }
 
@@ -372,12 +367,12 @@ export class HeddleSaver extends BaseCheckpointSaver {
   async #listBlob(key: Pick<BlobRow, "threadId" | "ns" | "channel" | "version">, values: unknown[]): Promise<BlobRow> {
     const name = listName(key.ns, key.channel);
     const base = this.#lists.get(name);
-    const items = await this.#loader.store(values);
+    const items = await this.#loader.store(name, values);
     if (listSize(items) < WHOLE_BYTES) {
       this.#lists.delete(name);
       return { ...key, type: "json", blob: wholeText(items) };
     }
-    this.#loader.remember(values, items);
+    this.#loader.remember(name, values, items);
     // put again: the row that is stored stays
     if (base?.version === key.version) return { ...key, type: "json", blob: wholeText(items), list: base };
     const { row, list } = encodeList(items, key.version, base);

@@ -18,14 +18,16 @@ export const TASKS_CHANNEL = "__pregel_tasks";
 export async function loadTuple(
   stored: StoredCheckpoint,
   serde: Serializer,
-  loadList: (list: ListValue) => Promise<unknown[]>,
+  loadList: (channel: string, list: ListValue) => Promise<unknown[]>,
 ): Promise<CheckpointTuple> {
   const checkpoint = JSON.parse(stored.checkpoint) as Checkpoint;
   checkpoint.channel_versions ??= {};
   checkpoint.versions_seen ??= {};
   checkpoint.channel_values = {};
   const values = [...stored.values].filter(([, value]) => value.type !== "empty");
-  const loaded = await Promise.all(values.map(([, { type, data, list }]) => (list ? loadList(list) : serde.loadsTyped(type, data))));
+  const loaded = await Promise.all(values.map(([channel, { type, data, list }]) =>
+      list ? loadList(channel, list) : serde.loadsTyped(type, data),
+    ));
   values.forEach(([channel], i) => define(checkpoint.channel_values, channel, loaded[i]));
   if (stored.parentSends.length > 0) await migrateSends(checkpoint, stored.parentSends, serde);
   const tuple: CheckpointTuple = {

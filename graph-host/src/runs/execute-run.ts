@@ -114,7 +114,6 @@ async function conclude(
   saver: Saver | undefined,
 ): Promise<Conclusion | undefined> {
   const { thread_id: threadId, notify } = run.start;
-  saver?.share?.();
   if (graph && saver?.finish && !run.stopped && !kwargs.temporary && !run.holdsEnd) {
     const result = await bestEffort(runResult(graph, threadId), threadId);
     if (result !== UNKNOWN && !run.stopped && !run.holdsEnd) {
