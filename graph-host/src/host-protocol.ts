@@ -173,7 +173,16 @@ export interface RunEnd {
 
 /** State of the thread after the run: contract §5. `interrupts` is keyed by task id. Absent when unknown. */
 export interface RunResult {
+  /**
+   * Long lists of the values, by channel, which `values` then lacks: the first `keep` items of the stored list, then
+   * `items`. The first field of the JSON text, so that its presence shows without parsing.
+   */
+  lists?: Record<string, { keep: number; items: unknown[] }>;
+  /** The checkpoint of the stored lists, if any item is kept. */
+  base?: string;
   values?: unknown;
+  /** The checkpoint of this state. */
+  of?: string;
   next?: string[];
   interrupts?: Record<string, unknown[]>;
 }

@@ -41,11 +41,12 @@ export interface SaverRun {
 /**
  * `flush` resolves when all puts are committed, and rejects if one failed; given a thread, it remembers that thread's
  * newest checkpoint. `unfinished` reads a checkpoint that nodes would have followed. `finish` also flushes and writes
- * the run's final status; a saver without it leaves that to the server.
+ * the run's final status; a saver without it leaves that to the server. `whole` serializes the state without reference to
+ * the stored lists, for a thread whose values are not those that `state` continues.
  */
 export type Saver = BaseCheckpointSaver & {
   flush(threadId?: string): Promise<void>;
-  finish?(threadId: string, state: string, notify: boolean): Promise<Finished>;
+  finish?(threadId: string, state: string, notify: boolean, whole: () => string): Promise<Finished>;
   unfinished?(threadId: string, id: string | undefined): Promise<CheckpointTuple | undefined>;
 };
 

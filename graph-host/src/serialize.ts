@@ -6,7 +6,13 @@
  * in it must change, so that plain states reach the native JSON.stringify untouched.
  */
 export function toJson(value: unknown): string {
-  return storable(JSON.stringify(plain(value, [])) ?? "null");
+  return toFieldJson(value) ?? "null";
+}
+
+/** Returns the JSON text of an object's field; undefined for a value that JSON omits, such as a function. */
+export function toFieldJson(value: unknown): string | undefined {
+  const json = JSON.stringify(plain(value, [])) as string | undefined;
+  return json === undefined ? undefined : storable(json);
 }
 
 /** Returns the values that `toJson` serializes: plain, without class instances. */

@@ -111,6 +111,28 @@ test("reads a thread that has continued elsewhere", async () => {
   expect(reads).toBe(1);
 });
 
+test("ends a run with its whole state if the thread's lists are not those that the state continues", async () => {
+  const run = await startRun();
+  const saver = await runGraph(run);
+  const end = { next: [], interrupts: {}, of: "c2" };
+  const state = JSON.stringify({ lists: { log: { keep: 1, items: ["b"] } }, base: "c1", values: {}, ...end });
+  const whole = () => JSON.stringify({ lists: { log: { keep: 0, items: ["a", "b"] } }, values: { n: 1 }, ...end });
+  statements.length = 0;
+  expect(await saver.finish(run.threadId, state, false, whole)).toEqual({ outcome: "success", waiting: false });
+  expect(statements.length).toBe(2);
+  expect(await countRows(run.runId, run.threadId)).toMatchObject({
+    checkpoints: 4,
+    run: "success",
+    thread: { status: "idle", values: { n: 1 }, running: null },
+  });
+  const items = await db.sql`
+    select position, item from thread_value_items where thread_id = ${run.threadId} order by position`;
+  expect([...items]).toEqual([
+    { position: 0, item: "a" },
+    { position: 1, item: "b" },
+  ]);
+});
+
 test("stores the last checkpoint without an end, too", async () => {
   const run = await startRun();
   await (await runGraph(run)).flush();

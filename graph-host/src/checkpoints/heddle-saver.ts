@@ -246,17 +246,22 @@ export class HeddleSaver extends BaseCheckpointSaver {
 
   /**
    * Writes the run's final status together with everything unsent, in one commit. `state` and the result are those of
-   * `finish_run`. Rejects as `flush` does.
+   * `finish_run`. Rejects as `flush` does. If the thread's values are not those that the lists of `state` continue, the
+   * checkpoint is committed, and the end follows with `whole`.
    */
-  async finish(threadId: string, state: string, notify: boolean): Promise<Finished> {
+  async finish(threadId: string, state: string, notify: boolean, whole?: () => string): Promise<Finished> {
     const { fence } = this.#options;
     if (!fence) throw new Error("only the saver of a run can finish the run");
     await this.#turn;
     this.#throwFailure();
-    const finished = this.#database.write({ fence, blobs: [], writes: [], finish: { threadId, state, notify } }, false);
+    const write = (text: string) =>
+      this.#database.write({ fence, blobs: [], writes: [], finish: { threadId, state: text, notify } }, false);
+    const finished = write(state);
     finished.catch(noop);
     await this.flush();
-    const result = (await finished) ?? { outcome: "lost", waiting: false };
+    let result = await finished;
+    if (result?.outcome === "stale_values" && whole) result = await write(whole());
+    result ??= { outcome: "lost", waiting: false };
     const head = this.#heads.get(threadId, "");
     if (head && result.outcome !== "lost") this.#keep(head);
     return result;

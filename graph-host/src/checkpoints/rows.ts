@@ -22,7 +22,10 @@ export interface FinishRow {
   notify: boolean;
 }
 
-/** Result of `finish_run`; `lost`: the attempt was not the current one, or this is unknown. */
+/**
+ * Result of `finish_run`. `lost`: the attempt was not the current one, or this is unknown. `stale_values`: the run has not
+ * ended, because the thread's values are not those that the state's lists continue.
+ */
 export interface Finished {
   outcome: string;
   /** Whether another run waits for the thread. */

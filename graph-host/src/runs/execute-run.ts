@@ -16,6 +16,7 @@ import { namedResume, resumeWithFalsy, runInput, toCommand } from "./run-input.t
 import { emitInterrupts, streamProtocol } from "./protocol-events.ts";
 import { runOptions, type RunOptions } from "./run-options.ts";
 import { runResult } from "./run-result.ts";
+import { stateText, type StoredLists, UNKNOWN_LISTS } from "./state-text.ts";
 import { streamRun } from "./stream-events.ts";
 
 export interface RunDeps {
@@ -80,7 +81,9 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
   if (!graph || !saver || end.outcome === "fenced" || end.outcome === "retry") return { ...end, result: UNKNOWN };
   if (end.result !== undefined) return { ...end, result: end.result };
   const flushed = saver.flush().then(() => runResult(graph!, start.thread_id));
-  return { ...end, result: await bestEffort(flushed, start.thread_id) };
+  const head = await bestEffort(flushed, start.thread_id);
+  // the lists of a thread that is deleted with the run are not stored
+  return { ...end, result: serialize(head, start.thread_id, kwargs.temporary ? undefined : UNKNOWN_LISTS) };
 }
 
 const isOver = ({ outcome }: Stop): boolean => outcome !== "fenced" && outcome !== "retry";
@@ -115,9 +118,11 @@ async function conclude(
 ): Promise<Conclusion | undefined> {
   const { thread_id: threadId, notify } = run.start;
   if (graph && saver?.finish && !run.stopped && !kwargs.temporary && !run.holdsEnd) {
-    const result = await bestEffort(runResult(graph, threadId), threadId);
+    const head = await bestEffort(runResult(graph, threadId), threadId);
+    const result = serialize(head, threadId, UNKNOWN_LISTS);
     if (result !== UNKNOWN && !run.stopped && !run.holdsEnd) {
-      return { result, finished: await saver.finish(threadId, result, notify) };
+      const whole = () => serialize(head, threadId, UNKNOWN_LISTS);
+      return { result, finished: await saver.finish(threadId, result, notify, whole) };
     }
   }
   await saver?.flush(threadId);
@@ -206,22 +211,35 @@ function emitStop(
   if (kwargs.stream_mode.includes("updates")) emit("updates", { __interrupt__ });
 }
 
-/** Returns the JSON text of a state; a failure to read it does not change the run's outcome. */
-async function bestEffort(state: Promise<RunResult>, threadId: string): Promise<string> {
+/** Reads a state; a failure to read it does not change the run's outcome. */
+async function bestEffort(state: Promise<RunResult>, threadId: string): Promise<RunResult> {
   // a plain timer: an aborted promise creates three errors with stacks, a tenth of a millisecond per run
   let timer: ReturnType<typeof setTimeout> | undefined;
   const unknown = new Promise<RunResult>((resolve) => {
     timer = setTimeout(() => resolve({}), RESULT_LIMIT_MS);
   });
   try {
-    return toJson(await Promise.race([state, unknown]));
+    return await Promise.race([state, unknown]);
   } catch (error) {
-    complain(`The state of thread ${threadId} could not be read after the run:`, error);
-    return UNKNOWN;
+    complainUnread(threadId, error);
+    return {};
   } finally {
     clearTimeout(timer);
   }
 }
+
+/** Returns the JSON text of a state; `UNKNOWN` where it cannot be serialized. */
+function serialize(head: RunResult, threadId: string, stored: StoredLists | undefined): string {
+  try {
+    return stateText(head, stored);
+  } catch (error) {
+    complainUnread(threadId, error);
+    return UNKNOWN;
+  }
+}
+
+const complainUnread = (threadId: string, error: unknown) =>
+  complain(`The state of thread ${threadId} could not be read after the run:`, error);
 
 const UNKNOWN = "{}";
 

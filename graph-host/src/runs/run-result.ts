@@ -12,5 +12,6 @@ export function toRunResult(state: StateSnapshot): RunResult {
   // A thread without any checkpoint has no state to report.
   if (state.createdAt === undefined) return {};
   const interrupts = Object.fromEntries(state.tasks.map((task) => [task.id, task.interrupts]));
-  return { values: state.values, next: nextNodes(state), interrupts };
+  const of: unknown = state.config.configurable?.["checkpoint_id"];
+  return { values: state.values, next: nextNodes(state), interrupts, ...(typeof of === "string" && { of }) };
 }

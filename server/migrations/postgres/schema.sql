@@ -898,6 +898,14 @@ create table thread_ttl_default (
   constraint thread_ttl_default_pkey PRIMARY KEY (one)
 );
 
+create table thread_value_items (
+  thread_id uuid not null,
+  channel text not null,
+  "position" integer not null,
+  item json not null,
+  constraint thread_value_items_pkey PRIMARY KEY (thread_id, channel, "position")
+);
+
 create table threads (
   thread_id uuid not null,
   metadata jsonb not null default '{}'::jsonb,
@@ -914,6 +922,8 @@ create table threads (
   ttl_strategy text,
   ttl_minutes double precision,
   expires_at timestamp with time zone,
+  value_lists jsonb,
+  values_of text,
   constraint threads_settled_status_check CHECK ((settled_status = ANY (ARRAY['idle'::text, 'interrupted'::text, 'error'::text]))),
   constraint threads_status_check CHECK ((status = ANY (ARRAY['idle'::text, 'busy'::text, 'interrupted'::text, 'error'::text]))),
   constraint threads_ttl_minutes_check CHECK ((ttl_minutes > (0)::double precision)),
@@ -1170,8 +1180,8 @@ CREATE INDEX workspaces_by_organization ON public.workspaces USING btree (organi
 CREATE UNIQUE INDEX workspaces_default ON public.workspaces USING btree (is_default) WHERE is_default;
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER drop_value_items AFTER DELETE ON public.threads FOR EACH ROW WHEN ((old.value_lists IS NOT NULL)) EXECUTE FUNCTION drop_value_items();
 CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE OF key, session_id, trace_id, score, value, comment, extra, source_type, modified_at ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
-CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE ON public.roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE OF email, disabled_at ON public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.organization_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspace_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
@@ -1179,7 +1189,9 @@ CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE ON public.sessions DEFER
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE OF key_hash, read_only, role_id, organization_role_id, all_workspaces, default_workspace_id, expires_at, revoked_at, description ON public.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.api_key_workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE ON public.roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE TRIGGER note_protocol_run AFTER INSERT ON public.runs FOR EACH ROW WHEN (((new.kwargs ->> 'protocol'::text) = 'v2'::text)) EXECUTE FUNCTION note_protocol_run();
+CREATE TRIGGER replace_value_lists BEFORE UPDATE OF "values" ON public.threads FOR EACH ROW WHEN ((new.value_lists IS NOT NULL)) EXECUTE FUNCTION replace_value_lists();
 CREATE TRIGGER run_idempotency BEFORE INSERT ON public.runs FOR EACH ROW WHEN ((new.kwargs ? '__idempotency'::text)) EXECUTE FUNCTION mark_idempotency_key();
 CREATE TRIGGER store_item_deleted AFTER DELETE ON public.store_items FOR EACH ROW WHEN ((old.vectors_id IS NOT NULL)) EXECUTE FUNCTION delete_store_vectors();
 CREATE TRIGGER store_item_replaced AFTER UPDATE OF vectors_id ON public.store_items FOR EACH ROW WHEN (((old.vectors_id IS NOT NULL) AND (old.vectors_id IS DISTINCT FROM new.vectors_id))) EXECUTE FUNCTION delete_store_vectors();
@@ -1207,6 +1219,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function delete_thread_data(_thread_id uuid) returns void
 -- function delete_unused_blobs(_thread text) returns void
 -- function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb
+-- function drop_value_items() returns trigger
 -- function due_webhook_receivers(_limit integer) returns TABLE(receiver text, failures integer)
 -- function end_kept_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean, _first integer, _count integer, _frames text, _last text) returns TABLE(outcome text, waiting boolean, stored integer)
 -- function enqueue_webhook() returns trigger
@@ -1217,7 +1230,11 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function holds_head(_thread text, _newest text, _own text) returns boolean
 -- function identity_changed() returns trigger
 -- function interrupts_text(_ids text[]) returns text
+-- function is_stale_state(_lists jsonb, _of text, _state jsonb) returns boolean
+-- function join_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
 -- function keep_frames(_run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _marks text, _status text) returns TABLE(outcome text, stored integer)
+-- function list_value_at(_thread_id uuid, _values jsonb, _lists jsonb, _path text[]) returns jsonb
+-- function lists_contain(_thread_id uuid, _values jsonb, _lists jsonb, _filter jsonb) returns boolean
 -- function mark_idempotency_key() returns trigger
 -- function meet_questions(_thread_id uuid, _questions jsonb, _kwargs jsonb, _settled text) returns jsonb
 -- function merge_run_config(_kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb) returns jsonb
@@ -1228,18 +1245,28 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function patch_assistant(_assistant_id uuid, _patch jsonb) returns json
 -- function pending_interrupts(_thread_id uuid, _checkpoint text) returns jsonb
 -- function prune_thread(_thread_id uuid) returns boolean
+-- function put_value_lists(_thread_id uuid, _had jsonb, _lists jsonb) returns void
+-- function put_values(_thread_id uuid, _state jsonb) returns void
 -- function refuse_audit_change() returns trigger
 -- function release_run(_run_id uuid, _attempt integer, _blame boolean, _max_failures integer, _reason text, _notify boolean) returns TABLE(outcome text, thread_id uuid)
+-- function replace_value_lists() returns trigger
 -- function resume_refusal(_named text[], _strict boolean, _pending jsonb) returns text
 -- function role_rights(_role uuid) returns jsonb
 -- function run_object(r runs) returns json
 -- function run_wire(r runs) returns json
 -- function set_thread_expiry() returns trigger
+-- function settle_state(_thread_id uuid, _state jsonb) returns void
 -- function settle_thread(_thread_id uuid) returns void
 -- function settled_interrupts(_thread_id uuid) returns jsonb
+-- function split_state(_state jsonb) returns jsonb
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
 -- function tell_protocol_lifecycle(_run_id uuid, _thread_id uuid, _data jsonb) returns void
+-- function thread_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
 -- function thread_wire(t threads) returns json
+-- function value_at(_thread_id uuid, _values jsonb, _lists jsonb, _path text[]) returns jsonb
+-- function value_list(_thread_id uuid, _channel text) returns json
+-- function values_contain(_thread_id uuid, _values jsonb, _lists jsonb, _filter jsonb) returns boolean
 -- function webhook_message(_delivery_id uuid) returns text
 -- function workspaces_of_user(_user uuid) returns SETOF workspaces
+-- function write_thread_head(_thread_id uuid, _state jsonb) returns void

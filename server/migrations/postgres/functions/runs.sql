@@ -310,19 +310,21 @@ create or replace function claim_runs(_server uuid, _limit integer) returns tabl
 $$;
 
 -- Ends a run: writes its final status and the thread's values and status, and frees the thread, in one transaction.
--- outcome: the run's final status, or 'deleted' (rolled back), or 'lost' (the attempt is not the current one).
+-- outcome: the run's final status, or 'deleted' (rolled back), or 'lost' (the attempt is not the current one), or
+-- 'stale_values' (nothing was written: the thread's values are not those that the state's lists continue).
 -- _outcome 'refused': the run ends as error without having started, and its thread is unchanged.
--- _state: {"values", "next": [], "interrupts": {}} as the graph host saw it, or null if unknown.
+-- _state: {"values", "next": [], "interrupts": {}, "of"} as the graph host saw it, or null if unknown. Its long lists may be
+-- in "lists" instead, relative to the values of checkpoint "base" (values.sql: put_value_lists).
 create or replace function finish_run(
   _run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean
 ) returns table (outcome text, waiting boolean) language plpgsql as $$
 declare
   r record;
-  _status text;
+  t record;
   _settled text;
 begin
-  perform 1 from threads where thread_id = _thread_id for update;
-  -- never "select *": a run's input may be large
+  -- never "select *": a thread's values and a run's input may be large
+  select s.value_lists, s.values_of into t from threads s where s.thread_id = _thread_id for update;
   select s.attempt, s.status, s.cancel_action, s.temporary, s.webhook into r from runs s where s.run_id = _run_id;
   if not found or r.attempt <> _attempt or r.status <> 'running' then
     outcome := 'lost'; waiting := false; return next; return;
@@ -360,17 +362,31 @@ begin
                        status = case when waiting then 'busy' else settled_status end
     where thread_id = _thread_id;
     update runs set status = outcome, error = _error, updated_at = now(), ended_at = now() where run_id = _run_id;
+  elsif _state ? 'lists' and is_stale_state(t.value_lists, t.values_of, _state) then
+    outcome := 'stale_values'; return next; return;
   else
     _settled := case
       when outcome in ('error', 'timeout') then 'error'
       when jsonb_array_length(_state -> 'next') > 0 then 'interrupted'
       else 'idle' end;
-    update threads
-    set settled_status = _settled, status = case when waiting then 'busy' else _settled end, running_run_id = null,
-        values = coalesce(_state -> 'values', values), interrupts = coalesce(_state -> 'interrupts', interrupts),
-        error = case when _settled = 'error' then _error end, updated_at = now(),
-        state_updated_at = case when _state is null then state_updated_at else now() end
-    where thread_id = _thread_id;
+    if _state ? 'values' then
+      update threads
+      set settled_status = _settled, status = case when waiting then 'busy' else _settled end, running_run_id = null,
+          values = _state -> 'values', value_lists = null, values_of = _state ->> 'of',
+          interrupts = coalesce(_state -> 'interrupts', interrupts),
+          error = case when _settled = 'error' then _error end, updated_at = now(), state_updated_at = now()
+      where thread_id = _thread_id;
+      if t.value_lists is not null or _state ? 'lists' then
+        perform put_value_lists(_thread_id, t.value_lists, _state -> 'lists');
+      end if;
+    else
+      update threads
+      set settled_status = _settled, status = case when waiting then 'busy' else _settled end, running_run_id = null,
+          interrupts = coalesce(_state -> 'interrupts', interrupts),
+          error = case when _settled = 'error' then _error end, updated_at = now(),
+          state_updated_at = case when _state is null then state_updated_at else now() end
+      where thread_id = _thread_id;
+    end if;
     -- after its thread, because the webhook trigger sends the thread's values
     update runs set status = outcome, error = case when outcome in ('error', 'timeout') then _error end,
                     updated_at = now(), ended_at = now()

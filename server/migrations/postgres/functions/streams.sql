@@ -70,7 +70,7 @@ begin
 
   select f.outcome, f.waiting into end_kept_run.outcome, end_kept_run.waiting
   from finish_run(_run_id, _thread_id, _attempt, _outcome, _error, _state, _notify) f;
-  if outcome = 'lost' then return next; return; end if;
+  if outcome in ('lost', 'stale_values') then return next; return; end if;
   if _last is not null and outcome <> 'deleted' then
     _count := _count + 1;
     _frames := _frames || _last;

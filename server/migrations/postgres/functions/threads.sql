@@ -14,9 +14,13 @@ declare t threads;
 begin
   select * into t from threads where thread_id = _source for share;
   if not found then return null; end if;
-  insert into threads (thread_id, metadata, values, interrupts)
-  values (_target, t.metadata || jsonb_build_object('thread_id', _target), t.values, t.interrupts)
+  insert into threads (thread_id, metadata, values, value_lists, values_of, interrupts)
+  values (_target, t.metadata || jsonb_build_object('thread_id', _target), t.values, t.value_lists, t.values_of, t.interrupts)
   returning * into t;
+  if t.value_lists is not null then
+    insert into thread_value_items (thread_id, channel, position, item)
+    select _target, channel, position, item from thread_value_items where thread_id = _source;
+  end if;
   with copied_blobs as (
     insert into checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob, base, chain, depth)
     select _target::text, checkpoint_ns, channel, version, type, blob, base, chain, depth from checkpoint_blobs where thread_id = _source::text
@@ -110,4 +114,31 @@ begin
   insert into stale_threads as m (thread_id) values (_thread::uuid)
   on conflict (thread_id) do update set since = excluded.since;
   return true;
+end $$;
+
+-- Writes the state that a state update resulted in. _state: as for finish_run. The caller holds the thread's lock.
+create or replace function settle_state(_thread_id uuid, _state jsonb) returns void language plpgsql as $$
+declare
+  _settled text := case when _state -> 'next' ->> 0 is null then 'idle' else 'interrupted' end;
+begin
+  if _state ? 'values' then perform put_values(_thread_id, _state); end if;
+  update threads
+  set interrupts = coalesce(nullif(_state -> 'interrupts', 'null'), '{}'), settled_status = _settled, status = _settled,
+      error = null, updated_at = now(), state_updated_at = now()
+  where thread_id = _thread_id;
+  delete from stale_threads where thread_id = _thread_id;
+end $$;
+
+-- Writes a state as a graph host has read it, unless a run owns the thread, whose end will write it.
+-- The caller holds the thread's lock.
+create or replace function write_thread_head(_thread_id uuid, _state jsonb) returns void language plpgsql as $$
+declare
+  _settled text := case when jsonb_array_length(_state -> 'next') > 0 then 'interrupted' else 'idle' end;
+begin
+  update threads t
+  set interrupts = _state -> 'interrupts', state_updated_at = now(), updated_at = now(),
+      settled_status = case when t.settled_status = 'error' then 'error' else _settled end,
+      status = case when t.status = 'busy' then 'busy' when t.settled_status = 'error' then 'error' else _settled end
+  where t.thread_id = _thread_id and t.running_run_id is null;
+  if found then perform put_values(_thread_id, _state); end if;
 end $$;

@@ -24,7 +24,10 @@ begin
          r.kwargs #- '{config,configurable,langgraph_auth_user}', r.multitask_strategy, r.error
   from (
     select coalesce(s.metadata, '{}') as metadata,
-           case when not r.temporary and s.thread_id is not null then coalesce(s.values, '{}') end as state,
+           case when not r.temporary and s.thread_id is not null then
+             case when s.value_lists is null then coalesce(s.values, '{}')
+                  else join_values(s.thread_id, s.values, s.value_lists)::jsonb end
+           end as state,
            -- the run ended without a state: its server reads it from the checkpoints right afterwards, and extends
            -- these seconds if that takes longer (holdWebhooksForState)
            not r.temporary and r.started_at is not null and r.status <> 'rollback'

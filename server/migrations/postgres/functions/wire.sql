@@ -10,7 +10,8 @@ create or replace function thread_wire(t threads) returns json language sql stab
   select json_build_object(
     'thread_id', t.thread_id, 'created_at', t.created_at, 'updated_at', t.updated_at,
     'state_updated_at', t.state_updated_at, 'metadata', t.metadata, 'status', t.status, 'config', t.config,
-    'values', coalesce(t.values, '{}'), 'interrupts', t.interrupts, 'error', t.error)
+    'values', coalesce(thread_values(t.thread_id, t.values, t.value_lists), '{}'),
+    'interrupts', t.interrupts, 'error', t.error)
 $$;
 
 create or replace function run_object(r runs) returns json language sql stable as $$

@@ -26,7 +26,7 @@ const columns = (sql: Sql) => sql`
   coalesce(r.metadata ->> 'a2a_task_id', r.run_id::text) as task_id, r.run_id, r.thread_id, r.assistant_id, r.status,
   r.error, r.kwargs -> 'input' as input, coalesce(r.metadata ->> 'a2a_called_off', '') = 'true' as cancelled,
   not exists (select 1 from runs n where n.thread_id = r.thread_id and n.seq > r.seq) as is_last, r.updated_at,
-  t.values, coalesce(t.interrupts, '{}') as interrupts`;
+  thread_values(t.thread_id, t.values, t.value_lists) as values, coalesce(t.interrupts, '{}') as interrupts`;
 
 /** The newest run of a task. runs_by_thread serves the second step. */
 export async function selectTask(sql: Sql, assistantId: string, taskId: string): Promise<TaskRow | undefined> {

@@ -7,6 +7,7 @@ import type { AgentDeps } from "../deps.ts";
 import { createRun } from "../runs/create-run.ts";
 import { acceptedStream } from "../runs/read-run.ts";
 import { runBody } from "../runs/schema.ts";
+import { readAnswer } from "../streams/run-streams.ts";
 import { type ToolRow, selectTools } from "./sql.ts";
 
 const PAGE = 50;
@@ -74,7 +75,9 @@ export async function callTool(
   const body = runBody.parse({ assistant_id: tool.assistant_id, input });
   const run = await createRun(deps, { threadId: null, body, ...caller });
   const { runId, threadId } = run;
-  const result = acceptedStream(deps, run).done.promise.then(({ answer }) => toolResult(answer.toString()));
+  const result = acceptedStream(deps, run)
+    .done.promise.then(readAnswer)
+    .then((answer) => toolResult(answer.toString()));
   return {
     result,
     cancel: () =>

@@ -11,11 +11,11 @@ import { coerceError } from "../../base/errors.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { readLinks, withLinks } from "../feedback-links/emit-links.ts";
-import { buildAnswer } from "../streams/answer.ts";
+import { buildAnswer, isSplit, joinedText, valuesText } from "../streams/answer.ts";
 import type { FinishedRun, FinishOutcome } from "../streams/finished-run.ts";
 import { lostTrace } from "./close-trace.ts";
 import type { RunCounts, RunQueueOptions } from "./queue-options.ts";
-import { refreshThreadHead } from "./refresh-thread.ts";
+import { readHead, refreshThreadHead } from "./refresh-thread.ts";
 import { sortedGroupCommit } from "../../base/db/sorted-commit.ts";
 import {
   finishRuns,
@@ -34,6 +34,7 @@ const STOP_PATIENCE_MS = 5000;
 const REFRESH_PATIENCE_MS = 60_000;
 const REFRESH_PAUSE_MS = 1000;
 
+type FinalOutcome = Exclude<FinishOutcome["outcome"], "lost" | "stale_values">;
 type Ended = Pick<RunEnd, "error" | "finished"> & Pick<FinishedRun, "outcome">;
 
 export interface RunEndingsOptions extends RunQueueOptions {
@@ -125,9 +126,13 @@ export class RunEndings {
     await this.#o.protocol.settled(run.runId);
     await this.#o.streams.get(run.runId)?.flagged;
     const isKept = !end.finished && this.#o.streams.get(run.runId)?.keeping !== undefined;
-    const finished =
-      this.#outcomeFromHost(end) ??
-      (await this.#whileOwned(run, () => (isKept ? this.#finishKept(run, row) : this.#commits.call(row))));
+    const write = () =>
+      this.#whileOwned(run, () => (isKept ? this.#finishKept(run, row) : this.#commits.call({ ...row })));
+    let finished = this.#outcomeFromHost(end) ?? (await write());
+    if (finished.outcome === "stale_values") {
+      row.state = await this.#readState(run);
+      finished = await write();
+    }
     if (finished.outcome === "lost") {
       // the frames that were not written with the end belong to another attempt by now
       if (isKept) return this.#o.lose(run);
@@ -139,8 +144,8 @@ export class RunEndings {
     // another server owns the run by now
     if (!this.#o.holds(run)) return;
     const keepsHead = run.untouched || end.outcome === "refused" || finished.outcome === "deleted";
-    if (state === null && !keepsHead) await this.#refreshHead(run);
-    this.#announceEnd(run, finished.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, state);
+    if (row.state === null && !keepsHead) await this.#refreshHead(run);
+    this.#announceEnd(run, finished.outcome as FinalOutcome, error, row.state);
     if (finished.waiting) this.#o.wake();
   }
 
@@ -166,11 +171,7 @@ export class RunEndings {
    * Outcome of a run whose row was deleted: it was rolled back, unless its thread was deleted too, because a temporary thread
    * is deleted with its run, whatever the outcome.
    */
-  async #resolveDeleted(
-    run: ActiveRun,
-    end: Pick<FinishedRun, "outcome">,
-    timedOut: boolean,
-  ): Promise<Exclude<FinishOutcome["outcome"], "lost">> {
+  async #resolveDeleted(run: ActiveRun, end: Pick<FinishedRun, "outcome">, timedOut: boolean): Promise<FinalOutcome> {
     if (await threadExists(this.#o.sql, run.threadId)) return "deleted";
     if (timedOut) return "timeout";
     return end.outcome === "success" ? "success" : end.outcome === "cancelled" ? "interrupted" : "error";
@@ -178,7 +179,7 @@ export class RunEndings {
 
   /** The end that the host has written with the run's last checkpoint. */
   #outcomeFromHost({ finished }: Pick<RunEnd, "finished">): FinishOutcome | undefined {
-    if (!finished || finished.outcome === "lost") return undefined;
+    if (!finished || finished.outcome === "lost" || finished.outcome === "stale_values") return undefined;
     this.#o.fault("before-final-status");
     return finished as FinishOutcome;
   }
@@ -186,7 +187,7 @@ export class RunEndings {
   /** Ends the run for this server and its readers, after its final status is committed. */
   #announceEnd(
     run: ActiveRun,
-    outcome: Exclude<FinishOutcome["outcome"], "lost">,
+    outcome: FinalOutcome,
     error: { error: string; message: string } | undefined,
     state: string | null,
   ): void {
@@ -197,9 +198,35 @@ export class RunEndings {
     const links = outcome === "deleted" ? undefined : readLinks(run.kwargs);
     // a stored stream already has it
     if (links !== undefined && !stream.kept) stream.append("feedback", links);
-    const answer = withLinks(buildAnswer(outcome, error, stream.lastValues, state), links);
-    this.#o.streams.end(run.runId, { status: outcome, answer });
+    const answer = (values: () => string | null) =>
+      withLinks(buildAnswer(outcome, error, stream.lastValues, values), links);
+    // long lists are joined only if a reader needs them
+    const isLong = state !== null && !stream.lastValues && isSplit(state);
+    const readLong = async (text: string) => {
+      const values = joinedText(text) ?? (await this.#storedValues(run));
+      return answer(() => values);
+    };
+    this.#o.streams.end(run.runId, {
+      status: outcome,
+      answer: isLong ? () => readLong(state) : answer(() => state && valuesText(state)),
+    });
     this.#o.protocol.ended(run);
+  }
+
+  async #storedValues({ threadId, runId }: ActiveRun): Promise<string | null> {
+    return (await selectRunState(this.#o.sql, threadId, runId))?.values ?? null;
+  }
+
+  /** Reads the whole state of a run's thread through a host; null where that fails. */
+  async #readState({ threadId, graphId }: ActiveRun): Promise<string | null> {
+    if (graphId === null) return null;
+    try {
+      const head = await readHead(this.#o.hosts(), threadId, graphId);
+      return head ? JSON.stringify(head) : null;
+    } catch (error) {
+      this.#o.log.debug({ err: error, thread_id: threadId }, "could not read the thread's state");
+      return null;
+    }
   }
 
   /** Error of a run cancelled by its time limit; other cancelled runs end without one (contract §8). */
@@ -231,7 +258,7 @@ export class RunEndings {
       const error = released.outcome === "error" ? { error: "RunFailed", message: reason } : undefined;
       if (error) this.#o.streams.open(run.runId).append("error", JSON.stringify(error));
       if (released.outcome !== "deleted") await this.#refreshHead(run);
-      this.#announceEnd(run, released.outcome as Exclude<FinishOutcome["outcome"], "lost">, error, null);
+      this.#announceEnd(run, released.outcome as FinalOutcome, error, null);
       this.#o.hosts().closeTrace(lostTrace(run, reason));
       this.#o.wake();
     }

@@ -8,7 +8,7 @@ import { slowJson, type SlowJsonOptions } from "../../base/http/slow-json.ts";
 import type { AgentDeps } from "../deps.ts";
 import { withLinks } from "../feedback-links/emit-links.ts";
 import { buildAnswer } from "../streams/answer.ts";
-import type { RunStream } from "../streams/run-streams.ts";
+import { readAnswer, type RunStream } from "../streams/run-streams.ts";
 import { type RunState, selectRunState } from "./sql.ts";
 import { findMark } from "../streams/stream-marks.ts";
 import { type KeptStream, selectKeptStream } from "../streams/sql.ts";
@@ -27,11 +27,8 @@ export function acceptedStream(deps: AgentDeps, { runId }: { runId: string }): R
 
 /** Responds with the result of a run when it ends (contract §7.5). */
 export async function waitResponse(stream: RunStream, options: SlowJsonOptions = {}): Promise<Response> {
-  if (stream.outcome) return rawJson(stream.outcome.answer, options.headers);
-  return slowJson(
-    stream.done.promise.then(({ answer }) => answer),
-    options,
-  );
+  if (stream.outcome) return rawJson(await readAnswer(stream.outcome), options.headers);
+  return slowJson(stream.done.promise.then(readAnswer), options);
 }
 
 /** Serves `join`: the result of a run, now or when it ends. 404 for an unknown run. */
@@ -45,15 +42,15 @@ export async function joinRun(
   const state = await selectRunState(deps.sql, threadId, runId);
   if (!state) {
     // a stateless run is deleted when it ends; its result stays in memory for a while, or is kept with its frames
-    if (local?.outcome && threadId === null) return rawJson(local.outcome.answer);
+    if (local?.outcome && threadId === null) return rawJson(await readAnswer(local.outcome));
     if (threadId === null && (await selectKeptStream(deps.sql, runId)))
       return waitResponse(deps.follower.follow(runId));
     throw notFound("Run not found");
   }
-  if (local?.outcome) return rawJson(local.outcome.answer);
+  if (local?.outcome) return rawJson(await readAnswer(local.outcome));
   if (isFinal(state)) {
     const error = state.error ? (JSON.parse(state.error) as { error: string; message: string }) : undefined;
-    const answer = buildAnswer(state.status, error, undefined, `{"values":${state.values ?? "null"}}`);
+    const answer = buildAnswer(state.status, error, undefined, () => state.values);
     return rawJson(withLinks(answer, state.links ?? undefined));
   }
   const stream = deps.queue.has(runId) ? deps.streams.open(runId) : deps.follower.follow(runId, true);

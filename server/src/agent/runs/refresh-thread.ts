@@ -1,4 +1,4 @@
-import type { HostCalls } from "../../../../graph-host/src/host-protocol.ts";
+import type { HostCalls, RunResult } from "../../../../graph-host/src/host-protocol.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { HostPool } from "../hosts/host-pool.ts";
@@ -20,6 +20,12 @@ export async function refreshThreadHead(sql: Sql, hosts: HostPool, threadId: str
 
 /** @returns false when a newer checkpoint was committed after the read */
 async function refreshOnce(sql: Sql, hosts: HostPool, threadId: string, graph: string): Promise<boolean> {
+  const head = await readHead(hosts, threadId, graph);
+  return head === undefined || updateThreadHead(sql, threadId, head.of ?? "", JSON.stringify(head));
+}
+
+/** Reads the state of the newest checkpoint through a host; undefined when there is no state. */
+export async function readHead(hosts: HostPool, threadId: string, graph: string): Promise<RunResult | undefined> {
   const params: HostCalls["state.get"]["params"] = {
     graph_id: graph,
     thread_id: threadId,
@@ -33,8 +39,8 @@ async function refreshOnce(sql: Sql, hosts: HostPool, threadId: string, graph: s
     tasks?: { id: string; interrupts?: unknown[] }[];
     checkpoint_id?: string | null;
   } | null;
-  if (!state) return true;
+  if (!state) return undefined;
   const interrupts = Object.fromEntries((state.tasks ?? []).map((task) => [task.id, task.interrupts ?? []]));
-  const head = { values: state.values ?? null, next: state.next ?? [], interrupts };
-  return updateThreadHead(sql, threadId, state.checkpoint_id ?? "", JSON.stringify(head));
+  const { values = null, next = [], checkpoint_id: of } = state;
+  return { values, next, interrupts: interrupts as Record<string, unknown[]>, ...(of && { of }) };
 }

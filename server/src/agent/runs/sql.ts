@@ -160,7 +160,7 @@ export interface RunState {
 export async function selectRunState(sql: Sql, threadId: string | null, runId: string): Promise<RunState | undefined> {
   const [row] = await sql<RunState[]>`
     select r.run_id, r.thread_id, r.status, r.server_id, r.attempt, r.error::text as error,
-           case when r.status not in ('pending', 'running') then t.values::text end as values,
+           case when r.status not in ('pending', 'running') then thread_values(t.thread_id, t.values, t.value_lists)::text end as values,
            case when r.status not in ('pending', 'running') then (r.kwargs -> 'feedback_urls')::text end as links
     from runs r join threads t on t.thread_id = r.thread_id
     where r.run_id = ${runId} and (${threadId}::uuid is null or r.thread_id = ${threadId})`;
@@ -247,15 +247,7 @@ export async function updateThreadHead(
 }
 
 async function writeThreadHead(sql: Transaction, threadId: string, state: string): Promise<void> {
-  await sql`
-    update threads t
-    set values = s.state -> 'values', interrupts = s.state -> 'interrupts', state_updated_at = now(), updated_at = now(),
-        settled_status = case when t.settled_status = 'error' then 'error'
-                              when jsonb_array_length(s.state -> 'next') > 0 then 'interrupted' else 'idle' end,
-        status = case when t.status = 'busy' then 'busy' when t.settled_status = 'error' then 'error'
-                      when jsonb_array_length(s.state -> 'next') > 0 then 'interrupted' else 'idle' end
-    from (select ${state}::text::jsonb as state) s
-    where t.thread_id = ${threadId} and t.running_run_id is null`;
+  await sql`select write_thread_head(${threadId}, ${state}::text::jsonb)`;
   // a webhook may be waiting for it
   await sql`
     update webhook_deliveries d

@@ -1,23 +1,37 @@
+import type { RunResult } from "../../../../graph-host/src/host-protocol.ts";
 import type { RunStatus } from "./finished-run.ts";
 
 /**
  * Builds the response of `wait` and `join` (contract §7.5): the last values of the stream, else the thread's values,
  * else null; `__error__` when the run failed.
+ * @param values returns the JSON text of the thread's values; called only if they are the answer
  * @returns JSON text
  */
 export function buildAnswer(
   status: RunStatus | "deleted",
   error: { error: string; message: string } | undefined,
   lastValues: Buffer | undefined,
-  state: string | null,
+  values: () => string | null,
 ): Buffer | string {
   if (status === "deleted") return errorAnswer({ error: "RunRolledBack", message: "The run was rolled back." });
   if (status === "error" || status === "timeout") {
     return errorAnswer(error ?? { error: "RunFailed", message: `The run ended with status ${status}.` });
   }
-  if (lastValues) return lastValues;
-  if (state !== null) return JSON.stringify((JSON.parse(state) as { values?: unknown }).values ?? null);
-  return "null";
+  return lastValues ?? values() ?? "null";
+}
+
+/** Returns the values of a state that has no lists apart from them, as JSON text. */
+export const valuesText = (state: string): string => JSON.stringify((JSON.parse(state) as RunResult).values ?? null);
+
+/** Whether a state has lists apart from its values. */
+export const isSplit = (state: string): boolean => state.startsWith('{"lists":');
+
+/** Joins the values of a state and its lists to JSON text; null where the lists keep stored items. */
+export function joinedText(state: string): string | null {
+  const { values, lists = {} } = JSON.parse(state) as RunResult;
+  if (Object.values(lists).some(({ keep }) => keep > 0)) return null;
+  const items = Object.entries(lists).map(([channel, list]) => [channel, list.items]);
+  return JSON.stringify({ ...(values as object), ...Object.fromEntries(items) });
 }
 
 export function errorAnswer(error: { error: string; message: string }): string {

@@ -14,8 +14,11 @@ export interface FinishedRun {
   state: string | null;
 }
 
-/** Outcome of the end: a cancel or a later attempt may have come first. */
+/**
+ * Outcome of the end: a cancel or a later attempt may have come first. `stale_values`: nothing was written, because the
+ * thread's values are not those that the lists of the state continue.
+ */
 export interface FinishOutcome {
-  outcome: RunStatus | "deleted" | "lost";
+  outcome: RunStatus | "deleted" | "lost" | "stale_values";
   waiting: boolean;
 }

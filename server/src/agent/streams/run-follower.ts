@@ -259,11 +259,10 @@ function toOutcome(stream: RunStream, row: FollowedRun | undefined): RunOutcome 
   if (error && stream.log.appended === 0) stream.append("error", JSON.stringify(error));
   // unless all frames are here, none is certain to be the last
   const whole = row?.stream_status != null && stream.incomplete === undefined;
-  const state = row?.values ? `{"values":${row.values}}` : null;
   return {
     status,
     answer: withLinks(
-      buildAnswer(status, error, whole ? stream.lastValues : undefined, state),
+      buildAnswer(status, error, whole ? stream.lastValues : undefined, () => row?.values ?? null),
       stream.links ?? row?.links ?? undefined,
     ),
   };

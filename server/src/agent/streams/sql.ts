@@ -174,7 +174,7 @@ export function selectFollowedRuns(sql: Sql, runIds: string[]): Promise<Followed
     select w.run_id, r.status as run_status, r.server_id, r.attempt, r.error,
            exists (select 1 from servers v where v.server_id = r.server_id) as server_lives,
            r.ended_at > now() - interval '5 minutes' as is_recent,
-           case when r.status not in ('pending', 'running') then t.values::text end as values,
+           case when r.status not in ('pending', 'running') then thread_values(t.thread_id, t.values, t.value_lists)::text end as values,
            case when r.status not in ('pending', 'running') then (r.kwargs -> 'feedback_urls')::text end as links,
            s.frames, s.status as stream_status
     from unnest(${runIds}::uuid[]) as w(run_id)
@@ -221,7 +221,7 @@ export interface RunResultRow {
 
 export async function selectRunResult(sql: Sql, runId: string): Promise<RunResultRow | undefined> {
   const [row] = await sql<RunResultRow[]>`
-    select r.error::text as error, t.values::text as values, (r.kwargs -> 'feedback_urls')::text as links
+    select r.error::text as error, thread_values(t.thread_id, t.values, t.value_lists)::text as values, (r.kwargs -> 'feedback_urls')::text as links
     from runs r join threads t on t.thread_id = r.thread_id where r.run_id = ${runId}`;
   return row;
 }

@@ -127,6 +127,7 @@ export class StreamKeeper {
       const { outcome, waiting, stored } = await this.#ends.call({ ...run, ...tail });
       if (stream.keeping !== keeping) return LOST;
       if (outcome === "lost") return LOST;
+      if (outcome === "stale_values") return { outcome, waiting };
       if (outcome === "behind" && stored <= log.appended) this.#advance(stream, keeping, stored);
       else if (outcome === "behind") return LOST;
       else {

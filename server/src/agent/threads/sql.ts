@@ -7,6 +7,9 @@ import { permits } from "../custom-auth/conditions.ts";
 import type { Extract } from "./extract.ts";
 import type { ThreadFilter, ThreadSearch, ThreadTtl } from "./schema.ts";
 
+/** Arguments of the functions that read the values of `threads t` (functions/values.sql). */
+const VALUES = "t.thread_id, t.values, t.value_lists";
+
 /** Columns of `threads t` by their names on the wire. */
 const COLUMNS = {
   thread_id: "t.thread_id",
@@ -16,7 +19,7 @@ const COLUMNS = {
   metadata: "t.metadata",
   status: "t.status",
   config: "t.config",
-  values: "coalesce(t.values, '{}')",
+  values: `coalesce(thread_values(${VALUES}), '{}')`,
   interrupts: "t.interrupts",
   error: "t.error",
 };
@@ -55,13 +58,13 @@ export async function patchThread(
   metadata: Record<string, unknown>,
   ttl?: ThreadTtl | null,
 ): Promise<string | undefined> {
-  const [row] = await sql<{ wire: string }[]>`
+  const { count } = await sql`
     update threads t
     set metadata = t.metadata || ${JSON.stringify(metadata)}::text::jsonb, updated_at = now()
         ${ttl ? sql`, ttl_strategy = ${ttl.strategy}, ttl_minutes = ${ttl.minutes}` : sql``}
-    where thread_id = ${id}
-    returning thread_wire(t)::text as wire`;
-  return row?.wire;
+    where thread_id = ${id}`;
+  // a separate statement: the first one may have waited for a run's end, and would read older items of the values
+  return count === 0 ? undefined : findThread(sql, id);
 }
 
 /** Deletes the thread with its runs, checkpoints and checkpoint writes. */
@@ -98,17 +101,24 @@ export async function findPermittedThread(
   return row?.wire;
 }
 
+const containsValues = (sql: Sql, filter: ThreadFilter["values"]) =>
+  contains(sql, "t.values", filter, (wanted) => sql`values_contain(${sql.unsafe(VALUES)}, ${wanted})`);
+
 const matching = (sql: Sql, filter: ThreadFilter, sees?: readonly AccessCondition[]) => sql`
   ${contains(sql, "t.metadata", filter.metadata)}
   and ${permits(sql, "t.metadata", sees)}
-  and ${contains(sql, "t.values", filter.values)}
+  and ${containsValues(sql, filter.values)}
   and ${filter.status ? sql`t.status = ${filter.status}` : sql`true`}
   and ${filter.ids ? sql`t.thread_id = any(${filter.ids}::uuid[])` : sql`true`}`;
 
 function extracted(sql: Sql, extracts: Extract[]) {
   const pairs = extracts.map(
     ({ alias, column, path }) =>
-      sql`json_build_object(${alias}::text, ${sql("t." + column)} #> ${path}::text[])::jsonb`,
+      sql`json_build_object(${alias}::text, ${
+        column === "values"
+          ? sql`value_at(${sql.unsafe(VALUES)}, ${path}::text[])`
+          : sql`${sql("t." + column)} #> ${path}::text[]`
+      })::jsonb`,
   );
   return pairs.reduce((all, pair) => sql`${all} || ${pair}`, sql`'{}'::jsonb`);
 }
@@ -182,18 +192,10 @@ export async function lockStateRow(tx: Transaction, id: string): Promise<(StateR
  */
 export async function settleUpdatedState(tx: Transaction, id: string, result: string): Promise<string> {
   const [row] = await tx<{ checkpoint: string }[]>`
-    with answer as (select ${result}::text::jsonb as json),
-    settled as (
-      update threads t
-      set values = coalesce(json -> 'state' -> 'values', t.values),
-          interrupts = coalesce(nullif(json -> 'state' -> 'interrupts', 'null'), '{}'),
-          settled_status = case when json -> 'state' -> 'next' ->> 0 is null then 'idle' else 'interrupted' end,
-          status = case when json -> 'state' -> 'next' ->> 0 is null then 'idle' else 'interrupted' end,
-          error = null, updated_at = now(), state_updated_at = now()
-      from answer where t.thread_id = ${id}
-    ),
-    shown as (delete from stale_threads where thread_id = ${id})
-    select json ->> 'checkpoint' as checkpoint from answer`;
+    with answer as materialized (select ${result}::text::jsonb as json)
+    select json ->> 'checkpoint' as checkpoint,
+           settle_state(${id}, json -> 'state')::text
+    from answer`;
   return row!.checkpoint;
 }
 

@@ -31,10 +31,12 @@ export async function measureStorage(sql: Sql, threadId: string): Promise<string
       select coalesce(sum(1 + length(names) - length(replace(names, E'\\n', ''))), 0) as n,
              coalesce(sum(pg_column_size(names) + pg_column_size(bodies)), 0) as bytes
       from protocol_events where thread_id = ${threadId}::uuid
+    ), v as (
+      select coalesce(sum(pg_column_size(item)), 0) as bytes from thread_value_items where thread_id = ${threadId}::uuid
     )
     select json_build_object(
       'thread_id', t.thread_id,
-      'total_bytes', c.bytes + b.bytes + w.bytes + r.bytes + f.bytes + e.bytes + coalesce(pg_column_size(t.values), 0)
+      'total_bytes', c.bytes + b.bytes + w.bytes + r.bytes + f.bytes + e.bytes + coalesce(pg_column_size(t.values), 0) + v.bytes
                      + pg_column_size(t.metadata) + pg_column_size(t.config) + pg_column_size(t.interrupts),
       'checkpoints', json_build_object('count', c.n, 'bytes', c.bytes),
       'channel_values', json_build_object('count', b.n, 'bytes', b.bytes, 'by_channel', b.channels),
@@ -42,6 +44,6 @@ export async function measureStorage(sql: Sql, threadId: string): Promise<string
       'runs', json_build_object('count', r.n, 'bytes', r.bytes),
       'stream_frames', json_build_object('count', f.n, 'bytes', f.bytes),
       'protocol_events', json_build_object('count', e.n, 'bytes', e.bytes))::text as wire
-    from threads t, c, b, w, r, f, e where t.thread_id = ${threadId}::uuid`;
+    from threads t, c, b, w, r, f, e, v where t.thread_id = ${threadId}::uuid`;
   return row?.wire;
 }

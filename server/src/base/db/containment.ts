@@ -1,13 +1,22 @@
+import type postgres from "postgres";
+
 import type { Sql, Transaction } from "./connect.ts";
+
+type Fragment = postgres.PendingQuery<postgres.Row[]>;
 
 /**
  * Builds the condition that the jsonb `column` contains `filter` (contract agent-server §1.6). An empty filter matches
- * everything, a null in it nothing.
+ * everything, a null in it nothing. `test` builds the condition for values that are not in a column.
  */
-export function contains(sql: Sql | Transaction, column: string, filter: Record<string, unknown> | null | undefined) {
+export function contains(
+  sql: Sql | Transaction,
+  column: string,
+  filter: Record<string, unknown> | null | undefined,
+  test: (filter: Fragment) => Fragment = (wanted) => sql`${sql.unsafe(column)} @> ${wanted}`,
+) {
   if (!filter || Object.keys(filter).length === 0) return sql`true`;
   if (holdsNull(filter)) return sql`false`;
-  return sql`${sql.unsafe(column)} @> ${JSON.stringify(filter)}::text::jsonb`;
+  return test(sql`${JSON.stringify(filter)}::text::jsonb`);
 }
 
 function holdsNull(root: unknown): boolean {
