@@ -64,8 +64,8 @@ export type HostFrame =
   | { t: "run.resumed"; run_id: string; checkpoint_id: string | null }
   /** Body: {@link RunResult} as JSON text. */
   | RunEnd
-  /** Body: the method's result as JSON text, or nothing on error. */
-  | { t: "result"; id: number; error?: WireError }
+  /** Body: the method's result as JSON text, or nothing on error. `shared`: the body is a `SharedJson`. */
+  | { t: "result"; id: number; error?: WireError; shared?: true }
   /** Body: JSON array of store operations, see {@link StoreOperation}. */
   | { t: "store.call"; id: number }
   | { t: "trace.flushed" }

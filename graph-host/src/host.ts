@@ -22,7 +22,8 @@ import { describeError, toOutcome } from "./runs/run-outcome.ts";
 import type { Savers } from "./savers.ts";
 import { RunTracing } from "./tracing/run-tracing.ts";
 import { warmUp } from "./warm-up.ts";
-import { errorName, toJson } from "./serialize.ts";
+import { errorName, toSharedParts } from "./serialize.ts";
+import { encodeSharedJson } from "./shared-json.ts";
 
 interface HostInput {
   graphs: Map<string, LoadedGraph>;
@@ -166,7 +167,9 @@ export class Host {
           answerCall(this.#deps!, method, params).then(resolve, reject),
         );
       });
-      this.connection.send({ t: "result", id }, toJson(reply));
+      const parts = toSharedParts(reply);
+      if (parts.length === 1) this.connection.send({ t: "result", id }, parts[0] as string);
+      else this.connection.send({ t: "result", id, shared: true }, encodeSharedJson(parts));
     } catch (error) {
       this.connection.send({ t: "result", id, error: wireError(error) });
     }

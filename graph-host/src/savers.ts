@@ -6,10 +6,12 @@ import {
   type CheckpointMetadata,
   type CheckpointTuple,
 } from "@langchain/langgraph-checkpoint";
+import type { ChangedLists, ShownLists } from "./checkpoints/changed-lists.ts";
 import { CheckpointDatabase } from "./checkpoints/checkpoint-database.ts";
 import { HeddleSaver } from "./checkpoints/heddle-saver.ts";
 import { readTriggers } from "./checkpoints/final-step.ts";
 import type { Finished } from "./checkpoints/rows.ts";
+import { showableLists } from "./checkpoints/showable-lists.ts";
 import { startsWithoutUserCode } from "./checkpoints/start-step.ts";
 import { currentWork } from "./runs/active-run.ts";
 
@@ -17,7 +19,7 @@ import { currentWork } from "./runs/active-run.ts";
 export interface Savers {
   forRun(run: SaverRun): Saver;
   /** Saver for reads whose callers do not change what they get. */
-  reading(): Saver;
+  reading(graph: unknown): Saver;
   /** Saver for the first states of a thread whose row is not committed yet. */
   unfenced(): Saver;
   /** Saver for a manual state update: rejected once the thread has an active run or a newer checkpoint. */
@@ -42,11 +44,20 @@ export interface SaverRun {
  * `flush` resolves when all puts are committed, and rejects if one failed; given a thread, it remembers that thread's
  * newest checkpoint. `unfinished` reads a checkpoint that nodes would have followed. `finish` also flushes and writes
  * the run's final status; a saver without it leaves that to the server. `whole` serializes the state without reference to
- * the stored lists, for a thread whose values are not those that `state` continues.
+ * the stored lists, for a thread whose values are not those that `state` continues; `shown` are the lists that the
+ * thread's values then show. `reader` returns a saver for reading the run's last state, `changedLists` compares the lists
+ * in it with those that the thread's values show.
  */
 export type Saver = BaseCheckpointSaver & {
-  flush(threadId?: string): Promise<void>;
-  finish?(threadId: string, state: string, notify: boolean, whole: () => string): Promise<Finished>;
+  flush(threadId?: string, shown?: ShownLists): Promise<void>;
+  finish?(
+    threadId: string,
+    state: string,
+    notify: boolean,
+    options: { whole: () => string; shown?: ShownLists | undefined },
+  ): Promise<Finished>;
+  reader?(showsLists: ReadonlySet<string>): BaseCheckpointSaver;
+  changedLists?(threadId: string): ChangedLists;
   unfinished?(threadId: string, id: string | undefined): Promise<CheckpointTuple | undefined>;
 };
 
@@ -66,7 +77,12 @@ function databaseSavers(database: CheckpointDatabase): Savers {
         clock: currentWork.getStore()?.clock,
         onCheckpoint,
       }),
-    reading: () => new HeddleSaver(database, { onlyReads: true, clock: currentWork.getStore()?.clock }),
+    reading: (graph) =>
+      new HeddleSaver(database, {
+        onlyReads: true,
+        showsLists: showableLists(graph),
+        clock: currentWork.getStore()?.clock,
+      }),
     unfenced: () => new HeddleSaver(database, { clock: currentWork.getStore()?.clock }),
     guarded: () => new HeddleSaver(database, { guarded: true, clock: currentWork.getStore()?.clock }),
     close: () => database.close(),

@@ -1,3 +1,7 @@
+import { randomUUID } from "node:crypto";
+
+import { type StoredItem, storedItems } from "./checkpoints/stored-items.ts";
+
 /**
  * Serializes objects of user code to JSON text: stream events, states, results of calls. No other code does.
  *
@@ -14,6 +18,46 @@ export function toFieldJson(value: unknown): string | undefined {
   const json = JSON.stringify(plain(value, [])) as string | undefined;
   return json === undefined ? undefined : storable(json);
 }
+
+/**
+ * Serializes values that may contain lists of stored items. Returns the text in parts, the items of such a list being
+ * one: they have their text already, and states of one thread have most of them in common.
+ */
+export function toSharedParts(value: unknown): (string | readonly StoredItem[])[] {
+  const lists = new SharedLists();
+  shared = lists;
+  try {
+    return lists.split(toJson(value));
+  } finally {
+    shared = undefined;
+  }
+}
+
+/** Lists that are left out of a text, each replaced by a mark. */
+class SharedLists {
+  #lists: (readonly StoredItem[])[] = [];
+  #name = `stored-items-${randomUUID()}-`;
+
+  add(items: readonly StoredItem[]): string {
+    return `${this.#name}${this.#lists.push(items) - 1}.`;
+  }
+
+  split(text: string): (string | readonly StoredItem[])[] {
+    if (this.#lists.length === 0) return [text];
+    const parts: (string | readonly StoredItem[])[] = [];
+    for (const [n, piece] of text.split(`"${this.#name}`).entries()) {
+      if (n === 0) parts.push(piece);
+      else {
+        const end = piece.indexOf('."');
+        parts.push("[", this.#lists[Number(piece.slice(0, end))]!, `]${piece.slice(end + 2)}`);
+      }
+    }
+    return parts;
+  }
+}
+
+/** Set while `toSharedParts` serializes, which takes no turn of the event loop. */
+let shared: SharedLists | undefined;
 
 /** Returns the values that `toJson` serializes: plain, without class instances. */
 export function toPlain(value: unknown): unknown {
@@ -34,7 +78,9 @@ function plain(value: unknown, ancestors: object[]): unknown {
   return result;
 }
 
-function plainArray(array: unknown[], ancestors: object[]): unknown[] {
+function plainArray(array: unknown[], ancestors: object[]): unknown {
+  const items = shared && storedItems(array);
+  if (items) return shared!.add(items);
   let copy: unknown[] | undefined;
   for (let i = 0; i < array.length; i++) {
     const item = plain(array[i], ancestors);
@@ -84,7 +130,7 @@ function fromMap(map: Map<unknown, unknown>): unknown {
 // wrote) stays unchanged. V8 prints lone surrogates in lower case.
 const ESCAPE = /\\(?:u0000|ud[89a-f][0-9a-f]{2}|.)/g;
 
-function storable(json: string): string {
+export function storable(json: string): string {
   if (!json.includes("\\u0000") && !json.includes("\\ud")) return json;
   return json.replace(ESCAPE, (escape) => (escape.length === 6 ? "\uFFFD" : escape));
 }

@@ -43,6 +43,6 @@ export async function answerCall<M extends Method>(
   const graph = await deps.openGraph(params.graph_id, params.config, runtime);
   const isUpdate = method === "state.update" && (params as HostCalls["state.update"]["params"]).creates !== true;
   const { savers } = deps;
-  const saver = isUpdate ? savers.guarded() : method === "state.update" ? savers.unfenced() : savers.reading();
+  const saver = isUpdate ? savers.guarded() : method === "state.update" ? savers.unfenced() : savers.reading(graph);
   return ANSWERS[method](bindGraph(graph, saver, deps.store), params);
 }

@@ -1,5 +1,6 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
+import { WITHOUT_LISTS } from "../checkpoints/heddle-saver.ts";
 import type { Graph } from "../graphs/graph.ts";
 import type { CheckpointRef, HostCalls } from "../host-protocol.ts";
 import { toThreadState, taskWrites, type ThreadState } from "./thread-state.ts";
@@ -43,7 +44,11 @@ async function stepWrites(
   if (typeof metadata?.writes === "object" && metadata.writes !== null)
     return metadata.writes as Record<string, unknown>;
   if (metadata?.source !== "loop" || !snapshot.parentConfig) return {};
-  return taskWrites(parent ?? (await graph.getState(snapshot.parentConfig as RunnableConfig)));
+  return taskWrites(parent ?? (await graph.getState(withoutLists(snapshot.parentConfig as RunnableConfig))));
+}
+
+function withoutLists(config: RunnableConfig): RunnableConfig {
+  return { ...config, configurable: { ...config.configurable, [WITHOUT_LISTS]: true } };
 }
 
 export function checkpointConfig(threadId: string, checkpoint: CheckpointRef = {}): RunnableConfig {

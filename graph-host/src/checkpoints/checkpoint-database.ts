@@ -5,6 +5,7 @@ import { readDeltaHistory, type StoredHistory } from "./delta-history.ts";
 import { DatabaseAwayError, isPassingError } from "./errors.ts";
 import { CheckpointWriter } from "./checkpoint-writer.ts";
 import { LastHeads } from "./last-heads.ts";
+import { ShownListCache } from "./shown-list-cache.ts";
 import { type CheckpointQuery, type ReadCheckpoints, readCheckpoints } from "./read-statement.ts";
 import type { Finished, WriteItem } from "./rows.ts";
 import { repairResults } from "../dense-results.ts";
@@ -36,6 +37,8 @@ export class CheckpointDatabase {
   #awayMs: number;
   /** Last checkpoints of the threads that this process has run. */
   readonly lastHeads = new LastHeads();
+  /** Lists of the threads that this process has shown. */
+  readonly shownLists = new ShownListCache();
 
   constructor(url: string, options: CheckpointDatabaseOptions = {}) {
     this.#awayMs = options.awayMs ?? 60_000;

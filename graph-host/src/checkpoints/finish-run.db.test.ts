@@ -118,7 +118,7 @@ test("ends a run with its whole state if the thread's lists are not those that t
   const state = JSON.stringify({ lists: { log: { keep: 1, items: ["b"] } }, base: "c1", values: {}, ...end });
   const whole = () => JSON.stringify({ lists: { log: { keep: 0, items: ["a", "b"] } }, values: { n: 1 }, ...end });
   statements.length = 0;
-  expect(await saver.finish(run.threadId, state, false, whole)).toEqual({ outcome: "success", waiting: false });
+  expect(await saver.finish(run.threadId, state, false, { whole })).toEqual({ outcome: "success", waiting: false });
   expect(statements.length).toBe(2);
   expect(await countRows(run.runId, run.threadId)).toMatchObject({
     checkpoints: 4,

@@ -13,6 +13,7 @@ import type {
 import { ChannelVersions } from "./channel-version.ts";
 import { type CheckpointClock, processClock } from "./checkpoint-clock.ts";
 import type { CheckpointDatabase } from "./checkpoint-database.ts";
+import { ChangedLists, type ShownLists } from "./changed-lists.ts";
 import { CheckpointOrderError } from "./errors.ts";
 import { nothingFollows, type Triggers } from "./final-step.ts";
 import { Heads } from "./head.ts";
@@ -22,7 +23,7 @@ import { encodeList, type ListItem, type ListValue, listSize, WHOLE_BYTES } from
 import { loadTuple, loadWrites, TASKS_CHANNEL } from "./load-tuple.ts";
 import { mergedMetadata } from "./merged-metadata.ts";
 import { NewestIds } from "./newest-ids.ts";
-import type { CheckpointQuery, StoredCheckpoint } from "./read-statement.ts";
+import type { CheckpointQuery, StoredCheckpoint, StoredWrite } from "./read-statement.ts";
 import type { BlobRow, CheckpointRow, Fence, Finished, HeadGuard, WriteItem, WriteRow } from "./rows.ts";
 import { PlainFirstSerializer } from "./serializer.ts";
 import { StartStep } from "./start-step.ts";
@@ -45,6 +46,8 @@ export interface SaverOptions {
   guarded?: boolean;
   /** Nothing is put, and values that are read are not changed: checkpoints may share their objects. */
   onlyReads?: boolean;
+  /** Channels of the root graph whose lists are read as stored items, see `showableLists`. */
+  showsLists?: ReadonlySet<string> | undefined;
   /** Clock for the ids of the checkpoints to be put. Default: the process's. */
   clock?: CheckpointClock | undefined;
   /** Called with each checkpoint of the root graph once it is committed, except those that are not waited for. */
@@ -69,6 +72,8 @@ export class HeddleSaver extends BaseCheckpointSaver {
   /** Newest list of each channel that was loaded or put, by namespace and channel: changes are stored relative to it. */
   #lists = new Map<string, ListValue>();
   #heads = new Heads();
+  /** Saver whose puts this one reads. */
+  #source: HeddleSaver | undefined;
   #versions = new ChannelVersions();
   #start: StartStep;
   /** Namespaces that this saver has written to. */
@@ -98,16 +103,44 @@ export class HeddleSaver extends BaseCheckpointSaver {
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const { thread_id: threadId, checkpoint_ns: ns = "", checkpoint_id: id } = config.configurable ?? {};
     if (threadId === undefined) return undefined;
+    if (config.configurable?.[WITHOUT_LISTS] === true) {
+      await this.flush();
+      const [found] = await this.#read({ threadId, ns, id: id || undefined, limit: 1, withoutLists: true });
+      return found && this.#load(found, !id);
+    }
     const stored = await this.#stored(threadId, ns, id || undefined);
-    return stored && this.#load(stored);
+    return stored && this.#load(stored, !id);
   }
 
-  async #load(stored: StoredCheckpoint): Promise<CheckpointTuple> {
+  /** `asHead`: the library applies the pending writes of all tasks, not only those of the thread. */
+  async #load(stored: StoredCheckpoint, asHead: boolean): Promise<CheckpointTuple> {
     for (const [channel, { list }] of stored.values) {
       const name = listName(stored.ns, channel);
       if (list && !this.#lists.has(name)) this.#lists.set(name, list);
     }
-    return loadTuple(stored, this.#serde, (channel, list) => this.#loader.load(listName(stored.ns, channel), list));
+    const shown = this.#options.showsLists;
+    const isApplied = ({ channel, taskId }: StoredWrite): boolean =>
+      !OUTCOMES.has(channel) && (asHead || taskId === NULL_TASK);
+    const shows =
+      shown && stored.ns === "" && stored.parentSends.length === 0 && !stored.writes.some((write) => isApplied(write));
+    return loadTuple(stored, this.#serde, (channel, list) =>
+      shows && shown.has(channel) ? this.#loader.loadWire(list) : this.#loader.load(listName(stored.ns, channel), list),
+    );
+  }
+
+  /** Returns a saver that only reads, without a query where this one has put the newest checkpoint. */
+  reader(showsLists: ReadonlySet<string>): HeddleSaver {
+    const reader = new HeddleSaver(this.#database, { clock: this.#options.clock, onlyReads: true, showsLists });
+    reader.#heads = this.#heads;
+    reader.#source = this;
+    return reader;
+  }
+
+  /**
+   * Returns what of a thread's lists is new since the values that its last run left, as far as this process knows them.
+   */
+  changedLists(threadId: string): ChangedLists {
+    return new ChangedLists(this.#database.lastHeads.shown(threadId));
   }
 
   /** Returns a checkpoint of the root graph (the newest one without `id`) that nodes would have followed. */
@@ -121,7 +154,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     for (const [channel, { type }] of stored.values) if (type !== "empty") values[channel] = true;
     if (tasks && tasks.type !== "empty") values[TASKS_CHANNEL] = await this.#serde.loadsTyped(tasks.type, tasks.data);
     const checkpoint = { ...(JSON.parse(stored.checkpoint) as Checkpoint), channel_values: values };
-    return nothingFollows(checkpoint, triggers) ? undefined : this.#load(stored);
+    return nothingFollows(checkpoint, triggers) ? undefined : this.#load(stored, false);
   }
 
   async #stored(threadId: string, ns: string, id: string | undefined): Promise<StoredCheckpoint | undefined> {
@@ -134,10 +167,12 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (threadId === this.#options.freshThread && !this.#written.has(ns)) return undefined;
     await this.flush();
     const remembered = id ? undefined : this.#remembered(threadId, ns);
-    const known = this.#options.fence && ns === "" && !id ? this.#database.lastHeads.lists(threadId) : undefined;
+    const { lastHeads, shownLists } = this.#database;
+    const known = ns !== "" || id ? undefined : this.#options.fence ? lastHeads.lists(threadId) : shownLists.get(threadId);
     const stored = remembered ?? (await this.#read({ threadId, ns, id, limit: 1, known }))[0];
     if (remembered) this.#newest.observe(threadId, ns, remembered.id);
     if (stored && this.#options.fence && !id) this.#heads.read(stored);
+    if (stored && this.#options.showsLists && ns === "" && !id) shownLists.keep(stored);
     return stored;
   }
 
@@ -162,7 +197,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
       filter,
       limit,
     });
-    for (const stored of found) yield this.#load(stored);
+    for (const stored of found) yield this.#load(stored, false);
   }
 
   override async put(
@@ -247,9 +282,14 @@ export class HeddleSaver extends BaseCheckpointSaver {
   /**
    * Writes the run's final status together with everything unsent, in one commit. `state` and the result are those of
    * `finish_run`. Rejects as `flush` does. If the thread's values are not those that the lists of `state` continue, the
-   * checkpoint is committed, and the end follows with `whole`.
+   * checkpoint is committed, and the end follows with `whole`. `shown`: the lists that the thread's values show then.
    */
-  async finish(threadId: string, state: string, notify: boolean, whole?: () => string): Promise<Finished> {
+  async finish(
+    threadId: string,
+    state: string,
+    notify: boolean,
+    { whole, shown }: { whole?: () => string; shown?: ShownLists | undefined } = {},
+  ): Promise<Finished> {
     const { fence } = this.#options;
     if (!fence) throw new Error("only the saver of a run can finish the run");
     await this.#turn;
@@ -263,7 +303,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (result?.outcome === "stale_values" && whole) result = await write(whole());
     result ??= { outcome: "lost", waiting: false };
     const head = this.#heads.get(threadId, "");
-    if (head && result.outcome !== "lost") this.#keep(head);
+    if (head && result.outcome !== "lost") this.#keep(head, shown);
     return result;
   }
 
@@ -294,7 +334,8 @@ export class HeddleSaver extends BaseCheckpointSaver {
    * Resolves when all puts are committed; rejects with the first failure of this saver. Given a thread, as at the end
    * of a run, it remembers that thread's newest checkpoint.
    */
-  async flush(threadId?: string): Promise<void> {
+  async flush(threadId?: string, shown?: ShownLists): Promise<void> {
+    await this.#source?.flush();
     await this.#turn;
     if (this.#unsettled.size > 0) {
       this.#database.hurry();
@@ -302,12 +343,12 @@ export class HeddleSaver extends BaseCheckpointSaver {
     }
     this.#throwFailure();
     const head = threadId === undefined ? undefined : this.#heads.get(threadId, "");
-    if (head) this.#keep(head);
+    if (head) this.#keep(head, shown);
   }
 
-  #keep(head: StoredCheckpoint): void {
+  #keep(head: StoredCheckpoint, shown: ShownLists | undefined): void {
     for (const [channel, { list }] of head.values) if (list) this.#loader.release(listName(head.ns, channel), list);
-    this.#database.lastHeads.keep(head);
+    this.#database.lastHeads.keep(head, shown);
   }
 
   /** Serializes several parts, which takes some turns of the event loop, and keeps the order of the puts. */
@@ -393,6 +434,14 @@ export class HeddleSaver extends BaseCheckpointSaver {
 }
 
 const wholeText = (items: ListItem[]): Buffer => Buffer.from(`[${items.map(({ text }) => text).join(",")}]`);
+
+/** Writes that record how a task ended; no reducer applies them. */
+const OUTCOMES = new Set(["__error__", "__interrupt__", "__scheduled__", "__resume__"]);
+/** Task of writes that belong to the thread, not to a task. */
+const NULL_TASK = "00000000-0000-0000-0000-000000000000";
+
+/** Field of a config for reads that need the tasks of a checkpoint and not its long lists. */
+export const WITHOUT_LISTS = "__heddle_without_lists";
 
 const listName = (ns: string, channel: string): string => `${ns}\0${channel}`;
 

@@ -1,3 +1,4 @@
+import type { ShownLists } from "./changed-lists.ts";
 import type { ListValue } from "./list-value.ts";
 import { listSize } from "./list-value.ts";
 import type { StoredCheckpoint } from "./read-statement.ts";
@@ -19,14 +20,14 @@ const LIVE_FACTOR = 5;
  * the thread whose last run ended earliest is evicted first.
  */
 export class LastHeads {
-  #heads = new Map<string, { head: StoredCheckpoint; isHead: boolean; bytes: number }>();
+  #heads = new Map<string, Kept>();
   #bytes = 0;
 
   /**
    * Keeps a checkpoint of a root graph. Only one without tasks can be the head of the next run: any other may still
-   * receive writes.
+   * receive writes. `shown`: the lists that the thread's values show.
    */
-  keep(head: StoredCheckpoint): void {
+  keep(head: StoredCheckpoint, shown?: ShownLists): void {
     this.#forget(head.threadId);
     if (head.ns !== "") return;
     const isHead = head.writes.length === 0 && head.parentSends.length === 0;
@@ -36,7 +37,7 @@ export class LastHeads {
     if (!(isHead && isSmall) && lists === 0) return;
     const kept = isSmall ? head : { ...head, values: onlyLists(head) };
     const bytes = (isSmall ? texts : OVERHEAD_BYTES) + lists;
-    this.#heads.set(head.threadId, { head: kept, isHead: isHead && isSmall, bytes });
+    this.#heads.set(head.threadId, { head: kept, isHead: isHead && isSmall, shown, bytes });
     this.#bytes += bytes;
     for (const oldest of this.#heads.keys()) {
       if (this.#bytes <= TOTAL_BYTES) return;
@@ -58,6 +59,11 @@ export class LastHeads {
     return lists;
   }
 
+  /** Returns the lists that the thread's values showed after the last run of this process. */
+  shown(threadId: string): ShownLists | undefined {
+    return this.#heads.get(threadId)?.shown;
+  }
+
   get bytes(): number {
     return this.#bytes;
   }
@@ -66,6 +72,13 @@ export class LastHeads {
     this.#bytes -= this.#heads.get(threadId)?.bytes ?? 0;
     this.#heads.delete(threadId);
   }
+}
+
+interface Kept {
+  head: StoredCheckpoint;
+  isHead: boolean;
+  shown: ShownLists | undefined;
+  bytes: number;
 }
 
 function onlyLists(head: StoredCheckpoint): StoredCheckpoint["values"] {

@@ -2,7 +2,9 @@ import { setImmediate as turn } from "node:timers/promises";
 
 import { isUnchanged, shadowOf, UNTRACKABLE } from "./item-shadow.ts";
 import type { ListItem, ListValue, LiveItem } from "./list-value.ts";
+import { wireOf } from "./item-wire.ts";
 import type { PlainFirstSerializer } from "./serializer.ts";
+import { markStored, StoredItem } from "./stored-items.ts";
 
 /** Longest time in milliseconds for which items are loaded without a turn of the event loop. */
 const SLICE_MS = 10;
@@ -27,6 +29,7 @@ export class ListLoader {
   #dump: (value: unknown) => Promise<string>;
   /** Whether the caller only reads, so that values may be shared and need not be recognized later. */
   #onlyReads: boolean;
+  #storedItems = new Map<ListItem, StoredItem>();
   /** Values of the newest version of each list. */
   #known = new Map<string, Known>();
   /** Values that were loaded first, for the next run of the thread. */
@@ -70,6 +73,29 @@ export class ListLoader {
       if (!this.#loaded.has(name)) this.#loaded.set(name, known);
     }
     return values;
+  }
+
+  /** Returns the list's items with the JSON text that the API shows, without their values. */
+  async loadWire({ items }: ListValue): Promise<StoredItem[]> {
+    const stored = Array.from<StoredItem>({ length: items.length });
+    let since = performance.now();
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i]!;
+      let known = this.#storedItems.get(item);
+      if (!known) {
+        if (item.wire === undefined) {
+          const wire = wireOf(item, this.#serde);
+          if (wire instanceof Promise) await wire;
+        }
+        this.#storedItems.set(item, (known = new StoredItem(item)));
+      }
+      stored[i] = known;
+      if (i % SLICE_ITEMS === SLICE_ITEMS - 1 && performance.now() - since > SLICE_MS) {
+        await turn();
+        since = performance.now();
+      }
+    }
+    return markStored(stored);
   }
 
   /** Returns the items of a list that is put. Those of unchanged objects are the ones that they were loaded from. */

@@ -5,6 +5,8 @@ import { splitArray } from "./split-array.ts";
 export interface ListItem {
   /** JSON text as the serializer writes it. */
   text: string;
+  /** JSON text as the API shows it, once it was needed. */
+  wire?: string;
   /** Object that was loaded from the text and is not in use, with its shadow: the next run may take it. */
   live?: LiveItem | undefined;
 }

@@ -48,6 +48,8 @@ export interface CheckpointQuery {
   /** Metadata that the checkpoint must contain, as jsonb containment. */
   filter?: Record<string, unknown> | undefined;
   limit?: number | undefined;
+  /** Long lists are read as empty ones. */
+  withoutLists?: boolean | undefined;
   /** Lists of the namespace that the caller has: changes up to them are not read. */
   known?: ReadonlyMap<string, ListValue> | undefined;
 }
@@ -72,10 +74,10 @@ export async function readCheckpoints(sql: postgres.Sql, query: CheckpointQuery)
     query.id !== undefined || query.before !== undefined || query.filter !== undefined || query.limit === 0;
   const newest = isOneNamespace && selects ? NEWEST_ROW : "";
   const known = query.known && query.known.size > 0 ? query.known : undefined;
-  const unknown = known ? notKnown(known, parameters) : "";
+  const unknown = query.withoutLists ? "where false" : known ? notKnown(known, parameters) : "";
   const statement = READ_STATEMENT(condition, limit, unknown) + newest;
   const rows = await sql.unsafe<ReadRow[]>(statement, parameters, { prepare: true });
-  const checkpoints = assemble(rows, known);
+  const checkpoints = assemble(rows, known, query.withoutLists ?? false);
   // the known list belongs to another branch
   if (!checkpoints) return readCheckpoints(sql, { ...query, known: undefined });
   if (!isOneNamespace) return { checkpoints, newest: undefined };
@@ -187,7 +189,11 @@ interface ReadRow {
 }
 
 /** Returns undefined when a list cannot be built from the rows and the known lists. */
-function assemble(rows: ReadRow[], known: ReadonlyMap<string, ListValue> | undefined): StoredCheckpoint[] | undefined {
+function assemble(
+  rows: ReadRow[],
+  known: ReadonlyMap<string, ListValue> | undefined,
+  withoutLists: boolean,
+): StoredCheckpoint[] | undefined {
   const found: StoredCheckpoint[] = [];
   for (const row of rows) {
     if (row.kind !== 0) continue;
@@ -209,8 +215,9 @@ function assemble(rows: ReadRow[], known: ReadonlyMap<string, ListValue> | undef
     if (row.kind === 0 || row.kind === 4 || row.kind === 5) continue;
     const data = row.text ?? row.bytes ?? "";
     if (row.kind === 1) {
-      const list = lists.get(found[row.n! - 1]!, row.a, row.b);
-      if (row.c === LIST_TYPE && !list) {
+      const isChange = row.c === LIST_TYPE;
+      const list = withoutLists && isChange ? emptyList(row.b) : lists.get(found[row.n! - 1]!, row.a, row.b);
+      if (isChange && !list) {
         if (known) return undefined;
         throw new Error(`The stored changes of channel "${row.a}" are incomplete at version ${row.b}`);
       }
@@ -283,6 +290,8 @@ class Lists {
     return list;
   }
 }
+
+const emptyList = (version: string): ListValue => ({ items: [], version, chain: null, depth: 0, cost: 0 });
 
 const listName = (threadId: string, ns: string, channel: string): string => `${threadId}\0${ns}\0${channel}`;
 

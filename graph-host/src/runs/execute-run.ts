@@ -1,4 +1,6 @@
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
+import { ChangedLists } from "../checkpoints/changed-lists.ts";
+import { showableLists } from "../checkpoints/showable-lists.ts";
 import { complain } from "../complain.ts";
 import { bindGraph, type Graph } from "../graphs/graph.ts";
 import type { FactoryRuntime } from "../graphs/load-graphs.ts";
@@ -67,7 +69,7 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
   };
   const execution = outcomeAfter(
     execute,
-    () => conclude(run, kwargs, graph, saver),
+    () => conclude(deps, run, kwargs, graph, saver),
     () => saver?.flush(),
     run,
   );
@@ -80,10 +82,14 @@ export async function executeRun(deps: RunDeps, run: ActiveRun, kwargs: RunKwarg
   if (trace && !begun && isOver(end)) deps.tracing?.close(lostTrace(start, kwargs, options, end.error));
   if (!graph || !saver || end.outcome === "fenced" || end.outcome === "retry") return { ...end, result: UNKNOWN };
   if (end.result !== undefined) return { ...end, result: end.result };
-  const flushed = saver.flush().then(() => runResult(graph!, start.thread_id));
+  const lists = saver.changedLists?.(start.thread_id);
+  const flushed = saver.flush().then(() => runResult(showing(deps, graph!, saver!), start.thread_id));
   const head = await bestEffort(flushed, start.thread_id);
   // the lists of a thread that is deleted with the run are not stored
-  return { ...end, result: serialize(head, start.thread_id, kwargs.temporary ? undefined : UNKNOWN_LISTS) };
+  const result = serialize(head, start.thread_id, kwargs.temporary ? undefined : (lists ?? UNKNOWN_LISTS));
+  const shown = head.of === undefined ? undefined : lists?.shownAt(head.of);
+  if (shown) await saver.flush(start.thread_id, shown).catch(() => {});
+  return { ...end, result };
 }
 
 const isOver = ({ outcome }: Stop): boolean => outcome !== "fenced" && outcome !== "retry";
@@ -111,6 +117,7 @@ type Conclusion = Pick<RunEnd, "finished"> & { result: string };
  * be lost if this process died before reporting it; and for a run whose last frames are written with its end.
  */
 async function conclude(
+  deps: RunDeps,
   run: ActiveRun,
   kwargs: RunKwargs,
   graph: Graph | undefined,
@@ -118,15 +125,22 @@ async function conclude(
 ): Promise<Conclusion | undefined> {
   const { thread_id: threadId, notify } = run.start;
   if (graph && saver?.finish && !run.stopped && !kwargs.temporary && !run.holdsEnd) {
-    const head = await bestEffort(runResult(graph, threadId), threadId);
-    const result = serialize(head, threadId, UNKNOWN_LISTS);
+    const head = await bestEffort(runResult(showing(deps, graph, saver), threadId), threadId);
+    const lists = saver.changedLists?.(threadId);
+    const result = serialize(head, threadId, lists ?? UNKNOWN_LISTS);
     if (result !== UNKNOWN && !run.stopped && !run.holdsEnd) {
-      const whole = () => serialize(head, threadId, UNKNOWN_LISTS);
-      return { result, finished: await saver.finish(threadId, result, notify, whole) };
+      const whole = () => serialize(head, threadId, new ChangedLists(undefined));
+      const shown = head.of === undefined ? undefined : lists?.shownAt(head.of);
+      return { result, finished: await saver.finish(threadId, result, notify, { whole, shown }) };
     }
   }
   await saver?.flush(threadId);
   return undefined;
+}
+
+/** Returns the graph with a saver that reads the run's last state without loading long lists. */
+function showing(deps: RunDeps, graph: Graph, saver: Saver): Graph {
+  return saver.reader ? bindGraph(graph, saver.reader(showableLists(graph)), deps.store) : graph;
 }
 
 function runSaver(savers: Savers, start: RunStart, graph: Graph, marks: ProgressMarks | undefined): Saver {

@@ -16,8 +16,10 @@ export interface ListChange {
 /** Compares the lists of a state with those that the thread's row shows. */
 export interface StoredLists {
   /** The checkpoint of the stored lists; needed if any item is kept. */
-  base?: string;
+  base?: string | undefined;
   listChange(channel: string, list: readonly unknown[]): ListChange;
+  /** Called for each list that is stored item by item. */
+  isStored?(channel: string, list: readonly unknown[]): void;
 }
 
 /** For a thread whose stored lists are unknown: all items are sent, and Postgres writes those that differ. */
@@ -54,8 +56,10 @@ function splitValues(values: object, stored: StoredLists): { lists: string; othe
     const { keep, items } = stored.listChange(key, value);
     const text = `[${items.join(",")}]`;
     const isLong = keep > 0 || items.length >= LONG_LIST_ITEMS || text.length > LONG_LIST_CHARACTERS;
-    if (isLong) lists.push(`${toJson(key)}:{"keep":${keep},"items":${text}}`);
-    else others.push(`${toJson(key)}:${text}`);
+    if (isLong) {
+      lists.push(`${toJson(key)}:{"keep":${keep},"items":${text}}`);
+      stored.isStored?.(key, value);
+    } else others.push(`${toJson(key)}:${text}`);
   }
   return { lists: lists.join(","), others: others.filter(Boolean).join(",") };
 }

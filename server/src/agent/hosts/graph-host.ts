@@ -17,12 +17,16 @@ import {
   type StoreOperation,
   type TraceDestination,
 } from "../../../../graph-host/src/host-protocol.ts";
+import { SharedJson } from "../../../../graph-host/src/shared-json.ts";
 import type { DatabaseAddress } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { hostEnvironment } from "./host-environment.ts";
 import type { Project } from "../project/read-project.ts";
+
+/** JSON text of a host's answer. */
+export type HostText = Buffer | SharedJson;
 
 /** Callbacks of a host, called in the order of its frames. */
 export interface HostEvents {
@@ -85,7 +89,7 @@ export class GraphHost {
   #child: ChildProcess | undefined;
   #socket: Socket | undefined;
   #watchdog: Socket | undefined;
-  #calls = new Map<number, { method: string; done: Deferred<Buffer> }>();
+  #calls = new Map<number, { method: string; done: Deferred<HostText> }>();
   #nextCall = 1;
   #flushed: (() => void)[] = [];
   #startedAt = performance.now();
@@ -193,9 +197,9 @@ export class GraphHost {
    * Calls the host. Resolves with the raw JSON text of the result. Rejects with the host's error, or 503 when it dies
    * or takes too long.
    */
-  call<M extends keyof HostCalls>(method: M, params: HostCalls[M]["params"], timeoutMs: number): Promise<Buffer> {
+  call<M extends keyof HostCalls>(method: M, params: HostCalls[M]["params"], timeoutMs: number): Promise<HostText> {
     const id = this.#nextCall++;
-    const done = deferred<Buffer>();
+    const done = deferred<HostText>();
     const timer = setTimeout(() => {
       this.#calls.delete(id);
       done.reject(unavailable(`The graph host did not answer ${method} within ${timeoutMs / 1000} s.`));
@@ -313,7 +317,7 @@ export class GraphHost {
         const call = this.#calls.get(frame.id);
         this.#calls.delete(frame.id);
         if (frame.error) call?.done.reject(new AppError(frame.error.status, frame.error.message));
-        else call?.done.resolve(body);
+        else call?.done.resolve(frame.shared ? new SharedJson(body) : body);
         return;
       }
       case "store.call":

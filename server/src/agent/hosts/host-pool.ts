@@ -17,7 +17,7 @@ import type {
   TraceDestination,
 } from "../../../../graph-host/src/host-protocol.ts";
 import { AppError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
-import { GraphHost, type HostEvents, type HostOptions } from "./graph-host.ts";
+import { GraphHost, type HostEvents, type HostOptions, type HostText } from "./graph-host.ts";
 
 const CLOSE_MS = 20_000;
 const TICK_MS = 250;
@@ -172,7 +172,7 @@ export class HostPool {
     method: M,
     params: HostCalls[M]["params"],
     options: { timeoutMs?: number } = {},
-  ): Promise<Buffer> {
+  ): Promise<HostText> {
     const timeoutMs = options.timeoutMs ?? 30_000;
     this.checkGraph(params.graph_id);
     for (let attempt = 1; ; attempt++) {

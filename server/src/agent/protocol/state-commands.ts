@@ -1,4 +1,5 @@
 /** Commands that read: the state, its history, the tree of the graphs that ran. */
+import type { JsonText } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { AppError } from "../../base/errors.ts";
 import { readHistory, readState } from "../threads/read-state.ts";
@@ -65,7 +66,7 @@ const noNamespace = (namespace: string[] | null | undefined): ProtocolError =>
   new ProtocolError("no_such_namespace", `The thread has no state in the namespace ${JSON.stringify(namespace)}.`);
 
 /** Maps 404 to the protocol's own error codes. */
-async function orNone(caller: Caller, reading: Promise<string | Buffer>): Promise<string> {
+async function orNone(caller: Caller, reading: Promise<JsonText>): Promise<string> {
   try {
     return (await reading).toString();
   } catch (error) {

@@ -1,5 +1,6 @@
 import type { CheckpointRef } from "../../../../graph-host/src/host-protocol.ts";
 import { notFound } from "../../base/errors.ts";
+import type { JsonText } from "../../base/http/route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { selectStateRow, type StateRow } from "./sql.ts";
 
@@ -20,7 +21,7 @@ interface StateRead {
 }
 
 /** @returns a ThreadState as JSON text, passed through from the host unless the caller selected parts of it */
-export async function readState(deps: AgentDeps, threadId: string, read: StateRead): Promise<string | Buffer> {
+export async function readState(deps: AgentDeps, threadId: string, read: StateRead): Promise<JsonText> {
   const thread = await findThread(deps, threadId);
   const { checkpoint, subgraphs } = read;
   const state =
@@ -47,7 +48,7 @@ interface HistoryRead {
 }
 
 /** @returns an array of ThreadStates as JSON text, newest first */
-export async function readHistory(deps: AgentDeps, threadId: string, read: HistoryRead): Promise<string | Buffer> {
+export async function readHistory(deps: AgentDeps, threadId: string, read: HistoryRead): Promise<JsonText> {
   const thread = await findThread(deps, threadId);
   if (thread.graph_id === null) return "[]";
   return deps.hosts.call("state.history", {
@@ -67,10 +68,10 @@ async function findThread(deps: AgentDeps, threadId: string): Promise<StateRow> 
   return row;
 }
 
-const isNull = (json: string | Buffer): boolean => json.length === 4 && json.toString() === "null";
+const isNull = (json: JsonText): boolean => json.length === 4 && json.toString() === "null";
 
 /** Selects fields of the state; `values.<key>` selects one key of the values. */
-function pick(json: string | Buffer, names: string[]): string {
+function pick(json: JsonText, names: string[]): string {
   const state = JSON.parse(json.toString()) as Record<string, unknown>;
   const picked: Record<string, unknown> = {};
   for (const name of names) if (name in state) picked[name] = state[name];

@@ -214,6 +214,31 @@ function readQuery(c: Context): Record<string, string | string[]> {
 }
 
 /** Returns JSON text unparsed, as serialized by the database or a graph host. */
-export function rawJson(text: string | Buffer, headers: Record<string, string> = {}, status = 200): Response {
-  return new Response(text as BodyInit, { status, headers: { "Content-Type": "application/json", ...headers } });
+export function rawJson(text: JsonText, headers: Record<string, string> = {}, status = 200): Response {
+  const body = typeof text === "string" || Buffer.isBuffer(text) ? (text as BodyInit) : inChunks(text);
+  return new Response(body, { status, headers: { "Content-Type": "application/json", ...headers } });
+}
+
+/** JSON text, possibly in chunks that are written one after another, as the reader takes them. */
+export type JsonText = string | Buffer | ChunkedText;
+
+export interface ChunkedText {
+  /** Length of the text in bytes. */
+  readonly length: number;
+  chunks(): Iterable<Buffer>;
+  toString(): string;
+}
+
+function inChunks(text: ChunkedText): ReadableStream<Uint8Array> {
+  const chunks = text.chunks()[Symbol.iterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const { value, done } = chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+    },
+    { highWaterMark: 1 },
+  );
 }
