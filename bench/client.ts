@@ -35,7 +35,8 @@ export class AgentClient {
 
   /** Returns the body's text; `body` makes it a POST. */
   async text(path: string, body?: unknown): Promise<string> {
-    const request = body === undefined ? { method: "GET" as const } : { method: "POST" as const, body: JSON.stringify(body) };
+    const request =
+      body === undefined ? { method: "GET" as const } : { method: "POST" as const, body: JSON.stringify(body) };
     const response = await this.#pool.request({ path, headers: HEADERS, ...request });
     const text = await response.body.text();
     if (response.statusCode >= 300) throw new Error(`${request.method} ${path}: ${response.statusCode} ${text}`);

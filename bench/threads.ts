@@ -45,7 +45,6 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 
 const question = { messages: [{ role: "user", content: QUESTION }] };
 
-
 const streamed = (client: AgentClient, thread: string): Promise<number> =>
   timed(() => {
     const body = { assistant_id: "chat", input: question, stream_mode: ["updates"] };
@@ -143,8 +142,17 @@ try {
 
   const added = 100 * 2 * 250;
   const grown = (of: (storage: Storage) => number): number => (of(after) - of(before!)) / added;
-  report("stored per new byte of text: channel values", grown((s) => s.channel_values.bytes), "bytes", 3);
-  report("stored per new byte of text: everything of the thread", grown((s) => s.total_bytes), "bytes");
+  report(
+    "stored per new byte of text: channel values",
+    grown((s) => s.channel_values.bytes),
+    "bytes",
+    3,
+  );
+  report(
+    "stored per new byte of text: everything of the thread",
+    grown((s) => s.total_bytes),
+    "bytes",
+  );
   report("channel values of the thread", after.channel_values.bytes / 2 ** 20, "MB");
 
   const reads: [string, () => Promise<unknown>, number][] = [

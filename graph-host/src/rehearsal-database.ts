@@ -1,6 +1,8 @@
 import type { CheckpointDatabase } from "./checkpoints/checkpoint-database.ts";
+import { LastHeads } from "./checkpoints/last-heads.ts";
 import type { ReadCheckpoints, StoredCheckpoint } from "./checkpoints/read-statement.ts";
 import type { CheckpointRow, WriteItem } from "./checkpoints/rows.ts";
+import { ShownListCache } from "./checkpoints/shown-list-cache.ts";
 
 /** Creates a checkpoint database for `warmUp`, which remembers only the newest checkpoint of one thread. */
 export function rehearsalDatabase(): CheckpointDatabase {
@@ -20,6 +22,8 @@ export function rehearsalDatabase(): CheckpointDatabase {
   // implements only what a saver calls
   return Object.create(null, {
     write: { value: write },
+    lastHeads: { value: new LastHeads() },
+    shownLists: { value: new ShownListCache() },
     read: { value: read },
     hurry: nothing,
     relax: nothing,

@@ -92,7 +92,13 @@ function databaseSavers(database: CheckpointDatabase): Savers {
 /** Creates in-memory savers, for tests that need no database: threads live as long as the process. */
 function memorySavers(): Savers {
   const saver = new ProcessMemorySaver();
-  return { forRun: () => saver, reading: () => saver, unfenced: () => saver, guarded: () => saver, close: () => Promise.resolve() };
+  return {
+    forRun: () => saver,
+    reading: () => saver,
+    unfenced: () => saver,
+    guarded: () => saver,
+    close: () => Promise.resolve(),
+  };
 }
 
 class ProcessMemorySaver extends MemorySaver {

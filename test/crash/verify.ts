@@ -111,6 +111,13 @@ async function checkTables(sql: postgres.Sql): Promise<string[]> {
     "checkpoints belong to no thread",
     sql`select c.thread_id from checkpoints c where not exists (select 1 from threads t where t.thread_id::text = c.thread_id) limit 5`,
   );
+  await claim(
+    "items of values belong to no thread, or to no list of it, or are not those of their list",
+    sql`select i.thread_id, i.channel, count(*)::int, t.value_lists
+        from thread_value_items i left join threads t on t.thread_id = i.thread_id
+        group by 1, 2, t.value_lists
+        having (count(*) = (t.value_lists ->> i.channel)::int and max(position) = count(*) - 1) is not true`,
+  );
   // a run has one chain of checkpoints: two with the same parent mean that two workers wrote
   await claim(
     "checkpoints of a run have the same parent",

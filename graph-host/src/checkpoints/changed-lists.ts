@@ -35,7 +35,11 @@ export class ChangedLists {
   /** Records that the values will show a list item by item. */
   isStored(channel: string, list: readonly unknown[]): void {
     const items = storedItems(list);
-    if (items) this.#lists.set(channel, items.map(({ item }) => item));
+    if (items)
+      this.#lists.set(
+        channel,
+        items.map(({ item }) => item),
+      );
   }
 
   /** Returns what the values show once the state of a checkpoint is written. */

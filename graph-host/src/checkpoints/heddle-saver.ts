@@ -168,7 +168,8 @@ export class HeddleSaver extends BaseCheckpointSaver {
     await this.flush();
     const remembered = id ? undefined : this.#remembered(threadId, ns);
     const { lastHeads, shownLists } = this.#database;
-    const known = ns !== "" || id ? undefined : this.#options.fence ? lastHeads.lists(threadId) : shownLists.get(threadId);
+    const known =
+      ns !== "" || id ? undefined : this.#options.fence ? lastHeads.lists(threadId) : shownLists.get(threadId);
     const stored = remembered ?? (await this.#read({ threadId, ns, id, limit: 1, known }))[0];
     if (remembered) this.#newest.observe(threadId, ns, remembered.id);
     if (stored && this.#options.fence && !id) this.#heads.read(stored);

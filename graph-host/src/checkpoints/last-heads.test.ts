@@ -18,10 +18,10 @@ const head = (threadId: string, bytes: number, fields: Partial<StoredCheckpoint>
 
 test("evicts the least recently used head, and keeps within its limit", () => {
   const heads = new LastHeads();
-  for (let n = 0; n < 200; n += 1) heads.keep(head(`t${n}`, 200_000));
-  expect(heads.bytes).toBeGreaterThan(14 * 1024 * 1024);
-  expect(heads.bytes).toBeLessThanOrEqual(16 * 1024 * 1024);
-  expect(heads.get("t199", "1")).toBeDefined();
+  for (let n = 0; n < 600; n += 1) heads.keep(head(`t${n}`, 200_000));
+  expect(heads.bytes).toBeGreaterThan(62 * 1024 * 1024);
+  expect(heads.bytes).toBeLessThanOrEqual(64 * 1024 * 1024);
+  expect(heads.get("t599", "1")).toBeDefined();
   expect(heads.get("t0", "1")).toBeUndefined();
 });
 
@@ -42,4 +42,17 @@ test("keeps no head with pending writes, and writes of its first reader do not r
   heads.keep(head("t", 10));
   heads.get("t", "1")!.writes.push(write);
   expect(heads.get("t", "1")!.writes).toEqual([]);
+});
+
+test("keeps the lists of a checkpoint that cannot be the next run's head, and what the values show", () => {
+  const heads = new LastHeads();
+  const items = [{ text: '"a"' }];
+  const list = { items, version: "1", chain: null, depth: 0, cost: 300 };
+  const values = new Map([["log", { type: "json", data: "", version: "1", list }]]);
+  const write = { taskId: "a", idx: 0, channel: "c", type: "json", data: "1" };
+  const shown = { of: "1", lists: new Map([["log", items]]) };
+  heads.keep(head("t", 0, { values, writes: [write] }), shown);
+  expect(heads.get("t", "1")).toBeUndefined();
+  expect(heads.lists("t").get("log")).toBe(list);
+  expect(heads.shown("t")).toBe(shown);
 });

@@ -25,9 +25,9 @@ export async function loadTuple(
   checkpoint.versions_seen ??= {};
   checkpoint.channel_values = {};
   const values = [...stored.values].filter(([, value]) => value.type !== "empty");
-  const loaded = await Promise.all(values.map(([channel, { type, data, list }]) =>
-      list ? loadList(channel, list) : serde.loadsTyped(type, data),
-    ));
+  const loaded = await Promise.all(
+    values.map(([channel, { type, data, list }]) => (list ? loadList(channel, list) : serde.loadsTyped(type, data))),
+  );
   values.forEach(([channel], i) => define(checkpoint.channel_values, channel, loaded[i]));
   if (stored.parentSends.length > 0) await migrateSends(checkpoint, stored.parentSends, serde);
   const tuple: CheckpointTuple = {

@@ -262,14 +262,15 @@ class Lists {
     const rows = this.#rows.get(name)!;
     const changes: ReadRow[] = [];
     let start: ListValue | undefined;
-    for (let at: string | null = version; at !== null && !start; ) {
+    for (let at: string | null = version; at !== null && !start;) {
       const row: ReadRow | undefined = rows.get(at);
       const known = this.#known?.get(channel);
       start = this.#built.get(`${name}\0${at}`) ?? (known?.version === at ? known : undefined);
       if (start) break;
       if (!row) return undefined;
       if (row.c !== LIST_TYPE) {
-        if (row.c !== "json" || channel.startsWith("__") || (at === version && row.text!.length < WHOLE_BYTES)) return undefined;
+        if (row.c !== "json" || channel.startsWith("__") || (at === version && row.text!.length < WHOLE_BYTES))
+          return undefined;
         start = wholeList(row.text!, at);
         if (!start) return undefined;
         break;

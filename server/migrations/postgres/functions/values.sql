@@ -78,13 +78,14 @@ $$;
 create or replace function put_value_lists(_thread_id uuid, _had jsonb, _lists jsonb) returns void language plpgsql as $$
 declare
   l record;
+  _gone text[];
   _length integer;
   _lengths jsonb := '{}';
 begin
-  if _had is not null then
-    delete from thread_value_items
-    where thread_id = _thread_id and channel in (
-      select h.key from jsonb_object_keys(_had) h (key) where not coalesce(_lists ? h.key, false));
+  -- separately, because a deletion that joins the channels reads all items of the thread
+  _gone := array(select h.key from jsonb_object_keys(_had) h (key) where not coalesce(_lists ? h.key, false));
+  if cardinality(_gone) > 0 then
+    delete from thread_value_items where thread_id = _thread_id and channel = any(_gone);
   end if;
   for l in select e.key, (e.value ->> 'keep')::integer as keep, e.value -> 'items' as items from jsonb_each(_lists) e loop
     _length := coalesce((_had ->> l.key)::integer, 0);

@@ -126,8 +126,7 @@ export class RunEndings {
     await this.#o.protocol.settled(run.runId);
     await this.#o.streams.get(run.runId)?.flagged;
     const isKept = !end.finished && this.#o.streams.get(run.runId)?.keeping !== undefined;
-    const write = () =>
-      this.#whileOwned(run, () => (isKept ? this.#finishKept(run, row) : this.#commits.call({ ...row })));
+    const write = () => this.#whileOwned(run, () => (isKept ? this.#finishKept(run, row) : this.#commits.call(row)));
     let finished = this.#outcomeFromHost(end) ?? (await write());
     if (finished.outcome === "stale_values") {
       row.state = await this.#readState(run);

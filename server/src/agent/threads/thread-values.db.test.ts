@@ -1,7 +1,7 @@
 /** Values with long lists are stored item by item (functions/values.sql) and read like others. */
 import { randomUUID } from "node:crypto";
 
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 
 import { queueRows } from "../../../test/queue-rows.ts";
 import { updateThreadHead, selectRunState } from "../runs/sql.ts";
@@ -173,6 +173,20 @@ describe("readers", () => {
     expect(JSON.parse((await selectRunState(sql, threadId, runId))!.values!)).toEqual(expected);
     expect(JSON.parse((await selectRunResult(sql, runId))!.values!)).toEqual(expected);
     expect(JSON.parse((await selectFollowedRuns(sql, [runId]))[0]!.values!)).toEqual(expected);
+  });
+
+  test("an update of metadata that waited for a run's end returns all of the new values", async () => {
+    const threadId = await newThread();
+    await endSplit(threadId, {}, { messages: messages(70) });
+    let patched: Promise<string | undefined> | undefined;
+    await sql.begin(async (tx) => {
+      await tx`select 1 from threads where thread_id = ${threadId} for update`;
+      patched = patchThread(sql, threadId, { more: 1 });
+      await vi.waitUntil(async () => (await sql`select 1 from pg_locks where not granted`).length > 0);
+      const state = JSON.stringify({ values: {}, lists: { messages: { keep: 0, items: messages(80) } } });
+      await tx`select put_values(${threadId}, ${state}::text::jsonb)`;
+    });
+    expect((JSON.parse((await patched)!) as { values: Values }).values).toEqual({ messages: messages(80) });
   });
 
   test("storage counts the items", async () => {
