@@ -10,6 +10,7 @@ import { chat } from "./project/chat.ts";
 const turns = Number(process.argv[2] ?? 0);
 const text = "q".repeat(250);
 let messages: BaseMessage[] = [];
+let chunks = 0;
 for (let n = 0; n < turns; n++) {
   messages.push(new HumanMessage({ content: text, id: `q${n}` }), new AIMessage({ content: text, id: `a${n}` }));
 }
@@ -24,13 +25,15 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-for await (const _ of createInterface({ input: process.stdin })) {
+createInterface({ input: process.stdin }).on("line", () => void turn());
+
+async function turn(): Promise<void> {
   const input = { messages: [new HumanMessage(text)] };
   const memory = await timed(async () => {
-    for await (const _chunk of await saved.stream(input, config));
+    for await (const chunk of await saved.stream(input, config)) chunks += chunk ? 1 : 0;
   });
   const none = await timed(async () => {
     messages = (await bare.invoke({ messages: [...messages, new HumanMessage(text)] })).messages;
   });
-  console.log(JSON.stringify({ memory, none }));
+  console.log(JSON.stringify({ memory, none, chunks }));
 }

@@ -66,7 +66,11 @@ export interface ReadCheckpoints {
  * JSON is read as text, which avoids hexadecimal encoding. A value shared by several checkpoints is returned once, with
  * the numbers of those that use it. Of a list that is stored as changes, the rows of its chain are returned.
  */
-export async function readCheckpoints(sql: postgres.Sql, query: CheckpointQuery): Promise<ReadCheckpoints> {
+export async function readCheckpoints(
+  sql: postgres.Sql,
+  query: CheckpointQuery,
+  chains: keyof typeof CHAINS = "marked",
+): Promise<ReadCheckpoints> {
   const [condition, parameters] = conditions(query);
   const limit = query.limit === undefined ? "" : `limit ${Math.max(0, Math.trunc(Number(query.limit)) || 0)}`;
   const isOneNamespace = query.threadId !== undefined && query.ns !== undefined;
@@ -75,16 +79,51 @@ export async function readCheckpoints(sql: postgres.Sql, query: CheckpointQuery)
   const newest = isOneNamespace && selects ? NEWEST_ROW : "";
   const known = query.known && query.known.size > 0 ? query.known : undefined;
   const unknown = query.withoutLists ? "where false" : known ? notKnown(known, parameters) : "";
-  const statement = READ_STATEMENT(condition, limit, unknown) + newest;
+  const statement = READ_STATEMENT(condition, limit, CHAINS[chains], unknown) + newest;
   const rows = await sql.unsafe<ReadRow[]>(statement, parameters, { prepare: true });
   const checkpoints = assemble(rows, known, query.withoutLists ?? false);
-  // the known list belongs to another branch
-  if (!checkpoints) return readCheckpoints(sql, { ...query, known: undefined });
+  if (!checkpoints) {
+    // the known list belongs to another branch, or a version of the chain was stored anew in the meantime
+    if (known) return readCheckpoints(sql, { ...query, known: undefined });
+    if (chains === "marked") return readCheckpoints(sql, query, "linked");
+    throw new Error("The stored changes of a list are incomplete");
+  }
   if (!isOneNamespace) return { checkpoints, newest: undefined };
   return { checkpoints, newest: newest ? rows.find((row) => row.kind === 4)?.c : checkpoints[0]?.id };
 }
 
-const READ_STATEMENT = (condition: string, limit: string, unknown: string): string => `
+/**
+ * Rows on which the versions that checkpoints name are based: all of their chain, which is one scan, or each by the name
+ * that its successor has for it.
+ */
+const CHAINS = {
+  marked: `(
+  select v.thread_id, v.checkpoint_ns, v.key, named.chain, max(named.depth) as depth, min(v.n) as n
+  from v join checkpoint_blobs named on named.thread_id = v.thread_id and named.checkpoint_ns = v.checkpoint_ns
+    and named.channel = v.key and named.version = v.value
+  where named.chain is not null
+  group by 1, 2, 3, 4
+) chain join checkpoint_blobs bl on bl.thread_id = chain.thread_id and bl.checkpoint_ns = chain.checkpoint_ns
+  and bl.channel = chain.key and (bl.version = chain.chain or bl.chain = chain.chain and bl.depth < chain.depth)`,
+  linked: `(
+  with recursive link as (
+    select v.thread_id, v.checkpoint_ns, v.key, b.base
+    from v join checkpoint_blobs b on b.thread_id = v.thread_id and b.checkpoint_ns = v.checkpoint_ns
+      and b.channel = v.key and b.version = v.value
+    where b.base is not null
+    union
+    select l.thread_id, l.checkpoint_ns, l.key, b.base
+    from link l join checkpoint_blobs b on b.thread_id = l.thread_id and b.checkpoint_ns = l.checkpoint_ns
+      and b.channel = l.key and b.version = l.base
+    where b.base is not null
+  )
+  select link.*, (select min(v.n) from v where v.thread_id = link.thread_id and v.checkpoint_ns = link.checkpoint_ns) as n
+  from link
+) chain join checkpoint_blobs bl on bl.thread_id = chain.thread_id and bl.checkpoint_ns = chain.checkpoint_ns
+  and bl.channel = chain.key and bl.version = chain.base`,
+};
+
+const READ_STATEMENT = (condition: string, limit: string, chain: string, unknown: string): string => `
 with cp as materialized (
   select row_number() over (order by checkpoint_id desc)::int as n,
          thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata
@@ -104,14 +143,7 @@ from v join checkpoint_blobs bl on bl.thread_id = v.thread_id and bl.checkpoint_
   and bl.channel = v.key and bl.version = v.value
 union all
 select 5, chain.n, bl.channel, bl.version, bl.type, null, bl.depth, ${asText("bl")}, bl.base, ${asBytes("bl")}
-from (
-  select v.thread_id, v.checkpoint_ns, v.key, named.chain, max(named.depth) as depth, min(v.n) as n
-  from v join checkpoint_blobs named on named.thread_id = v.thread_id and named.checkpoint_ns = v.checkpoint_ns
-    and named.channel = v.key and named.version = v.value
-  where named.chain is not null
-  group by 1, 2, 3, 4
-) chain join checkpoint_blobs bl on bl.thread_id = chain.thread_id and bl.checkpoint_ns = chain.checkpoint_ns
-  and bl.channel = chain.key and (bl.version = chain.chain or bl.chain = chain.chain and bl.depth < chain.depth)
+from ${chain}
 ${unknown}
 union all
 select 2, cp.n, w.task_id, w.channel, w.type, null, w.idx, ${asText("w")}, null, ${asBytes("w")}
@@ -217,10 +249,7 @@ function assemble(
     if (row.kind === 1) {
       const isChange = row.c === LIST_TYPE;
       const list = withoutLists && isChange ? emptyList(row.b) : lists.get(found[row.n! - 1]!, row.a, row.b);
-      if (isChange && !list) {
-        if (known) return undefined;
-        throw new Error(`The stored changes of channel "${row.a}" are incomplete at version ${row.b}`);
-      }
+      if (isChange && !list) return undefined;
       const value: StoredChannel = list
         ? { type: "json", data: "", version: row.b, list }
         : { type: row.c, data, version: row.b };
