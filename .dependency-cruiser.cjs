@@ -181,7 +181,7 @@ module.exports = {
       "server-knows-the-protocol-only",
       "The server knows only the protocol of the graph host; both share the corrections of their database driver.",
       { path: "^server/", pathNot: TESTS },
-      { path: "^graph-host/", pathNot: "^graph-host/src/(host-protocol|shared-json|watched-socket|dense-results)\\.ts$" },
+      { path: "^graph-host/", pathNot: "^graph-host/src/(host-protocol|shared-json|watched-socket|dense-results|checkpoints/(list-value|split-array))\\.ts$" },
     ),
     never(
       "host-knows-no-server",

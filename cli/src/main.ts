@@ -1,5 +1,6 @@
 import * as audit from "./commands/audit.ts";
 import * as blobs from "./commands/blobs.ts";
+import * as checkpoints from "./commands/checkpoints.ts";
 import * as deploy from "./commands/deploy.ts";
 import * as deployments from "./commands/deployments.ts";
 import * as dev from "./commands/dev.ts";
@@ -35,6 +36,7 @@ const COMMANDS: Record<string, Command> = {
   workspaces,
   secrets,
   blobs,
+  checkpoints,
   audit,
   users,
   export: exporting,

@@ -69,3 +69,24 @@ test("the history of a long branch equals the library's own walk, with one query
     expect(found["late"]!.writes.length).toBeGreaterThan(500);
   }
 });
+
+test("a history that begins at a list which is stored as changes has the whole list", async () => {
+  const saver = new HeddleSaver(database);
+  const threadId = randomUUID();
+  let config: Parameters<HeddleSaver["put"]>[0] = { configurable: { thread_id: threadId, checkpoint_ns: "" } };
+  const items: string[] = [];
+  for (let step = 0; step < 12; step++) {
+    const id = String(step).padStart(6, "0");
+    if (step < 10) items.push(`${step} `.repeat(400));
+    const values = step < 10 ? { log: items.slice() } : {};
+    const created = { ...emptyCheckpoint(), id, channel_values: values, channel_versions: { log: step } };
+    await saver.put(config, created, { source: "loop", step, parents: {} }, step < 10 ? { log: step } : {});
+    config = { configurable: { thread_id: threadId, checkpoint_ns: "", checkpoint_id: id } };
+    await saver.putWrites(config, [["log", step]], "t");
+  }
+  const rows = await db.sql<{ type: string }[]>`
+    select type from checkpoint_blobs where thread_id = ${threadId} and version = '9'`;
+  expect(rows[0]).toEqual({ type: "list" });
+  const found = await new HeddleSaver(database).getDeltaChannelHistory({ config, channels: ["log"] });
+  expect(found["log"]!.seed).toEqual(items);
+});

@@ -1,7 +1,15 @@
 import type postgres from "postgres";
 
 import { textArray } from "./array-literal.ts";
-import { asBytes, asText, byTaskAndIndex, type StoredValue, type StoredWrite } from "./read-statement.ts";
+import { LIST_TYPE } from "./list-value.ts";
+import {
+  asBytes,
+  asText,
+  byTaskAndIndex,
+  readCheckpoints,
+  type StoredValue,
+  type StoredWrite,
+} from "./read-statement.ts";
 
 /** Writes of a checkpoint's ancestors to one channel since the nearest ancestor that holds its value. */
 export interface StoredHistory {
@@ -40,7 +48,8 @@ export async function readDeltaHistory(
       }
       block.push(stored(row));
     }
-    for (const row of rows) if (row.kind === 0) newestFirst.get(row.channel)!.seed = stored(row);
+    for (const row of rows)
+      if (row.kind === 0) newestFirst.get(row.channel)!.seed = await readSeed(sql, threadId, ns, row);
     remaining = remaining.filter((channel) => newestFirst.get(channel)!.seed === undefined);
     const next = rows.find((row) => row.kind === 2);
     if (!next) break;
@@ -72,7 +81,7 @@ with recursive chain as (
   ) c
   where chain.depth < ${PAGE}
 ), seed as materialized (
-  select distinct on (wanted.channel) chain.depth, wanted.channel, bl.version
+  select distinct on (wanted.channel) chain.depth, chain.checkpoint_id, wanted.channel, bl.version
   from chain cross join unnest($3::text[]) as wanted (channel) cross join lateral (
     select version from checkpoint_blobs
     where thread_id = $1 and checkpoint_ns = $2 and channel = wanted.channel
@@ -81,7 +90,7 @@ with recursive chain as (
   where chain.depth > 0
   order by wanted.channel, chain.depth
 )
-select 0 as kind, seed.depth, seed.channel, null as task_id, null::int as idx, bl.type,
+select 0 as kind, seed.depth, seed.channel, seed.checkpoint_id as task_id, null::int as idx, bl.type,
        ${asText("bl")} as text, ${asBytes("bl")} as bytes
 from seed cross join lateral (
   select type, blob from checkpoint_blobs
@@ -100,6 +109,15 @@ union all
 union all
 select 2, chain.depth, null, chain.checkpoint_id, null, null, null, null from chain where chain.depth = ${PAGE}`;
 
+/** Reads the value at which a history begins: that of an ordinary channel may be stored as changes. */
+async function readSeed(sql: postgres.Sql, threadId: string, ns: string, row: HistoryRow): Promise<StoredValue> {
+  if (row.type !== LIST_TYPE) return stored(row);
+  const { checkpoints } = await readCheckpoints(sql, { threadId, ns, id: row.task_id, limit: 1 });
+  const items = checkpoints[0]?.values.get(row.channel)?.list?.items ?? [];
+  return { type: "json", data: `[${items.map(({ text }) => text).join(",")}]` };
+}
+
+/** Of a seed, `task_id` is the checkpoint that names it. */
 interface HistoryRow {
   kind: 0 | 1 | 2;
   depth: number;

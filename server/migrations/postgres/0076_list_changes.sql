@@ -5,3 +5,11 @@ alter table checkpoint_blobs
   add column base text,
   add column chain text,
   add column depth integer;
+
+-- How far the sweep that stores lists of earlier versions as changes has come, in order of thread.
+create table list_rewrites (
+  only_row boolean primary key default true check (only_row),
+  after text not null default '',
+  done boolean not null default false
+);
+insert into list_rewrites default values;

@@ -578,6 +578,14 @@ create table known_visitors (
   constraint known_visitors_pkey PRIMARY KEY (bucket)
 );
 
+create table list_rewrites (
+  only_row boolean not null default true,
+  after text not null default ''::text,
+  done boolean not null default false,
+  constraint list_rewrites_only_row_check CHECK (only_row),
+  constraint list_rewrites_pkey PRIMARY KEY (only_row)
+);
+
 create table listeners (
   id uuid not null,
   tenant_id uuid not null,

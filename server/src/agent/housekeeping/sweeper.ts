@@ -13,11 +13,15 @@ import type { AgentSettings } from "../settings.ts";
 import { deleteExpiredItems } from "../store/sql.ts";
 import type { StoreRules } from "../store/store-rules.ts";
 import { defaultTtl } from "../threads/default-ttl.ts";
+import { selectWholeLists, storeChanges } from "./rewrite-lists.ts";
 import { expireThread, selectExpiredThreads, setThreadTtlDefault, stampThreads, takeSweep } from "./sql.ts";
 
 /** Longest pause between two polls. */
 const POLL_MS = 20_000;
 const BATCH = 1000;
+/** Threads whose lists are rewritten between two notes of the progress, and the longest time of a pass. */
+const REWRITE_THREADS = 50;
+const REWRITE_MS = 20_000;
 
 export interface SweeperOptions {
   sql: Sql;
@@ -59,6 +63,7 @@ export class Sweeper {
     const tasks: [name: string, minutes: number, work: () => Promise<void>][] = [
       ["threads", this.#threads.minutes, () => this.#sweepThreads()],
       ["store", store.sweepMinutes, () => this.#inBatches((limit) => deleteExpiredItems(sql, limit))],
+      ["whole-lists", 1, () => this.#rewriteLists()],
       [
         "idempotency-keys",
         10,
@@ -93,6 +98,21 @@ export class Sweeper {
     for (const id of await selectExpiredThreads(sql, this.#threads.limit)) {
       if (this.#stopped) return;
       await expireThread(sql, id);
+    }
+  }
+
+  /** Stores the long lists of threads that were written before lists were stored as changes. */
+  async #rewriteLists(): Promise<void> {
+    const { sql } = this.#o;
+    const until = performance.now() + REWRITE_MS;
+    while (!this.#stopped && performance.now() < until) {
+      const [state] = await sql<{ after: string; done: boolean }[]>`select after, done from list_rewrites`;
+      if (!state || state.done) return;
+      const lists = await selectWholeLists(sql, state.after, REWRITE_THREADS);
+      for (const list of lists) if (!this.#stopped && list.channel !== "") await storeChanges(sql, list);
+      if (this.#stopped) return;
+      const last = lists.at(-1)?.thread_id;
+      await sql`update list_rewrites set after = ${last ?? state.after}, done = ${last === undefined}`;
     }
   }
 
