@@ -1,5 +1,5 @@
 /**
- * npm run bench -- tracing [--rounds N] [--runs N] [--host]: waited runs of 16 clients, untraced and traced by turns,
+ * npm run bench -- tracing [--seconds N] [--runs N] [--host]: waited runs of 16 clients, untraced and traced by turns,
  * each on its own server: throughput, median latency, and CPU time of each process. `--host` measures a graph host
  * alone, with a receiver that stores nothing. Exits with 1 when a target is missed.
  */
@@ -21,7 +21,7 @@ import { closedLoop } from "./turns.ts";
 const { values: options } = parseArgs({
   args: process.argv.slice(3),
   options: {
-    rounds: { type: "string", default: "20" },
+    seconds: { type: "string", default: "40" },
     runs: { type: "string", default: "200" },
     host: { type: "boolean", default: false },
   },
@@ -46,10 +46,12 @@ interface Side {
 
 async function measureServers(): Promise<void> {
   const runs = Number(options.runs);
-  const rounds = Number(options.rounds);
   const directories = [await temporaryDirectory(), await temporaryDirectory()];
   const servers: ServerUnderTest[] = [];
-  try {
+  const interrupted = new Promise<never>((_, reject) => {
+    for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => reject(new Error(signal)));
+  });
+  const measure = async () => {
     const sides: Side[] = [];
     for (const [n, name] of ["untraced", "traced"].entries()) {
       const server = await startHeddle(directories[n]!, undefined, name === "traced");
@@ -61,11 +63,18 @@ async function measureServers(): Promise<void> {
     await sleep(DELIVERY_MS);
     for (const side of sides) [side.rates, side.latencies] = [[], []];
     const before = sides.map((side) => side.times());
-    for (let n = 0; n < rounds; n++) for (const side of n % 2 ? sides.toReversed() : sides) await round(side, runs);
+    const startedAt = performance.now();
+    let rounds = 0;
+    for (; performance.now() - startedAt < Number(options.seconds) * 1000; rounds++) {
+      for (const side of rounds % 2 ? sides.toReversed() : sides) await round(side, runs);
+    }
     await sleep(DELIVERY_MS);
     const costs = sides.map((side, n) => perRun(side.times(), before[n]!, rounds * runs));
     report(sides as [Side, Side], costs, rounds * runs);
     for (const side of sides) await side.client.close();
+  };
+  try {
+    await Promise.race([measure(), interrupted]);
   } finally {
     await Promise.all(servers.map((server) => server.stop()));
     await Promise.all(directories.map(removeDirectory));
