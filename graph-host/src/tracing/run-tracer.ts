@@ -37,7 +37,8 @@ export class RunTracer extends LangChainTracer {
     this.#recorder = recorder;
     this.#clock = clock;
     this.#createChild = exactChildren(clock);
-    // older versions look runs up in this map
+    // versions before 0.3.45 look runs up in `runMap` and have no other map
+    this.runTreeMap ??= new Map();
     this.runMap = this.runTreeMap as unknown as typeof this.runMap;
   }
 
@@ -152,9 +153,10 @@ export class RunTracer extends LangChainTracer {
 
   /** Registers a run that `traceable` created, so that LangChain's runs below it find their parent. */
   override updateFromRunTree(tree: Tree): void {
-    for (let next: Tree | undefined = tree; next && !this.runTreeMap.has(next.id); next = next.parent_run) {
-      this.runTreeMap.set(next.id, next);
-    }
+    const runs = this.runTreeMap as typeof this.runTreeMap | undefined;
+    // the constructor of the base class calls this, in older versions before the map exists
+    if (!runs) return;
+    for (let next: Tree | undefined = tree; next && !runs.has(next.id); next = next.parent_run) runs.set(next.id, next);
   }
 
   #metadata(run: StartedRun): Record<string, unknown> {
