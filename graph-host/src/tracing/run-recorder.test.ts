@@ -67,6 +67,22 @@ test("sends the root of a later attempt as an update, with the run's input", asy
   expect(batches).toMatchObject([{ post: [{ id: child.id }], patch: [{ id: root.id, inputs: { question: 1 } }] }]);
 });
 
+test("sends the start of a first attempt before that of the second in the same process", async () => {
+  const { recorder: runs, outbox, batches } = await recorder();
+  const [first, second] = [tree({ id: "run" }), tree({ id: "run", inputs: {} })];
+  runs.begin(first, tracer);
+  runs.retry("run", { a: 2 });
+  runs.begin(second, tracer);
+  runs.end(first, tracer);
+  runs.end(second, tracer);
+  runs.flush();
+  expect(await outbox.flush(2000)).toBe(true);
+  const kinds = batches.map(({ post, patch }) => [...post.map(() => "post"), ...patch.map(() => "patch")]);
+  expect(kinds).toEqual([["post"], ["patch"], ["patch"], ["patch"]]);
+  expect(batches[0]!.post[0]).toMatchObject({ inputs: { a: 1 } });
+  expect(batches[1]!.patch[0]).toMatchObject({ inputs: { a: 2 } });
+});
+
 test("sends larger requests rather than more under load", async () => {
   const { recorder: runs, outbox, batches } = await recorder();
   const until = performance.now() + 900;

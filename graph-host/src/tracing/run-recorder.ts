@@ -71,7 +71,7 @@ export class RunRecorder {
   }
 
   end(tree: RunTree, policy: TracePolicy): void {
-    if (!this.#entries.has(tree.id)) this.#add(tree.id, { tree, policy, kind: "patch", begins: false });
+    if (this.#entries.get(tree.id)?.tree !== tree) this.#add(tree.id, { tree, policy, kind: "patch", begins: false });
   }
 
   /** Records the start of a run of `traceable`. */
@@ -98,6 +98,8 @@ export class RunRecorder {
   }
 
   #add(id: string, entry: Entry): void {
+    // a root of two attempts in this process
+    if (this.#entries.has(id)) this.flush();
     this.#entries.set(id, entry);
     if (this.#entries.size >= this.#room) this.#sendSoon();
     else if (this.#timer === undefined) {
