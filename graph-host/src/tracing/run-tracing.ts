@@ -1,5 +1,6 @@
 import { complain } from "../complain.ts";
 import type { LostTrace, RunKwargs, RunStart, TraceDestination } from "../host-protocol.ts";
+import { copyManagersCheaply } from "./copy-managers.ts";
 import { Outbox } from "./outbox.ts";
 import { RunTracer } from "./run-tracer.ts";
 import { TracingClient } from "./tracing-client.ts";
@@ -30,6 +31,7 @@ export class RunTracing {
    */
   start(start: RunStart, { config, input }: RunKwargs): RunTrace | undefined {
     if (!this.#isOn) return undefined;
+    copyManagersCheaply();
     const client = (this.#client ??= new TracingClient(this.#outbox));
     if (start.attempt > 1) client.retry(start.run_id, input);
     const { langsmith_project: project, langsmith_example_id: example } = config.configurable ?? {};
