@@ -29,6 +29,7 @@ const { values: options } = parseArgs({
 const LEAST_RATE = 0.85;
 const MOST_LATENCY = 1.15;
 const MOST_COST_MS = 1;
+const LEAST_RUNS = 1000;
 /** Traces are sent at most this long after their runs. */
 const DELIVERY_MS = 2000;
 
@@ -121,6 +122,7 @@ function report([untraced, traced]: [Side, Side], costs: Costs[], runs: number):
   const latency = median(traced.latencies) / median(untraced.latencies);
   const sum = (cost: Costs) => cost.server + cost.hosts + cost.trace + cost.postgres;
   const cost = sum(costs[1]!) - sum(costs[0]!);
+  if (runs < LEAST_RUNS) console.log(`Fewer than ${LEAST_RUNS} runs: start-up work dominates these figures.`);
   const verdict = (passed: boolean) => {
     if (!passed) process.exitCode = 1;
     return passed ? "PASS" : "FAIL";
