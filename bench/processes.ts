@@ -61,6 +61,25 @@ export function splitProcessorTimes(
   return { server: sumTicks([server]), hosts: sumTicks(hosts), postgres: sumTicks(postgres) };
 }
 
+/** Returns the same for a server that traces its runs, with the trace platform apart. */
+export function tracedProcessorTimes(
+  server: number,
+  postmaster: number,
+): { server: number; hosts: number; trace: number; postgres: number } {
+  const all = splitProcessorTimes(server, postmaster);
+  const traces = [...below(processTable(), [server])].filter(isTracePlatform);
+  const trace = sumTicks(traces);
+  return { ...all, hosts: all.hosts - trace, trace };
+}
+
+function isTracePlatform(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("--role\0trace\0");
+  } catch {
+    return false;
+  }
+}
+
 function sumTicks(pids: Iterable<number>): number {
   let ticks = 0;
   for (const pid of pids) {

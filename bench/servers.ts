@@ -40,10 +40,12 @@ export async function temporaryDirectory(): Promise<string> {
  * Starts `heddle dev` on the benchmark's project. The data directory stays, so that a second start can be measured.
  * @param root a checkout with its packages installed
  */
-export async function startHeddle(directory: string, root = repository): Promise<ServerUnderTest> {
+export async function startHeddle(directory: string, root = repository, isTraced = false): Promise<ServerUnderTest> {
   const port = await freePort();
   const args = ["cli/bin/heddle.js", "dev", "--config", "bench/project/langgraph.json", "--port", String(port)];
-  args.push("--data-dir", join(directory, "data"), "--no-reload", "--no-trace", "--no-console");
+  args.push("--data-dir", join(directory, "data"), "--no-reload", "--no-console");
+  if (isTraced) args.push("--trace-port", String(await freePort()));
+  else args.push("--no-trace");
   return start("heddle", [process.execPath, ...args], { cwd: root, port, directory, process: "own" });
 }
 

@@ -158,6 +158,24 @@ test("traces once to each platform when the environment names another one", asyn
   expect(ours.pieces.length - before).toBe(3);
 });
 
+test("follows the environment's settings of what is traced", async () => {
+  const { url, pieces, root } = await receiver();
+  const traced = async (env: Record<string, string>) => {
+    const host = await startTracedHost(env);
+    host.send({ t: "trace.to", to: { state: "on", url, key: null } });
+    const { runId } = await host.run("echo", kwargs);
+    host.send({ t: "drain" });
+    await host.exited;
+    return runId;
+  };
+  const hidden = await traced({ LANGSMITH_HIDE_INPUTS: "true", LANGSMITH_HIDE_OUTPUTS: "true" });
+  expect(root(hidden)).toMatchObject({ inputs: {}, outputs: {} });
+  expect(pieces).toHaveLength(3);
+  for (const piece of pieces) expect(piece).toMatchObject({ inputs: {}, outputs: {} });
+  await traced({ LANGSMITH_TRACING_SAMPLING_RATE: "0" });
+  expect(pieces).toHaveLength(3);
+});
+
 test("another host closes a trace whose host died", async () => {
   const { url, root } = await receiver();
   const host = await startTracedHost();

@@ -1,7 +1,6 @@
-import { consumeCallback } from "@langchain/core/callbacks/promises";
-
 import { complain } from "../complain.ts";
 import type { LostTrace, RunKwargs, RunStart, TraceDestination } from "../host-protocol.ts";
+import { copyManagersCheaply } from "./copy-managers.ts";
 import { Outbox } from "./outbox.ts";
 import { RunTracer } from "./run-tracer.ts";
 import { TracingClient } from "./tracing-client.ts";
@@ -12,8 +11,8 @@ const OUTBOX_BYTES = 32 * 1024 * 1024;
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * Gives each run a tracer: LangChain's own, from the project's copy, so that models, subgraphs and `traceable` find
- * what they expect. It is in the run's own config instead of the environment, so that executions other than runs, such
+ * Gives each run a tracer: a subclass of LangChain's, from the project's copy, so that models, subgraphs and `traceable`
+ * find what they expect. It is in the run's own config instead of the environment, so that executions other than runs, such
  * as the rehearsals at the start, are not traced.
  */
 export class RunTracing {
@@ -32,18 +31,20 @@ export class RunTracing {
    */
   start(start: RunStart, { config, input }: RunKwargs): RunTrace | undefined {
     if (!this.#isOn) return undefined;
+    copyManagersCheaply();
     const client = (this.#client ??= new TracingClient(this.#outbox));
     if (start.attempt > 1) client.retry(start.run_id, input);
     const { langsmith_project: project, langsmith_example_id: example } = config.configurable ?? {};
-    const tracer = new RunTracer({
+    const fields = {
       client,
       // LangGraph adds it to the metadata of all runs but the root
       metadata: { run_id: start.run_id },
       // a platform rejects runs whose project name it can't store, and the trace would be lost
       ...(typeof project === "string" && project.length <= 1024 && { projectName: project }),
       ...(typeof example === "string" && UUID.test(example) && { exampleId: example }),
-    });
-    return { callbacks: [tracer], ended: () => void afterCallbacks().then(() => client.ended(start.run_id)) };
+    };
+    const tracer = new RunTracer(fields, client.recorderFor(start.run_id));
+    return { callbacks: [tracer], ended: () => client.ended(start.run_id) };
   }
 
   /** Ends a trace whose tracer is gone, or reports a run that never had one. */
@@ -60,8 +61,7 @@ export class RunTracing {
     const late = new Promise<false>((resolve) => {
       timer = setTimeout(() => resolve(false), ms);
     });
-    const handedOver = afterCallbacks().then(() => this.#client!.handedOver());
-    const isInTime = await Promise.race([handedOver.then(() => true), late]);
+    const isInTime = await Promise.race([this.#client.handedOver().then(() => true), late]);
     clearTimeout(timer);
     return isInTime && this.#outbox.flush(Math.max(deadline - performance.now(), 0));
   }
@@ -71,12 +71,6 @@ export class RunTracing {
 export interface RunTrace {
   /** Callbacks for the run's config. */
   callbacks: RunTracer[];
-  /** Marks the attempt as ended: only pending events may still follow. */
+  /** Marks the attempt as ended. */
   ended(): void;
 }
-
-/** Resolves after all pending callbacks: LangChain calls tracers in the background, in order. */
-const afterCallbacks = (): Promise<void> =>
-  new Promise((resolve) => {
-    void consumeCallback(() => Promise.resolve(resolve()), false);
-  });

@@ -1,41 +1,44 @@
 import { Client, getDefaultProjectName } from "langsmith";
+import * as clientModule from "langsmith/client";
 
 import type { LostTrace } from "../host-protocol.ts";
+import { omit } from "../omit.ts";
 import type { Outbox } from "./outbox.ts";
+import type { SentRun } from "./run-json.ts";
+import { RunRecorder, toInputs, type TracePolicy, treeFields } from "./run-recorder.ts";
+import { toIso } from "./trace-clock.ts";
+
+type RunTree = Parameters<RunRecorder["begin"]>[0];
 
 /** Placeholder: the platform's address and key are held by the outbox, as user code could read them here. */
 const NOWHERE = "http://heddle.invalid";
 
-/**
- * Stands in for the platform's `/info`, so that no request waits for it. One JSON document a batch instead of one part
- * a field: measured, the client's multipart doubles the cost of a trivial run's trace, 2.8 instead of 1.4 ms.
- */
+/** Stands in for the platform's `/info`, so that no request waits for it. */
 const INFO = {
   version: "0.16.14",
-  batch_ingest_config: { use_multipart_endpoint: false, size_limit: 200, size_limit_bytes: 20 * 1024 * 1024 },
+  batch_ingest_config: { use_multipart_endpoint: true, size_limit: 200, size_limit_bytes: 20 * 1024 * 1024 },
 };
 
-/** Limit on runs waiting for serialization. Beyond it the client drops runs itself. */
+/** Limit on runs with attachments waiting for serialization. Beyond it the client drops runs itself. */
 const MEMORY_BYTES = 64 * 1024 * 1024;
 
 type Run = Parameters<Client["createRun"]>[0];
 type Update = Parameters<Client["updateRun"]>[1];
-type Batch = Parameters<Client["batchIngestRuns"]>[0];
-type BatchOptions = Parameters<Client["batchIngestRuns"]>[1];
+type Projects = { project_name?: string; session_name?: string };
+type Options = Parameters<Client["createRun"]>[1];
 
 /**
- * The official client, sending through an outbox instead of the network.
+ * Records the runs of an official client: those that `traceable` creates below a traced run. Only runs with attachments
+ * take the client's own way, as multipart through the outbox: attachments are bytes, which JSON cannot carry.
  *
  * Where the environment enables LangSmith's tracing, its owner meant another platform to receive the traces: that
  * platform then receives them too, through a separate client.
  */
 export class TracingClient extends Client {
   readonly #outbox: Outbox;
-  /**
-   * Runs in a later attempt, with their input. The start of such a root is sent as an update, because the first
-   * attempt's start was recorded; and its graph input may be empty, because it resumes from a checkpoint.
-   */
-  readonly #retried = new Map<string, unknown>();
+  readonly #recorder: RunRecorder;
+  /** Runs whose start had attachments. */
+  readonly #withFiles = new Set<string>();
   readonly #elsewhere: { client: Client; origin: string | undefined } | undefined;
 
   constructor(outbox: Outbox) {
@@ -49,24 +52,54 @@ export class TracingClient extends Client {
       fetchImplementation: (input, init) => handOver(outbox, input, init),
     });
     this.#outbox = outbox;
+    const { hideInputs, hideOutputs, hideMetadata } = Client.getDefaultClientConfig();
+    this.#recorder = new RunRecorder(outbox, {
+      environment: environmentFor(this["omitTracedRuntimeInfo"], this["tracingSampleRate"]),
+      hideInputs: hideInputs === true,
+      hideOutputs: hideOutputs === true,
+      hideMetadata: hideMetadata === true,
+    });
     if (isTracedByEnvironment()) this.#elsewhere = { client: new Client(), origin: clientOrigin(Client) };
   }
 
-  /** Registers a later attempt of this run. */
+  /** Returns the recorder for the runs of a trace; nothing when the trace is not in the environment's sample. */
+  recorderFor(traceId: string): Pick<RunRecorder, "begin" | "end"> | undefined {
+    if (!this.#isSampled({ id: traceId, trace_id: traceId })) return undefined;
+    return this.#elsewhere ? this.#both() : this.#recorder;
+  }
+
   retry(runId: string, input: unknown): void {
-    this.#retried.set(runId, input);
+    this.#recorder.retry(runId, input);
   }
 
   ended(runId: string): void {
-    this.#retried.delete(runId);
+    this.#recorder.ended(runId);
   }
 
-  override createRun(run: Run, options?: Parameters<Client["createRun"]>[1]): Promise<void> {
+  override createRun(run: Run, options?: Options): Promise<void> {
     this.#sendElsewhere((client) => client.createRun({ ...run }, options));
-    if (run.id === undefined || !this.#retried.has(run.id)) return super.createRun(run, options);
-    const { project_name: session_name, ...begun } = run;
-    const inputs = toInputs(this.#retried.get(run.id)) ?? run.inputs;
-    return super.updateRun(run.id, { ...begun, inputs, ...(session_name && { session_name }) } as Update, options);
+    const { project_name, session_name = project_name, attachments, ...fields } = run as Run & Projects;
+    if (hasFiles(attachments) && run.id !== undefined) {
+      this.#withFiles.add(run.id);
+      return super.createRun(run, options);
+    }
+    if (run.id === undefined || run.trace_id === undefined || run.dotted_order === undefined) {
+      return super.createRun(run, options);
+    }
+    const project = session_name ?? getDefaultProjectName();
+    const sent = { ...omit(withoutTokens(fields), "child_runs"), session_name: project } as SentRun;
+    if (this.#isSampled(sent)) this.#recorder.create(sent);
+    return DONE;
+  }
+
+  override updateRun(runId: string, update: Update, options?: Options): Promise<void> {
+    this.#sendElsewhere((client) => client.updateRun(runId, { ...update }, options));
+    const { attachments, ...fields } = update;
+    if (hasFiles(attachments) || this.#withFiles.delete(runId)) return super.updateRun(runId, update, options);
+    const sent = { ...withoutTokens(fields), id: runId } as SentRun;
+    if (sent.end_time !== undefined) sent.end_time = notBefore(sent.start_time, sent.end_time);
+    if (this.#isSampled(sent)) this.#recorder.update(sent);
+    return DONE;
   }
 
   /** Closes a run. An update with project and start also creates the run when the platform does not know it. */
@@ -86,25 +119,32 @@ export class TracingClient extends Client {
     this.#outbox.add({ path: "/runs/batch", contentType: "application/json", body });
   }
 
-  override updateRun(runId: string, update: Update, options?: Parameters<Client["updateRun"]>[2]): Promise<void> {
-    this.#sendElsewhere((client) => client.updateRun(runId, { ...update }, options));
-    return super.updateRun(runId, update, options);
-  }
-
-  /** Sends a batch with attachments as multipart: attachments are bytes, which JSON cannot carry. */
-  override batchIngestRuns(batch: Batch, options?: BatchOptions): Promise<void> {
-    const runs: { attachments?: unknown }[] = [...(batch.runCreates ?? []), ...(batch.runUpdates ?? [])];
-    const hasFiles = runs.some(({ attachments }) => attachments && Object.keys(attachments).length > 0);
-    if (hasFiles) return this.multipartIngestRuns(batch, options);
-    for (const run of runs) delete run.attachments;
-    return super.batchIngestRuns(batch, options);
-  }
-
   /** Resolves when all recorded runs are in the outbox, and with the other platform, if there is one. */
   async handedOver(): Promise<void> {
+    this.#recorder.flush();
     await this.flush();
     await this.awaitPendingTraceBatches();
     await this.#elsewhere?.client.awaitPendingTraceBatches();
+  }
+
+  /** Samples as the client does: by the trace, so that all of its runs are sent or none. */
+  #isSampled(run: { id: string; trace_id?: string | undefined }): boolean {
+    return this["tracingSampleRate"] === undefined || this["_filterForSampling"]([run as never]).length > 0;
+  }
+
+  /** Records runs of LangChain's callbacks for the other platform as well. */
+  #both(): Pick<RunRecorder, "begin" | "end"> {
+    return {
+      begin: (tree: RunTree, policy: TracePolicy) => {
+        this.#sendElsewhere((client) => client.createRun(treeFields(tree, true, policy) as unknown as Run));
+        this.#recorder.begin(tree, policy);
+      },
+      end: (tree: RunTree, policy: TracePolicy) => {
+        const update = treeFields(tree, false, policy) as unknown as Update;
+        this.#sendElsewhere((client) => client.updateRun(tree.id, update));
+        this.#recorder.end(tree, policy);
+      },
+    };
   }
 
   #sendElsewhere(send: (client: Client) => Promise<void>): void {
@@ -113,8 +153,30 @@ export class TracingClient extends Client {
   }
 }
 
-const toInputs = (input: unknown): Record<string, unknown> | undefined =>
-  typeof input === "object" && input !== null ? (input as Record<string, unknown>) : undefined;
+const DONE = Promise.resolve();
+
+const hasFiles = (attachments: object | undefined): boolean =>
+  attachments !== undefined && Object.keys(attachments).length > 0;
+
+/** Leaves out the tokens of a stream, as the client does. */
+function withoutTokens<T extends object>(run: T): T {
+  const { events } = run as { events?: { name?: string }[] };
+  if (!events?.some(({ name }) => name === "new_token")) return run;
+  const stripped = events.map((event) => (event.name === "new_token" ? { ...event, kwargs: undefined } : event));
+  return { ...run, events: stripped };
+}
+
+/** Returns the end of a run, which in whole milliseconds may be before its start. */
+function notBefore(start: string | number | undefined, end: string | number): string | number {
+  const exact = typeof end === "number" ? toIso(Math.floor(end * 1000)) : end;
+  return typeof start === "string" && start.length === exact.length && exact < start ? start : end;
+}
+
+/** Returns what the client adds to each run: the runtime and the environment's metadata. */
+function environmentFor(omitsRuntime: boolean | undefined, sampleRate: number | undefined): { metadata?: object } {
+  const { mergeRuntimeEnvIntoRun: merge } = clientModule as Partial<typeof clientModule>;
+  return merge?.({ extra: {} } as Update, undefined, omitsRuntime, sampleRate).extra ?? {};
+}
 
 const SWITCHES = ["LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING"];
 

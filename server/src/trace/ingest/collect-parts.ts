@@ -57,16 +57,22 @@ function addRunPart(
   }
   const text = part.content.toString("utf8");
   if (rest.length === 0) {
-    const { run, raw } = readSingle(text, kind, id);
+    const { run, raw, values } = readSingle(text, kind, id);
     entry.message.run = run;
     // a separate part takes precedence over an inline field
-    entry.message.raw = { ...raw, ...entry.message.raw };
+    const given = (entry.message.values ??= {});
+    for (const field of RAW_FIELDS) {
+      if (raw[field] === undefined || entry.message.raw[field] !== undefined) continue;
+      entry.message.raw[field] = raw[field];
+      given[field] = values?.[field];
+    }
     entry.complete = true;
     return;
   }
   const field = rest.join(".");
   if (!RAW_FIELDS.includes(field as RawField)) throw badName(part.name);
   entry.message.raw[field as RawField] = text;
+  delete entry.message.values?.[field as RawField];
 }
 
 function badName(name: string): AppError {

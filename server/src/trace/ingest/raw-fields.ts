@@ -1,36 +1,64 @@
 /**
- * Returns the source text of an object's values: `{"a": 1.0}` gives `a → "1.0"`. Fields stored unparsed are sliced
- * rather than serialized again, so that numbers beyond a double's precision, and the difference between 1 and 1.0,
- * survive. The text must be valid JSON (already parsed once) with an object at `from`.
+ * Source text of the values of JSON objects: `{"a": 1.0}` gives `a → "1.0"`. Fields stored unparsed are sliced rather
+ * than serialized again, so that numbers beyond a double's precision, and the difference between 1 and 1.0, survive.
+ * The text must be valid JSON: it was parsed before.
  */
+
+/** Returns where the values of the object at `from` are. */
 export function rawFields(text: string, from = 0): Map<string, Span> {
   const fields = new Map<string, Span>();
-  let at = skipSpace(text, from) + 1;
-  for (;;) {
-    at = skipSpace(text, at);
-    if (text[at] === "}") return fields;
-    const keyEnd = skipString(text, at);
-    const key = JSON.parse(text.slice(at, keyEnd)) as string;
-    const start = skipSpace(text, skipSpace(text, keyEnd) + 1);
+  walkFields(text, from, (key, start) => {
     const end = skipValue(text, start);
     fields.set(key, { start, end });
-    at = skipSpace(text, end);
-    if (text[at] === ",") at++;
-  }
+    return end;
+  });
+  return fields;
 }
 
-/** Returns the elements of the array that begins at `from`. */
-export function rawElements(text: string, from: number): Span[] {
-  const elements: Span[] = [];
-  let at = skipSpace(text, from) + 1;
-  for (;;) {
-    at = skipSpace(text, at);
-    if (text[at] === "]") return elements;
-    const end = skipValue(text, at);
-    elements.push({ start: at, end });
-    at = skipSpace(text, end);
-    if (text[at] === ",") at++;
+/**
+ * Returns where the values of the objects in the lists of an object are, by the name of the list. Of a name that occurs
+ * twice the last one counts, as with JSON.parse. Each character is visited once: a batch is large.
+ */
+export function rawListFields(text: string): Map<string, Map<string, Span>[]> {
+  const lists = new Map<string, Map<string, Span>[]>();
+  walkFields(text, 0, (key, start) => {
+    lists.delete(key);
+    if (text[start] !== "[") return skipValue(text, start);
+    const elements: Map<string, Span>[] = [];
+    lists.set(key, elements);
+    let at = skipSpace(text, start + 1);
+    while (text[at] !== "]") {
+      const fields = new Map<string, Span>();
+      elements.push(fields);
+      if (text[at] === "{") {
+        at = walkFields(text, at, (field, begin) => {
+          const end = skipValue(text, begin);
+          fields.set(field, { start: begin, end });
+          return end;
+        });
+      } else at = skipValue(text, at);
+      at = skipSpace(text, at);
+      if (text[at] === ",") at = skipSpace(text, at + 1);
+    }
+    return at + 1;
+  });
+  return lists;
+}
+
+/**
+ * Calls `skip` with the name and the start of each value of the object at `from`; it returns the value's end.
+ * @returns the end of the object
+ */
+function walkFields(text: string, from: number, skip: (key: string, start: number) => number): number {
+  let at = skipSpace(text, skipSpace(text, from) + 1);
+  while (text[at] !== "}") {
+    const keyEnd = skipString(text, at);
+    const written = text.slice(at + 1, keyEnd - 1);
+    const key = written.includes("\\") ? (JSON.parse(`"${written}"`) as string) : written;
+    at = skipSpace(text, skip(key, skipSpace(text, skipSpace(text, keyEnd) + 1)));
+    if (text[at] === ",") at = skipSpace(text, at + 1);
   }
+  return at + 1;
 }
 
 export interface Span {

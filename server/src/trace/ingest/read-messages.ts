@@ -1,12 +1,12 @@
 import { AppError, unprocessable } from "../../base/errors.ts";
-import { rawElements, rawFields, type Span } from "./raw-fields.ts";
+import { rawFields, rawListFields, type Span } from "./raw-fields.ts";
 import { RAW_FIELDS, type RunMessage } from "./run-piece.ts";
 
 /** Parses one run's object (contract §1.2, §1.3). */
 export function readSingle(text: string, kind: "post" | "patch", id?: string): RunMessage {
   const run = parse(text);
   if (run === null || typeof run !== "object" || Array.isArray(run)) throw unprocessable("body: must be an object");
-  return toRunMessage(text, run as Record<string, unknown>, 0, kind, id);
+  return toRunMessage(text, run as Record<string, unknown>, rawFields(text), kind, id);
 }
 
 /**
@@ -16,37 +16,37 @@ export function readBatch(text: string): RunMessage[] {
   const batch = parse(text);
   if (batch === null || typeof batch !== "object" || Array.isArray(batch))
     throw unprocessable("body: must be an object");
-  const fields = rawFields(text);
+  const lists = rawListFields(text);
   return (["post", "patch"] as const).flatMap((kind) => {
     const runs = (batch as Record<string, unknown>)[kind];
     if (runs === undefined || runs === null) return [];
     if (!Array.isArray(runs)) throw unprocessable(`${kind}: must be a list`);
-    const spans = rawElements(text, fields.get(kind)!.start);
+    const spans = lists.get(kind)!;
     return runs.map((run: unknown, i) => {
       if (run === null || typeof run !== "object" || Array.isArray(run))
         throw unprocessable(`${kind}.${i}: must be an object`);
-      return toRunMessage(text, run as Record<string, unknown>, spans[i]!.start, kind);
+      return toRunMessage(text, run as Record<string, unknown>, spans[i]!, kind);
     });
   });
 }
 
-/** @param from offset of the run's object in `text` */
+/** @param spans where the fields of the run's object are in `text` */
 function toRunMessage(
   text: string,
   run: Record<string, unknown>,
-  from: number,
+  spans: Map<string, Span>,
   kind: "post" | "patch",
   id?: string,
 ): RunMessage {
   const raw: RunMessage["raw"] = {};
-  let spans: Map<string, Span> | undefined;
+  const values: NonNullable<RunMessage["values"]> = {};
   for (const field of RAW_FIELDS) {
     if (run[field] === undefined || run[field] === null) continue;
-    spans ??= rawFields(text, from);
     const { start, end } = spans.get(field)!;
     raw[field] = text.slice(start, end);
+    values[field] = run[field];
   }
-  return { kind, id, run, raw };
+  return { kind, id, run, raw, values };
 }
 
 function parse(text: string): unknown {

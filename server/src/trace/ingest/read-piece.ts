@@ -21,7 +21,7 @@ const MAX_DEPTH = 500;
  * fields are ignored.
  * @throws AppError 400 for a bad `dotted_order`, 422 otherwise
  */
-export function readPiece({ kind, id: named, run, raw }: RunMessage, receivedAt: string): RunPiece {
+export function readPiece({ kind, id: named, run, raw, values = {} }: RunMessage, receivedAt: string): RunPiece {
   const id = readId(named, run["id"], kind);
   const position = typeof run["dotted_order"] === "string" ? readDottedOrder(run["dotted_order"], id) : undefined;
   const parent = readUuid(run, "parent_run_id");
@@ -35,7 +35,7 @@ export function readPiece({ kind, id: named, run, raw }: RunMessage, receivedAt:
   if (traceId !== undefined && position !== undefined && position.trace_id !== traceId) {
     throw new AppError(400, "invalid 'dotted_order': its first id must be the trace's");
   }
-  const json = readRaw(raw);
+  const json = readRaw(raw, values);
   const extra = json.extra as Record<string, unknown> | undefined;
   const usage = findUsage(json.outputs, extra && readFacts(extra).metadata);
   const piece: RunPiece = {
@@ -153,18 +153,16 @@ function readTags(run: Record<string, unknown>): string | undefined {
   return wellFormed(encodeTags(value as string[]));
 }
 
-/** Parses and thereby validates each text, and removes nulls from `raw`. */
-function readRaw(raw: RunMessage["raw"]): Partial<Record<RawField, unknown>> {
+/** Parses and thereby validates each text that is not parsed yet, and removes nulls from `raw`. */
+function readRaw(
+  raw: RunMessage["raw"],
+  values: NonNullable<RunMessage["values"]>,
+): Partial<Record<RawField, unknown>> {
   const json: Partial<Record<RawField, unknown>> = {};
   for (const field of RAW_FIELDS) {
     const text = raw[field];
     if (text === undefined) continue;
-    let value: unknown;
-    try {
-      value = JSON.parse(text);
-    } catch {
-      throw unprocessable(`${field}: malformed JSON`);
-    }
+    const value = values[field] === undefined ? parse(field, text) : values[field];
     if (value === null) delete raw[field];
     else json[field] = value;
   }
@@ -180,6 +178,14 @@ function readRaw(raw: RunMessage["raw"]): Partial<Record<RawField, unknown>> {
   }
   if (json.events !== undefined && !Array.isArray(json.events)) throw unprocessable("events: must be a list");
   return json;
+}
+
+function parse(field: RawField, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw unprocessable(`${field}: malformed JSON`);
+  }
 }
 
 function readError(error: unknown): string | undefined {

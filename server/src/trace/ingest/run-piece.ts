@@ -14,6 +14,8 @@ export interface RunMessage {
   id: string | undefined;
   run: Record<string, unknown>;
   raw: Partial<Record<RawField, string>>;
+  /** Values of these fields, where they were parsed with the run's object. */
+  values?: Partial<Record<RawField, unknown>>;
 }
 
 /**
