@@ -6,7 +6,7 @@ import { encodeCursor, readCursor } from "./cursor.ts";
 import type { SerializationContext } from "./run-fields.ts";
 import { loadTiers } from "./load-tiers.ts";
 import { limited } from "./limited.ts";
-import { planV1, type SerializationPlan } from "./serialize-v1.ts";
+import { planV1, type SerializationPlan, UNSELECTED } from "./serialize-v1.ts";
 import type { QueryBody, SelectionBody } from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import type { RunScope } from "./run-scope.ts";
@@ -64,8 +64,9 @@ export async function* queryRuns(
   scope = await loadTiers(deps, scope, selection);
   // a trace is returned whole (contract §3.1)
   const page = selection.traces ? undefined : { limit: body.limit, after: readCursor(body.cursor) };
+  const plan = planV1(body.select, { more: UNSELECTED });
   yield '{"runs":';
-  const end = yield* serializeRuns(deps, scope, context, selection, planV1(body.select), body.order === "desc", page);
+  const end = yield* serializeRuns(deps, scope, context, selection, plan, body.order === "desc", page);
   const next = end && !body.skip_pagination ? encodeCursor(end) : null;
   yield `,"cursors":${JSON.stringify({ next, prev: null })},"search_cursors":null,"parsed_query":null}`;
 }
