@@ -10,7 +10,8 @@ import { planV1, type SerializationPlan, UNSELECTED } from "./serialize-v1.ts";
 import type { QueryBody, SelectionBody } from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import type { RunScope } from "./run-scope.ts";
-import { type Position, selectPage } from "./select-page.ts";
+import { PAGE_BYTES, readPage } from "./bounded-page.ts";
+import type { Position } from "./select-page.ts";
 import type { RunSelection } from "./selection.ts";
 
 /** Runs read and sent per batch in a list without pages. */
@@ -87,14 +88,22 @@ export async function* serializeRuns(
   for (;;) {
     const { columns } = plan;
     const request = { columns, descending, limit: page?.limit ?? AT_ONCE, after };
-    const { rows, next } = await selectPage(deps.clickhouse, scope, selection, request);
-    const related = await lookUp(deps, scope, rows, plan.lookups);
-    for (const row of rows) {
-      text += separator + plan.print(row, related, context);
-      separator = ",";
-      if (text.length < CHUNK) continue;
-      yield text;
-      text = "";
+    const batches = readPage(deps.clickhouse, scope, selection, request, page && PAGE_BYTES);
+    let next: Position | undefined;
+    for (;;) {
+      const { value: rows, done } = await batches.next();
+      if (done) {
+        next = rows;
+        break;
+      }
+      const related = await lookUp(deps, scope, rows, plan.lookups);
+      for (const row of rows) {
+        text += separator + plan.print(row, related, context);
+        separator = ",";
+        if (text.length < CHUNK) continue;
+        yield text;
+        text = "";
+      }
     }
     if (page || !next) {
       yield text + (separator === "[" ? "[]" : "]");
