@@ -15,6 +15,7 @@ import type { RunScope } from "./run-scope.ts";
 import { collectPage } from "./bounded-page.ts";
 import type { PageRequest } from "./select-page.ts";
 import type { RunSelection } from "./selection.ts";
+import { addSubtreeUsage } from "./subtree-usage.ts";
 import { readTraceTotals } from "./trace-totals.ts";
 import type { QueryBody, TracesBody } from "./v2-schema.ts";
 
@@ -43,12 +44,14 @@ export async function serializePage(
   selection: RunSelection,
   plan: SerializationPlan,
   page: Omit<PageRequest, "columns">,
+  withSubtrees = false,
 ): Promise<SerializedPage> {
   const known = await loadTiers(deps, scope, selection);
   const items: string[] = [];
   const request = { ...page, columns: plan.columns };
   const next = await collectPage(deps.clickhouse, known, selection, request, async (rows) => {
     const related = await lookUp(deps, scope, rows, plan.lookups);
+    if (withSubtrees) await addSubtreeUsage(deps.clickhouse, known, rows);
     for (const row of rows) items.push(plan.print(row, related, context));
   });
   return { items, next: next && encodeCursor(next) };
@@ -82,11 +85,9 @@ export async function queryRunsV2(
     trace_filter: readFilters(body.trace_filter)[0],
     tree_filter: readFilters(body.tree_filter)[0],
   });
-  return serializePage(deps, scope, context, selection, planV2(body.selects), {
-    descending: body.sort_order === "DESC",
-    limit: body.page_size,
-    after: readCursor(body.cursor),
-  });
+  const page = { descending: body.sort_order === "DESC", limit: body.page_size, after: readCursor(body.cursor) };
+  const plan = planV2(body.selects);
+  return serializePage(deps, scope, context, selection, plan, page, body.include_subtree_usage);
 }
 
 /** Throws 404 when the project has no such run. */
