@@ -8,7 +8,8 @@ import { rawJson } from "../../base/http/route.ts";
  */
 export function answerPage(c: Context, page: string): Response {
   if (!wantsEvents(c.req.header("accept"))) return rawJson(page);
-  const events = `event: data\ndata: ${page}\n\nevent: end\ndata: {}\n\n`;
+  // stored JSON may have line ends between its tokens, which would end the data
+  const events = `event: data\ndata: ${page.replaceAll(/[\r\n]+/g, " ")}\n\nevent: end\ndata: {}\n\n`;
   return new Response(events, { headers: { "Content-Type": "text/event-stream", "Cache-Control": "no-store" } });
 }
 
