@@ -7,6 +7,7 @@ import * as dev from "./commands/dev.ts";
 import * as exporting from "./commands/export.ts";
 import * as keys from "./commands/keys.ts";
 import * as logs from "./commands/logs.ts";
+import * as prices from "./commands/prices.ts";
 import * as revisions from "./commands/revisions.ts";
 import * as rollback from "./commands/rollback.ts";
 import * as secrets from "./commands/secrets.ts";
@@ -29,6 +30,7 @@ const COMMANDS: Record<string, Command> = {
   serve,
   deploy,
   deployments,
+  prices,
   revisions,
   logs,
   rollback,

@@ -27,6 +27,7 @@ import { isFeedbackLink } from "./trace/feedback/token-path.ts";
 import { traceRoutes } from "./trace/index.ts";
 import { agentOrigins, LOCAL, type OriginRule, platformOrigins, type Reach } from "./pages.ts";
 import { limitRequests } from "./trace/rate-limits/limit-requests.ts";
+import { explainMissingTrace } from "./trace/not-built.ts";
 
 interface Space {
   log: Log;
@@ -62,6 +63,7 @@ export function createTraceApp(deps: TraceDeps, guard: Guard, reach: Reach = LOC
     allows,
     gate,
     isOpen: isFeedbackLink,
+    explainMissing: explainMissingTrace,
     strict: false,
   });
 }

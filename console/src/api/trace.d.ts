@@ -4022,7 +4022,12 @@ export interface operations {
                 };
                 content: {
                     "application/x-protobuf": string;
-                    "application/json": Record<string, never>;
+                    "application/json": {
+                        partialSuccess?: {
+                            rejectedSpans: string;
+                            errorMessage: string;
+                        };
+                    };
                 };
             };
             400: components["responses"]["Error400Platform"];
@@ -4810,6 +4815,11 @@ export interface operations {
                 "application/json": {
                     min_start_time?: string | number | null;
                     max_start_time?: string | number | null;
+                    ai_query?: null;
+                    ai_search?: null;
+                    sem_filter?: null;
+                    max_feedback_modified_at?: null;
+                    min_feedback_modified_at?: null;
                     /** Format: uuid */
                     project_id: string;
                     filter?: string | null;
@@ -4955,6 +4965,11 @@ export interface operations {
                 "application/json": {
                     min_start_time?: string | number | null;
                     max_start_time?: string | number | null;
+                    ai_query?: null;
+                    ai_search?: null;
+                    sem_filter?: null;
+                    max_feedback_modified_at?: null;
+                    min_feedback_modified_at?: null;
                     project_ids?: string[] | null;
                     reference_dataset_id?: string | null;
                     ids?: string[] | null;
@@ -4966,7 +4981,7 @@ export interface operations {
                     filter?: string | null;
                     trace_filter?: string | null;
                     tree_filter?: string | null;
-                    ai_query?: null;
+                    include_subtree_usage?: boolean | null;
                     selects?: ("ID" | "NAME" | "RUN_TYPE" | "STATUS" | "START_TIME" | "END_TIME" | "LATENCY_SECONDS" | "FIRST_TOKEN_TIME" | "ERROR" | "ERROR_PREVIEW" | "EXTRA" | "METADATA" | "EVENTS" | "INPUTS" | "INPUTS_PREVIEW" | "OUTPUTS" | "OUTPUTS_PREVIEW" | "MANIFEST" | "PARENT_RUN_IDS" | "PROJECT_ID" | "TRACE_ID" | "THREAD_ID" | "DOTTED_ORDER" | "IS_ROOT" | "REFERENCE_EXAMPLE_ID" | "REFERENCE_DATASET_ID" | "TOTAL_TOKENS" | "PROMPT_TOKENS" | "COMPLETION_TOKENS" | "TOTAL_COST" | "PROMPT_COST" | "COMPLETION_COST" | "PROMPT_TOKEN_DETAILS" | "COMPLETION_TOKEN_DETAILS" | "PROMPT_COST_DETAILS" | "COMPLETION_COST_DETAILS" | "PRICE_MODEL_ID" | "TAGS" | "APP_PATH" | "ATTACHMENTS" | "THREAD_EVALUATION_TIME" | "IS_IN_DATASET" | "LAST_QUEUED_AT" | "SHARE_URL" | "FEEDBACK_STATS")[] | null;
                     sort_order?: ("ASC" | "DESC") | null;
                     cursor?: string | null;
@@ -5122,6 +5137,11 @@ export interface operations {
                 "application/json": {
                     min_start_time?: string | number | null;
                     max_start_time?: string | number | null;
+                    ai_query?: null;
+                    ai_search?: null;
+                    sem_filter?: null;
+                    max_feedback_modified_at?: null;
+                    min_feedback_modified_at?: null;
                     /** Format: uuid */
                     project_id: string;
                     trace_ids?: string[] | null;
@@ -8309,6 +8329,7 @@ export interface operations {
             401: components["responses"]["Error401Platform"];
             403: components["responses"]["Error403Platform"];
             404: components["responses"]["Error404Platform"];
+            409: components["responses"]["Error409Platform"];
             413: components["responses"]["Error413Platform"];
             415: components["responses"]["Error415Platform"];
             422: components["responses"]["Error422Platform"];

@@ -58,6 +58,31 @@ describe("with required keys", () => {
     }
   });
 
+  test("accepts a header that is sent twice with the same value, and every pair of headers that clients send", async () => {
+    const { admin, org, workspaceId, organizationId } = tenants.a;
+    const twice = (value: string) => `${value}, ${value}`;
+    for (const headers of [
+      { "x-api-key": twice(admin) },
+      { "x-api-key": `${admin},${admin},${admin}` },
+      { "x-api-key": `, ${admin}` },
+      { "x-api-key": admin, authorization: `Bearer ${admin}` },
+      { "x-api-key": admin, authorization: "Bearer of-a-proxy" },
+      { authorization: twice(`Bearer ${admin}`) },
+      { "x-api-key": twice(org), "x-tenant-id": twice(workspaceId), "x-organization-id": twice(organizationId) },
+      { "x-api-key": admin, "x-tenant-id": `${workspaceId}, ${workspaceId.toUpperCase()}` },
+    ] as Record<string, string>[]) {
+      expect([headers, await ask(required, headers)]).toMatchObject([headers, { workspaceId }]);
+    }
+  });
+
+  test("rejects a header with two different values, whichever is valid", async () => {
+    const { a, b } = tenants;
+    const keys = [`${a.admin}, ${b.admin}`, `${b.admin}, ${a.admin}`, `${a.admin}, x`, `x, ${a.admin}`];
+    for (const key of keys) expect(answerStatus(await ask(required, { "x-api-key": key }))).toBe(401);
+    const workspaces = `${a.workspaceId}, ${b.workspaceId}`;
+    expect(answerStatus(await ask(required, { "x-api-key": a.admin, "x-tenant-id": workspaces }))).toBe(403);
+  });
+
   test("no key, a malformed key and an unknown key are 401, with a challenge", async () => {
     const { admin, workspaceId, revoked } = tenants.a;
     const swapped = admin.slice(0, -1) + (admin.endsWith("0") ? "1" : "0");

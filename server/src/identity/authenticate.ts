@@ -20,7 +20,7 @@ import type { PeerCheck } from "../base/http/confined-peers.ts";
 import { hashKey, looksLikeKey } from "./api-keys/key-text.ts";
 import type { LastUsed } from "./api-keys/last-used.ts";
 import { selectKeyGrants, type KeyLookup } from "./api-keys/sql.ts";
-import { namedWorkspace, notEntered, presentedCredential } from "./credentials.ts";
+import { namedWorkspace, notEntered, presentedCredential, singleValue } from "./credentials.ts";
 import { type Grant, toGrant } from "./grant.ts";
 import { type Finding, type IdentityCache, selectIdentityVersion, type Verdict } from "./identity-cache.ts";
 import { selectPersonGrant } from "./members/sql.ts";
@@ -82,7 +82,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticato
     if (verdict === "revoked") throw unauthorized("this key is no longer valid");
     if (verdict.expiresAt <= Date.now()) throw forbidden("Forbidden: this key has expired.");
     const principal = chosen(verdict, credentials.needsWorkspace !== false);
-    const organization = credentials.headers.get("x-organization-id");
+    const organization = singleValue(credentials.headers, "x-organization-id");
     if (organization && organization.toLowerCase() !== principal.organizationId) {
       throw forbidden("Forbidden: this key does not belong to the organization in X-Organization-Id.");
     }

@@ -11,18 +11,32 @@ export interface PresentedCredential {
 }
 
 /**
+ * Returns a header's value. Clients that send a header twice, such as `X-API-Key` beside `x-api-key` (Python langsmith
+ * 0.10.18 to 0.14.10), arrive as `value, value`, which counts as one. Different values are returned joined, and so
+ * match nothing: which of them the client meant is unknown.
+ */
+export function singleValue(headers: Headers, name: string, normalize = (value: string) => value): string | undefined {
+  const received = headers.get(name)?.trim();
+  const value = received && normalize(received);
+  if (!value?.includes(",")) return value || undefined;
+  const parts = value.split(",").map((part) => part.trim());
+  const [first, ...others] = parts.filter((part) => part !== "");
+  return others.every((other) => other === first) ? first : value;
+}
+
+/**
  * Returns the credential of a request. `x-api-key` takes precedence over `Authorization: Bearer`, which takes keys and
  * session tokens; the cookie comes last.
  */
 export function presentedCredential(headers: Headers, sessions: SessionSource): PresentedCredential | undefined {
-  const text = headers.get("x-api-key")?.trim() || bearerToken(headers);
+  const text = singleValue(headers, "x-api-key") ?? bearerToken(headers);
   if (text) return { text, isCookie: false };
   const session = sessions.readBrowserSession(headers);
   return session ? { text: session, isCookie: true } : undefined;
 }
 
 function bearerToken(headers: Headers): string | undefined {
-  const value = headers.get("authorization");
+  const value = singleValue(headers, "authorization");
   return value ? /^bearer\s+(\S+)\s*$/i.exec(value)?.[1] : undefined;
 }
 
@@ -31,9 +45,9 @@ function bearerToken(headers: Headers): string | undefined {
  * workspace.
  */
 export function namedWorkspace(headers: Headers): string | undefined {
-  const value = headers.get("x-tenant-id")?.trim();
+  const value = singleValue(headers, "x-tenant-id", (id) => id.toLowerCase());
   if (!value) return undefined;
-  return isUuid(value) ? value.toLowerCase() : NO_WORKSPACE;
+  return isUuid(value) ? value : NO_WORKSPACE;
 }
 
 /** The same error for a foreign and for a missing workspace, so that callers cannot probe which exist. */

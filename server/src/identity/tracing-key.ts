@@ -3,6 +3,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { Permission } from "../base/auth/permissions.ts";
 import type { Authenticator, Principal } from "../base/auth/principal.ts";
 import { unauthorized } from "../base/errors.ts";
+import { singleValue } from "./credentials.ts";
 
 type WorkspaceScope = Pick<Principal, "organizationId" | "workspaceId" | "plan">;
 
@@ -52,7 +53,7 @@ export function withTracingKey(
 
   return {
     authenticate(credentials) {
-      const key = credentials.headers.get("x-api-key") ?? "";
+      const key = singleValue(credentials.headers, "x-api-key") ?? "";
       if (isSame(key, tracingKey)) return tracingPrincipal(of, "send");
       const [, purpose, workspaceId] = DERIVED.exec(key) ?? [];
       if (purpose === undefined || workspaceId === undefined) return others.authenticate(credentials);

@@ -1,4 +1,5 @@
 import { createServer } from "node:http";
+import { deflateSync, gzipSync } from "node:zlib";
 import { type AddressInfo, connect } from "node:net";
 
 import { getRequestListener } from "@hono/node-server";
@@ -36,6 +37,13 @@ const routes = [
     publicBecause,
     body: z.looseObject({}),
     handler: ({ c }) => c.json({}),
+  }),
+  route({
+    ...shared,
+    path: "/echo",
+    permission: "runs:create",
+    body: z.looseObject({}),
+    handler: ({ c, body }) => c.json({ length: String(body["a"]).length }),
   }),
 ];
 let allowed = true;
@@ -118,4 +126,23 @@ test("releases the memory of a body when its caller hangs up", async () => {
     socket.destroy();
     await expect.poll(() => gate.used, { timeout: 5_000, interval: 5 }).toBe(0);
   }
+});
+
+test("decompresses JSON bodies, counts what they unpack to, and rejects broken and unknown encodings", async () => {
+  const send = async (body: Uint8Array<ArrayBuffer>, encoding: string) => {
+    const headers = { "content-type": "application/json", "content-encoding": encoding };
+    const response = await fetch(`${url}/echo`, { method: "POST", body, headers });
+    return [response.status, await response.text()];
+  };
+  const text = (length: number) => JSON.stringify({ a: "x".repeat(length) });
+  const packed = (length: number) => Uint8Array.from(gzipSync(text(length)));
+  expect(await send(packed(50_000), "gzip")).toEqual([200, '{"length":50000}']);
+  expect(await send(packed(5), "GZIP")).toEqual([200, '{"length":5}']);
+  expect(await send(Uint8Array.from(deflateSync(text(7))), "deflate")).toEqual([200, '{"length":7}']);
+  expect((await send(packed(200_000), "gzip"))[0]).toBe(413);
+  expect((await send(packed(50_000).slice(0, 60), "gzip"))[0]).toBe(400);
+  expect((await send(Uint8Array.from(Buffer.from("{}")), "gzip"))[0]).toBe(400);
+  expect((await send(packed(5), "br"))[0]).toBe(415);
+  expect(await send(Uint8Array.from(Buffer.from(text(3))), "identity")).toEqual([200, '{"length":3}']);
+  expect(gate.used).toBe(0);
 });

@@ -21,7 +21,12 @@ export interface BodyLimits {
 interface Limit {
   maxBytes: number;
   isPublic: boolean;
+  /** Whether a compressed body is decompressed here. Routes that read their own bodies decompress them themselves. */
+  decompress?: boolean;
 }
+
+/** Encodings of request bodies, by the name of `Content-Encoding`. */
+const FORMATS: Record<string, CompressionFormat> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate" };
 
 const HELD = "heddle.bodyHeld";
 
@@ -33,7 +38,7 @@ const HELD = "heddle.bodyHeld";
 export function holdBody(
   c: Context,
   gate: BodyGate,
-  { maxBytes, isPublic }: Limit,
+  { maxBytes, isPublic, decompress = false }: Limit,
 ): (() => void) | Promise<() => void> | undefined {
   if (c.req.method === "GET" || c.req.method === "HEAD") return undefined;
   const declared = c.req.header("content-length");
@@ -41,14 +46,16 @@ export function holdBody(
   if (length > maxBytes) throw tooLarge(maxBytes);
   if (c.get(HELD) === true || !hasBody(c, declared)) return undefined;
   c.set(HELD, true);
-  if (!isPublic && declared !== undefined && length <= SMALL_BYTES) {
+  const format = decompress ? compression(c) : undefined;
+  if (!isPublic && declared !== undefined && length <= SMALL_BYTES && !format) {
     const release = () => gate.budget.give(length);
     return gate.budget.take(length) ? release : gate.reserve(length).then(() => release);
   }
   let refuse = (_: AppError): void => {};
   const reservation = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => refuse(error));
   const { raw } = c.req;
-  const { body, fail } = counted(() => raw.body!, maxBytes, reservation);
+  const open = () => (format ? decompressed(raw.body!, format) : raw.body!);
+  const { body, fail } = counted(open, maxBytes, reservation, format !== undefined);
   refuse = fail;
   c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
   return () => reservation.end();
@@ -66,12 +73,31 @@ export function holdBodies({ gate, maxBytes }: BodyLimits): MiddlewareHandler {
   };
 }
 
+/** Whether decompression failed: zlib's errors, and the TypeErrors that streams make of them. */
+const isCorrupt = (error: unknown): boolean =>
+  error instanceof TypeError || String((error as { code?: unknown } | null)?.code).startsWith("Z_");
+
 /** Whether there is a body. A request that did not arrive over a socket may have an undeclared one. */
 function hasBody(c: Context, declared: string | undefined): boolean {
   if (declared !== undefined) return Number(declared) > 0;
   if (c.req.header("transfer-encoding") !== undefined) return true;
   const isFromSocket = (c.env as { incoming?: unknown } | undefined)?.incoming !== undefined;
   return !isFromSocket && c.req.raw.body !== null;
+}
+
+/** @throws 415 for another encoding */
+function compression(c: Context): CompressionFormat | undefined {
+  const encoding = c.req.header("content-encoding")?.trim().toLowerCase();
+  if (!encoding || encoding === "identity") return undefined;
+  const format = FORMATS[encoding];
+  if (!format)
+    throw new AppError(415, `Content-Encoding: ${encoding} is not supported; use identity, gzip and deflate.`);
+  return format;
+}
+
+function decompressed(body: ReadableStream<Uint8Array>, format: CompressionFormat): ReadableStream<Uint8Array> {
+  const stream = new DecompressionStream(format) as unknown as ReadableWritablePair<Uint8Array, Uint8Array>;
+  return body.pipeThrough(stream);
 }
 
 const tooLarge = (maxBytes: number) => new AppError(413, `The request body is larger than ${maxBytes} bytes.`);
@@ -81,6 +107,7 @@ function counted(
   open: () => ReadableStream<Uint8Array>,
   maxBytes: number,
   reservation: BodyReservation,
+  isCompressed: boolean,
 ): { body: ReadableStream<Uint8Array>; fail: (error: AppError) => void } {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   let controller!: ReadableStreamDefaultController<Uint8Array>;
@@ -97,7 +124,11 @@ function counted(
       start: (streamController) => void (controller = streamController),
       async pull() {
         reader ??= open().getReader();
-        const { done, value } = await reader.read();
+        const { done, value } = await reader.read().catch((error: unknown) => {
+          throw isCompressed && isCorrupt(error)
+            ? new AppError(400, "The request body is not validly compressed.")
+            : error;
+        });
         if (failed) return;
         if (done) {
           reservation.arrived();

@@ -116,7 +116,11 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, ma
   for (const spec of routes) {
     const auditing = createAuditor(spec, guard);
     const isPublic = spec.permission === "public";
-    const limit = { maxBytes: spec.maxBodyBytes ?? (isPublic ? PUBLIC_BODY_BYTES : maxBytes), isPublic };
+    const limit = {
+      maxBytes: spec.maxBodyBytes ?? (isPublic ? PUBLIC_BODY_BYTES : maxBytes),
+      isPublic,
+      decompress: spec.body !== undefined,
+    };
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       app.on(spec.method, path, async (c) => {
         let principal: Principal | undefined;

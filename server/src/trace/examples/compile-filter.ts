@@ -2,7 +2,7 @@ import type { PendingQuery, Row } from "postgres";
 
 import type { Sql } from "../../base/db/connect.ts";
 import { FilterError } from "../filter/filter-error.ts";
-import { type Argument, type Call, parse } from "../filter/parser.ts";
+import { type Argument, type Call, fieldName, parse } from "../filter/parser.ts";
 
 type Condition = PendingQuery<Row[]>;
 
@@ -51,7 +51,7 @@ function condition(argument: Argument): Call {
 function textArgument({ name, args, at }: Call): string {
   const [field, value] = args;
   if (args.length !== 2) throw new FilterError(`${name} takes a field and a text`, at);
-  if (field!.kind !== "name" || field!.text !== "metadata") {
+  if (fieldName(field) !== "metadata") {
     throw new FilterError("examples can only be filtered by metadata", field!.at);
   }
   if (value!.kind !== "value" || typeof value!.value !== "string") throw new FilterError("expected a text", value!.at);

@@ -123,6 +123,7 @@ test("a list of examples is filtered, sorted, paged and limited to selected fiel
   expect(await read(`full_text_contains=${encodeURIComponent('text "3"')}`)).toEqual([3]);
   const filter = (text: string) => read(`filter=${encodeURIComponent(text)}`);
   expect(await filter('and(has(metadata, \'{"tag":"t"}\'), not(has(metadata, \'{"n":1}\')))')).toEqual([3, 2]);
+  expect(await filter('and(has("metadata", \'{"tag":"t"}\'), not(has(\'metadata\', \'{"n":1}\')))')).toEqual([3, 2]);
   expect(await filter('or(exists(metadata, "nothing"), has(metadata, \'{"n":1}\'))')).toEqual([1]);
   const wrong = await call("GET", `/examples?dataset=${id}&filter=${encodeURIComponent('and(eq(name, "x"))')}`);
   expect(wrong.status).toBe(400);

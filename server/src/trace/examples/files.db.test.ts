@@ -110,16 +110,47 @@ test("files are kept, renamed, dropped and replaced, and earlier versions keep t
       ),
     );
   expect(await content(await urls(id))).toEqual({ "attachment.z": "A", "attachment.b": "B", "attachment.d": "D" });
-  await send("PATCH", path, exampleForm(id, { outputs: { o: 1 } }, { b: file("B2", "text/plain") }));
-  expect(await content(await urls(id))).toEqual({ "attachment.z": "A", "attachment.b": "B2", "attachment.d": "D" });
+  await send("PATCH", path, exampleForm(id, { outputs: { o: 1 } }));
+  expect(await content(await urls(id))).toEqual({ "attachment.z": "A", "attachment.b": "B", "attachment.d": "D" });
+  // without operations, new files replace all
+  await send("PATCH", path, exampleForm(id, {}, { b: file("B2", "text/plain"), e: file("E", "text/plain") }));
+  expect(await content(await urls(id))).toEqual({ "attachment.b": "B2", "attachment.e": "E" });
   const asOf = encodeURIComponent(first.json.as_of);
   expect(await content((await call("GET", `/examples/${id}?as_of=${asOf}`)).json.attachment_urls)).toEqual({
     "attachment.a": "A",
     "attachment.b": "B",
     "attachment.c": "C",
   });
-  const wrong = await send("PATCH", path, exampleForm(id, { operations: { retain: ["nothing"] } }));
-  expect(wrong.status).toBe(422);
+  for (const wrong of [
+    { retain: ["nothing"] },
+    { rename: { b: "e" }, retain: ["e"] },
+    { rename: { b: "x", e: "x" } },
+    { rename: { b: "new" } },
+  ]) {
+    const added = { new: file("N", "text/plain") };
+    const answer = await send(
+      "PATCH",
+      path,
+      exampleForm(id, { operations: wrong }, "b" in (wrong.rename ?? {}) ? added : {}),
+    );
+    expect([wrong, answer.status]).toEqual([wrong, 422]);
+  }
+  const swap = { rename: { b: "e", e: "b" } };
+  expect((await send("PATCH", path, exampleForm(id, { operations: swap }))).status).toBe(201);
+  expect(await content(await urls(id))).toEqual({ "attachment.b": "E", "attachment.e": "B2" });
+});
+
+test("an update of an example of another dataset is a conflict and changes nothing", async () => {
+  const [first, second] = [await dataset(), await dataset()];
+  const [mine, other] = [uuid7(), uuid7()];
+  const path = (id: string) => `/v1/platform/datasets/${id}/examples`;
+  await send("POST", path(first), exampleForm(mine, { inputs: { q: 1 } }));
+  await send("POST", path(second), exampleForm(other, { inputs: { q: 1 } }));
+  const form = exampleForm(mine, { inputs: { q: 2 } });
+  for (const [name, part] of exampleForm(other, { inputs: { q: 2 } })) form.append(name, part);
+  expect((await send("PATCH", path(first), form)).status).toBe(409);
+  expect((await call("GET", `/examples/${mine}`)).json.inputs).toEqual({ q: 1 });
+  expect((await send("PATCH", path(first), exampleForm(uuid7(), { inputs: {} }))).status).toBe(404);
 });
 
 test("files are deleted with their owner, and failed requests leave none", async () => {

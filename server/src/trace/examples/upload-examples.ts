@@ -53,7 +53,7 @@ export async function uploadExamples(deps: Deps, tenantId: string, datasetId: st
   );
 }
 
-/** Updates examples and their files. @throws 404 without such a dataset or example in it, 422 for invalid changes */
+/** Updates examples and their files. @throws 404 without such a dataset or example, 409 for an example of another dataset, 422 for invalid changes */
 export async function reviseExamples(deps: Deps, tenantId: string, datasetId: string, parts: Part[]): Promise<Written> {
   await found(deps, tenantId, datasetId);
   const parsed = readExampleParts(parts, updatePart);

@@ -36,7 +36,7 @@ export function exampleUploadRoutes(deps: TraceDeps): Route[] {
       permission: "datasets:update",
       summary: "Update examples and their files, as one version",
       out: { 201: schema.writtenExamples },
-      errors: [400, 413, 415],
+      errors: [400, 409, 413, 415],
       async handler({ params: { dataset_id: id }, principal, c }) {
         return c.json(await reviseExamples(deps, principal.workspaceId, id, await readParts(c)), 201);
       },

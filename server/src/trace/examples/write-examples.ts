@@ -83,7 +83,7 @@ export async function addExamples(
 }
 
 /**
- * Updates examples. @throws 404 without such a dataset or example in it, 422 for examples that the dataset's schemas
+ * Updates examples. @throws 404 without such a dataset or example, 409 for an example of another dataset, 422 for examples that the dataset's schemas
  * exclude
  */
 export async function updateExamples(
@@ -127,12 +127,18 @@ async function rewriteExamples(
     const current = await endExamples(tx, tenantId, datasetId, as_of, ids);
     const existing = new Set(current.map((state) => state.example_id));
     const missing = ids.find((id) => !existing.has(id));
-    if (missing !== undefined) throw notFound(`Example ${missing} not found`);
+    if (missing !== undefined) throw await notInDataset(tx, tenantId, missing);
     const states = current.map(rewrite);
     checkExamples(dataset, states);
     await insertExamples(tx, tenantId, datasetId, as_of, states);
     return { count: ids.length, example_ids: ids, as_of };
   }) as Promise<Written>;
+}
+
+async function notInDataset(tx: Transaction, tenantId: string, exampleId: string): Promise<AppError> {
+  const [elsewhere] = await findExampleDatasets(tx, tenantId, [exampleId]);
+  if (!elsewhere) return notFound(`Example ${exampleId} not found`);
+  return conflict(`Example ${exampleId} is in another dataset, ${elsewhere.dataset_id}. Update it there.`);
 }
 
 /** Ends the examples; earlier versions keep them. @throws 404 when one of them does not exist */
@@ -221,12 +227,12 @@ function readSplits({ dataset_split: splits }: Record<string, unknown>): string[
 }
 
 /**
- * Returns the files after a change. With operations only the files they name stay, without them all do. New files
- * replace those of the same name.
+ * Returns the files after a change. With operations the files that they name stay, beside the new ones. Without
+ * operations new files replace all, and a change without files keeps all.
  */
 function changedFiles(current: Attachments, change: ExampleChange): Attachments | null {
   const { attachments: added, attachments_operations: operations } = change;
-  let remaining = current;
+  let remaining = added ? {} : current;
   if (operations) {
     const file = (name: string) => {
       const found = current[name];
@@ -235,6 +241,10 @@ function changedFiles(current: Attachments, change: ExampleChange): Attachments 
     };
     const retained = (operations.retain ?? []).map((name) => [name, file(name)]);
     const renamed = Object.entries(operations.rename ?? {}).map(([from, to]) => [to, file(from)]);
+    const names = [...retained.map(([name]) => name), ...renamed.map(([name]) => name)] as string[];
+    const targets = Object.values(operations.rename ?? {});
+    const taken = targets.find((name) => names.indexOf(name) !== names.lastIndexOf(name) || added?.[name]);
+    if (taken !== undefined) throw unprocessable(`Two attachments of example ${change.id} would be named "${taken}".`);
     remaining = Object.fromEntries([...retained, ...renamed]) as Attachments;
   }
   const files = { ...remaining, ...added };

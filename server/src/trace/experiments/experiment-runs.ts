@@ -11,13 +11,16 @@ import { checkProjects } from "../runs/query-runs.ts";
 import { lookUp } from "../runs/related.ts";
 import type { SerializationContext } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
-import { type Row, selectPage } from "../runs/select-page.ts";
+import { readPage } from "../runs/bounded-page.ts";
+import type { Position, Row } from "../runs/select-page.ts";
 import { fromRuns } from "../runs/selection.ts";
 import { type ExampleItem, listExamples } from "../examples/sql.ts";
 
 /** Runs per read, and per response: an example has one per repetition and experiment. */
 const RUN_PAGE = 500;
 const MAX_RUNS = 5000;
+/** Characters of the runs of a page of examples. */
+const MAX_BYTES = 64 * 1024 * 1024;
 const MAX_FILTERED = 100_000;
 
 export interface ExperimentQuery {
@@ -59,6 +62,7 @@ export async function experimentRuns(
     { ...page, limit: query.limit, offset: query.offset },
   );
   const runs = new Map(found.map(({ item }) => [(JSON.parse(item) as { id: string }).id, [] as string[]]));
+  let bytes = 0;
   for await (const rows of readRuns(deps, scope, query.experiments, [...runs.keys()], plan.columns)) {
     const related = await lookUp(deps, scope, rows, plan.lookups);
     const ids = rows.map((row) => row.id);
@@ -66,6 +70,8 @@ export async function experimentRuns(
     for (const row of rows) {
       const text = plan.print(row, related, context);
       const whole = feedbackRows ? `${text.slice(0, -1)},"feedbacks":${feedbackRows.get(row.id) ?? "[]"}}` : text;
+      bytes += whole.length;
+      if (bytes > MAX_BYTES) throw tooMuch();
       runs.get(row.reference_example_id!)?.push(whole);
     }
   }
@@ -84,17 +90,21 @@ async function* readRuns(
   const selection = { projects, reference_examples: examples, is_root: true };
   // the reference example is needed for grouping, whether it was selected or not
   const request = { columns: [...columns, "r.reference_example_id"], descending: false, limit: RUN_PAGE };
-  let after: Awaited<ReturnType<typeof selectPage>>["next"];
+  let after: Position | undefined;
   for (let sent = 0; sent < MAX_RUNS; sent += RUN_PAGE) {
-    const page = await selectPage(clickhouse, scope, selection, { ...request, after });
-    yield page.rows;
-    if (!page.next) return;
-    after = page.next;
+    const next = yield* readPage(clickhouse, scope, selection, { ...request, after });
+    if (!next) return;
+    after = next;
   }
   throw unprocessable(
     `These examples have more than ${MAX_RUNS} runs in the experiments. Request fewer examples at a time.`,
   );
 }
+
+const tooMuch = (): Error =>
+  unprocessable(
+    "The runs of these examples have more than 64 MB in the experiments. Request fewer examples at a time, or previews.",
+  );
 
 /** Undefined: no restriction. */
 async function filteredExamples(

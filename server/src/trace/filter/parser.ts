@@ -39,6 +39,12 @@ export const MAX_DEPTH = 50;
 /** Calls in one expression. */
 export const MAX_CALLS = 1000;
 
+/** Returns the name of a field, which clients also write in quotes: `has("metadata", …)`. */
+export function fieldName(argument: Argument | undefined): string | undefined {
+  if (argument?.kind === "name") return argument.text;
+  return argument?.kind === "value" && typeof argument.value === "string" ? argument.value : undefined;
+}
+
 export function parse(source: string): Call {
   const parser = new Parser(tokenize(source));
   return parser.whole();

@@ -2,7 +2,7 @@ import { FilterError } from "./filter-error.ts";
 import type { Expression, Test } from "./expression.ts";
 import { FIELD_NAMES, findField, findPart } from "./fields.ts";
 import { pairUp, type PairCondition } from "./pair-up.ts";
-import { type Argument, type Call, parse } from "./parser.ts";
+import { type Argument, type Call, fieldName, parse } from "./parser.ts";
 import { searched, readTest, readText } from "./read-test.ts";
 
 /** Parses a filter expression. Throws FilterError (400) with the position of the error. */
@@ -54,8 +54,8 @@ function callArguments(call: Call): Call[] {
 }
 
 function onField(call: Call, subject: Argument): Expression | PairCondition {
-  if (subject.kind !== "name") throw new FilterError(`${call.name} takes a field first, without quotes`, subject.at);
-  const name = subject.text;
+  const name = fieldName(subject);
+  if (name === undefined) throw new FilterError(`${call.name} takes a field first`, subject.at);
   const part = findPart(name);
   if (part) {
     return { family: part.family, part: part.part, test: readTest(call, name, part) };

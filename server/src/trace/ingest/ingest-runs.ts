@@ -22,10 +22,26 @@ export type IngestDeps = Pick<TraceDeps, "sql" | "writer" | "projects" | "blobs"
  * @throws 400 and 422 for invalid runs, 503 when the stores are unavailable
  */
 export async function ingestRuns(deps: IngestDeps, principal: Principal, collected: Collected): Promise<void> {
+  const problems = await storeValid(deps, principal, collected);
+  if (problems.length > 0) throw rejection(problems, collected.messages.length + collected.feedback.length);
+}
+
+export interface RejectedItem {
+  /** Names the item: `run <id>`. */
+  what: string;
+  error: AppError;
+}
+
+/** Stores the valid items of a request and returns the others. @throws 503 when the stores are unavailable */
+export async function storeValid(
+  deps: IngestDeps,
+  principal: Principal,
+  collected: Collected,
+): Promise<RejectedItem[]> {
   const { messages, attachments, feedback } = collected;
   const tenantId = principal.workspaceId;
   const now = fromMicros(Date.now() * 1000)!;
-  const problems: { what: string; error: AppError }[] = [];
+  const problems: RejectedItem[] = [];
   const pieces: RunPiece[] = [];
   for (const message of messages) {
     try {
@@ -41,7 +57,7 @@ export async function ingestRuns(deps: IngestDeps, principal: Principal, collect
   if (feedback.length > 0) {
     for (const error of await storeAllFeedback(deps, principal, feedback)) problems.push({ what: "feedback", error });
   }
-  if (problems.length > 0) throw rejection(problems, messages.length + feedback.length);
+  return problems;
 }
 
 /** Wraps the runs of a request that has no attachments or feedback. */
@@ -110,14 +126,16 @@ function readFeedback(text: string): FeedbackCreate {
   return createBody.parse(cleanStrings(json));
 }
 
-function clientError(error: unknown): AppError {
+/** Returns an error that the request caused, and throws any other. */
+export function clientError(error: unknown): AppError {
   if (error instanceof AppError && error.status < 500) return error;
   // validation errors are the client's; all others are not caused by the request
   if (error instanceof ZodError) return unprocessable(describeIssues(error));
   throw error;
 }
 
-function rejection(problems: { what: string; error: AppError }[], count: number): AppError {
+/** Returns the error of a request with rejected items, which names the first ones. */
+export function rejection(problems: RejectedItem[], count: number): AppError {
   const [first] = problems;
   if (count === 1) return first!.error;
   const shown = problems.slice(0, 5).map(({ what, error }) => `${what}: ${error.message}`);

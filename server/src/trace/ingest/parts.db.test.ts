@@ -112,7 +112,11 @@ test("rejects bodies that are malformed, too large or in an unknown encoding", a
     [body, "identity"],
   ] as const) {
     const headers = { "Content-Type": type, "Content-Encoding": encoding };
-    expect((await small.call("POST", "/runs/multipart", packed, headers)).status).toBe(413);
+    const declared = { ...headers, "Content-Length": String(packed.length) };
+    for (const sent of [headers, declared]) {
+      const answer = await small.call("POST", "/runs/multipart", packed, sent);
+      expect([answer.status, answer.json]).toEqual([413, { error: "The request body is larger than 100000 bytes." }]);
+    }
   }
   const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024));
   const before = process.memoryUsage().rss;

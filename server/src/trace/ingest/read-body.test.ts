@@ -1,3 +1,6 @@
+import { randomBytes } from "node:crypto";
+import { gzipSync } from "node:zlib";
+
 import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 
@@ -5,6 +8,32 @@ import { IngestGate } from "./ingest-gate.ts";
 import { readBuffer } from "./read-body.ts";
 
 const MIB = 1024 * 1024;
+
+test("a large compressed body adds no listeners, whatever its number of chunks", async () => {
+  const warnings: Error[] = [];
+  const note = (warning: Error) => warnings.push(warning);
+  process.on("warning", note);
+  const content = randomBytes(4 * MIB);
+  const packed = gzipSync(content);
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (let at = 0; at < packed.length; at += 65_536) controller.enqueue(packed.subarray(at, at + 65_536));
+      controller.close();
+    },
+  });
+  const headers = { "Content-Encoding": "gzip" };
+  const request = new Request("http://localhost/", { method: "POST", headers, body, duplex: "half" } as RequestInit);
+  const gate = new IngestGate(64 * MIB, new Registry());
+  const read = await gate.admit(
+    { length: undefined, compressed: true },
+    (reservation) => readBuffer(request, 64 * MIB, reservation),
+    "one",
+  );
+  await new Promise((resolve) => setImmediate(resolve));
+  process.off("warning", note);
+  expect(read.equals(content)).toBe(true);
+  expect(warnings).toEqual([]);
+});
 
 test("a stalled body is cancelled for a request that waits for memory", async () => {
   const gate = new IngestGate(4 * MIB, new Registry());

@@ -122,8 +122,12 @@ async function feed(body: AsyncIterable<Uint8Array>, gunzip: ReturnType<typeof c
       if (gunzip.destroyed) return;
       if (!gunzip.write(chunk)) {
         await new Promise<void>((resolve) => {
-          gunzip.once("drain", resolve);
-          gunzip.once("close", resolve);
+          // both are removed: the listeners of "close" would add up
+          const settle = () => {
+            gunzip.off("drain", settle).off("close", settle);
+            resolve();
+          };
+          gunzip.on("drain", settle).on("close", settle);
         });
       }
     }

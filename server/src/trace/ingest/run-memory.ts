@@ -1,4 +1,4 @@
-import type { Model } from "../prices/model-prices.ts";
+import { type Model, modelKey } from "../prices/model-prices.ts";
 
 /** Cached facts about a run, so that its next piece needs no query. */
 export interface KnownRun {
@@ -58,7 +58,7 @@ export class RunMemory {
   }
 
   internModel(model: Model): Model {
-    return intern(this.#models, `${model.provider}\n${model.name}`, () => model);
+    return intern(this.#models, modelKey(model), () => model);
   }
 }
 

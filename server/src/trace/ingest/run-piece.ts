@@ -1,5 +1,5 @@
 import { wellFormed } from "../../base/well-formed.ts";
-import type { Model } from "../prices/model-prices.ts";
+import { type Model, NAME_KEYS } from "../prices/model-prices.ts";
 import type { Usage } from "../prices/usage.ts";
 import type { RunRow } from "../run-rows/clickhouse.ts";
 
@@ -57,11 +57,8 @@ export interface ExtraFacts {
 
 export function readFacts(extra: Record<string, unknown>): ExtraFacts {
   const sentMetadata = extra["metadata"];
-  const metadata =
-    sentMetadata !== null && typeof sentMetadata === "object" && !Array.isArray(sentMetadata)
-      ? (sentMetadata as Record<string, unknown>)
-      : {};
-  return { metadata, thread_id: readThreadId(metadata), model: readModel(metadata) };
+  const metadata = isRecord(sentMetadata) ? sentMetadata : {};
+  return { metadata, thread_id: readThreadId(metadata), model: readModel(metadata, extra) };
 }
 
 /** Returns the first of these keys in this order (contract §1.9). */
@@ -74,9 +71,21 @@ function readThreadId(metadata: Record<string, unknown>): string | undefined {
   return undefined;
 }
 
-function readModel(metadata: Record<string, unknown>): Model | undefined {
-  const name = metadata["ls_model_name"];
-  const provider = metadata["ls_provider"];
-  if (typeof name !== "string" || name === "") return undefined;
-  return { name: name.slice(0, 250), provider: typeof provider === "string" ? provider.slice(0, 250) : "" };
+/** Reads the model from `ls_model_name`, else from the first of the keys that name it (contract §1.9). */
+function readModel(metadata: Record<string, unknown>, extra: Record<string, unknown>): Model | undefined {
+  const params = extra["invocation_params"];
+  const invocation = isRecord(params) ? params : {};
+  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value.slice(0, 250) : undefined);
+  const names: Record<string, string> = {};
+  for (const key of NAME_KEYS) {
+    const value = text(invocation[key]) ?? text(metadata[key]);
+    if (value !== undefined) names[key] = value;
+  }
+  const name = text(metadata["ls_model_name"]) ?? Object.values(names)[0];
+  if (name === undefined) return undefined;
+  const others = Object.values(names).some((value) => value !== name) ? names : undefined;
+  return { name, provider: text(metadata["ls_provider"]) ?? "", ...(others && { names: others }) };
 }
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === "object" && !Array.isArray(value);

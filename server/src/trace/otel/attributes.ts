@@ -15,6 +15,22 @@ export function textAttribute(attributes: Attributes, ...names: string[]): strin
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
+/**
+ * Records which attributes are read, so that the remaining ones can be kept. Empty values, which readers skip, count as
+ * unread.
+ */
+export function recordReads(attributes: Attributes): { read: Attributes; unread(): [string, unknown][] } {
+  const names = new Set<string>();
+  const read = new Proxy(attributes, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof name === "string" && value !== undefined && value !== null && value !== "") names.add(name);
+      return value;
+    },
+  });
+  return { read, unread: () => Object.entries(attributes).filter(([name]) => !names.has(name)) };
+}
+
 /** Parses text that is JSON, and returns all other values unchanged. */
 export function parsed(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{"\d-]/.test(value)) return value;
@@ -43,12 +59,12 @@ const MAX_INDEX = 10_000;
  */
 export function listed(attributes: Attributes, prefix: string): Attributes[] {
   const items = new Map<number, Attributes>();
-  for (const [name, value] of Object.entries(attributes)) {
+  for (const name of Object.keys(attributes)) {
     if (!name.startsWith(`${prefix}.`)) continue;
     const match = /^(\d{1,5})\.(.+)$/.exec(name.slice(prefix.length + 1));
     if (!match || Number(match[1]) > MAX_INDEX) continue;
     const item = items.get(Number(match[1])) ?? {};
-    item[match[2]!] = value;
+    item[match[2]!] = attributes[name];
     items.set(Number(match[1]), item);
   }
   return [...items].toSorted(([a], [b]) => a - b).map(([, item]) => item);

@@ -18,6 +18,10 @@ const request = z.object({
         scopeSpans: z
           .array(
             z.object({
+              scope: z
+                .looseObject({ name: z.string().nullish(), version: z.string().nullish(), attributes: keyValues })
+                .nullish()
+                .transform(dropNull),
               spans: z
                 .array(
                   z.looseObject({
@@ -30,6 +34,16 @@ const request = z.object({
                     attributes: keyValues,
                     events: z
                       .array(z.looseObject({ name: z.string().optional(), timeUnixNano: nanos, attributes: keyValues }))
+                      .nullish()
+                      .transform(dropNull),
+                    links: z
+                      .array(
+                        z.looseObject({
+                          traceId: z.string().nullish(),
+                          spanId: z.string().nullish(),
+                          attributes: keyValues,
+                        }),
+                      )
                       .nullish()
                       .transform(dropNull),
                     status: z

@@ -14,18 +14,31 @@ message KeyValue { string key = 1; AnyValue value = 2; }
 message Resource { repeated KeyValue attributes = 1; }
 message Event { fixed64 timeUnixNano = 1; string name = 2; repeated KeyValue attributes = 3; }
 message Status { string message = 2; int32 code = 3; }
-message Span { bytes traceId = 1; bytes spanId = 2; bytes parentSpanId = 4; string name = 5;
-  fixed64 startTimeUnixNano = 7; fixed64 endTimeUnixNano = 8; repeated KeyValue attributes = 9; repeated Event events = 11;
-  Status status = 15; }
-message ScopeSpans { repeated Span spans = 2; }
+message Link { bytes traceId = 1; bytes spanId = 2; string traceState = 3; repeated KeyValue attributes = 4; }
+message Span { bytes traceId = 1; bytes spanId = 2; string traceState = 3; bytes parentSpanId = 4; string name = 5;
+  int32 kind = 6; fixed64 startTimeUnixNano = 7; fixed64 endTimeUnixNano = 8; repeated KeyValue attributes = 9;
+  uint32 droppedAttributesCount = 10; repeated Event events = 11; uint32 droppedEventsCount = 12;
+  repeated Link links = 13; uint32 droppedLinksCount = 14; Status status = 15; }
+message Scope { string name = 1; string version = 2; repeated KeyValue attributes = 3; }
+message ScopeSpans { Scope scope = 1; repeated Span spans = 2; }
 message ResourceSpans { Resource resource = 1; repeated ScopeSpans scopeSpans = 2; }
+message PartialSuccess { int64 rejectedSpans = 1; string errorMessage = 2; }
+message Answer { PartialSuccess partialSuccess = 1; }
 message Request { repeated ResourceSpans resourceSpans = 1; }`;
 
-/** Creates a decoder for ExportTraceServiceRequest in protobuf. Create it once, because the schema is compiled. */
-export function protobufDecoder(): (body: Buffer) => OtelSpan[] {
+/**
+ * Creates a decoder for ExportTraceServiceRequest in protobuf, and an encoder for its response. Create them once,
+ * because the schema is compiled.
+ */
+export function protobufCodec(): {
+  decode: (body: Buffer) => OtelSpan[];
+  encodeAnswer: (answer: object) => Uint8Array;
+} {
   const { root } = protobuf.parse(PROTO);
   const type = root.lookupType("Request");
-  return (body) => {
+  const answerType = root.lookupType("Answer");
+  const encodeAnswer = (answer: object) => answerType.encode(answerType.fromObject(answer)).finish();
+  const decode = (body: Buffer): OtelSpan[] => {
     try {
       const message = type.toObject(type.decode(body), { longs: String, arrays: true, bytes: Buffer });
       return toSpans(message as { resourceSpans: never[] }, {
@@ -37,4 +50,5 @@ export function protobufDecoder(): (body: Buffer) => OtelSpan[] {
       });
     }
   };
+  return { decode, encodeAnswer };
 }

@@ -1,62 +1,19 @@
+/**
+ * Sources of a span's inputs and outputs (contract §2.3, rules 9 to 11). The two sides are separate functions, so that
+ * reading one leaves the attributes of the other unread (`recordReads`).
+ */
 import { firstAttribute, isObject, listed, toObject, parsed } from "./attributes.ts";
-import type { Attributes, OtelSpan } from "./otel-span.ts";
+import type { Attributes } from "./otel-span.ts";
 
 type Json = Record<string, unknown>;
+type Side = (attributes: Attributes) => Json | undefined;
 
-export interface InputsOutputs {
-  inputs?: Json;
-  outputs?: Json;
+interface Source {
+  inputs: Side;
+  outputs: Side;
 }
 
-/** Reads GenAI events, one per message (contract §2.3, rule 2). */
-export function fromEvents({ events }: OtelSpan): InputsOutputs {
-  const inputMessages: Json[] = [];
-  const outputMessages: Json[] = [];
-  const choices: Json[] = [];
-  const result: InputsOutputs = {};
-  for (const { name, attributes } of events) {
-    if (name === "gen_ai.content.prompt") result.inputs = toObject(attributes["gen_ai.prompt"], "input");
-    else if (name === "gen_ai.content.completion") result.outputs = toObject(attributes["gen_ai.completion"], "output");
-    else if (name === "gen_ai.system.message" || name === "gen_ai.user.message")
-      inputMessages.push(eventMessage(name, attributes));
-    else if (name === "gen_ai.assistant.message" || name === "gen_ai.tool.message") {
-      outputMessages.push(eventMessage(name, attributes));
-    } else if (name === "gen_ai.choice") choices.push(eventChoice(attributes));
-  }
-  if (inputMessages.length > 0) result.inputs = { ...result.inputs, messages: inputMessages };
-  if (outputMessages.length > 0) result.outputs = { ...result.outputs, messages: outputMessages };
-  if (choices.length > 0) result.outputs = { ...result.outputs, choices };
-  return result;
-}
-
-function eventMessage(event: string, attributes: Attributes): Json {
-  const whole = parsed(attributes["gen_ai.event.content"]);
-  if (isObject(whole)) return { role: eventRole(event), ...whole };
-  const { id, role, content } = attributes;
-  return {
-    role: role ?? eventRole(event),
-    content: parsed(content) ?? "",
-    ...(id !== undefined && { tool_call_id: id }),
-  };
-}
-
-const eventRole = (event: string): string => event.split(".")[1]!;
-
-function eventChoice(attributes: Attributes): Json {
-  const whole = parsed(attributes["gen_ai.event.content"]);
-  if (isObject(whole)) return whole;
-  const calls = listed(attributes, "tool_calls").map(toolCall);
-  return {
-    finish_reason: attributes["finish_reason"] ?? null,
-    message: {
-      role: attributes["message.role"] ?? "assistant",
-      content: parsed(attributes["message.content"]) ?? "",
-      ...(calls.length > 0 && { tool_calls: calls }),
-    },
-  };
-}
-
-const toolCall = (call: Attributes): Json => ({
+export const toolCall = (call: Attributes): Json => ({
   id: firstAttribute(call, "id", "tool_call.id"),
   type: call["type"] ?? "function",
   function: {
@@ -65,86 +22,189 @@ const toolCall = (call: Attributes): Json => ({
   },
 });
 
-/** Reads messages spelt out by index, or given whole (rule 10). */
-export function fromMessages({ attributes }: OtelSpan): InputsOutputs {
-  const inputs =
-    spelt(attributes, "gen_ai.prompt") ??
-    spelt(attributes, "llm.input_messages") ??
-    whole(attributes["gen_ai.input.messages"], attributes["gen_ai.system_instructions"]);
-  const outputs =
-    spelt(attributes, "gen_ai.completion") ??
-    spelt(attributes, "llm.output_messages") ??
-    whole(attributes["gen_ai.output.messages"], undefined);
-  return { ...(inputs && { inputs: { messages: inputs } }), ...(outputs && { outputs: { messages: outputs } }) };
-}
+const under = (key: string, value: unknown): Json | undefined => (value === undefined ? undefined : { [key]: value });
+
+/** Messages spelt out by index, or given whole (rule 10). */
+export const messages: Source = {
+  inputs: (attributes) =>
+    under(
+      "messages",
+      spelt(attributes, "gen_ai.prompt") ??
+        spelt(attributes, "llm.input_messages") ??
+        withInstructions(list(attributes["gen_ai.input.messages"]), attributes),
+    ),
+  outputs: (attributes) =>
+    under(
+      "messages",
+      spelt(attributes, "gen_ai.completion") ??
+        spelt(attributes, "llm.output_messages") ??
+        list(attributes["gen_ai.output.messages"]),
+    ),
+};
 
 function spelt(attributes: Attributes, prefix: string): Json[] | undefined {
-  const messages = listed(attributes, prefix).map((item): Json => {
+  const spelled = listed(attributes, prefix).map((item): Json => {
     // Traceloop sends role, OpenInference message.role
     const flat = Object.fromEntries(Object.entries(item).map(([key, value]) => [key.replace(/^message\./, ""), value]));
-    const parts = listed(flat, "contents").map((part) => parsed(firstAttribute(part, "message_content.text", "text")));
+    const parts = listed(flat, "contents").map(contentPart);
     const calls = listed(flat, "tool_calls").map(toolCall);
-    const id = firstAttribute(flat, "tool_call_id");
+    const { role, content, ...rest } = flat;
+    const others = Object.entries(rest).filter(([key]) => !/^(?:contents|tool_calls)\.\d/.test(key));
     return {
-      role: flat["role"] ?? "user",
-      content: parts.length > 0 ? parts.map((text) => ({ type: "text", text })) : (flat["content"] ?? ""),
+      role: role ?? "user",
+      content: parts.length > 0 ? parts : (content ?? ""),
       ...(calls.length > 0 && { tool_calls: calls }),
-      ...(id !== undefined && { tool_call_id: id }),
-      ...(flat["finish_reason"] !== undefined && { finish_reason: flat["finish_reason"] }),
+      ...Object.fromEntries(others),
     };
   });
-  return messages.length > 0 ? messages : undefined;
+  return spelled.length > 0 ? spelled : undefined;
 }
 
-function whole(value: unknown, instructions: unknown): unknown[] | undefined {
-  const messages = parsed(value);
-  if (!Array.isArray(messages) || messages.length === 0) return undefined;
-  const system = parsed(instructions);
-  return system === undefined ? messages : [{ role: "system", content: system }, ...(messages as unknown[])];
+/** Converts a part of a message: text as such, an image or audio with its URL, which may contain the data. */
+function contentPart(item: Attributes): Json {
+  const part = Object.fromEntries(
+    Object.entries(item).map(([key, value]) => [key.replace(/^message_content\./, ""), value]),
+  );
+  const { type, text, "image.image.url": image, "audio.audio.url": audio, ...others } = part;
+  const rest = Object.fromEntries(
+    Object.entries(others).map(([key, value]) => [key.replace(/^(?:image\.image|audio\.audio)\./, ""), value]),
+  );
+  if (image !== undefined) return { type: "image_url", image_url: { url: image }, ...withText(text), ...rest };
+  if (audio !== undefined) return { type: "audio", url: audio, ...withText(text), ...rest };
+  return { type: type ?? "text", ...withText(text), ...rest };
 }
 
-/** Reads the query and the documents of a retriever (rule 9). */
-export function fromRetriever({ attributes }: OtelSpan): InputsOutputs {
-  const documents = listed(attributes, "retrieval.documents").map((item) => ({
-    page_content: item["document.content"] ?? "",
-    metadata: parsed(item["document.metadata"]) ?? {},
-    type: "Document",
-  }));
-  const query = attributes["input.value"];
+const withText = (text: unknown): Json => (text === undefined ? {} : { text: parsed(text) });
+
+function list(value: unknown): unknown[] | undefined {
+  const found = parsed(value);
+  return Array.isArray(found) && found.length > 0 ? (found as unknown[]) : undefined;
+}
+
+function withInstructions(found: unknown[] | undefined, attributes: Attributes): unknown[] | undefined {
+  const system = found && parsed(attributes["gen_ai.system_instructions"]);
+  return system === undefined ? found : [{ role: "system", content: system }, ...found!];
+}
+
+/** The query and the documents of a retriever or a reranker (rule 9). */
+export const retrieval: Source = {
+  inputs(attributes) {
+    const documents = listed(attributes, "reranker.input_documents").map(toDocument);
+    const query = firstAttribute(attributes, "reranker.query", "input.value");
+    if (query === undefined && documents.length === 0) return undefined;
+    return { ...(query !== undefined && toObject(query, "query")), ...(documents.length > 0 && { documents }) };
+  },
+  outputs(attributes) {
+    const documents = ["retrieval.documents", "reranker.output_documents"]
+      .flatMap((prefix) => listed(attributes, prefix))
+      .map(toDocument);
+    return documents.length > 0 ? { documents } : undefined;
+  },
+};
+
+function toDocument({ "document.content": content, "document.metadata": metadata, ...others }: Attributes): Json {
+  const rest = Object.entries(others).map(([key, value]) => [key.replace(/^document\./, ""), value]);
+  const own = parsed(metadata) ?? {};
   return {
-    ...(query !== undefined && { inputs: toObject(query, "query") }),
-    ...(documents.length > 0 && { outputs: { documents } }),
+    page_content: content ?? "",
+    metadata: { ...(isObject(own) ? own : { metadata: own }), ...(Object.fromEntries(rest) as Json) },
+    type: "Document",
   };
 }
 
-/** Reads whole values (rule 11), including Logfire's list of events. */
-export function fromValues({ attributes }: OtelSpan): InputsOutputs {
-  const input = firstAttribute(
-    attributes,
-    "input.value",
-    "traceloop.entity.input",
-    "gen_ai.prompt",
-    "prompt",
-    "gen_ai.tool.call.arguments",
+/** The texts and vectors of an embedding in OpenInference. */
+export const embedding: Source = {
+  inputs(attributes) {
+    const texts = embeddings(attributes, "text");
+    return texts.length > 0 ? { texts } : undefined;
+  },
+  outputs(attributes) {
+    const vectors = embeddings(attributes, "vector");
+    return vectors.length > 0 ? { embeddings: vectors } : undefined;
+  },
+};
+
+function embeddings(attributes: Attributes, part: "text" | "vector"): unknown[] {
+  const names = Object.keys(attributes).filter((name) =>
+    new RegExp(`^embedding\\.embeddings\\.\\d{1,5}\\.embedding\\.${part}$`).test(name),
   );
-  const output = firstAttribute(
-    attributes,
-    "output.value",
-    "traceloop.entity.output",
-    "gen_ai.completion",
-    "all_messages_events",
-    "gen_ai.tool.call.result",
-  );
-  const result: InputsOutputs = {
-    ...(input !== undefined && { inputs: toObject(input, "input") }),
-    ...(output !== undefined && { outputs: toObject(output, "text") }),
+  const index = (name: string) => Number(name.split(".")[2]);
+  return names.toSorted((a, b) => index(a) - index(b)).map((name) => attributes[name]);
+}
+
+/** Prompts, responses, tools and embeddings of the Vercel AI SDK. */
+export const vercel: Source = {
+  inputs(attributes) {
+    const prompted = list(attributes["ai.prompt.messages"]);
+    if (prompted) return { messages: prompted };
+    const value = firstAttribute(attributes, "ai.prompt", "ai.toolCall.args", "ai.toolCall.input");
+    if (value !== undefined) return toObject(value, "input");
+    const texts = [attributes["ai.value"] ?? attributes["ai.values"] ?? []].flat().map(parsed);
+    return texts.length > 0 ? { texts } : undefined;
+  },
+  outputs(attributes) {
+    const text = firstAttribute(attributes, "ai.response.text", "ai.result.text");
+    const calls = list(firstAttribute(attributes, "ai.response.toolCalls", "ai.result.toolCalls"));
+    const reasoning = firstAttribute(attributes, "ai.response.reasoning");
+    if (text !== undefined || calls) {
+      const message = { role: "assistant", content: text ?? "", ...(calls && { tool_calls: calls.map(vercelCall) }) };
+      return { messages: [{ ...message, ...(reasoning !== undefined && { reasoning }) }] };
+    }
+    const value = firstAttribute(attributes, "ai.response.object", "ai.result.object", "ai.toolCall.result");
+    if (value !== undefined) return toObject(value, "output");
+    const vectors = [attributes["ai.embedding"] ?? attributes["ai.embeddings"] ?? []].flat().map(parsed);
+    return vectors.length > 0 ? { embeddings: vectors } : undefined;
+  },
+};
+
+function vercelCall(call: unknown): unknown {
+  if (!isObject(call)) return call;
+  const { toolCallId, toolName, args, input, ...rest } = call;
+  const given = args ?? input;
+  return {
+    id: toolCallId,
+    type: "function",
+    function: { name: toolName, arguments: typeof given === "string" ? given : JSON.stringify(given ?? {}) },
+    ...rest,
   };
-  const events = parsed(attributes["events"]);
-  if (!Array.isArray(events)) return result;
-  const objects = events.filter(isObject);
-  const choices = objects.filter((event) => event["event.name"] === "gen_ai.choice");
-  const rest = objects.filter((event) => event["event.name"] !== "gen_ai.choice");
-  if (rest.length > 0) result.inputs ??= { input: rest };
-  if (choices.length > 0) result.outputs ??= { choices };
-  return result;
+}
+
+/** Whole values (rule 11), including Logfire's list of events. */
+export const values: Source = {
+  inputs(attributes) {
+    const value = firstAttribute(
+      attributes,
+      "input.value",
+      "traceloop.entity.input",
+      "gen_ai.prompt",
+      "prompt",
+      "gen_ai.tool.call.arguments",
+      "tool_arguments",
+    );
+    if (value !== undefined) return toObject(value, "input");
+    const events = logfireEvents(attributes, false);
+    if (events.length > 0) return { input: events };
+    const all = list(attributes["pydantic_ai.all_messages"]);
+    return all && { messages: all };
+  },
+  outputs(attributes) {
+    const value = firstAttribute(
+      attributes,
+      "output.value",
+      "traceloop.entity.output",
+      "gen_ai.completion",
+      "all_messages_events",
+      "gen_ai.tool.call.result",
+      "tool_response",
+      "final_result",
+    );
+    if (value !== undefined) return toObject(value, "text");
+    const choices = logfireEvents(attributes, true);
+    return choices.length > 0 ? { choices } : undefined;
+  },
+};
+
+function logfireEvents(attributes: Attributes, choices: boolean): Json[] {
+  const events = list(attributes["events"]) ?? [];
+  return events.filter(isObject).filter((event) => (event["event.name"] === "gen_ai.choice") === choices);
 }

@@ -9,6 +9,13 @@ export interface OtelSpan {
   start: number;
   end: number;
   attributes: Attributes;
+  /** As OTLP numbers them: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  kind: number;
+  links: { traceId: string; spanId: string; traceState: string; attributes: Attributes }[];
+  traceState: string;
+  /** Counts of attributes, events and links that the sender left out. */
+  dropped: Attributes;
+  scope: { name: string; version: string; attributes: Attributes };
   events: { name: string; time: number; attributes: Attributes }[];
   isError: boolean;
   statusMessage: string;

@@ -87,7 +87,7 @@ test("a span becomes a run with ids, times to the microsecond, project and resou
     status: "success",
   });
   expect(json(run, "extra")).toEqual({
-    metadata: { "service.name": "shop", OTEL_TRACE_ID: trace, OTEL_SPAN_ID: id },
+    metadata: { "service.name": "shop", "otel.scope.name": "x", OTEL_TRACE_ID: trace, OTEL_SPAN_ID: id },
   });
 });
 
@@ -212,6 +212,198 @@ test("maps OpenInference's attributes", async () => {
     "output.value": "x",
   });
   expect(tool).toMatchObject({ run_type: "tool", name: "look", inputs: "{}", outputs: '{"text":"x"}' });
+});
+
+test("counts tokens and costs of spans without contents, of embeddings too", async () => {
+  const chat = await ingestSpan({
+    "gen_ai.operation.name": "chat",
+    "gen_ai.provider.name": "openai",
+    "gen_ai.request.model": "gpt-4o",
+    "gen_ai.usage.input_tokens": 1000,
+    "gen_ai.usage.output_tokens": 100,
+    "gen_ai.usage.cache_read.input_tokens": 400,
+  });
+  expect(chat).toMatchObject({
+    prompt_tokens: 1000,
+    completion_tokens: 100,
+    total_tokens: 1100,
+    prompt_token_details: '{"cache_read":400}',
+    outputs: null,
+    total_cost: "0.003",
+  });
+  const inferred = await ingestSpan({
+    "openinference.span.kind": "EMBEDDING",
+    "embedding.model_name": "text-embedding-3-small",
+    "llm.token_count.prompt": 8,
+    "embedding.embeddings.0.embedding.text": "a",
+    "embedding.embeddings.1.embedding.text": "b",
+  });
+  expect(inferred).toMatchObject({ run_type: "embedding", prompt_tokens: 8, total_tokens: 8 });
+  expect(json(inferred, "inputs")).toEqual({ texts: ["a", "b"] });
+  const reported = await ingestSpan({
+    "openinference.span.kind": "LLM",
+    "llm.token_count.prompt": 5,
+    "llm.cost.prompt": 0.25,
+    "llm.cost.completion": 0.5,
+    "llm.cost.total": 0.75,
+  });
+  expect(reported).toMatchObject({ prompt_cost: "0.25", completion_cost: "0.5", total_cost: "0.75" });
+});
+
+test("does not count the usage of an agent beside that of its calls", async () => {
+  const usage = { "gen_ai.usage.input_tokens": 5, "gen_ai.usage.output_tokens": 5 };
+  const agent = await ingestSpan({ "gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": "planner", ...usage });
+  expect(agent).toMatchObject({ run_type: "chain", total_tokens: null });
+  expect(json(agent, "extra")["metadata"]).toMatchObject({ ...usage, "gen_ai.agent.name": "planner" });
+  const remote = { "gen_ai.operation.name": "invoke_agent", ...usage };
+  expect(await ingestSpan(remote, { kind: 3 })).toMatchObject({ total_tokens: 10 });
+  const outer = await ingestSpan({ "ai.operationId": "ai.generateText", "ai.usage.promptTokens": 4 });
+  expect(outer).toMatchObject({ run_type: "chain", total_tokens: null });
+});
+
+test("loses nothing of a span: other attributes, scope, links, events and what another attribute replaced", async () => {
+  const sent = {
+    "openinference.span.kind": "LLM",
+    "llm.input_messages.0.message.role": "user",
+    "llm.input_messages.0.message.content": "Hi",
+    "llm.input_messages.0.message.name": "Ann",
+    "input.value": '{"raw":"request"}',
+    "input.mime_type": "application/json",
+    "user.id": "u1",
+    "gen_ai.request.model": "gpt-x",
+    "gen_ai.response.model": "gpt-x-2026",
+    "gen_ai.response.id": "r1",
+    "agent.name": "planner",
+    flag: false,
+    ratio: 0.5,
+    list: ["a", 1],
+    nested: { deep: { a: 1 } },
+    empty: "",
+    long: "x".repeat(5000),
+  };
+  const link = { traceId: newTrace(), spanId: newSpan(), attributes: pairs({ why: "batch" }) };
+  const event = { name: "retry", timeUnixNano: String(START), attributes: pairs({ attempt: 2 }) };
+  const run = await ingestSpan(sent, { links: [link], events: [event], kind: "SPAN_KIND_CLIENT", traceState: "a=b" });
+  const { metadata, otel, invocation_params } = json(run, "extra") as Record<string, Json>;
+  expect(metadata).toMatchObject({
+    "openinference.span.kind": "LLM",
+    "input.mime_type": "application/json",
+    "user.id": "u1",
+    "gen_ai.response.model": "gpt-x-2026",
+    "gen_ai.response.id": "r1",
+    "agent.name": "planner",
+    flag: false,
+    ratio: 0.5,
+    list: ["a", 1],
+    nested: { deep: { a: 1 } },
+    empty: "",
+    "otel.scope.name": "x",
+    "otel.span.kind": "CLIENT",
+    "otel.trace_state": "a=b",
+  });
+  expect(invocation_params).toEqual({ model: "gpt-x" });
+  expect(otel).toEqual({
+    attributes: { "input.value": sent["input.value"], long: sent.long },
+    links: [{ trace_id: link.traceId, span_id: link.spanId, attributes: { why: "batch" } }],
+  });
+  expect(json(run, "inputs")).toEqual({ messages: [{ role: "user", content: "Hi", name: "Ann" }] });
+  expect(json(run, "events")).toEqual([{ name: "retry", time: "2026-11-21T10:00:00.123456", kwargs: { attempt: 2 } }]);
+});
+
+test("keeps images, audio and unknown parts of OpenInference messages", async () => {
+  const at = "llm.input_messages.0.message.contents";
+  const run = await ingestSpan({
+    "openinference.span.kind": "LLM",
+    "llm.input_messages.0.message.role": "user",
+    [`${at}.0.message_content.type`]: "text",
+    [`${at}.0.message_content.text`]: "What is this?",
+    [`${at}.1.message_content.type`]: "image",
+    [`${at}.1.message_content.image.image.url`]: "data:image/png;base64,AAAA",
+    [`${at}.2.message_content.type`]: "audio",
+    [`${at}.2.message_content.audio.audio.url`]: "https://x/a.wav",
+    [`${at}.2.message_content.audio.audio.mime_type`]: "audio/wav",
+    [`${at}.3.message_content.type`]: "thing",
+    [`${at}.3.message_content.id`]: "t1",
+  });
+  expect((json(run, "inputs")["messages"] as Json[])[0]!["content"]).toEqual([
+    { type: "text", text: "What is this?" },
+    { type: "image_url", image_url: { url: "data:image/png;base64,AAAA" } },
+    { type: "audio", url: "https://x/a.wav", mime_type: "audio/wav" },
+    { type: "thing", id: "t1" },
+  ]);
+});
+
+test("keeps score and id of retrieved documents, and reads rerankers", async () => {
+  const run = await ingestSpan({
+    "openinference.span.kind": "RERANKER",
+    "reranker.query": "where?",
+    "reranker.model_name": "rr",
+    "reranker.input_documents.0.document.content": "A",
+    "reranker.output_documents.0.document.content": "A",
+    "reranker.output_documents.0.document.score": 0.9,
+    "reranker.output_documents.0.document.id": "d1",
+  });
+  expect(run["run_type"]).toBe("retriever");
+  expect(json(run, "inputs")).toMatchObject({ query: "where?", documents: [{ page_content: "A" }] });
+  expect(json(run, "outputs")).toEqual({
+    documents: [{ page_content: "A", metadata: { score: 0.9, id: "d1" }, type: "Document" }],
+  });
+});
+
+test("maps the Vercel AI SDK's attributes", async () => {
+  const prompt = [{ role: "user", content: [{ type: "text", text: "Hi" }] }];
+  const call = await ingestSpan({
+    "operation.name": "ai.generateText.doGenerate",
+    "ai.operationId": "ai.generateText.doGenerate",
+    "ai.model.id": "gpt-4o",
+    "ai.model.provider": "openai.responses",
+    "ai.prompt.messages": JSON.stringify(prompt),
+    "ai.prompt.tools": [JSON.stringify({ type: "function", name: "look" })],
+    "ai.response.text": "Hello",
+    "ai.response.toolCalls": JSON.stringify([{ toolCallId: "c", toolName: "look", input: '{"q":1}' }]),
+    "ai.usage.inputTokens": 10,
+    "ai.usage.outputTokens": 5,
+    "ai.usage.cachedInputTokens": 4,
+    "ai.telemetry.metadata.team": "blue",
+  });
+  expect(call).toMatchObject({ run_type: "llm", prompt_tokens: 10, completion_tokens: 5 });
+  expect(json(call, "inputs")).toEqual({ messages: prompt });
+  expect(json(call, "outputs")).toMatchObject({
+    messages: [
+      {
+        role: "assistant",
+        content: "Hello",
+        tool_calls: [{ id: "c", type: "function", function: { name: "look", arguments: '{"q":1}' } }],
+      },
+    ],
+  });
+  expect(json(call, "extra")).toMatchObject({
+    metadata: { ls_model_name: "gpt-4o", ls_provider: "openai.responses", team: "blue" },
+    invocation_params: { tools: [{ type: "function", name: "look" }] },
+  });
+  const tool = await ingestSpan({
+    "ai.operationId": "ai.toolCall",
+    "ai.toolCall.name": "look",
+    "ai.toolCall.args": '{"q":1}',
+    "ai.toolCall.result": '{"found":true}',
+  });
+  expect(tool).toMatchObject({ run_type: "tool", name: "look", inputs: '{"q":1}', outputs: '{"found":true}' });
+  const embed = await ingestSpan({
+    "ai.operationId": "ai.embed.doEmbed",
+    "ai.values": ['"a"'],
+    "ai.embeddings": ["[1,2]"],
+    "ai.usage.tokens": 3,
+  });
+  expect(embed).toMatchObject({ run_type: "embedding", total_tokens: 3, inputs: '{"texts":["a"]}' });
+});
+
+test("stores the valid spans of a request and reports the others as a partial success", async () => {
+  const [trace, id] = [newTrace(), newSpan()];
+  const spans = [span(trace, id, {}), span("zz", newSpan(), {}), span(trace, "0".repeat(16), {})];
+  const response = await call("POST", "/otel/v1/traces", request(...spans));
+  expect(response).toMatchObject({ status: 200, json: { partialSuccess: { rejectedSpans: "2" } } });
+  expect(response.json.partialSuccess.errorMessage).toContain("is not 16 bytes");
+  expect(await stored(id)).toMatchObject({ name: "a span" });
 });
 
 test("maps Traceloop's attributes", async () => {

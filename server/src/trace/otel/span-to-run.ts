@@ -3,9 +3,12 @@ import { isUuid } from "../../base/ids.ts";
 import { RUN_TYPES } from "../ingest/read-piece.ts";
 import type { RunMessage } from "../ingest/run-piece.ts";
 import { fromMicros } from "../run-rows/times.ts";
-import { firstAttribute, isObject, listed, parsed, textAttribute } from "./attributes.ts";
-import { fromEvents, fromMessages, fromRetriever, fromValues, type InputsOutputs } from "./messages.ts";
+import { isObject, parsed, recordReads, textAttribute } from "./attributes.ts";
+import { fromEvents } from "./event-messages.ts";
+import { embedding, messages, retrieval, values, vercel } from "./messages.ts";
 import type { Attributes, OtelSpan } from "./otel-span.ts";
+import { spanExtra } from "./span-extra.ts";
+import { hasOwnUsage, spanUsage } from "./usage.ts";
 
 type Json = Record<string, unknown>;
 
@@ -23,20 +26,22 @@ export interface SpanRun {
  * @param project project of the header, which takes precedence over the span's
  * @throws 400 for invalid ids
  */
-export function spanToRun(span: OtelSpan, project: string | undefined): SpanRun {
-  const { attributes } = span;
+export function spanToRun(sent: OtelSpan, project: string | undefined): SpanRun {
+  // the kind is read from `sent`, so that its name is kept beside the type that it is mapped to
+  const kind = spanRunType(sent.attributes);
+  const { read: attributes, unread } = recordReads(sent.attributes);
+  const span: OtelSpan = { ...sent, attributes };
   const id = uuidAttribute(attributes, "langsmith.span.id") ?? spanUuid(span.spanId);
   const isRoot = attributes["langsmith.is_root"] === true || attributes["langsmith.is_root"] === "true";
   const parent =
     uuidAttribute(attributes, "langsmith.span.parent_id") ?? (span.parentSpanId && spanUuid(span.parentSpanId));
   const order = textAttribute(attributes, "langsmith.span.dotted_order");
-  const kind = spanRunType(attributes);
   const { inputs, outputs } = inputsAndOutputs(span, kind);
   const error = spanError(span);
   const session = uuidAttribute(attributes, "langsmith.trace.session_id");
   const run: Json = {
     id,
-    name: spanName(span),
+    name: spanName(span, sent.attributes),
     run_type: kind,
     start_time: wireTime(span.start),
     end_time: wireTime(span.end),
@@ -49,24 +54,36 @@ export function spanToRun(span: OtelSpan, project: string | undefined): SpanRun 
     tags: spanTags(attributes),
     status: error === undefined ? "success" : "error",
   };
-  const raw: RunMessage["raw"] = { extra: JSON.stringify(spanExtra(span)) };
+  const attachments = spanAttachments(attributes);
+  const usage = hasOwnUsage(sent.attributes, span.kind) ? spanUsage(attributes) : undefined;
+  // capturing content is off by default in OpenTelemetry, so usage often comes without outputs
+  const extra = spanExtra(span, outputs ? undefined : usage, unread);
+  const raw: RunMessage["raw"] = { extra: JSON.stringify(extra) };
   if (inputs) raw.inputs = JSON.stringify(inputs);
-  const usage = outputs && spanUsage(attributes);
   if (outputs) raw.outputs = JSON.stringify(usage ? { ...outputs, usage_metadata: usage } : outputs);
   if (error !== undefined) raw.error = JSON.stringify(error);
   if (span.events.length > 0) raw.events = JSON.stringify(spanEvents(span));
-  return { message: { kind: "post", id, run, raw }, attachments: spanAttachments(attributes) };
+  return { message: { kind: "post", id, run, raw }, attachments };
 }
 
-function inputsAndOutputs(span: OtelSpan, kind: string): InputsOutputs {
-  const result: InputsOutputs = {};
-  const sources = [fromEvents, ...(kind === "retriever" ? [fromRetriever] : []), fromMessages, fromValues];
-  for (const source of sources) {
-    const { inputs, outputs } = source(span);
-    if (inputs) result.inputs ??= inputs;
-    if (outputs) result.outputs ??= outputs;
-  }
-  return result;
+/** Reads each side from the first source that has it; the sources after it are left unread. */
+function inputsAndOutputs(span: OtelSpan, kind: string): { inputs: Json | undefined; outputs: Json | undefined } {
+  const inEvents = fromEvents(span);
+  const sources = [
+    ...(kind === "retriever" ? [retrieval] : []),
+    ...(kind === "embedding" ? [embedding] : []),
+    messages,
+    vercel,
+    values,
+  ];
+  const first = (side: "inputs" | "outputs"): Json | undefined => {
+    for (const source of sources) {
+      const found = source[side](span.attributes);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  return { inputs: inEvents.inputs ?? first("inputs"), outputs: inEvents.outputs ?? first("outputs") };
 }
 
 /** OpenTelemetry's invalid id; runs with it would all form one trace. */
@@ -100,6 +117,10 @@ const OPERATIONS: Record<string, string> = {
   embedding: "embedding",
   embeddings: "embedding",
   execute_tool: "tool",
+  retrieval: "retriever",
+  invoke_agent: "chain",
+  create_agent: "chain",
+  invoke_workflow: "chain",
 };
 const KINDS: Record<string, string> = {
   tool: "tool",
@@ -109,7 +130,16 @@ const KINDS: Record<string, string> = {
   chain: "chain",
   llm: "llm",
   retriever: "retriever",
+  reranker: "retriever",
   embedding: "embedding",
+  prompt: "prompt",
+};
+
+/** Types of the Vercel AI SDK's operations. The others enclose them. */
+const vercelRunType = (operation: string): string => {
+  if (operation === "ai.toolCall") return "tool";
+  if (operation.endsWith(".doEmbed")) return "embedding";
+  return /\.do[A-Z]/.test(operation) ? "llm" : "chain";
 };
 
 /** Rule 3. */
@@ -123,14 +153,17 @@ function spanRunType(attributes: Attributes): string {
   const request = textAttribute(attributes, "llm.request.type")?.toLowerCase();
   if (request) return request.startsWith("embedding") ? "embedding" : "llm";
   const kind = textAttribute(attributes, "openinference.span.kind", "traceloop.span.kind")?.toLowerCase();
-  return (kind && KINDS[kind]) ?? "chain";
+  if (kind) return KINDS[kind] ?? "chain";
+  const vercel = textAttribute(attributes, "ai.operationId");
+  if (vercel) return vercelRunType(vercel);
+  return textAttribute(attributes, "gen_ai.request.model", "llm.model_name") ? "llm" : "chain";
 }
 
 /** Rule 4. */
-function spanName({ attributes, name }: OtelSpan): string {
-  const isTool = textAttribute(attributes, "openinference.span.kind")?.toUpperCase() === "TOOL";
+function spanName({ attributes, name }: OtelSpan, sent: Attributes): string {
+  const isTool = textAttribute(sent, "openinference.span.kind")?.toUpperCase() === "TOOL";
   return (
-    textAttribute(attributes, "langsmith.trace.name", "traceloop.entity.name") ??
+    textAttribute(attributes, "langsmith.trace.name", "traceloop.entity.name", "ai.toolCall.name") ??
     (isTool ? textAttribute(attributes, "tool.name") : undefined) ??
     (name || "span")
   ).slice(0, 4096);
@@ -151,95 +184,6 @@ function spanError({ events, isError, statusMessage }: OtelSpan): string | undef
   const message = textAttribute(exception.attributes, "exception.message", "exception.type") ?? "Exception";
   const trace = textAttribute(exception.attributes, "exception.stacktrace");
   return trace ? `${message}\n\nStacktrace:\n${trace}` : message;
-}
-
-const INVOCATION = [
-  ...["model", "temperature", "top_p", "top_k", "max_tokens", "frequency_penalty", "presence_penalty", "seed"].map(
-    (name) => `gen_ai.request.${name}`,
-  ),
-  ...["gen_ai.request.stop_sequences", "gen_ai.request.encoding_formats", "gen_ai.response.model"],
-  ...["llm.presence_penalty", "llm.frequency_penalty", "llm.request.functions"],
-];
-
-/** Rules 1, 6, 7 and 12. */
-function spanExtra({ attributes, resource, traceId, spanId }: OtelSpan): Json {
-  const params: Json = {};
-  for (const name of INVOCATION) {
-    const key = name.split(".").at(-1)!;
-    if (attributes[name] !== undefined) params[key === "stop_sequences" ? "stop" : key] ??= attributes[name];
-  }
-  const invocation = parsed(attributes["llm.invocation_parameters"]);
-  if (isObject(invocation)) Object.assign(params, invocation);
-  const tools = attributes["tools"] ?? attributes["gen_ai.tool.definitions"] ?? spanTools(attributes);
-  if (tools !== undefined) params["tools"] = parsed(tools);
-  if (attributes["gen_ai.tool.name"] !== undefined) params["tool_name"] = attributes["gen_ai.tool.name"];
-  if (attributes["tool_arguments"] !== undefined) params["tool_arguments"] = parsed(attributes["tool_arguments"]);
-  return {
-    metadata: { ...resource, ...spanMetadata(attributes), OTEL_TRACE_ID: traceId, OTEL_SPAN_ID: spanId },
-    ...(Object.keys(params).length > 0 && { invocation_params: params }),
-  };
-}
-
-function spanTools(attributes: Attributes): unknown[] | undefined {
-  const tools = listed(attributes, "llm.tools").map((tool) => parsed(tool["tool.json_schema"]));
-  return tools.length > 0 ? tools : undefined;
-}
-
-function spanMetadata(attributes: Attributes): Json {
-  const metadata: Json = {};
-  const whole = parsed(attributes["metadata"]);
-  if (isObject(whole)) Object.assign(metadata, whole);
-  for (const [name, value] of Object.entries(attributes)) {
-    const key = /^(?:traceloop\.association\.properties|langsmith\.metadata)\.(.+)$/.exec(name)?.[1];
-    if (key) metadata[key] = value;
-  }
-  // threads: OpenInference's session, GenAI's conversation
-  const conversation = firstAttribute(attributes, "gen_ai.conversation.id");
-  if (conversation !== undefined) metadata["conversation_id"] ??= conversation;
-  const session = firstAttribute(attributes, "session.id");
-  if (session !== undefined) metadata["session_id"] ??= session;
-  const provider = textAttribute(attributes, "gen_ai.system", "gen_ai.provider.name", "llm.system", "llm.provider");
-  if (provider !== undefined) metadata["ls_provider"] = provider;
-  const model = textAttribute(attributes, "gen_ai.request.model", "gen_ai.response.model", "model", "llm.model_name");
-  if (model !== undefined) metadata["ls_model_name"] = model;
-  return metadata;
-}
-
-/** Rule 14. */
-function spanUsage(attributes: Attributes): Json | undefined {
-  const whole = parsed(attributes["langsmith.usage_metadata"]);
-  if (isObject(whole)) return whole;
-  const number = (...names: string[]) => {
-    const value = Number(firstAttribute(attributes, ...names) ?? NaN);
-    return Number.isFinite(value) ? value : undefined;
-  };
-  const input = number("gen_ai.usage.prompt_tokens", "gen_ai.usage.input_tokens", "llm.token_count.prompt");
-  const output = number("gen_ai.usage.completion_tokens", "gen_ai.usage.output_tokens", "llm.token_count.completion");
-  const total = number("gen_ai.usage.total_tokens", "llm.usage.total_tokens", "llm.token_count.total");
-  const details = (name: string, ...counts: [string, string[]][]) => {
-    const details = parsed(attributes[`gen_ai.usage.${name}`]);
-    const found = counts.flatMap(([key, names]) => (number(...names) === undefined ? [] : [[key, number(...names)]]));
-    const merged = { ...(Object.fromEntries(found) as Json), ...(isObject(details) && details) };
-    return Object.keys(merged).length > 0 ? { [name]: merged } : {};
-  };
-  const usage: Json = {
-    ...(input !== undefined && { input_tokens: input }),
-    ...(output !== undefined && { output_tokens: output }),
-    ...(total !== undefined && { total_tokens: total }),
-    ...details("input_token_details", [
-      "cache_read",
-      [
-        "gen_ai.usage.cache_read.input_tokens",
-        "gen_ai.usage.cache_read_input_tokens",
-        "llm.token_count.prompt_details.cache_read",
-      ],
-    ]),
-    ...details("output_token_details", [
-      "reasoning",
-      ["gen_ai.usage.details.reasoning_tokens", "llm.token_count.completion_details.reasoning"],
-    ]),
-  };
-  return Object.keys(usage).length > 0 ? usage : undefined;
 }
 
 function spanEvents({ events }: OtelSpan): Json[] {

@@ -24,9 +24,19 @@ export interface WireSpan {
   attributes?: WireKeyValue[];
   events?: { timeUnixNano?: string | number; name?: string; attributes?: WireKeyValue[] }[];
   status?: { message?: string; code?: number | string };
+  kind?: number | string;
+  traceState?: string;
+  links?: { traceId?: unknown; spanId?: unknown; traceState?: string; attributes?: WireKeyValue[] }[];
+  droppedAttributesCount?: number;
+  droppedEventsCount?: number;
+  droppedLinksCount?: number;
+}
+export interface WireScopeSpans {
+  scope?: { name?: string; version?: string; attributes?: WireKeyValue[] };
+  spans?: WireSpan[];
 }
 export interface WireRequest {
-  resourceSpans?: { resource?: { attributes?: WireKeyValue[] }; scopeSpans?: { spans?: WireSpan[] }[] }[];
+  resourceSpans?: { resource?: { attributes?: WireKeyValue[] }; scopeSpans?: WireScopeSpans[] }[];
 }
 
 /** Converts a request to spans. @param read decodes an id */
@@ -34,8 +44,13 @@ export function toSpans(request: WireRequest, read: { id(value: unknown): string
   const spans: OtelSpan[] = [];
   for (const { resource, scopeSpans = [] } of request.resourceSpans ?? []) {
     const about = decodeAttributes(resource?.attributes);
-    for (const scope of scopeSpans) {
-      for (const span of scope.spans ?? []) {
+    for (const { scope, spans: scopedSpans = [] } of scopeSpans) {
+      const origin = {
+        name: String(scope?.name ?? ""),
+        version: String(scope?.version ?? ""),
+        attributes: decodeAttributes(scope?.attributes),
+      };
+      for (const span of scopedSpans) {
         const parent = read.id(span.parentSpanId);
         spans.push({
           traceId: read.id(span.traceId),
@@ -51,6 +66,20 @@ export function toSpans(request: WireRequest, read: { id(value: unknown): string
             time: toMicros(event.timeUnixNano),
             attributes: decodeAttributes(event.attributes),
           })),
+          kind: spanKind(span.kind),
+          links: (span.links ?? []).map((link) => ({
+            traceId: read.id(link.traceId),
+            spanId: read.id(link.spanId),
+            traceState: String(link.traceState ?? ""),
+            attributes: decodeAttributes(link.attributes),
+          })),
+          traceState: String(span.traceState ?? ""),
+          dropped: {
+            attributes: span.droppedAttributesCount || undefined,
+            events: span.droppedEventsCount || undefined,
+            links: span.droppedLinksCount || undefined,
+          },
+          scope: origin,
           isError: span.status?.code === 2 || span.status?.code === "STATUS_CODE_ERROR",
           statusMessage: String(span.status?.message ?? ""),
           resource: about,
@@ -59,6 +88,14 @@ export function toSpans(request: WireRequest, read: { id(value: unknown): string
     }
   }
   return spans;
+}
+
+const KINDS = ["UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"];
+
+/** Reads a kind, which JSON exporters send as a number or by name. */
+function spanKind(kind: number | string | undefined): number {
+  if (typeof kind === "number") return kind;
+  return Math.max(KINDS.indexOf(String(kind ?? "").replace(/^SPAN_KIND_/, "")), 0);
 }
 
 function decodeAttributes(pairs: WireKeyValue[] = []): Attributes {

@@ -1,17 +1,26 @@
 import { expect, test } from "vitest";
 
 import { testTracePlatform } from "../../../test/trace-platform.ts";
+import { testDatabase } from "../../../test/db.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { importPrices } from "./import-prices.ts";
+import { readPriceList } from "./read-price-list.ts";
 
-const { call, clickhouse } = await testTracePlatform();
+const db = await testDatabase();
+const { call, clickhouse, sql } = await testTracePlatform({}, { db });
 const tenant = uuid7();
 const mine = { "x-test-workspace": tenant };
 
 const body = { name: "mine", match_pattern: "^special-.*", prompt_cost: 0.000001, completion_cost: "0.000002" };
 
-async function ingestedCost(model: string, usage: object, provider = "acme"): Promise<unknown> {
+async function ingestedCost(
+  model: string,
+  usage: object,
+  provider: string | undefined = "acme",
+  more: object = {},
+): Promise<unknown> {
   const id = uuid7();
-  const extra = { metadata: { ls_model_name: model, ls_provider: provider } };
+  const extra = { metadata: { ls_model_name: model, ...(provider && { ls_provider: provider }) }, ...more };
   // the model comes with the create, the usage with the update, as from the Python SDK
   await call("POST", "/runs", { id, name: "m", run_type: "llm", start_time: "2026-11-21T10:00:00Z", extra }, mine);
   await call("PATCH", `/runs/${id}`, { outputs: { usage_metadata: usage }, extra: null }, mine);
@@ -65,6 +74,96 @@ test("known models have built-in prices", async () => {
   expect(await ingestedCost("gpt-4o-mini-2024-07-18", { input_tokens: 1_000_000, output_tokens: 0 }, "openai")).toBe(
     "0.15",
   );
+});
+
+test("has current prices of seven providers, in the spellings that clients send", async () => {
+  const usage = { input_tokens: 1_000_000, output_tokens: 0 };
+  for (const [model, provider, cost] of [
+    ["gpt-5", "openai", "1.25"],
+    ["GPT-5-2025-08-07", "OpenAI", "1.25"],
+    ["gpt-4o-2024-11-20", "azure.ai.openai", "2.5"],
+    ["gpt-4o-2024-05-13", "openai", "5"],
+    ["openai/gpt-4.1-mini", "openai.responses", "0.4"],
+    ["claude-opus-4-1", "anthropic", "15"],
+    ["claude-opus-4-1-20250805", "Anthropic", "15"],
+    ["claude-sonnet-4-5@20250929", "vertex_ai", "3"],
+    ["us.anthropic.claude-3-5-sonnet-20241022-v2:0", "amazon_bedrock", "3"],
+    ["claude-opus-5", "anthropic", "5"],
+    ["models/gemini-2.5-pro", "google_genai", "1.25"],
+    ["gemini-2.5-flash-lite", "gcp.gemini", "0.1"],
+    ["mistral-large-latest", "mistralai", "0.5"],
+    ["grok-4.5", "xai", "2"],
+    ["deepseek-chat", "deepseek", "0.28"],
+    ["command-a-03-2025", "cohere", "2.5"],
+    ["gpt-5", "", "1.25"],
+    ["gpt-5", "openrouter", null],
+    ["gpt-50", "openai", null],
+  ] as const) {
+    expect([model, provider, await ingestedCost(model, usage, provider)]).toEqual([model, provider, cost]);
+  }
+});
+
+test("prices cached, audio, reasoning and batch tokens with exact decimals", async () => {
+  const cases: [string, string, object, string][] = [
+    ["gpt-5", "openai", { input_tokens: 3, output_tokens: 1, input_token_details: { cache_read: 2 } }, "0.0000115"],
+    ["gpt-4.1", "openai", { input_tokens: 4, output_tokens: 2, input_token_details: { batch: 4 } }, "0.00002"],
+    ["gpt-4o-audio-preview-2025-06-03", "openai", { input_tokens: 2, input_token_details: { audio: 1 } }, "0.0000425"],
+    [
+      "claude-sonnet-4-5",
+      "anthropic",
+      { input_tokens: 10, input_token_details: { cache_read: 4, ephemeral_1h_input_tokens: 5 } },
+      "0.0000342",
+    ],
+    ["gemini-2.5-flash", "google", { output_tokens: 4, output_token_details: { reasoning: 3 } }, "0.00001"],
+  ];
+  for (const [model, provider, usage, cost] of cases) {
+    expect([model, await ingestedCost(model, usage, provider)]).toEqual([model, cost]);
+  }
+});
+
+test("matches the names that a price's match_path selects", async () => {
+  const price = { ...body, match_pattern: "^my-endpoint$", match_path: ["endpoint_name"], prompt_cost: "3" };
+  await call("POST", "/model-price-map", price, mine);
+  const usage = { input_tokens: 1 };
+  expect(await ingestedCost("base", usage, "acme", { invocation_params: { endpoint_name: "My-Endpoint" } })).toBe("3");
+  expect(await ingestedCost("my-endpoint", usage)).toBeNull();
+  await call("POST", "/model-price-map", { ...body, match_pattern: "^named$", prompt_cost: "4" }, mine);
+  expect(await ingestedCost("named", usage)).toBe("4");
+  expect(await ingestedCost("", usage, undefined, { invocation_params: { model: "named" } })).toBe("4");
+});
+
+test("an imported list goes before the built-in prices, and a changed price applies from its date", async () => {
+  const list = (prompt: number, batch = prompt / 2) =>
+    readPriceList(
+      JSON.stringify({
+        sample_spec: { input_cost_per_token: 0 },
+        "acme/listed-1.0": {
+          litellm_provider: "acme",
+          input_cost_per_token: prompt,
+          output_cost_per_token: 0.5,
+          input_cost_per_token_batches: batch,
+        },
+        "image-model": { litellm_provider: "acme", output_cost_per_image: 1 },
+      }),
+    );
+  expect(list(2).map((price) => price.name)).toEqual(["acme/listed-1.0", "listed-1.0"]);
+  const from = new Date("2026-11-21T10:00:00Z");
+  expect(await importPrices(sql, list(2), from)).toEqual({ added: 2, changed: 0, unchanged: 0 });
+  expect(await importPrices(sql, list(2), from)).toEqual({ added: 0, changed: 0, unchanged: 2 });
+  expect(await importPrices(sql, list(4), new Date("2026-11-22T00:00:00Z"))).toMatchObject({ changed: 2 });
+  expect(await importPrices(sql, list(8), from)).toMatchObject({ changed: 2 });
+  const other = await testTracePlatform({}, { db });
+  const costs = async (start_time: string) => {
+    const id = uuid7();
+    const extra = { metadata: { ls_model_name: "Listed-1.0", ls_provider: "ACME" } };
+    const outputs = { usage_metadata: { input_tokens: 1 } };
+    await other.call("POST", "/runs", { id, name: "m", run_type: "llm", start_time, extra, outputs }, mine);
+    return (await other.call("GET", `/runs/${id}`, undefined, mine)).json.prompt_cost;
+  };
+  expect(await costs("2026-11-21T09:59:59Z")).toBe("2");
+  expect(await costs("2026-11-21T10:00:00Z")).toBe("8");
+  expect(await costs("2026-11-22T00:00:00Z")).toBe("4");
+  for (const wrong of ["[]", "{}", '{"m":{"mode":"chat"}}']) expect(() => readPriceList(wrong)).toThrow(TypeError);
 });
 
 test("rejects an invalid price", async () => {

@@ -6,7 +6,7 @@ import { uuid } from "../../base/http/fields.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
-import { isPattern, MAX_PRICES } from "./model-prices.ts";
+import { isPattern, MAX_INSTALLED_PRICES, MAX_PRICES } from "./model-prices.ts";
 import * as schema from "./schema.ts";
 import * as rows from "./sql.ts";
 
@@ -34,7 +34,8 @@ export function priceRoutes({ sql, clickhouse, prices }: TraceDeps): Route[] {
       permission: "runs:read",
       summary: "List model prices: the workspace's own, then Heddle's built-in ones; the first match applies",
       out: { 200: z.array(schema.price) },
-      handler: async ({ c, principal }) => c.json(await rows.listPrices(sql, principal.workspaceId, MAX_PRICES)),
+      handler: async ({ c, principal }) =>
+        c.json(await rows.listPrices(sql, principal.workspaceId, MAX_PRICES + MAX_INSTALLED_PRICES)),
     }),
     route({
       ...v1("/model-price-map"),

@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { parseDecimal, formatDecimal } from "../run-rows/decimal.ts";
 import { parseTime } from "../run-rows/times.ts";
+import { NAME_KEYS } from "./model-prices.ts";
 
 /** Dollars per token, exact: as text, or as a number if that is precise enough. */
 const cost = z.union([z.string().max(60), z.number()]).transform((value, context) => {
@@ -33,7 +34,7 @@ export const priceBody = z.object({
   match_path: z
     .array(z.string().max(100))
     .max(20)
-    .default(["model", "model_name", "model_id", "model_path", "endpoint_name"]),
+    .default([...NAME_KEYS]),
   match_pattern: z.string().min(1).max(500),
   provider: z
     .string()

@@ -1,4 +1,4 @@
-import type { Sql } from "../../base/db/connect.ts";
+import type { Sql, Transaction } from "../../base/db/connect.ts";
 
 export interface ModelPriceRow {
   id: string;
@@ -69,4 +69,30 @@ export async function updatePrice(
 export async function deletePrice(sql: Sql, tenantId: string, id: string): Promise<boolean> {
   const rows = await sql`delete from model_prices where tenant_id = ${tenantId} and id = ${id} returning 1`;
   return rows.length > 0;
+}
+
+/** Lists a workspace's own prices, the latest start first. */
+export const listOwnPrices = (sql: Sql, tenantId: string, limit: number): Promise<ModelPriceRow[]> => sql<
+  ModelPriceRow[]
+>`
+  select ${sql.unsafe(COLUMNS)} from model_prices where tenant_id = ${tenantId}
+  order by model_prices.start_time desc nulls last, created_at desc, id limit ${limit}`;
+
+/** Lists the installation's prices, the latest first. */
+export const listInstalledPrices = (sql: Sql | Transaction): Promise<ModelPriceRow[]> => sql<ModelPriceRow[]>`
+  select ${sql.unsafe(COLUMNS)} from model_prices where tenant_id is null
+  order by model_prices.start_time desc nulls last, created_at desc, id`;
+
+export type InstalledPrice = Omit<NewPrice, "match_path"> & { id: string };
+
+/** Adds prices of the installation. */
+export async function insertInstalledPrices(sql: Sql | Transaction, prices: InstalledPrice[]): Promise<void> {
+  await sql`
+    insert into model_prices (id, name, start_time, match_pattern, provider, prompt_cost, completion_cost,
+      prompt_cost_details, completion_cost_details)
+    select id, name, start_time, match_pattern, provider, prompt_cost, completion_cost, prompt_cost_details,
+      completion_cost_details
+    from jsonb_to_recordset(${JSON.stringify(prices)}::text::jsonb) as x (id uuid, name text, start_time timestamptz,
+      match_pattern text, provider text, prompt_cost numeric, completion_cost numeric, prompt_cost_details jsonb,
+      completion_cost_details jsonb)`;
 }

@@ -3,7 +3,7 @@ import type { PendingQuery, Row } from "postgres";
 import type { Sql } from "../../base/db/connect.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import { parseTime, parseUuid } from "../filter/literals.ts";
-import { type Argument, type Call, parse, type Value } from "../filter/parser.ts";
+import { type Argument, type Call, fieldName, parse, type Value } from "../filter/parser.ts";
 
 type Condition = PendingQuery<Row[]>;
 
@@ -88,8 +88,9 @@ function condition(argument: Argument): Call {
 function readField({ name, args, at }: Call) {
   const [first] = args;
   if (args.length !== 2) throw new FilterError(`${name} takes a field and a value`, at);
-  const field = first!.kind === "name" ? FIELDS[first!.text] : undefined;
-  if (!field || !Object.hasOwn(FIELDS, (first as { text: string }).text)) {
+  const named = fieldName(first);
+  const field = named !== undefined && Object.hasOwn(FIELDS, named) ? FIELDS[named] : undefined;
+  if (!field) {
     throw new FilterError(`unknown field of projects; use ${Object.keys(FIELDS).join(", ")}`, first!.at);
   }
   return field;
@@ -116,7 +117,7 @@ function readValue(type: "text" | "uuid" | "timestamptz", argument: Argument | V
 function metadataText({ name, args, at }: Call): Argument {
   const [field, value] = args;
   if (args.length !== 2) throw new FilterError(`${name} takes a field and a text`, at);
-  if (field!.kind !== "name" || field!.text !== "metadata") {
+  if (fieldName(field) !== "metadata") {
     throw new FilterError(`${name} only applies to metadata`, field!.at);
   }
   return value!;

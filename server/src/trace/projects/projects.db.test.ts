@@ -108,6 +108,7 @@ test("the list is filtered, sorted and paged", async () => {
   const filtered = (filter: string) => found(`filter=${encodeURIComponent(filter)}`);
   expect(await filtered(`and(has(metadata, '{"team":"x"}'), exists(metadata, "dataset_version"))`)).toEqual(["Alpha"]);
   expect(await filtered('not(has(metadata, "{\\"team\\":\\"x\\"}"))')).toEqual(["beta"]);
+  expect(await filtered('and(eq("name", "beta"), not(exists("metadata", "dataset_version")))')).toEqual(["beta"]);
   expect(await filtered('or(eq(name, "beta"), like(name, "Al%"))')).toEqual(["beta", "Alpha"]);
   expect(await filtered('and(gte(start_time, "2026-01-02"), lt(start_time, "2026-01-03T00:00:00Z"))')).toEqual([
     "beta",

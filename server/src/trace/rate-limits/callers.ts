@@ -15,6 +15,7 @@ import { hash } from "node:crypto";
 
 import type { Authenticator, Principal } from "../../base/auth/principal.ts";
 import { AppError } from "../../base/errors.ts";
+import { singleValue } from "../../identity/credentials.ts";
 import { CSRF_HEADER } from "../../identity/sign-in/session-cookie.ts";
 
 export interface Caller {
@@ -106,9 +107,9 @@ const digest = (text: string): string => hash("sha256", text, "base64url");
 
 /** Returns the key, from its own header or as a bearer token. Undefined when none was sent. */
 export function readKey(headers: Headers): string | undefined {
-  const key = headers.get("x-api-key")?.trim();
+  const key = singleValue(headers, "x-api-key");
   if (key) return key;
-  const authorization = headers.get("authorization") || undefined;
+  const authorization = singleValue(headers, "authorization");
   return /^bearer\s+(\S+)\s*$/i.exec(authorization ?? "")?.[1] ?? authorization;
 }
 

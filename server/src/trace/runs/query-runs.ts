@@ -6,11 +6,12 @@ import { encodeCursor, readCursor } from "./cursor.ts";
 import type { SerializationContext } from "./run-fields.ts";
 import { loadTiers } from "./load-tiers.ts";
 import { limited } from "./limited.ts";
-import { planV1, type SerializationPlan } from "./serialize-v1.ts";
+import { planV1, type SerializationPlan, UNSELECTED } from "./serialize-v1.ts";
 import type { QueryBody, SelectionBody } from "./query-schema.ts";
 import { lookUp } from "./related.ts";
 import type { RunScope } from "./run-scope.ts";
-import { type Position, selectPage } from "./select-page.ts";
+import { PAGE_BYTES, readPage } from "./bounded-page.ts";
+import type { Position } from "./select-page.ts";
 import type { RunSelection } from "./selection.ts";
 
 /** Runs read and sent per batch in a list without pages. */
@@ -64,8 +65,9 @@ export async function* queryRuns(
   scope = await loadTiers(deps, scope, selection);
   // a trace is returned whole (contract §3.1)
   const page = selection.traces ? undefined : { limit: body.limit, after: readCursor(body.cursor) };
+  const plan = planV1(body.select, { more: UNSELECTED });
   yield '{"runs":';
-  const end = yield* serializeRuns(deps, scope, context, selection, planV1(body.select), body.order === "desc", page);
+  const end = yield* serializeRuns(deps, scope, context, selection, plan, body.order === "desc", page);
   const next = end && !body.skip_pagination ? encodeCursor(end) : null;
   yield `,"cursors":${JSON.stringify({ next, prev: null })},"search_cursors":null,"parsed_query":null}`;
 }
@@ -86,14 +88,22 @@ export async function* serializeRuns(
   for (;;) {
     const { columns } = plan;
     const request = { columns, descending, limit: page?.limit ?? AT_ONCE, after };
-    const { rows, next } = await selectPage(deps.clickhouse, scope, selection, request);
-    const related = await lookUp(deps, scope, rows, plan.lookups);
-    for (const row of rows) {
-      text += separator + plan.print(row, related, context);
-      separator = ",";
-      if (text.length < CHUNK) continue;
-      yield text;
-      text = "";
+    const batches = readPage(deps.clickhouse, scope, selection, request, page && PAGE_BYTES);
+    let next: Position | undefined;
+    for (;;) {
+      const { value: rows, done } = await batches.next();
+      if (done) {
+        next = rows;
+        break;
+      }
+      const related = await lookUp(deps, scope, rows, plan.lookups);
+      for (const row of rows) {
+        text += separator + plan.print(row, related, context);
+        separator = ",";
+        if (text.length < CHUNK) continue;
+        yield text;
+        text = "";
+      }
     }
     if (page || !next) {
       yield text + (separator === "[" ? "[]" : "]");

@@ -12,8 +12,10 @@ import { lookUp } from "./related.ts";
 import type { SerializationContext } from "./run-fields.ts";
 import { zulu } from "./run-fields.ts";
 import type { RunScope } from "./run-scope.ts";
-import { type PageRequest, selectPage } from "./select-page.ts";
+import { collectPage } from "./bounded-page.ts";
+import type { PageRequest } from "./select-page.ts";
 import type { RunSelection } from "./selection.ts";
+import { addSubtreeUsage } from "./subtree-usage.ts";
 import { readTraceTotals } from "./trace-totals.ts";
 import type { QueryBody, TracesBody } from "./v2-schema.ts";
 
@@ -42,11 +44,17 @@ export async function serializePage(
   selection: RunSelection,
   plan: SerializationPlan,
   page: Omit<PageRequest, "columns">,
+  withSubtrees = false,
 ): Promise<SerializedPage> {
   const known = await loadTiers(deps, scope, selection);
-  const { rows, next } = await selectPage(deps.clickhouse, known, selection, { ...page, columns: plan.columns });
-  const related = await lookUp(deps, scope, rows, plan.lookups);
-  return { items: rows.map((row) => plan.print(row, related, context)), next: next && encodeCursor(next) };
+  const items: string[] = [];
+  const request = { ...page, columns: plan.columns };
+  const next = await collectPage(deps.clickhouse, known, selection, request, async (rows) => {
+    const related = await lookUp(deps, scope, rows, plan.lookups);
+    if (withSubtrees) await addSubtreeUsage(deps.clickhouse, known, rows);
+    for (const row of rows) items.push(plan.print(row, related, context));
+  });
+  return { items, next: next && encodeCursor(next) };
 }
 
 export async function queryRunsV2(
@@ -77,11 +85,9 @@ export async function queryRunsV2(
     trace_filter: readFilters(body.trace_filter)[0],
     tree_filter: readFilters(body.tree_filter)[0],
   });
-  return serializePage(deps, scope, context, selection, planV2(body.selects), {
-    descending: body.sort_order === "DESC",
-    limit: body.page_size,
-    after: readCursor(body.cursor),
-  });
+  const page = { descending: body.sort_order === "DESC", limit: body.page_size, after: readCursor(body.cursor) };
+  const plan = planV2(body.selects);
+  return serializePage(deps, scope, context, selection, plan, page, body.include_subtree_usage);
 }
 
 /** Throws 404 when the project has no such run. */
@@ -116,29 +122,34 @@ export async function queryTraces(
     filters: readFilters(body.trace_filter),
     tree_filter: readFilters(body.tree_filter)[0],
   });
-  const { rows, next } = await selectPage(deps.clickhouse, await loadTiers(deps, scope, selection), selection, {
+  const request = {
     columns: plan.columns,
     descending: true,
     limit: body.page_size,
     after: readCursor(body.cursor),
-  });
-  if (rows.length === 0) return { items: [], next: undefined };
-  const [related, totals] = await Promise.all([
-    lookUp(deps, scope, rows, plan.lookups),
-    readTraceTotals(deps.clickhouse, scope, {
-      projects: [body.project_id],
-      traces: rows.map((row) => row.trace_id!),
-      since: rows.map((row) => row.start_time).toSorted()[0]!,
-    }),
-  ]);
-  const items = rows.map((row) => {
-    const total = totals.get(row.trace_id!);
-    const aggregates = {
-      total_tokens: total?.trace_total_tokens ?? null,
-      total_cost: total?.trace_total_cost == null ? null : Number(total.trace_total_cost),
-      first_token_time: total?.first_token == null ? null : zulu(total.first_token),
-    };
-    return `{"root_run":${plan.print(row, related, context)},"trace_aggregates":${JSON.stringify(aggregates)}}`;
+  };
+  const known = await loadTiers(deps, scope, selection);
+  const items: string[] = [];
+  const next = await collectPage(deps.clickhouse, known, selection, request, async (rows) => {
+    if (rows.length === 0) return;
+    const [related, totals] = await Promise.all([
+      lookUp(deps, scope, rows, plan.lookups),
+      readTraceTotals(deps.clickhouse, scope, {
+        projects: [body.project_id],
+        traces: rows.map((row) => row.trace_id!),
+        since: rows.map((row) => row.start_time).toSorted()[0]!,
+      }),
+    ]);
+    for (const row of rows) {
+      const total = totals.get(row.trace_id!);
+      const aggregates = {
+        total_tokens: total?.trace_total_tokens ?? null,
+        total_cost: total?.trace_total_cost == null ? null : Number(total.trace_total_cost),
+        first_token_time: total?.first_token == null ? null : zulu(total.first_token),
+      };
+      const root = plan.print(row, related, context);
+      items.push(`{"root_run":${root},"trace_aggregates":${JSON.stringify(aggregates)}}`);
+    }
   });
   return { items, next: next && encodeCursor(next) };
 }

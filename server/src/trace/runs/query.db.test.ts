@@ -199,12 +199,46 @@ test("a trace is returned completely, whatever its number of runs", async () => 
 });
 
 test("returns only selected fields, and those that the clients' models need", async () => {
-  const run = sampleRun("select");
-  await sendRuns(call, [run]);
-  const { json } = await call("POST", "/runs/query", { id: [run.id], select: ["inputs_preview", "tags"] });
-  expect(Object.keys(json.runs[0]).toSorted()).toEqual(
-    "app_path dotted_order id inputs_preview name run_type session_id start_time status tags trace_id".split(" "),
+  const usage_metadata = {
+    input_tokens: 3,
+    output_tokens: 4,
+    input_token_details: { cache_read: 2 },
+    output_token_details: { reasoning: 1 },
+    input_cost: 0.5,
+    input_cost_details: { cache_read: 0.25 },
+    output_cost_details: { reasoning: 0.125 },
+  };
+  const run = sampleRun("select", { run_type: "llm", outputs: { usage_metadata } });
+  const form = new FormData();
+  const json = (value: object) => {
+    const text = JSON.stringify(value);
+    return new Blob([text], { type: `application/json; length=${Buffer.byteLength(text)}` });
+  };
+  form.append(`post.${run.id}`, json(run));
+  form.append(`attachment.${run.id}.notes`, new Blob(["kept"], { type: "text/plain; length=4" }));
+  const encoded = new Request("http://t", { method: "POST", body: form });
+  const type = { "Content-Type": encoded.headers.get("content-type")! };
+  const sent = await call("POST", "/runs/multipart", new Uint8Array(await encoded.arrayBuffer()), type);
+  expect(sent.status).toBe(202);
+  const { runs } = (await call("POST", "/runs/query", { id: [run.id], select: ["inputs_preview", "tags"] })).json;
+  expect(Object.keys(runs[0]).toSorted()).toEqual(
+    (
+      "app_path completion_cost_details completion_token_details dotted_order id inputs_preview name " +
+      "prompt_cost_details prompt_token_details run_type s3_urls session_id start_time status tags trace_id"
+    ).split(" "),
   );
+  const always = {
+    s3_urls: { "attachment.notes": { mime_type: "text/plain" } },
+    prompt_token_details: { cache_read: 2 },
+    completion_token_details: { reasoning: 1 },
+    prompt_cost_details: { cache_read: "0.25" },
+    completion_cost_details: { reasoning: "0.125" },
+  };
+  expect(runs[0]).toMatchObject(always);
+  // also without a selection, and within a trace
+  for (const query of [{ id: [run.id] }, { trace: run.id, select: ["name"] }]) {
+    expect((await call("POST", "/runs/query", query)).json.runs[0]).toMatchObject(always);
+  }
 });
 
 test("a patch in a later request becomes part of the run", async () => {

@@ -7,6 +7,8 @@
  * keys are selected in it and the page's columns are read afterwards, so that the texts of filtered-out runs are not
  * read. If the page is not full, the next window is twenty times as large again, and then everything.
  */
+import type { ClickHouseSettings } from "@clickhouse/client";
+
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, type Fragment, join, raw } from "../../base/clickhouse/fragment.ts";
 import type { MicroTime } from "../filter/literals.ts";
@@ -27,6 +29,8 @@ export interface PageRequest {
   descending: boolean;
   limit: number;
   after?: Position | undefined;
+  /** Limits of the statements that read the columns; a statement beyond them fails (`isTooLarge`). */
+  settings?: ClickHouseSettings;
 }
 
 /** Selected values, as ClickHouse formats them. Tenant, project, start time and id are always included. */
@@ -52,7 +56,7 @@ export async function selectPage(
     // one extra row shows whether there are more
     const rows = await selectRuns(clickhouse, scope, window, { ...page, columns, limit: missing + 1 });
     const batch = rows.slice(0, missing);
-    found.push(...(columns === KEY ? await readRuns(clickhouse, scope, batch, page.columns) : batch));
+    found.push(...(columns === KEY ? await readRuns(clickhouse, scope, batch, page.columns, page.settings) : batch));
     const isFull = found.length === page.limit;
     if (rows.length > missing || (isFull && !last)) return { rows: found, next: found.at(-1) };
   }
@@ -140,21 +144,29 @@ async function selectRuns(
 ): Promise<Row[]> {
   const statement = ch`select ${list(page.columns)} ${fromRuns(scope, selection, beyond(page))}
     order by r.start_time ${direction(page)}, r.id ${direction(page)} limit ${bind("UInt32", page.limit)}`;
-  return readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.page", statement);
+  return readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.page", statement, page.settings);
 }
 
 /** Reads columns of these runs, in the same order. Runs deleted in the meantime are omitted. */
-async function readRuns(
+export async function readRuns(
   clickhouse: ClickHouse,
   scope: RunScope,
   keys: readonly Row[],
   columns: readonly string[],
+  settings?: ClickHouseSettings,
 ): Promise<Row[]> {
   if (keys.length === 0) return [];
   const statement = ch`select ${list(columns)} ${fromRuns(scope, pageKeys(keys))}`;
-  const rows = await readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.read", statement);
+  const rows = await readRows<Row>(clickhouse.forTenant(scope.tenantId), "runs.read", statement, settings);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return keys.flatMap((key) => byId.get(key.id) ?? []);
+}
+
+/** TOO_MANY_ROWS_OR_BYTES and MEMORY_LIMIT_EXCEEDED, the latter as a cause. */
+export function isTooLarge(error: unknown): boolean {
+  const code =
+    (error as { code?: unknown } | null)?.code ?? (error as { cause?: { code?: unknown } } | null)?.cause?.code;
+  return code === "396" || code === "241";
 }
 
 const list = (columns: readonly string[]): Fragment => join([...new Set([...KEY, ...columns])].map(raw), ", ");

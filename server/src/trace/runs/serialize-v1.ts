@@ -148,6 +148,18 @@ const DEFAULT = [
   trace_first_received_at ttl_seconds trace_upgrade thread_id execution_order`.split(/\s+/),
 ] as FieldV1[];
 
+/**
+ * Fields of every run of a query, selected or not. Clients select neither, but read both: Python's `list_runs()` takes
+ * attachments from `s3_urls`, and `Run` the details of its usage.
+ */
+export const UNSELECTED = [
+  "s3_urls",
+  "prompt_token_details",
+  "completion_token_details",
+  "prompt_cost_details",
+  "completion_cost_details",
+] as const;
+
 /** Selectable names that stand for several fields, or for another one. */
 const SYNONYMS: Record<string, FieldV1[]> = {
   trace_min_max_start_time: ["trace_min_start_time", "trace_max_start_time"],

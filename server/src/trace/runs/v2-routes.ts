@@ -10,6 +10,7 @@ import { checkProjects, serializeRuns } from "./query-runs.ts";
 import { readFilters, pageText, queryRunsV2, queryTraces, retrieveRunV2 } from "./query-v2.ts";
 import { loadTiers } from "./load-tiers.ts";
 import { limited } from "./limited.ts";
+import { answerPage } from "./page-answer.ts";
 import { RunScope } from "./run-scope.ts";
 import * as schema from "./v2-schema.ts";
 
@@ -28,7 +29,10 @@ export function runV2Routes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, body.project_ids);
-        return rawJson(pageText(await queryRunsV2(deps, scope, serializationContext(deps.settings, scope, c), body)));
+        return answerPage(
+          c,
+          pageText(await queryRunsV2(deps, scope, serializationContext(deps.settings, scope, c), body)),
+        );
       },
     }),
     route({
@@ -73,7 +77,10 @@ export function runV2Routes(deps: TraceDeps): Route[] {
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, [body.project_id]);
-        return rawJson(pageText(await queryTraces(deps, scope, serializationContext(deps.settings, scope, c), body)));
+        return answerPage(
+          c,
+          pageText(await queryTraces(deps, scope, serializationContext(deps.settings, scope, c), body)),
+        );
       },
     }),
     route({

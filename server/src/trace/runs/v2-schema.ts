@@ -26,9 +26,23 @@ export const queryTime = isoTime.transform((text) => parseTime(text)!).optional(
 /** Time window; the default is the last day. */
 export const window = { min_start_time: optional(microTime), max_start_time: optional(microTime) };
 
+const NOT_BUILT = [
+  "ai_query",
+  "ai_search",
+  "sem_filter",
+  "max_feedback_modified_at",
+  "min_feedback_modified_at",
+] as const;
+
+/** Parameters that would change the result, so that ignoring them would return the wrong runs. */
+export const notBuiltInV2 = Object.fromEntries(
+  NOT_BUILT.map((name) => [name, z.null(`"${name}" is not supported; leave it out`).optional()]),
+) as Record<(typeof NOT_BUILT)[number], z.ZodOptional<z.ZodNull>>;
+
 export const queryBody = z
   .object({
     ...window,
+    ...notBuiltInV2,
     project_ids: optional(z.array(uuid).min(1).max(100)),
     reference_dataset_id: optional(uuid),
     ids: optional(z.array(uuid).max(1000)),
@@ -40,7 +54,7 @@ export const queryBody = z
     filter: expression,
     trace_filter: expression,
     tree_filter: expression,
-    ai_query: z.null('"ai_query" is not supported; leave it out').optional(),
+    include_subtree_usage: optional(z.boolean()),
     selects,
     sort_order: z
       .enum(["ASC", "DESC"])
@@ -57,6 +71,7 @@ export type QueryBody = z.output<typeof queryBody>;
 
 export const tracesBody = z.object({
   ...window,
+  ...notBuiltInV2,
   project_id: uuid,
   trace_ids: optional(z.array(uuid).max(1000)),
   trace_filter: expression,

@@ -174,3 +174,73 @@ test("another workspace sees no runs", async () => {
     expect((await call(method, path, body, OTHER)).status).toBe(404);
   }
 });
+
+test("streams a page as server-sent events on request", async () => {
+  const window = { min_start_time: "2020-01-01T00:00:00Z" };
+  for (const [path, body] of [
+    ["/api/v2/runs/query", { project_ids: [project_id], ...window }],
+    ["/api/v2/traces/query", { project_id, ...window }],
+    ["/api/v2/threads/query", { project_id, ...window }],
+  ] as const) {
+    const page = (await call("POST", path, body)).json;
+    const { text, headers } = await call("POST", path, body, { Accept: "text/event-stream" });
+    expect(headers.get("content-type")).toBe("text/event-stream");
+    const [data, end, ...rest] = text.split("\n\n");
+    expect(data).toMatch(/^event: data\ndata: /);
+    expect(JSON.parse(data!.slice("event: data\ndata: ".length))).toEqual(page);
+    expect([end, ...rest]).toEqual(["event: end\ndata: {}", ""]);
+    expect((await call("POST", path, body, { Accept: "application/json, */*" })).json).toEqual(page);
+  }
+});
+
+test("rejects conditions that it does not implement, instead of returning all runs", async () => {
+  for (const name of ["ai_search", "sem_filter", "ai_query", "max_feedback_modified_at"]) {
+    for (const [path, body] of [
+      ["/api/v2/runs/query", { project_ids: [project_id] }],
+      ["/api/v2/traces/query", { project_id }],
+      ["/api/v2/threads/query", { project_id }],
+    ] as const) {
+      expect((await call("POST", path, { ...body, [name]: "x" })).status).toBe(422);
+      expect((await call("POST", path, { ...body, [name]: null })).status).toBe(200);
+    }
+  }
+});
+
+test("includes the usage of subtrees on request", async () => {
+  const top = sampleRun("subtrees", at(50));
+  const middle = sampleRun("subtrees", at(49), { parent: top });
+  const call_ = (seconds: number, tokens: number) =>
+    sampleRun(
+      "subtrees",
+      {
+        ...at(seconds),
+        run_type: "llm",
+        outputs: { usage_metadata: { input_tokens: tokens, output_tokens: 1, total_cost: 0.1 } },
+        events: [{ name: "new_token", time: microseconds(now - seconds * 1000 + 500) }],
+      },
+      { parent: middle },
+    );
+  const [first, second] = [call_(48, 3), call_(47, 5)];
+  await sendRuns(call, [top, middle, first, second]);
+  const body = {
+    project_ids: [await platform.deps.projects.ensureProject(TENANT, "subtrees")],
+    selects: ["ID", "TOTAL_TOKENS", "PROMPT_TOKENS", "TOTAL_COST", "FIRST_TOKEN_TIME"],
+    sort_order: "ASC",
+  };
+  const items = async (more: object) => (await call("POST", "/api/v2/runs/query", { ...body, ...more })).json.items;
+  const [, own] = await items({});
+  expect(own).toMatchObject({ id: middle.id });
+  expect(own.total_tokens ?? 0).toBe(0);
+  const enclosing = { total_tokens: 10, prompt_tokens: 8, total_cost: 0.2 };
+  const found = await items({ include_subtree_usage: true });
+  expect(found).toMatchObject([
+    { id: top.id, ...enclosing },
+    { id: middle.id, ...enclosing },
+    { id: first.id, total_tokens: 4 },
+    { id: second.id, total_tokens: 6 },
+  ]);
+  expect(found[1].first_token_time).toBe(found[2].first_token_time);
+  // descendants outside of the conditions count too
+  const narrow = await items({ include_subtree_usage: true, max_start_time: middle.start_time });
+  expect(narrow[1]).toMatchObject(enclosing);
+});

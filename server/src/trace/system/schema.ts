@@ -20,10 +20,10 @@ export const info = z.object({
 });
 
 /**
- * API level reported to the SDKs, not Heddle's version. From 0.16.14 on they use v2 without a warning, and from 0.8.10
+ * API level reported to the SDKs, not Heddle's version. From 0.18.0 on they use v2 without a warning, and from 0.8.10
  * on multipart with feedback.
  */
-export const API_LEVEL = "0.16.20";
+export const API_LEVEL = "0.18.0";
 
 export const health = z.object({
   ok: z.literal(true),

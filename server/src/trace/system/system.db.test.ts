@@ -47,6 +47,27 @@ test("a client can read the workspace of its key", async () => {
   expect(json).toEqual({ id: WORKSPACE, display_name: "w", tenant_handle: null, created_at: expect.any(String) });
 });
 
+test("unknown endpoints of the vendor say what to use instead", async () => {
+  for (const [path, what] of [
+    ["/api/v1/repos", /prompt hub/],
+    ["/commits/a/b/latest", /prompt hub/],
+    ["/api/v1/annotation-queues/", /\/api\/v1\/feedback/],
+    ["/v1/platform/annotation-queues/x/items", /no annotation queues/],
+    ["/api/v1/runs/rules", /automation rules/],
+    ["/api/v1/sessions/x/dashboard", /runs\/stats/],
+    ["/api/v2/sessions", /\/api\/v1\/sessions/],
+    ["/v2/datasets", /\/api\/v1\/datasets/],
+    ["/api/v2/threads/stats", /runs\/group\/stats/],
+    ["/api/v2/threads/t/share", /Share each turn/],
+    ["/api/v2/ai-search/parse", /filter-language/],
+  ] as const) {
+    const { status, text } = await call("POST", path, {});
+    expect([path, status]).toEqual([path, 404]);
+    expect(text).toMatch(what);
+  }
+  expect((await call("GET", "/api/v1/nonsense")).text).not.toMatch(/Heddle/);
+});
+
 test("removed endpoints are 410", async () => {
   expect((await call("GET", "/feedback/formulas?dataset_id=x")).status).toBe(410);
   expect((await call("POST", "/feedback/formulas", {})).status).toBe(410);

@@ -10,6 +10,7 @@ import { checkProjects } from "../runs/query-runs.ts";
 import { readFilters, pageText, serializePage } from "../runs/query-v2.ts";
 import { loadTiers } from "../runs/load-tiers.ts";
 import { limited } from "../runs/limited.ts";
+import { answerPage } from "../runs/page-answer.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { stats } from "../runs/stats-schema.ts";
 import { statsOfRuns } from "../runs/stats-runs.ts";
@@ -112,7 +113,8 @@ function threadV2Routes(deps: TraceDeps): Route[] {
           tree_filter: readFilters(body.tree_filter)[0],
         });
         const known = await loadTiers(deps, scope, selection);
-        return c.json(await queryThreads(deps, known, selection, { limit: body.page_size, cursor: body.cursor }));
+        const page = await queryThreads(deps, known, selection, { limit: body.page_size, cursor: body.cursor });
+        return answerPage(c, JSON.stringify(page));
       },
     }),
     route({

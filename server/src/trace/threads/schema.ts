@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { jsonObject, limit, offset, queryMany, queryNotBuilt, uuid } from "../../base/http/fields.ts";
 import { microTime } from "../runs/query-schema.ts";
-import { cursor, expression, pageSize, window } from "../runs/v2-schema.ts";
+import { cursor, expression, notBuiltInV2, pageSize, window } from "../runs/v2-schema.ts";
 
 /** Contract trace-platform §3.4, §3.5. */
 
@@ -53,6 +53,7 @@ export const preview = z.object({ thread_id: z.string(), previews: z.record(z.st
 
 export const threadsBody = z.object({
   ...window,
+  ...notBuiltInV2,
   project_id: uuid,
   filter: expression,
   thread_filter: expression,

@@ -1,0 +1,42 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import { testDatabase } from "../../../server/test/db.ts";
+import { runHeddle } from "../../test/run-heddle.ts";
+
+const db = await testDatabase();
+const folder = mkdtempSync(join(tmpdir(), "heddle-prices-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const prices = (...args: string[]) => runHeddle(["prices", ...args], { DATABASE_URI: db.uri, HEDDLE_DATA_DIR: folder });
+
+test("imports a price list, and reports a file that is none", async () => {
+  const file = join(folder, "list.json");
+  const write = (cost: number) =>
+    writeFileSync(file, JSON.stringify({ "acme/m": { litellm_provider: "acme", input_cost_per_token: cost } }));
+  write(1e-7);
+  expect(await prices("import", "--file", file)).toMatchObject({
+    code: 0,
+    stdout: "2 prices added, 0 changed, 0 unchanged.\n",
+  });
+  write(2e-7);
+  const from = "2026-01-02T00:00:00Z";
+  expect((await prices("import", "--file", file, "--from", from)).stdout).toContain("2 changed");
+  const rows = await db.sql`select prompt_cost::text as cost, start_time from model_prices where name = 'm' order by 1`;
+  expect(rows.map((row) => [Number(row["cost"]), row["start_time"]])).toEqual([
+    [1e-7, null],
+    [2e-7, new Date(from)],
+  ]);
+  const log = await db.sql`select operation from audit_log where actor_kind = 'system'`;
+  expect(log.map((line) => line["operation"])).toEqual(["heddle prices import", "heddle prices import"]);
+  writeFileSync(file, "[]");
+  const refused = await prices("import", "--file", file);
+  expect(refused.code).not.toBe(0);
+  expect(refused.stderr).toContain("is not an object of models");
+  for (const args of [["import"], [], ["import", "--file", file, "--from", "soon"]]) {
+    expect((await prices(...args)).code).not.toBe(0);
+  }
+});
