@@ -1,15 +1,37 @@
-// The graph without a server, in a separate process: the lower bound for all servers. Prints JSON.
+// The graph without a server, in a separate process: the lower bound for all servers. Prints JSON; with the argument
+// `rounds` it instead answers messages {runs, clients} of its parent, for measurements by turns.
 import { MemorySaver } from "@langchain/langgraph";
 
 import { graph } from "./project/echo.ts";
 import { median, percentile } from "./statistics.ts";
 
-const runs = Number(process.argv[2] ?? 1000);
 const saved = Object.assign(Object.create(Object.getPrototypeOf(graph) as object), graph, {
   checkpointer: new MemorySaver(),
 }) as typeof graph;
 
-async function measure(target: typeof graph) {
+/** Median in milliseconds and rate of a round. With several clients, as many invocations are in flight. */
+export interface BareRound {
+  median: number;
+  perSecond: number;
+}
+
+async function round(target: typeof graph, runs: number, clients: number): Promise<BareRound> {
+  const times: number[] = [];
+  let left = runs;
+  const started = performance.now();
+  await Promise.all(
+    Array.from({ length: clients }, async () => {
+      while (left-- > 0) {
+        const from = performance.now();
+        await target.invoke({ text: "hello" }, { configurable: { thread_id: crypto.randomUUID() } });
+        times.push(performance.now() - from);
+      }
+    }),
+  );
+  return { median: median(times), perSecond: (runs * 1000) / (performance.now() - started) };
+}
+
+async function measure(target: typeof graph, runs: number) {
   const invoke = () => target.invoke({ text: "hello" }, { configurable: { thread_id: crypto.randomUUID() } });
   for (let n = 0; n < 100; n++) await invoke();
   const times: number[] = [];
@@ -32,4 +54,11 @@ async function measure(target: typeof graph) {
   };
 }
 
-console.log(JSON.stringify({ bare: await measure(graph), memory: await measure(saved) }));
+if (process.argv[2] === "rounds") {
+  process.on("message", (asked: { runs: number; clients: number }) => {
+    void round(saved, asked.runs, asked.clients).then((answer) => process.send?.(answer));
+  });
+} else {
+  const runs = Number(process.argv[2] ?? 1000);
+  console.log(JSON.stringify({ bare: await measure(graph, runs), memory: await measure(saved, runs) }));
+}

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 
 interface Entry {
   pid: number;
@@ -91,6 +91,54 @@ function sumTicks(pids: Iterable<number>): number {
     }
   }
   return ticks * TICK_MS;
+}
+
+/** Returns the processes and all below them. */
+export const descendants = (roots: number[]): Set<number> => below(processTable(), roots);
+
+/** Milliseconds on a core and ready for one, and the number of times the scheduler chose it. */
+export interface ScheduledTime {
+  busy: number;
+  ready: number;
+  slices: number;
+}
+
+/** Returns the times of each process since its start, over its threads. Linux only; ended processes are left out. */
+export function scheduledTimes(pids: number[]): Map<number, ScheduledTime> {
+  const times = new Map<number, ScheduledTime>();
+  for (const pid of pids) {
+    const time = { busy: 0, ready: 0, slices: 0 };
+    try {
+      for (const thread of readdirSync(`/proc/${pid}/task`)) {
+        const fields = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ").map(Number);
+        time.busy += fields[0]! / 1e6;
+        time.ready += fields[1]! / 1e6;
+        time.slices += fields[2]!;
+      }
+    } catch {
+      continue;
+    }
+    times.set(pid, time);
+  }
+  return times;
+}
+
+/** Adds to `total` what each process has used between two calls of `scheduledTimes`. */
+export function addTimes(
+  total: Map<number, ScheduledTime>,
+  before: Map<number, ScheduledTime>,
+  after: Map<number, ScheduledTime>,
+): void {
+  for (const [pid, { busy, ready, slices }] of after) {
+    const from = before.get(pid);
+    if (!from) continue;
+    const sum = total.get(pid) ?? { busy: 0, ready: 0, slices: 0 };
+    total.set(pid, {
+      busy: sum.busy + busy - from.busy,
+      ready: sum.ready + ready - from.ready,
+      slices: sum.slices + slices - from.slices,
+    });
+  }
 }
 
 function below(table: Entry[], roots: number[]): Set<number> {

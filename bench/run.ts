@@ -2,8 +2,8 @@
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a running server), --no-dev-server,
 // --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
 // (authentication before each route of the trace platform), ingest, query, export (traces), tenants (a workspace beside
-// a busy one), streams (idle and stalled readers), threads (long conversations), deployments, tracing, webhooks, and versions --base REV (an earlier
-// revision beside this one).
+// a busy one), streams (idle and stalled readers), threads (long conversations), deployments, tracing, webhooks, where
+// (processor time and waits of a run, process by process), and versions --base REV (an earlier revision beside this one).
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
@@ -34,6 +34,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   tracing: () => import("./tracing.ts"),
   versions: () => import("./versions.ts"),
   webhooks: () => import("./webhooks.ts"),
+  where: () => import("./where.ts"),
 };
 const other = OTHERS[process.argv[2] ?? ""];
 if (other) {

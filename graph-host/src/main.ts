@@ -45,15 +45,18 @@ register(new URL(`./resolve-hook.${extension}`, import.meta.url), {
   data: { hostRoot: new URL(".", import.meta.url).href, project: pathToFileURL(projectFile).href },
 });
 
-const [{ Host }, { currentWork }, { loadGraphs }, { openSavers }, ids, { batchStoreOnDemand }] = await Promise.all([
-  import("./host.ts"),
-  import("./runs/active-run.ts"),
-  import("./graphs/load-graphs.ts"),
-  import("./savers.ts"),
-  import("./checkpoints/checkpoint-ids.ts"),
-  import("./store-batching.ts"),
-]);
+const [{ Host }, { currentWork }, { loadGraphs }, { openSavers }, ids, { batchStoreOnDemand }, { deferUntracedTrees }] =
+  await Promise.all([
+    import("./host.ts"),
+    import("./runs/active-run.ts"),
+    import("./graphs/load-graphs.ts"),
+    import("./savers.ts"),
+    import("./checkpoints/checkpoint-ids.ts"),
+    import("./store-batching.ts"),
+    import("./untraced-trees.ts"),
+  ]);
 batchStoreOnDemand();
+deferUntracedTrees();
 ids.installCheckpointIds(() => currentWork.getStore()?.clock);
 if (!ids.makesOurIds()) {
   complain(

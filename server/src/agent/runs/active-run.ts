@@ -22,6 +22,8 @@ export interface ActiveRun {
   untouched: boolean;
   /** Started while the lease was in doubt: it waits until a heartbeat has seen its row. */
   unconfirmed: boolean;
+  /** Its `metadata` frame is in its stream. */
+  announced?: boolean;
   /** Cancelled while it was starting. */
   cancelled?: boolean;
   /** Timer that kills the host when it does not stop the run. */

@@ -34,7 +34,7 @@ export async function primeQueue(hotSql: Sql, assistantId: string, serverId: str
         const second = { ...run, runId: uuid7() };
         await createRuns(
           sql,
-          [{ ...second, ...created, temporary: false, describe: false, serverId, claim: true }],
+          [{ ...second, ...created, temporary: false, describe: false, serverId, claim: true, firstFrame: "" }],
           false,
         );
         await finishRuns(sql, [{ ...second, ...ended }], false);

@@ -96,6 +96,23 @@ describe("accepting", () => {
     ]);
     expect(created.map((run) => run.claimed)).toEqual([true, false, true]);
   });
+
+  test("a run that starts at once is accepted with the first frame of its stream, in one commit", async () => {
+    const t = await newThread();
+    const frame = 'event: metadata\ndata: {"attempt":1}\nid: 0\n\n';
+    const started = newRun(t, { describe: false, claim: true, firstFrame: frame });
+    const queued = newRun(t, { describe: false, claim: true, firstFrame: frame });
+    const plain = newRun(randomUUID(), { describe: false, claim: true, createThread: true });
+    const created = await createRuns(sql, [started, queued, plain]);
+    expect(created.map((run) => run.announced)).toEqual([true, false, false]);
+    const segments = await sql`
+      select s.run_id, s.first, s.frames, s.xmin = r.xmin as together, k.frames as stored, k.attempt, k.status
+      from runs r join run_stream_segments s on s.run_id = r.run_id join run_streams k on k.run_id = r.run_id
+      where r.run_id in (${started.runId}, ${queued.runId}, ${plain.runId})`;
+    expect(segments).toEqual([
+      { run_id: started.runId, first: 0, frames: frame, together: true, stored: 1, attempt: 1, status: null },
+    ]);
+  });
 });
 
 describe("claiming", () => {

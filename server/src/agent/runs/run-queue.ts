@@ -24,6 +24,7 @@ import { RunEndings } from "./end-run.ts";
 import type { RunCounts, RunQueueOptions } from "./queue-options.ts";
 import { Reconciler } from "./reconcile.ts";
 import type { RunStream } from "../streams/run-streams.ts";
+import { sseFrame } from "../../base/events/sse.ts";
 import { sortedGroupCommit } from "../../base/db/sorted-commit.ts";
 import {
   cancelRunRow,
@@ -125,7 +126,10 @@ export class RunQueue {
   async create(run: Omit<NewRun, "serverId" | "claim">): Promise<CreatedRun> {
     const claim = !this.#stopping && this.#active.size < this.#o.settings.jobs && this.#hosts.hasCapacity;
     if (!claim) this.#behind = true;
-    const row: NewRun = { ...run, serverId: this.#o.serverId, claim };
+    // saves a commit, and the first frame does not wait for it
+    const firstFrame =
+      claim && isResumable(run.kwargs) ? sseFrame(0, "metadata", metadataOf(run.runId, 1)).toString() : null;
+    const row: NewRun = { ...run, serverId: this.#o.serverId, claim, firstFrame };
     const underWay = (this.#creating.get(run.runId) ?? 0) + 1;
     this.#creating.set(run.runId, underWay);
     const { sql, settings } = this.#o;
@@ -152,7 +156,7 @@ export class RunQueue {
         cancel_action: null,
         head: created.head,
       };
-      this.#begin(claimed, claimedAt);
+      this.#begin(claimed, claimedAt, undefined, created.announced);
     } else if (run.afterSeconds > 0) this.#setDue(run.afterSeconds * 1000);
     for (const runId of created.cancelled) this.#afterCancel(runId, false);
     // other servers may have a free slot, or the graph
@@ -418,9 +422,15 @@ export class RunQueue {
 
   /**
    * @param claimedAt when the claim was sent: other servers own the run if the lease was lost since
-   * @param kept its stream in the database; undefined when there is no stored stream
+   * @param kept its stream in the database; undefined when there is no stored stream of an earlier attempt
+   * @param announced whether the `metadata` frame of this attempt is stored
    */
-  #begin(row: ClaimedRun & Partial<Pick<CreatedRun, "head">>, claimedAt: number, kept?: KeptLength | "unknown"): void {
+  #begin(
+    row: ClaimedRun & Partial<Pick<CreatedRun, "head">>,
+    claimedAt: number,
+    kept?: KeptLength | "unknown",
+    announced = false,
+  ): void {
     if (claimedAt < this.#lostAt) return;
     const { runTimeoutSecs } = this.#o.settings;
     const isKept = kept !== undefined || isResumable(row.kwargs);
@@ -460,6 +470,12 @@ export class RunQueue {
     if (kept === "unknown") {
       this.#keepAndDispatch(run, row, stream, undefined);
       return isKept ? stream.markIncomplete("Its frames could not be stored.", row.attempt) : undefined;
+    }
+    if (announced) {
+      run.announced = true;
+      // a follower may have read the stored frame already
+      if (stream.log.appended === 0) stream.emit(row.attempt, "metadata", metadataOf(run.runId, row.attempt));
+      return this.#keepAndDispatch(run, row, stream, 1);
     }
     if (!kept) return this.#keepAndDispatch(run, row, stream, isKept ? 0 : undefined);
     // the frames of earlier attempts come first
@@ -507,9 +523,9 @@ export class RunQueue {
   }
 
   #announce(run: ActiveRun): void {
+    if (run.announced) return;
     const discarded = parseQuestions(run.kwargs)?.discarded;
-    const attempt = { run_id: run.runId, attempt: run.attempt, ...(discarded && { discarded_interrupts: discarded }) };
-    this.#o.streams.open(run.runId).emit(run.attempt, "metadata", JSON.stringify(attempt));
+    this.#o.streams.open(run.runId).emit(run.attempt, "metadata", metadataOf(run.runId, run.attempt, discarded));
   }
 
   #dispatchWaiting(): void {
@@ -552,9 +568,14 @@ export class RunQueue {
 
 const isProtocolRun = ({ kwargs }: ActiveRun): boolean => kwargs.includes('"protocol": "v2"');
 
+/** Data of the first frame of each attempt. */
+const metadataOf = (runId: string, attempt: number, discarded?: string[]): string =>
+  JSON.stringify({ run_id: runId, attempt, ...(discarded && { discarded_interrupts: discarded }) });
+
 /** Whether clients may reconnect to the stream. The text is parsed only when it contains the key. */
 const isResumable = (kwargs: string): boolean =>
-  kwargs.includes('"resumable": true') && (JSON.parse(kwargs) as { resumable?: unknown }).resumable === true;
+  (kwargs.includes('"resumable": true') || kwargs.includes('"resumable":true')) &&
+  (JSON.parse(kwargs) as { resumable?: unknown }).resumable === true;
 
 /**
  * Result of questions.sql for a run that answers or discards interrupts. The text is parsed only when it contains the

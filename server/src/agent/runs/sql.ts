@@ -24,6 +24,8 @@ export interface NewRun {
   claim: boolean;
   /** JSON text of the interrupts that a resume could answer when it was first sent; absent in the first attempt. */
   asked?: string | null;
+  /** First frame of the stream, if it is stored: written with the run when that starts at once. */
+  firstFrame?: string | null;
 }
 
 export interface CreatedRun {
@@ -43,6 +45,8 @@ export interface CreatedRun {
   head: string | null;
   /** Runs cancelled by the multitask strategy, including the running one. */
   cancelled: string[];
+  /** Whether `firstFrame` was written. */
+  announced?: boolean;
 }
 
 /**
@@ -54,7 +58,13 @@ export async function createRuns(sql: Sql, runs: NewRun[], wait = true): Promise
   // a cheap first test; the database decides
   const mayResume = runs.map((r) => String(r.kwargs.includes('"resume"')));
   return sql<CreatedRun[]>`
-    select c.* from unnest(
+    select c.*,
+           -- a frame that lists discarded interrupts differs from the caller's
+           case when c.claimed and u.first_frame is not null and position('"questions": {' in c.kwargs) = 0
+                then (select k.outcome = 'stored'
+                      from keep_frames(u.run_id, u.thread_id, 1, 0, 1, u.first_frame, null, null) k)
+                else false end as announced
+    from unnest(
       ${runs.map((r) => r.runId)}::uuid[], ${runs.map((r) => r.threadId)}::uuid[],
       ${runs.map((r) => r.assistantId)}::uuid[], ${runs.map((r) => r.kwargs)}::text[],
       ${runs.map((r) => r.metadata)}::text[], ${runs.map((r) => r.strategy)}::text[],
@@ -62,9 +72,10 @@ export async function createRuns(sql: Sql, runs: NewRun[], wait = true): Promise
       ${runs.map((r) => String(r.temporary))}::text[]::boolean[],
       ${runs.map((r) => r.serverId)}::uuid[], ${runs.map((r) => String(r.claim))}::text[]::boolean[],
       ${runs.map((r) => String(r.describe))}::text[]::boolean[],
-      ${mayResume}::text[]::boolean[], ${runs.map((r) => r.asked ?? null)}::text[]
+      ${mayResume}::text[]::boolean[], ${runs.map((r) => r.asked ?? null)}::text[],
+      ${runs.map((r) => r.firstFrame ?? null)}::text[]
     ) with ordinality as u(run_id, thread_id, assistant_id, kwargs, metadata, strategy, create_thread, after, temporary,
-                           server, claim, describe, may_resume, asked, n)
+                           server, claim, describe, may_resume, asked, first_frame, n)
     cross join lateral accept_run(u.run_id, u.thread_id, u.assistant_id,
                                   case when not u.may_resume then u.kwargs::jsonb
                                        else u.kwargs::jsonb || jsonb_strip_nulls(jsonb_build_object('asked',
