@@ -21,8 +21,11 @@ export const PAGE_BYTES = 24 * 1024 * 1024;
 const SMALL: ClickHouseSettings = {
   max_result_bytes: String(2 * BATCH_BYTES),
   result_overflow_mode: "throw",
-  max_memory_usage: "200000000",
+  max_memory_usage: "100000000",
 };
+
+/** Threads hold blocks of large rows each, so batches are read by one. */
+const LARGE: ClickHouseSettings = { max_threads: 1 };
 
 /** Columns with texts of clients. */
 const TEXTS = ["inputs", "outputs", "events", "extra", "serialized", "error"];
@@ -53,7 +56,11 @@ export async function* readPage(
     if (!isTooLarge(error)) throw error;
   }
   const size = `${texts.map((name) => `ifNull(length(r.${name}), 0)`).join(" + ")} as text_bytes`;
-  const { rows: keys, next } = await selectPage(clickhouse, scope, selection, { ...page, columns: [size] });
+  const { rows: keys, next } = await selectPage(clickhouse, scope, selection, {
+    ...page,
+    columns: [size],
+    settings: LARGE,
+  });
   let batch: Row[] = [];
   let batchBytes = 0;
   let pageBytes = 0;
@@ -62,7 +69,7 @@ export async function* readPage(
     const bytes = Number(key["text_bytes"]);
     if (last && pageBytes + bytes > maxBytes) break;
     if (batch.length > 0 && batchBytes + bytes > BATCH_BYTES) {
-      yield await readRuns(clickhouse, scope, batch, page.columns);
+      yield await readRuns(clickhouse, scope, batch, page.columns, LARGE);
       batch = [];
       batchBytes = 0;
     }
@@ -71,7 +78,7 @@ export async function* readPage(
     pageBytes += bytes;
     last = key;
   }
-  if (batch.length > 0) yield await readRuns(clickhouse, scope, batch, page.columns);
+  if (batch.length > 0) yield await readRuns(clickhouse, scope, batch, page.columns, LARGE);
   return last === keys.at(-1) ? next : last;
 }
 
