@@ -175,7 +175,9 @@ begin
         return next; return;
       end if;
       select count(*) into _inflight from runs where thread_id = _thread_id and status in ('pending', 'running');
-      if _inflight > 0 and _strategy = 'reject' then outcome := 'busy'; return next; return; end if;
+      if _inflight > 0 and _strategy = 'reject' and not (_asked is not null and answers_live(_thread_id, _kwargs)) then
+        outcome := 'busy'; return next; return;
+      end if;
     end if;
     -- before the strategy stops other runs
     if _asked is not null then
