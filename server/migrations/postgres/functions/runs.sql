@@ -331,6 +331,12 @@ begin
       else 'error' end;
   end if;
 
+  if r.temporary and outcome = 'success' and coalesce(_state -> 'interrupts', '{}') <> '{}'
+     and exists (select 1 from runs s where s.run_id = _run_id and s.kwargs ? 'keep_interrupted') then
+    -- its caller may answer; the thread is deleted with the run that follows, or when nothing has answered in a day
+    r.temporary := false;
+    update threads set ttl_strategy = 'delete', ttl_minutes = 1440 where thread_id = _thread_id and ttl_minutes is null;
+  end if;
   if r.temporary and not waiting then
     -- only its webhook reports this end
     if r.webhook is not null and outcome <> 'deleted' then

@@ -71,7 +71,7 @@ export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
       method: "POST",
       audit: "data",
       auth: "handler",
-      summary: "Send a message of the Model Context Protocol; every assistant is a tool",
+      summary: "Send a message of the Model Context Protocol; assistants are its tools",
       reads: [JSON_TYPE],
       out: { 200: rpcAnswer, 202: null, 400: rpcAnswer },
       errors: [413],

@@ -29,6 +29,11 @@ export interface RunRequest {
   describe?: boolean;
   /** Set for runs whose events are those of streaming protocol v2, numbered over the thread. */
   protocol?: "v2";
+  /**
+   * Deletes the thread with the run, as for stateless runs, but not while it waits for an answer. `threadId` is null, or
+   * a thread that such a run has left.
+   */
+  keepInterrupted?: true;
   /** The request's Idempotency-Key: a repeated request gets the existing run. */
   once?: IdempotentRequest | undefined;
 }
@@ -111,8 +116,9 @@ const REPLAYED = {
 } as const;
 
 /** Whether thread and run are deleted when the run has ended. */
-const isTemporary = ({ threadId, body }: RunRequest): boolean =>
-  threadId === null && (body.on_completion ?? "delete") !== "keep" && body.on_completion !== "continue";
+const isTemporary = ({ threadId, body, keepInterrupted }: RunRequest): boolean =>
+  keepInterrupted === true ||
+  (threadId === null && (body.on_completion ?? "delete") !== "keep" && body.on_completion !== "continue");
 
 /** Authorizes the run and passes it to the queue, which may start it at once. */
 async function submit(
@@ -143,6 +149,7 @@ async function submit(
   const more = {
     // for an existing thread, checked under its lock
     ...(access.length > 0 && { access }),
+    ...(request.keepInterrupted && { keep_interrupted: true }),
     ...(once && reservationMark(once)),
     ...(body.feedback_keys?.length && { feedback_urls: await linksFor(deps, runId, body) }),
   };
