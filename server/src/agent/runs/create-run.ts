@@ -182,10 +182,18 @@ async function submit(
 }
 
 /** Issues feedback links. Their lifetime counts from the earliest start of the run. */
-function linksFor(deps: AgentDeps, runId: string, { feedback_keys, after_seconds }: RunBody) {
+async function linksFor(deps: AgentDeps, runId: string, { feedback_keys, after_seconds }: RunBody) {
   const minutes = deps.settings.feedbackLinkHours * 60 + (after_seconds ?? 0) / 60;
   const platform = () => feedbackPlatform(deps.settings, deps.project, deps.traces());
-  return issueFeedbackLinks(platform, runId, [...new Set(feedback_keys)], minutes);
+  const links = await issueFeedbackLinks(platform, runId, [...new Set(feedback_keys)], minutes);
+  if (links === undefined) {
+    deps.log.warn(
+      { run_id: runId },
+      "feedback_keys: no trace platform is configured, so the run gets no feedback links. Start one (heddle dev " +
+        "without --no-trace) or set HEDDLE_TRACING_URL; runs must be traced (LANGSMITH_TRACING is not false)",
+    );
+  }
+  return links;
 }
 
 /** Throws 404 for a missing checkpoint: a run from it would start without state. */
