@@ -49,6 +49,7 @@ const SLICES = {
     "housekeeping",
     "queue-status",
     "thread-stream",
+    "truncate",
     "ui",
     "system",
     "start",

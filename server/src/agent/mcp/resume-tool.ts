@@ -9,8 +9,8 @@ import { requireThread } from "../custom-auth/require-thread.ts";
 import type { AgentDeps } from "../deps.ts";
 import { type AcceptedRun, createRun } from "../runs/create-run.ts";
 import { runBody } from "../runs/schema.ts";
+import type { Caller } from "./caller.ts";
 import { type InterruptedCall, selectInterruptedCall } from "./sql.ts";
-import type { Caller } from "./tools.ts";
 
 /** Assistants of this name get a part of their id. */
 export const RESUME_TOOL = "resume_interrupted";

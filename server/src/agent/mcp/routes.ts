@@ -16,8 +16,9 @@ import { slowJson } from "../../base/http/slow-json.ts";
 import { readVersion } from "../../base/version.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
+import type { Caller } from "./caller.ts";
 import { callParams, initializeParams, listParams } from "./schema.ts";
-import { type Caller, callTool, listTools } from "./tools.ts";
+import { callTool, listTools } from "./tools.ts";
 
 /** Newest first: the first one is offered to a client that asks for an unknown version. */
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];

@@ -1,5 +1,4 @@
 /** Assistants as the tools of the Model Context Protocol. */
-import type { Principal } from "../../base/auth/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { INVALID_PARAMS, RpcError } from "../../base/http/json-rpc.ts";
 import { systemAssistantId } from "../project/assistant-id.ts";
@@ -7,15 +6,11 @@ import type { AgentDeps } from "../deps.ts";
 import { type AcceptedRun, createRun } from "../runs/create-run.ts";
 import { acceptedStream } from "../runs/read-run.ts";
 import { runBody } from "../runs/schema.ts";
+import type { Caller } from "./caller.ts";
 import { RESUME_TOOL, resumeCall, resumeTool } from "./resume-tool.ts";
 import { selectInterruptedCall, type ToolRow, selectTools } from "./sql.ts";
 
 const PAGE = 50;
-
-export interface Caller {
-  principal: Principal;
-  headers: Headers;
-}
 
 export async function listTools(deps: AgentDeps, caller: Caller, cursor: string | null | undefined): Promise<object> {
   const offset = cursor ? Number(cursor) : 0;
