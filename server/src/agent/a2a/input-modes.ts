@@ -13,7 +13,7 @@ interface Schema {
  * fields of it. Empty where the input is not an object.
  */
 export async function inputModes(deps: Pick<AgentDeps, "hosts">, graphId: string): Promise<string[]> {
-  const result = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
+  const result = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {}, types: false });
   const { input_schema: input } = JSON.parse(result.toString()) as { input_schema?: Schema | null };
   // a graph without an input schema may accept messages
   if (!input?.properties && (input?.type ?? "object") === "object") return [TEXT, DATA];

@@ -44,7 +44,7 @@ async function find(
  */
 async function inputSchema(deps: AgentDeps, graphId: string): Promise<object> {
   try {
-    const result = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
+    const result = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {}, types: false });
     const { input_schema } = JSON.parse(result.toString()) as { input_schema?: { type?: unknown } | null };
     return input_schema?.type === "object" ? input_schema : { type: "object" };
   } catch (error) {
