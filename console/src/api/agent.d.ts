@@ -1325,7 +1325,7 @@ export interface components {
             };
             /** @enum {string} */
             status: "idle" | "busy" | "interrupted" | "error";
-            config?: {
+            config: {
                 [key: string]: unknown;
             };
             values: unknown;
