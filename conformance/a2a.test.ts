@@ -25,6 +25,7 @@ describe("A2A 0.3", () => {
     const client = await connect("agent");
     const card = await client.getAgentCard();
     expect(card).toMatchObject({ name: "agent", capabilities: { streaming: true }, preferredTransport: "JSONRPC" });
+    expect(card.defaultInputModes).toEqual(["text/plain", "application/json"]);
     expect(card.url).toMatch(new RegExp(`^${url}/a2a/[0-9a-f-]{36}$`));
   });
 

@@ -195,7 +195,11 @@ export interface CheckpointRef {
 
 /** Methods of `call`: parameters and results. States are ThreadStates as in contract §6. */
 export interface HostCalls {
-  "graph.schemas": { params: { graph_id: string; config: object }; result: Record<string, unknown> };
+  "graph.schemas": {
+    /** `types: false`: answer at once, with the types in the source only if they were read before. */
+    params: { graph_id: string; config: object; types?: false };
+    result: Record<string, unknown>;
+  };
   "graph.drawing": {
     params: { graph_id: string; config: object; xray: boolean | number };
     result: { nodes: unknown[]; edges: unknown[] };

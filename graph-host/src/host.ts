@@ -29,6 +29,7 @@ interface HostInput {
   graphs: Map<string, LoadedGraph>;
   savers: Savers;
   langgraphVersion: string;
+  readTypes: CallDeps["readTypes"];
 }
 
 /** EX_SOFTWARE of sysexits.h. */
@@ -65,13 +66,14 @@ export class Host {
     );
   }
 
-  ready({ graphs, savers, langgraphVersion }: HostInput): void {
+  ready({ graphs, savers, langgraphVersion, readTypes }: HostInput): void {
     this.#graphs = graphs;
     this.#langgraphVersion = langgraphVersion;
     this.#deps = {
       savers,
       store: new RemoteStore((operations) => this.#callStore(operations)),
       langgraphVersion,
+      readTypes,
       openGraph: (id, config, runtime) => this.#openGraph(id, config, runtime),
       sendEvent: (run_id, event, body) => this.connection.send({ t: "event", run_id, event }, body),
       sendMark: (run_id, checkpoint_id) => this.connection.send({ t: "mark", run_id, checkpoint_id }),

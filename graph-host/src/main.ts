@@ -45,16 +45,25 @@ register(new URL(`./resolve-hook.${extension}`, import.meta.url), {
   data: { hostRoot: new URL(".", import.meta.url).href, project: pathToFileURL(projectFile).href },
 });
 
-const [{ Host }, { currentWork }, { loadGraphs }, { openSavers }, ids, { batchStoreOnDemand }, { deferUntracedTrees }] =
-  await Promise.all([
-    import("./host.ts"),
-    import("./runs/active-run.ts"),
-    import("./graphs/load-graphs.ts"),
-    import("./savers.ts"),
-    import("./checkpoints/checkpoint-ids.ts"),
-    import("./store-batching.ts"),
-    import("./untraced-trees.ts"),
-  ]);
+const [
+  { Host },
+  { currentWork },
+  { loadGraphs },
+  { openSavers },
+  ids,
+  { batchStoreOnDemand },
+  { deferUntracedTrees },
+  { SourceSchemas },
+] = await Promise.all([
+  import("./host.ts"),
+  import("./runs/active-run.ts"),
+  import("./graphs/load-graphs.ts"),
+  import("./savers.ts"),
+  import("./checkpoints/checkpoint-ids.ts"),
+  import("./store-batching.ts"),
+  import("./untraced-trees.ts"),
+  import("./schemas/source-schemas.ts"),
+]);
 batchStoreOnDemand();
 deferUntracedTrees();
 ids.installCheckpointIds(() => currentWork.getStore()?.clock);
@@ -70,7 +79,13 @@ const host = new Host(3);
 process.on("uncaughtException", (error) => host.uncaught(error));
 process.on("unhandledRejection", (error) => host.uncaught(error));
 const savers = openSavers(database);
-host.ready({ graphs: await loadGraphs(project), savers, langgraphVersion });
+const schemas = new SourceSchemas(project, langgraphVersion);
+host.ready({
+  graphs: await loadGraphs(project),
+  savers,
+  langgraphVersion,
+  readTypes: schemas.read.bind(schemas),
+});
 
 function installedLangGraph(from: string): string | undefined {
   try {

@@ -31,6 +31,8 @@ export class EventReader {
   /** Received text, byte for byte; comments are omitted. */
   text = "";
   ended = false;
+  /** Called with each event as it arrives. */
+  onEvent: ((event: Json) => void) | undefined;
   #abort = new AbortController();
 
   static async open(url: string, threadId: string, body: object, headers = {}): Promise<EventReader> {
@@ -60,7 +62,9 @@ export class EventReader {
         rest = rest.slice(end + 2);
         if (frame.startsWith(":")) continue;
         this.text += frame;
-        this.events.push(JSON.parse(/^data: (.*)$/m.exec(frame)![1]!));
+        const event = JSON.parse(/^data: (.*)$/m.exec(frame)![1]!) as Json;
+        this.events.push(event);
+        this.onEvent?.(event);
       }
     }
     this.ended = true;

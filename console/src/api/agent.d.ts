@@ -753,7 +753,7 @@ export interface paths {
         /** Answer 405: the server sends no messages of its own */
         get: operations["get_mcp"];
         put?: never;
-        /** Send a message of the Model Context Protocol; every assistant is a tool */
+        /** Send a message of the Model Context Protocol; assistants are its tools */
         post: operations["post_mcp"];
         /** Answer 404: the server is stateless and has no sessions */
         delete: operations["delete_mcp"];
@@ -1325,7 +1325,7 @@ export interface components {
             };
             /** @enum {string} */
             status: "idle" | "busy" | "interrupted" | "error";
-            config?: {
+            config: {
                 [key: string]: unknown;
             };
             values: unknown;

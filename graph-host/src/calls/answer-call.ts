@@ -3,6 +3,7 @@ import { bindGraph, type Graph } from "../graphs/graph.ts";
 import type { FactoryRuntime } from "../graphs/load-graphs.ts";
 import type { HostCalls } from "../host-protocol.ts";
 import type { Savers } from "../savers.ts";
+import type { SchemasByNamespace } from "../schemas/source-schemas.ts";
 import { readDrawing, readSchemas, readSubgraphs } from "./describe-graph.ts";
 import { readHistory, readState } from "./read-state.ts";
 import { updateState } from "./update-state.ts";
@@ -11,15 +12,24 @@ export interface CallDeps {
   savers: Savers;
   store: BaseStore;
   openGraph(graphId: string, config: object, runtime: FactoryRuntime): Promise<Graph>;
+  /** Schemas from the project's source, see `SourceSchemas`. */
+  readTypes(graphId: string, waitMs: number): Promise<SchemasByNamespace>;
 }
 
 type Method = keyof HostCalls;
-type Answers = { [M in Method]: (graph: Graph, params: HostCalls[M]["params"]) => Promise<unknown> };
+type Answers = { [M in Method]: (graph: Graph, params: HostCalls[M]["params"], deps: CallDeps) => Promise<unknown> };
+
+/** Longest wait for schemas from the source. A caller that needs none does not wait. */
+const TYPES_WAIT_MS = 10_000;
 
 const ANSWERS: Answers = {
-  "graph.schemas": (graph, params) => readSchemas(graph, params.graph_id),
+  "graph.schemas": (graph, params, deps) =>
+    readSchemas(graph, params.graph_id, () =>
+      deps.readTypes(params.graph_id, params.types === false ? 0 : TYPES_WAIT_MS),
+    ),
   "graph.drawing": (graph, params) => readDrawing(graph, params.config, params.xray),
-  "graph.subgraphs": (graph, params) => readSubgraphs(graph, params.namespace, params.recurse),
+  "graph.subgraphs": (graph, params, deps) =>
+    readSubgraphs(graph, params.namespace, params.recurse, () => deps.readTypes(params.graph_id, TYPES_WAIT_MS)),
   "state.get": readState,
   "state.history": readHistory,
   "state.update": updateState,
@@ -44,5 +54,5 @@ export async function answerCall<M extends Method>(
   const isUpdate = method === "state.update" && (params as HostCalls["state.update"]["params"]).creates !== true;
   const { savers } = deps;
   const saver = isUpdate ? savers.guarded() : method === "state.update" ? savers.unfenced() : savers.reading(graph);
-  return ANSWERS[method](bindGraph(graph, saver, deps.store), params);
+  return ANSWERS[method](bindGraph(graph, saver, deps.store), params, deps);
 }

@@ -33,7 +33,7 @@ function initialValue(factory: (() => unknown) | undefined): unknown {
 }
 
 /** Schema by which LangGraph's servers and clients recognize a list of messages (contract agent-server §1.2 and §4). */
-const MESSAGES = {
+export const MESSAGES = {
   type: "array",
   langgraph_type: "messages",
   items: {

@@ -7,6 +7,7 @@ beforeAll(async () => {
     zod: "./schemas.ts:zod",
     annotated: "./schemas.ts:annotated",
     nested: "./human.ts:nested",
+    declared: "./declared.ts:declared",
   });
 });
 afterAll(() => host.stop());
@@ -29,6 +30,45 @@ test("derives the schemas of an annotated state from its messages and default va
     type: "object",
     properties: { messages: { type: "array", items: { type: "object" } }, count: { type: "number" }, anything: {} },
   });
+});
+
+test("reads the types of an annotated state from its source, of its subgraphs too", { timeout: 120_000 }, async () => {
+  type Schemas = Record<string, { properties: object; required?: string[] }>;
+  const read = () => host.call("graph.schemas", { graph_id: "declared", config: {} }) as Promise<Schemas>;
+  let schemas = await read();
+  // on a busy machine, a first call does not wait until the end
+  for (let i = 0; i < 9 && !schemas["output_schema"]!.required; i += 1) schemas = await read();
+  const properties = {
+    topic: { type: "string", description: "What to write about." },
+    kind: { type: "string", enum: ["short", "long"] },
+    scores: { type: "array", items: { type: "number" } },
+    options: {
+      type: "object",
+      properties: { deep: { type: "boolean" }, until: { type: "string", format: "date-time" } },
+      required: ["deep"],
+    },
+    byName: { type: "object", properties: {}, additionalProperties: { type: "number" } },
+    next: { anyOf: [{ type: "null" }, { type: "number" }] },
+    anything: {},
+    messages: { type: "array", langgraph_type: "messages" },
+  };
+  expect(schemas["state_schema"]).toMatchObject({ type: "object", properties });
+  expect(schemas["input_schema"]).toMatchObject({ type: "object", properties: { topic: { type: "string" } } });
+  expect(Object.keys(schemas["input_schema"]!.properties)).toEqual(["topic", "messages"]);
+  expect(schemas["output_schema"]).toMatchObject({ properties: { scores: properties.scores }, required: ["scores"] });
+  expect(schemas["config_schema"]).toMatchObject({
+    properties: { model: { type: "string", enum: ["small", "large"] } },
+  });
+  const subgraphs = await host.call("graph.subgraphs", { graph_id: "declared", config: {}, recurse: true });
+  expect(subgraphs).toMatchObject({
+    check: { input: { properties: { limit: { type: "number" } } }, output: { required: ["limit"] } },
+  });
+});
+
+test("a call that needs no types does not wait for them", async () => {
+  const begunAt = performance.now();
+  await host.call("graph.schemas", { graph_id: "annotated", config: {}, types: false });
+  expect(performance.now() - begunAt).toBeLessThan(2000);
 });
 
 test("draws nodes and edges, with xray those of subgraphs too", async () => {

@@ -1,9 +1,14 @@
 import type { Graph } from "../graphs/graph.ts";
 import type { HostCalls } from "../host-protocol.ts";
-import { graphSchemas } from "./graph-schemas.ts";
+import type { SchemasByNamespace } from "../schemas/source-schemas.ts";
+import { graphSchemas, hasDerivedSchemas } from "./graph-schemas.ts";
 
-export async function readSchemas(graph: Graph, graphId: string): Promise<Record<string, unknown>> {
-  const { input, output, state, config } = await graphSchemas(graph);
+/** `typed`: reads the schemas from the project's source. */
+type Typed = () => Promise<SchemasByNamespace>;
+
+export async function readSchemas(graph: Graph, graphId: string, typed: Typed): Promise<Record<string, unknown>> {
+  const own = hasDerivedSchemas(graph) ? undefined : (await typed())[""];
+  const { input, output, state, config } = await graphSchemas(graph, own);
   return {
     graph_id: graphId,
     input_schema: input,
@@ -20,10 +25,14 @@ export async function readSubgraphs(
   graph: Graph,
   namespace: string | undefined,
   recurse: boolean,
+  typed: Typed,
 ): Promise<Record<string, unknown>> {
   const subgraphs: Record<string, unknown> = {};
+  // one wait for all of them
+  let declared: SchemasByNamespace | undefined;
   for await (const [name, subgraph] of graph.getSubgraphsAsync(namespace, recurse)) {
-    subgraphs[name] = await graphSchemas(subgraph);
+    if (!hasDerivedSchemas(subgraph)) declared ??= await typed();
+    subgraphs[name] = await graphSchemas(subgraph, declared?.[name]);
   }
   return subgraphs;
 }

@@ -5,7 +5,9 @@ import {
   getUpdateTypeSchema,
 } from "@langchain/langgraph/zod/schema";
 import type { Graph } from "../graphs/graph.ts";
-import { channelSchema } from "./channel-schema.ts";
+import type { TypedSchemas } from "../schemas/read-types.ts";
+import type { JsonSchema } from "../schemas/type-schema.ts";
+import { channelSchema, MESSAGES } from "./channel-schema.ts";
 
 export interface GraphSchemas {
   state: object;
@@ -16,12 +18,16 @@ export interface GraphSchemas {
 
 type SchemaReader = (graph: unknown) => object | undefined;
 
+/** Whether LangGraph derives the graph's schemas itself, so that its source need not be read. */
+export const hasDerivedSchemas = (graph: Graph): boolean =>
+  derived(getInputTypeSchema as SchemaReader, graph) !== undefined;
+
 /**
  * Returns the JSON Schemas of a graph's input, output and state. LangGraph derives them where the state is defined with
- * zod or another schema library. An `Annotation` has no types at run time, so its schema contains only the channels'
- * names and what their reducers and defaults reveal.
+ * zod or another schema library. An `Annotation` has no types at run time: `typed` are those that its source declares.
+ * Without them, its schema contains only the channels' names and what their reducers and defaults reveal.
  */
-export async function graphSchemas(graph: Graph): Promise<GraphSchemas> {
+export async function graphSchemas(graph: Graph, typed: TypedSchemas = {}): Promise<GraphSchemas> {
   const { builder = {} } = graph;
   const channels = Object.keys(graph.channels).filter((name) => !name.includes(":") && !name.startsWith("__"));
   const propertyNames = (definition: unknown) => {
@@ -31,16 +37,29 @@ export async function graphSchemas(graph: Graph): Promise<GraphSchemas> {
         : [];
     return keys.length > 0 ? keys : channels;
   };
-  const fromChannels = (names: string[]) => ({
-    type: "object",
-    properties: Object.fromEntries(names.map((name) => [name, channelSchema(name, graph.channels[name])])),
-  });
+  const fromChannels = (names: string[], declared: JsonSchema = {}) => {
+    const { properties = {}, required } = declared as { properties?: Record<string, object>; required?: string[] };
+    const property = (name: string) => {
+      const found = channelSchema(name, graph.channels[name]);
+      const type = properties[name];
+      return found === MESSAGES || !type || Object.keys(type).length === 0 ? found : type;
+    };
+    const known = required?.filter((name) => names.includes(name));
+    return {
+      type: "object",
+      properties: Object.fromEntries(names.map((name) => [name, property(name)])),
+      ...(known && known.length > 0 && { required: known }),
+    };
+  };
   return {
-    state: derived(getUpdateTypeSchema as SchemaReader, graph) ?? fromChannels(channels),
-    input: derived(getInputTypeSchema as SchemaReader, graph) ?? fromChannels(propertyNames(builder._inputDefinition)),
+    state: derived(getUpdateTypeSchema as SchemaReader, graph) ?? fromChannels(channels, typed.state),
+    input:
+      derived(getInputTypeSchema as SchemaReader, graph) ??
+      fromChannels(propertyNames(builder._inputDefinition), typed.input),
     output:
-      derived(getOutputTypeSchema as SchemaReader, graph) ?? fromChannels(propertyNames(builder._outputDefinition)),
-    config: derived(getConfigTypeSchema as SchemaReader, graph) ?? { type: "object", properties: {} },
+      derived(getOutputTypeSchema as SchemaReader, graph) ??
+      fromChannels(propertyNames(builder._outputDefinition), typed.output),
+    config: derived(getConfigTypeSchema as SchemaReader, graph) ?? typed.config ?? { type: "object", properties: {} },
   };
 }
 

@@ -79,7 +79,7 @@ function fromFactory(factory: Factory, path: string) {
 }
 
 /** Splits `./file.ts:name`; without a name, the default export. A Windows drive letter is not a name. */
-function splitPath(path: string): { file: string; exportName: string } {
+export function splitPath(path: string): { file: string; exportName: string } {
   const colon = path.lastIndexOf(":");
   if (colon <= 1) return { file: path, exportName: "default" };
   return { file: path.slice(0, colon), exportName: path.slice(colon + 1) || "default" };

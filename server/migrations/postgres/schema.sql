@@ -1211,6 +1211,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function accept_run(_run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean, _describe boolean, _wait boolean) returns TABLE(outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[], head text)
 -- function access_permits(_metadata jsonb, _conditions jsonb) returns boolean
 -- function answerable_interrupts(_thread_id uuid, _kwargs jsonb) returns jsonb
+-- function answers_live(_thread_id uuid, _kwargs jsonb) returns boolean
 -- function append_protocol_events(_run_id uuid, _thread_id uuid, _attempt integer, _batch integer, _count integer, _names text, _bodies text, _notify boolean) returns bigint
 -- function assistant_wire(a assistants) returns json
 -- function bind_resume(_thread_id uuid, _kwargs jsonb, _busy boolean, _asked jsonb) returns jsonb
@@ -1243,6 +1244,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function keep_frames(_run_id uuid, _thread_id uuid, _attempt integer, _first integer, _count integer, _frames text, _marks text, _status text) returns TABLE(outcome text, stored integer)
 -- function list_value_at(_thread_id uuid, _values jsonb, _lists jsonb, _path text[]) returns jsonb
 -- function lists_contain(_thread_id uuid, _values jsonb, _lists jsonb, _filter jsonb) returns boolean
+-- function live_interrupts(_thread_id uuid) returns text[]
 -- function mark_idempotency_key() returns trigger
 -- function meet_questions(_thread_id uuid, _questions jsonb, _kwargs jsonb, _settled text) returns jsonb
 -- function merge_run_config(_kwargs jsonb, _assistant_config jsonb, _assistant_context jsonb, _thread_config jsonb, _run_metadata jsonb, _own jsonb) returns jsonb

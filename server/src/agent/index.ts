@@ -14,6 +14,7 @@ import { storeRoutes } from "./store/routes.ts";
 import { systemRoutes } from "./system/routes.ts";
 import { threadStreamRoutes } from "./thread-stream/routes.ts";
 import { threadRoutes } from "./threads/routes.ts";
+import { truncateRoutes } from "./truncate/routes.ts";
 import { uiRoutes } from "./ui/routes.ts";
 import { webhookRoutes } from "./webhooks/routes.ts";
 
@@ -36,6 +37,7 @@ export function agentRoutes(deps: AgentDeps): GuardedRoute[] {
     ...storeRoutes(deps),
     ...webhookRoutes(deps),
     ...queueRoutes(deps),
+    ...truncateRoutes(deps),
     ...uiRoutes(deps),
   ];
   const { http } = deps.project.config;

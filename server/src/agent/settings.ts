@@ -94,6 +94,13 @@ export const agentOptions = {
       "Add an error result for each unanswered tool call (of a cancelled run or a discarded interrupt) when a " +
       "thread gets new input, because model providers reject conversations with unanswered calls.",
   }),
+  internalTruncate: flag({
+    env: ["HEDDLE_INTERNAL_TRUNCATE"],
+    default: false,
+    description:
+      "Serve POST /internal/truncate, which deletes all threads, runs, assistants or store items. For test suites " +
+      "of LangGraph servers, never in production.",
+  }),
   streamTtlSecs: integer({
     env: ["RESUMABLE_STREAM_TTL_SECONDS"],
     default: 120,

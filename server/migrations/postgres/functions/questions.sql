@@ -58,6 +58,47 @@ create or replace function settled_interrupts(_thread_id uuid) returns jsonb lan
     and exists (select 1 from runs r where r.thread_id = _thread_id and r.status in ('pending', 'running'))
 $$;
 
+-- Returns the ids of the interrupts that clients can see and answer while their run has not ended: it has announced them
+-- by protocol v2, or it has written the newest checkpoint and they are pending there, or it is a resume that leaves
+-- them open. Without those that queued resumes answer; none while other queued input comes first and discards them.
+create or replace function live_interrupts(_thread_id uuid) returns text[] language plpgsql stable as $$
+declare
+  _running uuid;
+  _bound jsonb;
+  _queued text[];
+  _found text[];
+begin
+  select t.running_run_id, coalesce(r.questions -> 'bound', '{}') into _running, _bound
+  from threads t join runs r on r.run_id = t.running_run_id where t.thread_id = _thread_id;
+  if not found then return '{}'; end if;
+  if exists (select 1 from runs r where r.thread_id = _thread_id and r.status = 'pending'
+             and coalesce(r.questions -> 'bound', '{}') = '{}') then
+    return '{}';
+  end if;
+  select coalesce(array_agg(k), '{}') into _queued
+  from runs r, jsonb_object_keys(r.questions -> 'bound') k where r.thread_id = _thread_id and r.status = 'pending';
+  select coalesce(array_agg(u.body::jsonb -> 'data' ->> 'interrupt_id'), '{}') into _found
+  from protocol_events e, unnest(string_to_array(e.names, E'\n'), string_to_array(e.bodies, E'\n')) u(name, body)
+  where e.run_id = _running and e.names ~ '(^|\n)\["input"[],]' and u.name ~ '^\["input"[],]';
+  -- while a resume executes, the interrupts that it answers look as if they were pending
+  if _bound <> '{}' or _running::text = (
+    select c.metadata ->> 'run_id' from checkpoints c
+    where c.thread_id = _thread_id::text and c.checkpoint_ns = '' order by c.checkpoint_id desc limit 1) then
+    _found := _found || array(select k from jsonb_object_keys(pending_interrupts(_thread_id, null)) k where not _bound ? k);
+  end if;
+  return array(select distinct f from unnest(_found) f where f <> all (_queued));
+end $$;
+
+-- Whether a resume that waits for no other run answers live interrupts: only the end of their run comes before it.
+create or replace function answers_live(_thread_id uuid, _kwargs jsonb) returns boolean language plpgsql stable as $$
+declare
+  _live text[] := live_interrupts(_thread_id);
+  _named text[] := named_interrupts(_kwargs -> 'command' -> 'resume');
+begin
+  if _named is not null then return _named <@ _live; end if;
+  return _live <> '{}' and not exists (select 1 from runs r where r.thread_id = _thread_id and r.status = 'pending');
+end $$;
+
 -- Returns the interrupts that a resume can answer now, as {id: fingerprint}: the pending ones or, between two
 -- interrupts of a running run, those that the previous run left. Null for other runs.
 -- Evaluated in the snapshot of the calling statement, so callers must call it outside volatile functions.

@@ -189,7 +189,9 @@ begin
         return next; return;
       end if;
       select count(*) into _inflight from runs where thread_id = _thread_id and status in ('pending', 'running');
-      if _inflight > 0 and _strategy = 'reject' then outcome := 'busy'; return next; return; end if;
+      if _inflight > 0 and _strategy = 'reject' and not (_asked is not null and answers_live(_thread_id, _kwargs)) then
+        outcome := 'busy'; return next; return;
+      end if;
     end if;
     -- before the strategy stops other runs
     if _asked is not null then
@@ -345,6 +347,12 @@ begin
       else 'error' end;
   end if;
 
+  if r.temporary and outcome = 'success' and coalesce(_state -> 'interrupts', '{}') <> '{}'
+     and exists (select 1 from runs s where s.run_id = _run_id and s.kwargs ? 'keep_interrupted') then
+    -- its caller may answer; the thread is deleted with the run that follows, or when nothing has answered in a day
+    r.temporary := false;
+    update threads set ttl_strategy = 'delete', ttl_minutes = 1440 where thread_id = _thread_id and ttl_minutes is null;
+  end if;
   if r.temporary and not waiting then
     -- only its webhook reports this end
     if r.webhook is not null and outcome <> 'deleted' then

@@ -148,6 +148,33 @@ test("rejects invalid requests with JSON-RPC error codes", async () => {
   expect((await post(randomUUID(), "tasks/get", {})).status).toBe(404);
 });
 
+test("an answer sent in the moment in which a stream shows input-required is accepted, 50 of 50", async () => {
+  const app = createAgentApp(server.agent.deps, openGuard);
+  for (let i = 0; i < 50; i += 1) {
+    const response = await app.request("/a2a/ask", {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: "1", method: "message/stream", params: data({ topic: "tea" }) }),
+    });
+    let answered: Promise<{ result?: { status: object } }> | undefined;
+    for await (const chunk of response.body!) {
+      const text = Buffer.from(chunk as Uint8Array).toString();
+      const event = /"taskId":"([^"]+)","contextId":"([^"]+)","status":\{"state":"input-required"/.exec(text);
+      if (event) answered ??= rpc("ask", "message/send", data({ ok: true }, { taskId: event[1], contextId: event[2] }));
+    }
+    expect((await answered!).result).toMatchObject({ status: { state: "completed" } });
+  }
+});
+
+test("a card names the media types that its graph accepts; a graph that does not load has none", async () => {
+  const card = await call("GET", "/.well-known/agent-card.json?assistant_id=trail");
+  expect(card.json).toMatchObject({
+    defaultInputModes: ["application/json"],
+    defaultOutputModes: ["application/json"],
+  });
+  expect((await call("GET", "/.well-known/agent-card.json?assistant_id=broken")).status).toBeGreaterThanOrEqual(400);
+});
+
 test("cards name the assistant's own endpoint, and several assistants require an id", async () => {
   const card = await call("GET", "/.well-known/agent-card.json?assistant_id=trail");
   expect(card.json).toMatchObject({

@@ -15,11 +15,13 @@ const version = readVersion();
 /**
  * Agent card for discovery by clients of both generations.
  * @param base the server's URL, without a trailing slash
+ * @param modes media types of the messages that the graph accepts; its answers have the same ones
  */
 export function buildCard(
   assistant: Assistant,
   about: string | null | undefined,
   base: string,
+  modes: string[],
 ): z.input<typeof agentCard> {
   const { assistant_id: id, graph_id } = assistant;
   const name = assistant.name || graph_id;
@@ -37,8 +39,8 @@ export function buildCard(
       { url, protocolBinding: "JSONRPC", protocolVersion: "0.3" },
     ],
     capabilities: { streaming: true, pushNotifications: false, stateTransitionHistory: false },
-    defaultInputModes: ["text/plain", "application/json"],
-    defaultOutputModes: ["text/plain", "application/json"],
+    defaultInputModes: modes,
+    defaultOutputModes: modes,
     skills: [{ id: graph_id, name, description, tags: ["langgraph"] }],
   };
 }

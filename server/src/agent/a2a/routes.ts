@@ -26,6 +26,7 @@ import { acceptedStream } from "../runs/read-run.ts";
 import { buildCard } from "./agent-card.ts";
 import { notCancelable } from "./errors.ts";
 import { findTask } from "./find-task.ts";
+import { inputModes } from "./input-modes.ts";
 import { type Generation, serializeSendResult, serializeTaskResult } from "./generation.ts";
 import { agentCard, assistantParams, cardQuery, listParams, sendParams, taskParams } from "./schema.ts";
 import { type Caller, sendMessage } from "./send-message.ts";
@@ -71,15 +72,19 @@ export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
   }
 
   const prefix = deps.settings.mountPrefix ?? deps.project.config.http.mount_prefix ?? "";
-  const card = (c: Context, assistant: Assistant) =>
-    buildCard(assistant, deps.project.graphs[assistant.graph_id]?.description, new URL(c.req.url).origin + prefix);
+  const card = async (c: Context, assistant: Assistant) => {
+    const modes = await inputModes(deps, assistant.graph_id);
+    if (modes.length === 0) throw notFound("The graph's input is not an object, so it accepts no A2A messages.");
+    const base = new URL(c.req.url).origin + prefix;
+    return buildCard(assistant, deps.project.graphs[assistant.graph_id]?.description, base, modes);
+  };
 
   const protocol = { log: deps.log, name: "A2A" };
   async function call(request: RpcRequest, c: Context, assistant: Assistant, principal: Principal): Promise<Response> {
     const { id, method, params } = request;
     const known = Object.hasOwn(METHODS, method) ? METHODS[method] : undefined;
     if (!known) throw new RpcError(METHOD_NOT_FOUND, `Method not found: ${method}`);
-    if (known.does === "card") return rawJson(rpcResult(id, card(c, assistant)));
+    if (known.does === "card") return rawJson(rpcResult(id, await card(c, assistant)));
     const { assistant_id: assistantId, graph_id: graphId } = assistant;
     const caller = { assistantId, graphId, principal, headers: c.req.raw.headers };
     return HANDLERS[known.does]!(deps, { id, generation: known.generation, params, caller, c });
@@ -117,7 +122,7 @@ export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
         const graphs = Object.keys(deps.project.graphs);
         const id = query.assistant_id ?? (graphs.length === 1 ? graphs[0]! : undefined);
         if (id === undefined) throw unprocessable(`assistant_id is required, for example ?assistant_id=${graphs[0]}`);
-        return c.json(card(c, await requireAssistant(id, principal)));
+        return c.json(await card(c, await requireAssistant(id, principal)));
       },
     }),
   ];

@@ -7,6 +7,7 @@ import { type AcceptedRun, createRun } from "../runs/create-run.ts";
 import { runBody } from "../runs/schema.ts";
 import { pushNotSupported, unsupported } from "./errors.ts";
 import { findTask } from "./find-task.ts";
+import { inputModes, TEXT } from "./input-modes.ts";
 import type { Part } from "./generation.ts";
 import type { SendMessageParams } from "./schema.ts";
 import { openInterrupts, taskState } from "./task.ts";
@@ -114,7 +115,7 @@ async function buildInput(
   }
   const spoken = message.parts.filter((part) => part.kind !== "data");
   if (spoken.length === 0) return input;
-  if (!(await takesMessages(deps, graphId))) {
+  if (!(await inputModes(deps, graphId)).includes(TEXT)) {
     throw new RpcError(
       INVALID_PARAMS,
       'This assistant accepts no text, because its input has no "messages". Send a data part.',
@@ -131,11 +132,4 @@ function toContentBlock(part: Part): object {
   const { uri, bytes, mimeType } = (part as Extract<Part, { kind: "file" }>).file;
   const type = /^(image|audio|video)\//.exec(mimeType ?? "")?.[1] ?? "file";
   return { type, ...(uri === undefined ? { data: bytes } : { url: uri }), ...(mimeType && { mime_type: mimeType }) };
-}
-
-async function takesMessages(deps: AgentDeps, graphId: string): Promise<boolean> {
-  const result = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
-  const { input_schema } = JSON.parse(result.toString()) as { input_schema?: { properties?: object } | null };
-  // a graph without an input schema may accept messages
-  return !input_schema?.properties || "messages" in input_schema.properties;
 }

@@ -26,7 +26,7 @@ export interface AuthRule {
   params?: readonly string[];
   subject: Subject;
   /** Response for a hidden object, where it is not 404. `frame`: one error frame of a stream. */
-  hidden?: "conflict" | "forbidden" | "run" | "frame";
+  hidden?: "conflict" | "run" | "frame";
 }
 
 /**

@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+
 import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
@@ -51,7 +53,8 @@ test("only the owner sees, counts, changes and deletes a thread", async () => {
   expect((await ben("PATCH", path, { metadata: { owner: "ben" } })).status).toBe(404);
   expect((await ben("POST", `${path}/copy`)).status).toBe(409);
   expect((await ben("GET", `${path}/state`)).status).toBe(404);
-  expect((await ben("POST", `${path}/state`, { values: {} })).status).toBe(403);
+  expect((await ben("POST", `${path}/state`, { values: {} })).status).toBe(404);
+  expect((await ben("POST", `/threads/${randomUUID()}/state`, { values: {} })).status).toBe(404);
   expect((await ben("DELETE", path)).status).toBe(404);
   expect((await ben("POST", "/threads/search", {})).json).toEqual([]);
   expect((await ben("POST", "/threads/count", {})).json).toBe(0);
@@ -107,7 +110,7 @@ test("rejects creating, joining, listing and cancelling runs on another user's t
 
 test("an unknown checkpoint on another user's thread reveals nothing about the thread", async () => {
   const { json: thread } = await anna("POST", "/threads", {});
-  const run = { ...HELLO, checkpoint_id: crypto.randomUUID() };
+  const run = { ...HELLO, checkpoint_id: randomUUID() };
   const response = await ben("POST", `/threads/${thread.thread_id}/runs/wait`, run);
   expect(response.text).toBe(`Thread with ID ${thread.thread_id} not found`);
 });
@@ -248,6 +251,7 @@ test("store: handlers rewrite namespaces, and other users' items are not seen, c
   expect((await ben("POST", "/store/namespaces", {})).json).toEqual({ namespaces: [] });
   expect((await put(ben, "one", { text: "ben's" }, hers)).status).toBe(403);
   expect((await put(ben, "new", { text: "ben's" }, hers)).status).toBe(403);
+  expect((await ben("DELETE", "/store/items", { namespace: ["ben", "notes"], key: "none" })).status).toBe(204);
   for (const key of ["one", "none"]) {
     expect((await ben("DELETE", "/store/items", { namespace: hers, key })).status).toBe(403);
   }

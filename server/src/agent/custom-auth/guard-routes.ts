@@ -135,7 +135,6 @@ async function isVisible(
 
 function hiddenError(rule: AuthRule, { params }: Input): AppError {
   if (rule.hidden === "conflict") return conflict("Thread not found");
-  if (rule.hidden === "forbidden") return forbidden("Forbidden");
   if (rule.hidden === "run") return notFound("Run not found");
   if (rule.subject === "assistant") return notFound("Assistant not found");
   if (rule.subject === "cron") return notFound("Cron not found");

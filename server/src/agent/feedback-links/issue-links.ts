@@ -1,7 +1,7 @@
 /**
  * Feedback links of a run (`feedback_keys`): the trace platform that gets the run's trace issues a token per key and
- * serves the links. They are issued before the run is accepted, so that a caller gets either the links or an error,
- * never a run without them; the platform accepts tokens for runs that it does not know yet.
+ * serves the links. They are issued before the run is accepted, so that a caller gets either the links or an error.
+ * Where runs are not traced, they run without links: clients send the keys in every environment. The platform accepts tokens for runs that it does not know yet.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -24,7 +24,8 @@ const linksSchema = z.array(z.object({ feedback_key: z.string().nullish(), url: 
  * @param destination the current destination of run traces
  * @param minutes lifetime of the links
  * @param patienceMs longest wait for a platform that is starting
- * @throws 422 where no platform gets traces; 503 while it starts or is unreachable; 502 for an unexpected response
+ * @returns undefined where no platform gets traces
+ * @throws 503 while it starts or is unreachable; 422 where it refuses; 502 for an unexpected response
  */
 export async function issueFeedbackLinks(
   destination: () => TraceDestination,
@@ -32,16 +33,11 @@ export async function issueFeedbackLinks(
   keys: string[],
   minutes: number,
   patienceMs = START_MS,
-): Promise<FeedbackLinks> {
+): Promise<FeedbackLinks | undefined> {
   const to = await settled(destination, patienceMs);
   if (to.state === "waiting")
     throw unavailable("feedback_keys: the trace platform, which issues the links, is starting. Try again later.");
-  if (to.state !== "on") {
-    throw unprocessable(
-      "feedback_keys: no trace platform is configured to issue feedback links. Start one (heddle dev without " +
-        "--no-trace) or set HEDDLE_TRACING_URL; runs must be traced (LANGSMITH_TRACING is not false).",
-    );
-  }
+  if (to.state !== "on") return undefined;
   const expires_in = { days: 0, hours: Math.floor(minutes / 60), minutes: Math.ceil(minutes % 60) };
   const body = JSON.stringify(keys.map((feedback_key) => ({ run_id: runId, feedback_key, expires_in })));
   const headers = { "Content-Type": "application/json", ...(to.key !== null && { "x-api-key": to.key }) };

@@ -18,6 +18,7 @@ import type {
 } from "../../../../graph-host/src/host-protocol.ts";
 import { AppError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
 import { GraphHost, type HostEvents, type HostOptions, type HostText } from "./graph-host.ts";
+import { RecentHosts } from "./recent-hosts.ts";
 
 const CLOSE_MS = 20_000;
 const TICK_MS = 250;
@@ -58,6 +59,7 @@ export class HostPool {
   /** Additional hosts wanted for runs that must be alone. */
   #spawnFor = 0;
   #traces: TraceDestination = { state: "off" };
+  readonly #recent = new RecentHosts();
 
   constructor(options: HostOptions & { count: number }, events: HostPoolEvents) {
     this.#options = options;
@@ -99,7 +101,7 @@ export class HostPool {
 
   /** Whether `startRun` would find a host right now. */
   get hasCapacity(): boolean {
-    return this.#pickForRun() !== undefined;
+    return this.#ableForRun().length > 0;
   }
 
   /** Throws when the graph cannot run: 404 unknown, 422 not loadable. */
@@ -111,9 +113,15 @@ export class HostPool {
 
   /** Dispatches a run to a host. False when none can take it; `onCapacity` is called when a retry is due. */
   startRun(start: RunStart, kwargs: string, suspicion: Suspicion): boolean {
+    const { thread_id: threadId } = start;
     const host =
-      suspicion === "alone" ? this.#pickAlone() : suspicion === "apart" ? this.#idlest() : this.#pickForRun();
+      suspicion === "alone"
+        ? this.#pickAlone()
+        : suspicion === "apart"
+          ? this.#idlest()
+          : this.#recent.choose(threadId, this.#ableForRun());
     if (!host) return false;
+    this.#recent.note(threadId, host);
     host.isolated = suspicion === "alone";
     host.startRun(start, kwargs);
     // an isolated host no longer counts among those that take work
@@ -219,14 +227,11 @@ export class HostPool {
     await Promise.all(exits);
   }
 
-  /** The least busy of the `count` busiest, so that one host stays idle. */
-  #pickForRun(): GraphHost | undefined {
+  /** The `count` busiest hosts, so that one host stays idle; the least busy of them last. */
+  #ableForRun(): GraphHost[] {
     const hosts = usable(this.#generation);
-    if (hosts.length === 0) return usable(this.#previous).sort(byRuns)[0];
-    return hosts
-      .sort((a, b) => byRuns(b, a))
-      .slice(0, this.#options.count)
-      .at(-1);
+    if (hosts.length === 0) return usable(this.#previous).sort((a, b) => byRuns(b, a));
+    return hosts.sort((a, b) => byRuns(b, a)).slice(0, this.#options.count);
   }
 
   #idlest(): GraphHost | undefined {
@@ -302,6 +307,7 @@ export class HostPool {
 
   #exited(host: GraphHost, reason: string): void {
     this.#hosts.delete(host);
+    this.#recent.forget(host);
     this.#previous = this.#previous.filter((other) => other !== host);
     const current = this.#generation.delete(host);
     if (reason !== "drained") this.#lastFailure = reason;

@@ -148,13 +148,17 @@ test("an expired key is free, and swept", async () => {
   expect(await deleteOldKeys(sql, 24, 100)).toBe(0);
 });
 
-test("without a trace platform, rejects a run with feedback_keys and leaves its key free", async () => {
+test("without a trace platform, a run with feedback_keys has no links", async () => {
   const id = await newThread();
   const key = unique();
-  const rejected = await post(`/threads/${id}/runs`, trail("a", { feedback_keys: ["thumbs"] }), key);
-  expect([rejected.status, rejected.text]).toEqual([422, expect.stringContaining("no trace platform")]);
-  expect(await listRuns(id)).toHaveLength(0);
-  expect((await post(`/threads/${id}/runs`, trail("a", { feedback_keys: [] }), key)).status).toBe(200);
+  const run = await post(`/threads/${id}/runs`, trail("a", { feedback_keys: ["thumbs"] }), key);
+  expect([run.status, run.json.kwargs.feedback_keys, run.json.kwargs.feedback_urls]).toEqual([
+    200,
+    ["thumbs"],
+    undefined,
+  ]);
+  const waited = await post(`/threads/${id}/runs/wait`, trail("b", { feedback_keys: ["thumbs"] }), unique());
+  expect(waited.json).not.toHaveProperty("__feedback__");
 });
 
 test("the OpenAPI document names the header on every route that accepts it", async () => {

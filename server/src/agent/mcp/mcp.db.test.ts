@@ -28,6 +28,7 @@ test("each assistant is a tool with a unique name, even when its graph does not 
   }
   const { tools } = (await rpc("tools/list")).result;
   const names = tools.map(({ name }: { name: string }) => name);
+  expect(names.pop()).toBe("resume_interrupted");
   const ending = (i: number) => created[i]!.assistant_id.slice(-12);
   expect(names.slice(-4)).toEqual([`trail_${ending(0)}`, "_crit_la_main", "same", `same_${ending(3)}`]);
   expect(new Set(names).size).toBe(names.length);
@@ -51,15 +52,74 @@ test("a call is a stateless run that returns its values as text, and a failure i
   ]);
   expect(await sql`select 1 from runs where status <> 'success' or temporary`).toHaveLength(0);
   const config = { recursion_limit: 1 };
-  await call("POST", "/assistants", { graph_id: "trail", name: "hasty", config });
+  await call("POST", "/assistants", { graph_id: "trail", name: "hasty", description: "Fails.", config });
   const failed = await rpc("tools/call", { name: "hasty", arguments: { topic: "tea" } });
   expect(failed.result.content[0].text).toMatch(/^GraphRecursionError: /);
   expect(failed.result.isError).toBe(true);
 });
 
+test("lists the assistants that are meant to be tools", async () => {
+  const create = (name: string, more: object = {}) =>
+    call("POST", "/assistants", { graph_id: "trail", name, ...more }).then(({ json }) => json.assistant_id as string);
+  await call("POST", "/assistants", { graph_id: "trail" });
+  await create("throwaway");
+  await create("described", { description: "Does something." });
+  await create("marked", { metadata: { mcp: true } });
+  await create("hidden", { description: "Not a tool.", metadata: { mcp: false } });
+  const reserved = await create("resume_interrupted", { description: "Has a reserved name." });
+  const { tools } = (await rpc("tools/list")).result;
+  const names: string[] = tools.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(expect.arrayContaining(["trail", "ask", "described", "marked"]));
+  expect(names.filter((name) => /throwaway|hidden|Untitled/.test(name))).toEqual([]);
+  expect(names.filter((name) => name.startsWith("resume_"))).toEqual([
+    `resume_interrupted_${reserved.slice(-12)}`,
+    "resume_interrupted",
+  ]);
+  expect((await rpc("tools/call", { name: "throwaway", arguments: {} })).error.code).toBe(-32602);
+});
+
+test("an interrupted call returns its questions, and resume_interrupted continues it", async () => {
+  const { result } = await rpc("tools/call", { name: "ask", arguments: { topic: "tea" } });
+  expect(result).toMatchObject({
+    isError: false,
+    structuredContent: { status: "interrupted", interrupts: [{ value: { about: "tea" } }] },
+  });
+  expect(JSON.parse(result.content[0].text)).toEqual(result.structuredContent);
+  const { thread_id } = result.structuredContent;
+  expect((await call("GET", `/threads/${thread_id}?include=ttl`)).json).toMatchObject({
+    status: "interrupted",
+    ttl: { strategy: "delete", ttl: 1440 },
+  });
+  const resume = (args: object) => rpc("tools/call", { name: "resume_interrupted", arguments: args });
+  expect((await resume({ thread_id })).error).toMatchObject({
+    code: -32602,
+    message: expect.stringContaining("answer"),
+  });
+  expect((await resume({ thread_id, answers: { [`${"0".repeat(32)}`]: 1 } })).error).toMatchObject({ code: -32602 });
+  const continued = (await resume({ thread_id, answer: "yes" })).result;
+  expect([continued.isError, JSON.parse(continued.content[0].text)]).toEqual([
+    false,
+    { topic: "tea", log: ["answer:yes"] },
+  ]);
+  // as after every call, nothing is left
+  expect((await call("GET", `/threads/${thread_id}`)).status).toBe(404);
+  expect((await resume({ thread_id, answer: "yes" })).error).toMatchObject({ code: -32602 });
+  expect((await resume({ thread_id: "x", answer: "yes" })).error).toMatchObject({ code: -32602 });
+});
+
+test("resume_interrupted never continues, nor deletes, a thread that is not a tool's", async () => {
+  const { thread_id } = (await call("POST", "/threads", {})).json;
+  await call("POST", `/threads/${thread_id}/runs/wait`, { assistant_id: "ask", input: { topic: "tea" } });
+  const { error } = await rpc("tools/call", { name: "resume_interrupted", arguments: { thread_id, answer: "yes" } });
+  expect(error).toMatchObject({ code: -32602, message: expect.stringContaining("no interrupted call") });
+  expect((await call("GET", `/threads/${thread_id}`)).json.status).toBe("interrupted");
+});
+
 test("returns lists in pages", async () => {
   await Promise.all(
-    Array.from({ length: 60 }, (_, i) => call("POST", "/assistants", { graph_id: "trail", name: `many ${i}` })),
+    Array.from({ length: 60 }, (_, i) =>
+      call("POST", "/assistants", { graph_id: "trail", name: `many ${i}`, description: "one" }),
+    ),
   );
   const first = (await rpc("tools/list")).result;
   expect(first.tools).toHaveLength(50);

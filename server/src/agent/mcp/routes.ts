@@ -16,8 +16,9 @@ import { slowJson } from "../../base/http/slow-json.ts";
 import { readVersion } from "../../base/version.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
+import type { Caller } from "./caller.ts";
 import { callParams, initializeParams, listParams } from "./schema.ts";
-import { type Caller, callTool, listTools } from "./tools.ts";
+import { callTool, listTools } from "./tools.ts";
 
 /** Newest first: the first one is offered to a client that asks for an unknown version. */
 const VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
@@ -71,7 +72,7 @@ export function mcpRoutes(deps: AgentDeps): AgentRoute[] {
       method: "POST",
       audit: "data",
       auth: "handler",
-      summary: "Send a message of the Model Context Protocol; every assistant is a tool",
+      summary: "Send a message of the Model Context Protocol; assistants are its tools",
       reads: [JSON_TYPE],
       out: { 200: rpcAnswer, 202: null, 400: rpcAnswer },
       errors: [413],

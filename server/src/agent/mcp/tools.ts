@@ -1,21 +1,17 @@
 /** Assistants as the tools of the Model Context Protocol. */
-import type { Principal } from "../../base/auth/principal.ts";
 import { AppError } from "../../base/errors.ts";
 import { INVALID_PARAMS, RpcError } from "../../base/http/json-rpc.ts";
 import { systemAssistantId } from "../project/assistant-id.ts";
 import type { AgentDeps } from "../deps.ts";
-import { createRun } from "../runs/create-run.ts";
+import { type AcceptedRun, createRun } from "../runs/create-run.ts";
 import { acceptedStream } from "../runs/read-run.ts";
 import { runBody } from "../runs/schema.ts";
 import { readAnswer } from "../streams/run-streams.ts";
-import { type ToolRow, selectTools } from "./sql.ts";
+import type { Caller } from "./caller.ts";
+import { RESUME_TOOL, resumeCall, resumeTool } from "./resume-tool.ts";
+import { selectInterruptedCall, type ToolRow, selectTools } from "./sql.ts";
 
 const PAGE = 50;
-
-export interface Caller {
-  principal: Principal;
-  headers: Headers;
-}
 
 export async function listTools(deps: AgentDeps, caller: Caller, cursor: string | null | undefined): Promise<object> {
   const offset = cursor ? Number(cursor) : 0;
@@ -28,8 +24,9 @@ export async function listTools(deps: AgentDeps, caller: Caller, cursor: string 
     const about = description ?? deps.project.graphs[graph_id]?.description;
     return { name: tool, ...(about && { description: about }), inputSchema: await schemas.get(graph_id)! };
   });
-  const more = rows.length > PAGE && { nextCursor: String(offset + PAGE) };
-  return { tools: await Promise.all(tools), ...more };
+  const listed: object[] = await Promise.all(tools);
+  if (rows.length > PAGE) return { tools: listed, nextCursor: String(offset + PAGE) };
+  return { tools: [...listed, resumeTool] };
 }
 
 async function find(
@@ -39,7 +36,7 @@ async function find(
 ): Promise<ToolRow[]> {
   const sees = await deps.access.ask(principal, "assistants:search", { metadata: {}, ...search });
   const defaults = Object.keys(deps.project.graphs).map(systemAssistantId);
-  return selectTools(deps.sql, { ...search, defaults, sees });
+  return selectTools(deps.sql, { ...search, defaults, reserved: RESUME_TOOL, sees });
 }
 
 /**
@@ -48,7 +45,7 @@ async function find(
  */
 async function inputSchema(deps: AgentDeps, graphId: string): Promise<object> {
   try {
-    const result = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {} });
+    const result = await deps.hosts.call("graph.schemas", { graph_id: graphId, config: {}, types: false });
     const { input_schema } = JSON.parse(result.toString()) as { input_schema?: { type?: unknown } | null };
     return input_schema?.type === "object" ? input_schema : { type: "object" };
   } catch (error) {
@@ -63,21 +60,21 @@ export interface ToolCall {
   cancel(): void;
 }
 
-/** Calls a tool by a stateless run of the assistant; the run's values are the tool's output. */
+/**
+ * Calls a tool by a stateless run of the assistant; the run's values are the tool's output. If the graph interrupts, the
+ * output is the questions, and the thread is kept for the answer.
+ */
 export async function callTool(
   deps: AgentDeps,
   caller: Caller,
   name: string,
   input: Record<string, unknown>,
 ): Promise<ToolCall> {
-  const [tool] = await find(deps, caller, { tool: name, limit: 1, offset: 0 });
-  if (!tool) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`);
-  const body = runBody.parse({ assistant_id: tool.assistant_id, input });
-  const run = await createRun(deps, { threadId: null, body, ...caller });
+  const run = name === RESUME_TOOL ? await resumeCall(deps, caller, input) : await startCall(deps, caller, name, input);
   const { runId, threadId } = run;
   const result = acceptedStream(deps, run)
     .done.promise.then(readAnswer)
-    .then((answer) => toolResult(answer.toString()));
+    .then((answer) => toolResult(deps, threadId, answer.toString()));
   return {
     result,
     cancel: () =>
@@ -87,9 +84,33 @@ export async function callTool(
   };
 }
 
-function toolResult(output: string): object {
-  const values = JSON.parse(output) as { __error__?: { error: string; message: string } } | null;
+async function startCall(
+  deps: AgentDeps,
+  caller: Caller,
+  name: string,
+  input: Record<string, unknown>,
+): Promise<AcceptedRun> {
+  const [tool] = await find(deps, caller, { tool: name, limit: 1, offset: 0 });
+  if (!tool) throw new RpcError(INVALID_PARAMS, `Unknown tool: ${name}`);
+  const body = runBody.parse({ assistant_id: tool.assistant_id, input });
+  return createRun(deps, { threadId: null, body, keepInterrupted: true, ...caller });
+}
+
+async function toolResult(deps: AgentDeps, threadId: string, output: string): Promise<object> {
+  const values = JSON.parse(output) as {
+    __error__?: { error: string; message: string };
+    __interrupt__?: unknown;
+  } | null;
   const failed = values?.__error__;
-  const text = failed ? `${failed.error}: ${failed.message}` : output;
-  return { content: [{ type: "text", text }], isError: failed !== undefined };
+  if (failed) return { content: [{ type: "text", text: `${failed.error}: ${failed.message}` }], isError: true };
+  const asked = values?.__interrupt__ ? await selectInterruptedCall(deps.sql, threadId) : undefined;
+  if (!asked) return { content: [{ type: "text", text: output }], isError: false };
+  const { interrupts } = asked;
+  const structuredContent = {
+    status: "interrupted",
+    thread_id: threadId,
+    interrupts,
+    next: `Call the tool ${RESUME_TOOL} with this thread_id and the answer.`,
+  };
+  return { content: [{ type: "text", text: JSON.stringify(structuredContent) }], structuredContent, isError: false };
 }

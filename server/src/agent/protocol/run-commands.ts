@@ -54,8 +54,10 @@ export async function runStart(deps: AgentDeps, caller: Caller, rawParams: unkno
   if (bound !== null && bound !== resolveAssistantId(deps.project, assistant)) {
     throw invalidArgument(`Thread ${caller.threadId} is bound to assistant ${bound}; cannot run ${assistant}.`);
   }
-  const pending = input === undefined || input === null ? [] : pendingInterrupts(thread);
   const requestedStrategy = params.multitaskStrategy ?? params.multitask_strategy;
+  // stopping the run that asks leaves nothing to answer
+  const stops = thread?.busy && (requestedStrategy === "interrupt" || requestedStrategy === "rollback");
+  const pending = input === undefined || input === null || stops ? [] : (thread?.pending ?? []);
   const runId = await start(deps, caller, {
     assistant_id: assistant,
     // by id: another command may have answered them in the meantime
@@ -77,7 +79,7 @@ export async function inputRespond(deps: AgentDeps, caller: Caller, rawParams: u
   }
   if ((await startedBefore(deps, caller)) !== undefined) return {};
   const { thread, assistant } = await boundThread(deps, caller);
-  const pending = pendingInterrupts(thread);
+  const { pending } = thread;
   if (pending.length === 0) throw invalidArgument("input.respond can only be used while the run is interrupted.");
   const unknown = answers.find((answer) => !pending.includes(answer.interrupt_id!));
   if (unknown)
@@ -100,7 +102,7 @@ export async function inputInject(deps: AgentDeps, caller: Caller, rawParams: un
   }
   if ((await startedBefore(deps, caller)) !== undefined) return {};
   const { thread, assistant } = await boundThread(deps, caller);
-  if (pendingInterrupts(thread).length > 0) {
+  if (thread.pending.length > 0) {
     throw invalidArgument("The run is interrupted: answer with input.respond.");
   }
   await start(deps, caller, { assistant_id: assistant, input: { messages: [message] } });
@@ -123,12 +125,4 @@ async function boundThread(deps: AgentDeps, caller: Caller): Promise<{ thread: T
     throw new ProtocolError("no_such_run", "Thread has no active assistant; call run.start first.");
   }
   return { thread, assistant };
-}
-
-/** Ids of the thread's pending interrupts; none while a run is active, because its end decides. */
-function pendingInterrupts(thread: ThreadRow | undefined): string[] {
-  if (!thread || thread.busy) return [];
-  return Object.values(thread.interrupts)
-    .flat()
-    .flatMap(({ id }) => (id === undefined ? [] : [id]));
 }

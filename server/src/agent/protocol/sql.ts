@@ -115,14 +115,18 @@ export interface ThreadRow {
   assistant_id: string | null;
   bound_assistant_id: string | null;
   busy: boolean;
-  interrupts: Record<string, { id?: string }[]>;
+  /** Ids of the interrupts that can be answered now, also those whose run is about to end. */
+  pending: string[];
 }
 
 export async function selectThread(sql: Sql, threadId: string): Promise<ThreadRow | undefined> {
   const [row] = await sql<ThreadRow[]>`
     select p.assistant_id as bound_assistant_id,
            coalesce(p.assistant_id::text, t.metadata ->> 'assistant_id') as assistant_id,
-           t.status = 'busy' as busy, coalesce(t.interrupts, '{}') as interrupts
+           t.status = 'busy' as busy,
+           case when t.status = 'busy' then live_interrupts(t.thread_id)
+                else array(select i ->> 'id' from jsonb_each(t.interrupts) e, jsonb_array_elements(e.value) i where i ? 'id')
+           end as pending
     from threads t left join protocol_threads p on p.thread_id = t.thread_id
     where t.thread_id = ${threadId}`;
   return row;

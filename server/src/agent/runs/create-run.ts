@@ -29,6 +29,11 @@ export interface RunRequest {
   describe?: boolean;
   /** Set for runs whose events are those of streaming protocol v2, numbered over the thread. */
   protocol?: "v2";
+  /**
+   * Deletes the thread with the run, as for stateless runs, but not while it waits for an answer. `threadId` is null, or
+   * a thread that such a run has left.
+   */
+  keepInterrupted?: true;
   /** The request's Idempotency-Key: a repeated request gets the existing run. */
   once?: IdempotentRequest | undefined;
 }
@@ -111,8 +116,9 @@ const REPLAYED = {
 } as const;
 
 /** Whether thread and run are deleted when the run has ended. */
-const isTemporary = ({ threadId, body }: RunRequest): boolean =>
-  threadId === null && (body.on_completion ?? "delete") !== "keep" && body.on_completion !== "continue";
+const isTemporary = ({ threadId, body, keepInterrupted }: RunRequest): boolean =>
+  keepInterrupted === true ||
+  (threadId === null && (body.on_completion ?? "delete") !== "keep" && body.on_completion !== "continue");
 
 /** Authorizes the run and passes it to the queue, which may start it at once. */
 async function submit(
@@ -143,6 +149,7 @@ async function submit(
   const more = {
     // for an existing thread, checked under its lock
     ...(access.length > 0 && { access }),
+    ...(request.keepInterrupted && { keep_interrupted: true }),
     ...(once && reservationMark(once)),
     ...(body.feedback_keys?.length && { feedback_urls: await linksFor(deps, runId, body) }),
   };
@@ -175,10 +182,18 @@ async function submit(
 }
 
 /** Issues feedback links. Their lifetime counts from the earliest start of the run. */
-function linksFor(deps: AgentDeps, runId: string, { feedback_keys, after_seconds }: RunBody) {
+async function linksFor(deps: AgentDeps, runId: string, { feedback_keys, after_seconds }: RunBody) {
   const minutes = deps.settings.feedbackLinkHours * 60 + (after_seconds ?? 0) / 60;
   const platform = () => feedbackPlatform(deps.settings, deps.project, deps.traces());
-  return issueFeedbackLinks(platform, runId, [...new Set(feedback_keys)], minutes);
+  const links = await issueFeedbackLinks(platform, runId, [...new Set(feedback_keys)], minutes);
+  if (links === undefined) {
+    deps.log.warn(
+      { run_id: runId },
+      "feedback_keys: no trace platform is configured, so the run gets no feedback links. Start one (heddle dev " +
+        "without --no-trace) or set HEDDLE_TRACING_URL; runs must be traced (LANGSMITH_TRACING is not false)",
+    );
+  }
+  return links;
 }
 
 /** Throws 404 for a missing checkpoint: a run from it would start without state. */

@@ -110,7 +110,7 @@ export async function putItems(
 
 /**
  * Whether a caller with these conditions may write the item: the stored item, if any, and the new value must meet them.
- * Deleting a missing item gets the same answer as deleting another user's.
+ * A missing item may be deleted where its namespace and key meet them; otherwise it gets the same answer as another user's.
  */
 export async function mayWriteItem(
   sql: Sql,
@@ -121,7 +121,7 @@ export async function mayWriteItem(
     select bool_and(${permits(sql, AS_METADATA, sees)}) as permitted, count(*) > 0 as there
     from store_items i where i.namespace = ${namespace}::text[] and i.key = ${key} and ${sql.unsafe(ALIVE)}`;
   if (row!.there && row!.permitted !== true) return false;
-  return value === null ? row!.there : isPermitted(sql, { ...value, namespace, key }, sees);
+  return (value === null && row!.there) || isPermitted(sql, { ...value, namespace, key }, sees);
 }
 
 export interface ItemSearch {

@@ -37,8 +37,7 @@ export const thread = z
     state_updated_at: z.iso.datetime({ offset: true }),
     metadata: jsonObject,
     status,
-    /** Absent in the response to the creation of a thread without config. */
-    config: jsonObject.optional(),
+    config: jsonObject,
     values: z.unknown(),
     /** Keyed by the id of the interrupted task. */
     interrupts: z.record(z.string(), z.array(z.unknown())),

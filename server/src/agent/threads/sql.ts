@@ -30,7 +30,7 @@ const SELECTABLE = { ...COLUMNS, context: "null::jsonb" };
 const TTL = `case when t.ttl_minutes < 'Infinity' then
   json_build_object('strategy', t.ttl_strategy, 'ttl', t.ttl_minutes, 'expires_at', t.expires_at) end`;
 
-/** @returns the new thread's JSON, without `config`; undefined when the id is taken */
+/** @returns the new thread's JSON; undefined when the id is taken */
 export async function insertThread(
   sql: Sql | Transaction,
   id: string,
@@ -41,7 +41,7 @@ export async function insertThread(
     insert into threads as t (thread_id, metadata, ttl_strategy, ttl_minutes)
     values (${id}, ${JSON.stringify(metadata)}::text::jsonb, ${ttl?.strategy ?? null}, ${ttl?.minutes ?? null})
     on conflict do nothing
-    returning (thread_wire(t)::jsonb - 'config')::text as wire`;
+    returning thread_wire(t)::text as wire`;
   return row?.wire;
 }
 

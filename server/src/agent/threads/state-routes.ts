@@ -60,7 +60,7 @@ export function threadStateRoutes(deps: AgentDeps, updates: ConcurrencyLimit): A
       path: "/threads/:thread_id/state",
       permission: "threads:write",
       audit: "data",
-      auth: onThread("threads:update", { hidden: "forbidden" }),
+      auth: onThread("threads:update"),
       summary: "Update a thread's state by hand",
       body: schema.updateBody,
       out: { 200: schema.updatedState },

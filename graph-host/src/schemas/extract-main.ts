@@ -1,0 +1,36 @@
+/**
+ * Process that reads the types of one graph: the argument `{"file", "export", "messages"}`, the result on standard
+ * output. A separate process, because checking types takes seconds of processor time and hundreds of megabytes.
+ */
+import { createRequire } from "node:module";
+import { Worker } from "node:worker_threads";
+
+import type * as Ts from "typescript";
+
+import { readTypes } from "./read-types.ts";
+import type { JsonSchema } from "./type-schema.ts";
+
+/** The project's own TypeScript, else the one beside Heddle; undefined where neither has the compiler's API. */
+function loadTypeScript(file: string): typeof Ts | undefined {
+  for (const from of [file, import.meta.url]) {
+    try {
+      const ts = createRequire(from)("typescript") as typeof Ts;
+      if (typeof ts.createProgram === "function") return ts;
+    } catch {
+      // not installed there
+    }
+  }
+  return undefined;
+}
+
+/** Ends this process with its parent, even while it computes: standard input closes then. */
+const watch = `const stream = new (require("node:net").Socket)({ fd: 0, readable: true, writable: false });
+  stream.on("error", () => process.kill(process.pid, "SIGKILL"));
+  stream.on("close", () => process.kill(process.pid, "SIGKILL"));
+  stream.resume();`;
+new Worker(watch, { eval: true, execArgv: [] }).unref();
+
+const request = JSON.parse(process.argv[2]!) as { file: string; export: string; messages: JsonSchema };
+const ts = loadTypeScript(request.file);
+const found = ts && readTypes(ts, request.file, request.export, request.messages);
+process.stdout.write(JSON.stringify(found ?? { schemas: {}, files: [] }), () => process.exit());

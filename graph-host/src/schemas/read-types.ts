@@ -1,0 +1,181 @@
+/**
+ * Reads the types of a graph's state from its source, for states that are declared by types alone (`Annotation`): at run
+ * time nothing is left of them. Nothing is executed; the project's own TypeScript checks its files.
+ */
+import { dirname, join } from "node:path";
+
+import type * as Ts from "typescript";
+
+import { type JsonSchema, TypeSchemas } from "./type-schema.ts";
+
+/** Schemas of one graph; absent where its source does not tell. */
+export interface TypedSchemas {
+  state?: JsonSchema;
+  input?: JsonSchema;
+  output?: JsonSchema;
+  config?: JsonSchema;
+}
+
+export interface TypesOfGraph {
+  /** Keyed by namespace: `""` for the graph itself, then its subgraphs, nested ones joined by `|`. */
+  schemas: Record<string, TypedSchemas>;
+  /** Files of the project that they depend on. */
+  files: string[];
+}
+
+const MAX_SUBGRAPH_DEPTH = 5;
+
+export function readTypes(ts: typeof Ts, file: string, exportName: string, messages: JsonSchema): TypesOfGraph {
+  const program = ts.createProgram([file], compilerOptions(ts, file));
+  const checker = program.getTypeChecker();
+  const source = program.getSourceFile(file);
+  const files = program
+    .getSourceFiles()
+    .map(({ fileName }) => fileName)
+    .filter(
+      (name) => !name.includes("/node_modules/") && !program.isSourceFileDefaultLibrary(program.getSourceFile(name)!),
+    );
+  const module = source && checker.getSymbolAtLocation(source);
+  const exported = module && checker.getExportsOfModule(module).find(({ name }) => name === exportName);
+  if (!exported) return { schemas: {}, files };
+  const reader = new GraphReader(ts, checker, new TypeSchemas(ts, checker, messages));
+  reader.read("", resolveAlias(ts, checker, exported), source);
+  return { schemas: reader.schemas, files };
+}
+
+function compilerOptions(ts: typeof Ts, file: string): Ts.CompilerOptions {
+  const path = ts.findConfigFile(dirname(file), (name) => ts.sys.fileExists(name));
+  const config = path ? ts.readConfigFile(path, (name) => ts.sys.readFile(name)).config : undefined;
+  const own = path ? ts.parseJsonConfigFileContent(config, ts.sys, dirname(path)).options : {};
+  return {
+    module: ts.ModuleKind.ESNext,
+    moduleResolution: ts.ModuleResolutionKind.Bundler,
+    target: ts.ScriptTarget.ES2022,
+    strict: true,
+    allowJs: true,
+    ...own,
+    allowImportingTsExtensions: true,
+    skipLibCheck: true,
+    noEmit: true,
+    composite: false,
+    incremental: false,
+    declaration: false,
+    // reads package.json, and so the types of the project's own copy of LangGraph
+    baseUrl: own.baseUrl ?? (path ? undefined : join(dirname(file))),
+  } as Ts.CompilerOptions;
+}
+
+function resolveAlias(ts: typeof Ts, checker: Ts.TypeChecker, symbol: Ts.Symbol): Ts.Symbol {
+  return symbol.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(symbol) : symbol;
+}
+
+class GraphReader {
+  readonly schemas: Record<string, TypedSchemas> = {};
+  readonly #ts: typeof Ts;
+  readonly #checker: Ts.TypeChecker;
+  readonly #types: TypeSchemas;
+
+  constructor(ts: typeof Ts, checker: Ts.TypeChecker, types: TypeSchemas) {
+    this.#ts = ts;
+    this.#checker = checker;
+    this.#types = types;
+  }
+
+  read(namespace: string, symbol: Ts.Symbol, at: Ts.Node, depth = 0): void {
+    const builder = this.#builder(this.#checker.getTypeOfSymbolAtLocation(symbol, at));
+    if (!builder) return;
+    this.schemas[namespace] = this.#describe(builder);
+    if (depth >= MAX_SUBGRAPH_DEPTH) return;
+    for (const declaration of symbol.declarations ?? []) {
+      this.#visit(declaration, (name, subgraph) => {
+        const path = namespace === "" ? name : `${namespace}|${name}`;
+        if (!(path in this.schemas)) this.read(path, subgraph, declaration, depth + 1);
+      });
+    }
+  }
+
+  /** The StateGraph behind an exported value: a graph, a promise or factory of one, an agent. */
+  #builder(type: Ts.Type | undefined, depth = 0): Ts.Type | undefined {
+    if (!type || depth > 4) return undefined;
+    if (type.getProperty("_inputDefinition")) return type;
+    for (const name of ["builder", "graph"]) {
+      const property = type.getProperty(name);
+      if (property) return this.#builder(this.#checker.getTypeOfSymbol(property), depth + 1);
+    }
+    const awaited = this.#checker.getAwaitedType(type);
+    if (awaited && awaited !== type) return this.#builder(awaited, depth + 1);
+    return this.#builder(type.getCallSignatures()[0]?.getReturnType(), depth + 1);
+  }
+
+  #describe(builder: Ts.Type): TypedSchemas {
+    const input = this.#fromChannels(builder, "_inputDefinition", "UpdateType");
+    const output = this.#fromChannels(builder, "_outputDefinition", "ValueType");
+    const config = this.#fromChannels(builder, "_configSchema", "UpdateType");
+    const update = this.#typeArgument(builder, "U");
+    const state = update && this.#fromObject(update);
+    return { ...(state && { state }), ...(input && { input }), ...(output && { output }), ...(config && { config }) };
+  }
+
+  /** Schema of a definition: an object of channels. Undefined for any other, such as one in zod. */
+  #fromChannels(builder: Ts.Type, property: string, field: "UpdateType" | "ValueType"): JsonSchema | undefined {
+    const symbol = builder.getProperty(property);
+    const declared = symbol && this.#checker.getNonNullableType(this.#checker.getTypeOfSymbol(symbol));
+    const spec = declared?.getProperty("spec");
+    const definition = spec ? this.#checker.getTypeOfSymbol(spec) : declared;
+    const channels = definition?.getProperties() ?? [];
+    if (channels.length === 0) return undefined;
+    const types = new Map<Ts.Symbol, Ts.Type>();
+    for (const channel of channels) {
+      const type = this.#checker.getTypeOfSymbol(channel);
+      const held = (type.getCallSignatures()[0]?.getReturnType() ?? type).getProperty(field);
+      if (!held) return undefined;
+      types.set(channel, this.#checker.getTypeOfSymbol(held));
+    }
+    const schema = this.#types.fields(channels, (channel) => types.get(channel));
+    return field === "UpdateType" ? withoutRequired(schema) : schema;
+  }
+
+  #fromObject(type: Ts.Type): JsonSchema | undefined {
+    const properties = type.getProperties();
+    if (properties.length === 0) return undefined;
+    return withoutRequired(this.#types.fields(properties, (property) => this.#checker.getTypeOfSymbol(property)));
+  }
+
+  #typeArgument(type: Ts.Type, name: string): Ts.Type | undefined {
+    const { target } = type as Partial<Ts.TypeReference>;
+    const index = target?.typeParameters?.findIndex(({ symbol }) => symbol.name === name) ?? -1;
+    return index === -1 ? undefined : this.#checker.getTypeArguments(type as Ts.TypeReference)[index];
+  }
+
+  /** Finds `addNode("name", …)` whose node is a graph, or a function that names one. */
+  #visit(node: Ts.Node, found: (name: string, subgraph: Ts.Symbol) => void): void {
+    const ts = this.#ts;
+    if (
+      ts.isCallExpression(node) &&
+      ts.isPropertyAccessExpression(node.expression) &&
+      node.expression.name.text === "addNode"
+    ) {
+      const [name, value] = node.arguments;
+      const subgraph = name && ts.isStringLiteralLike(name) && value ? this.#graphIn(value) : undefined;
+      if (subgraph) found((name as Ts.StringLiteralLike).text, subgraph);
+    }
+    ts.forEachChild(node, (child) => this.#visit(child, found));
+  }
+
+  #graphIn(node: Ts.Node): Ts.Symbol | undefined {
+    const ts = this.#ts;
+    if (ts.isIdentifier(node)) {
+      const symbol = this.#checker.getSymbolAtLocation(node);
+      const type = symbol && this.#checker.getTypeAtLocation(node);
+      if (type?.getProperty("builder") && type.getProperty("invoke")) return resolveAlias(ts, this.#checker, symbol!);
+    }
+    let inner: Ts.Symbol | undefined;
+    ts.forEachChild(node, (child) => void (inner ??= this.#graphIn(child)));
+    return inner;
+  }
+}
+
+/** Every field of an update is optional. */
+function withoutRequired({ required: _, ...schema }: JsonSchema): JsonSchema {
+  return schema;
+}
