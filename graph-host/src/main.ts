@@ -31,7 +31,7 @@ const database = url ? { url, socket: process.env.HEDDLE_HOST_DATABASE_SOCKET } 
 // User code must not see the database, and processes that it starts are not graph hosts.
 for (const name of Object.keys(process.env)) if (name.startsWith("HEDDLE_HOST_")) delete process.env[name];
 
-const projectFile = join(project.dir, "langgraph.json");
+const projectFile = project.from ?? join(project.dir, "langgraph.json");
 const langgraphVersion = installedLangGraph(projectFile);
 if (!langgraphVersion) {
   complain(
@@ -45,14 +45,17 @@ register(new URL(`./resolve-hook.${extension}`, import.meta.url), {
   data: { hostRoot: new URL(".", import.meta.url).href, project: pathToFileURL(projectFile).href },
 });
 
-const [{ Host }, { currentWork }, { loadGraphs }, { openSavers }, ids, { batchStoreOnDemand }] = await Promise.all([
-  import("./host.ts"),
-  import("./runs/active-run.ts"),
-  import("./graphs/load-graphs.ts"),
-  import("./savers.ts"),
-  import("./checkpoints/checkpoint-ids.ts"),
-  import("./store-batching.ts"),
-]);
+const [{ Host }, { currentWork }, { loadGraphs }, { openSavers }, ids, { batchStoreOnDemand }, { provideSdkLogger }] =
+  await Promise.all([
+    import("./host.ts"),
+    import("./runs/active-run.ts"),
+    import("./graphs/load-graphs.ts"),
+    import("./savers.ts"),
+    import("./checkpoints/checkpoint-ids.ts"),
+    import("./store-batching.ts"),
+    import("./sdk-logger.ts"),
+  ]);
+provideSdkLogger();
 batchStoreOnDemand();
 ids.installCheckpointIds(() => currentWork.getStore()?.clock);
 if (!ids.makesOurIds()) {

@@ -1,9 +1,3 @@
-import {
-  getConfigTypeSchema,
-  getInputTypeSchema,
-  getOutputTypeSchema,
-  getUpdateTypeSchema,
-} from "@langchain/langgraph/zod/schema";
 import type { Graph } from "../graphs/graph.ts";
 import { channelSchema } from "./channel-schema.ts";
 
@@ -15,6 +9,10 @@ export interface GraphSchemas {
 }
 
 type SchemaReader = (graph: unknown) => object | undefined;
+type SchemaReaders = Partial<Record<`get${"Input" | "Output" | "Update" | "Config"}TypeSchema`, SchemaReader>>;
+
+/** LangGraph's readers of zod schemas; versions before 0.2.74 have none. */
+const library = (await import("@langchain/langgraph/zod/schema").catch(() => ({}))) as SchemaReaders;
 
 /**
  * Returns the JSON Schemas of a graph's input, output and state. LangGraph derives them where the state is defined with
@@ -36,11 +34,10 @@ export async function graphSchemas(graph: Graph): Promise<GraphSchemas> {
     properties: Object.fromEntries(names.map((name) => [name, channelSchema(name, graph.channels[name])])),
   });
   return {
-    state: derived(getUpdateTypeSchema as SchemaReader, graph) ?? fromChannels(channels),
-    input: derived(getInputTypeSchema as SchemaReader, graph) ?? fromChannels(propertyNames(builder._inputDefinition)),
-    output:
-      derived(getOutputTypeSchema as SchemaReader, graph) ?? fromChannels(propertyNames(builder._outputDefinition)),
-    config: derived(getConfigTypeSchema as SchemaReader, graph) ?? { type: "object", properties: {} },
+    state: derived(library.getUpdateTypeSchema, graph) ?? fromChannels(channels),
+    input: derived(library.getInputTypeSchema, graph) ?? fromChannels(propertyNames(builder._inputDefinition)),
+    output: derived(library.getOutputTypeSchema, graph) ?? fromChannels(propertyNames(builder._outputDefinition)),
+    config: derived(library.getConfigTypeSchema, graph) ?? { type: "object", properties: {} },
   };
 }
 
@@ -48,9 +45,9 @@ export async function graphSchemas(graph: Graph): Promise<GraphSchemas> {
  * Returns undefined for a schema that JSON Schema cannot express (a zod transform, for example), so that the others
  * survive.
  */
-function derived(read: SchemaReader, graph: Graph): object | undefined {
+function derived(read: SchemaReader | undefined, graph: Graph): object | undefined {
   try {
-    return read(graph);
+    return read?.(graph);
   } catch {
     return undefined;
   }

@@ -20,6 +20,10 @@ import type { AgentStores } from "./open-stores.ts";
 interface Options extends Pick<LocalStreams, "streams">, SharedStreams {
   stores: AgentStores;
   database: DatabaseAddress;
+  /** URL under which this server is reached on its machine. */
+  internalUrl: string;
+  /** Whether the project is reloaded when its files change. */
+  reload: boolean;
   settings: AgentSettings;
   log: Log;
   serverId: string;
@@ -67,7 +71,7 @@ export function buildExecution(options: Options, started: Started): { queue: Run
 }
 
 const createHosts = (
-  { project, database, settings, log, stores, store, lease, onGraphs }: Options,
+  { project, database, internalUrl, reload, settings, log, stores, store, lease, onGraphs }: Options,
   queue: RunQueue,
 ): HostPool =>
   new HostPool(
@@ -80,6 +84,8 @@ const createHosts = (
       // earliest
       silenceMs: settings.leaseMs * 0.6,
       count: settings.hosts,
+      port: Number(new URL(internalUrl).port),
+      reloads: reload,
       log,
     },
     {
