@@ -230,9 +230,7 @@ async function startRole(role: Exclude<Role, "console">, options: RoleOptions, t
 
 /** Logs why a graph is missing, for servers that run unattended. */
 const onGraphs = (graphs: Graphs): void => {
-  for (const [id, { ok, error }] of Object.entries(graphs)) {
-    if (!ok) console.error(`Graph "${id}" does not load: ${error ?? "unknown error"}`);
-  }
+  for (const [error, ids] of loadErrors(graphs)) console.error(`${doNotLoad(ids)}: ${error}`);
 };
 
 const PORT_FLAGS = {
