@@ -301,6 +301,7 @@ export class HostPool {
 
   #ready(host: GraphHost): void {
     this.#failedStarts = 0;
+    this.#options.log.info({ pid: host.pid, langgraph: host.langgraphVersion }, "a graph host is ready");
     if (this.#generation.has(host)) {
       for (const old of this.#previous.splice(0)) old.drain();
       if (this.#graphs === undefined || JSON.stringify(this.#graphs) !== JSON.stringify(host.graphs)) {

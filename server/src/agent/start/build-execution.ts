@@ -59,8 +59,13 @@ export function buildExecution(options: Options, started: Started): { queue: Run
     fault,
     alone: () => lease.alone,
     onStarted: (threadId) => threadWatch.touch(threadId),
-    onEnded({ graphId, kwargs, claimedAt }, outcome) {
-      durations(graphId ?? "", outcome, (performance.now() - claimedAt) / 1000);
+    onEnded({ runId, threadId, graphId, attempt, kwargs, claimedAt }, outcome) {
+      const ms = performance.now() - claimedAt;
+      durations(graphId ?? "", outcome, ms / 1000);
+      if (log.isLevelEnabled("info")) {
+        const about = { run: runId, thread: threadId, graph: graphId, attempt, ms: Math.round(ms) };
+        log.info(about, `run ended: ${outcome}`);
+      }
       const receiver = receiverIn(kwargs);
       if (receiver !== null) webhooks.wake(receiver);
     },
