@@ -7,6 +7,7 @@ import * as exporting from "./commands/export.ts";
 import * as interrupt from "./commands/interrupt.ts";
 import * as keys from "./commands/keys.ts";
 import * as logs from "./commands/logs.ts";
+import * as newProject from "./commands/new.ts";
 import * as revisions from "./commands/revisions.ts";
 import * as rollback from "./commands/rollback.ts";
 import * as secrets from "./commands/secrets.ts";
@@ -24,6 +25,7 @@ interface Command {
 }
 
 const COMMANDS: Record<string, Command> = {
+  new: newProject,
   dev,
   up,
   serve,
