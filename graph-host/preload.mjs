@@ -18,7 +18,7 @@ const PACKAGES = ["@langchain/core/messages", "zod"];
 
 const project = JSON.parse(process.env.HEDDLE_HOST_PROJECT ?? "null");
 if (project) {
-  const from = pathToFileURL(`${project.dir}/langgraph.json`).href;
+  const from = pathToFileURL(project.from ?? `${project.dir}/langgraph.json`).href;
   const load = async (name) => import(import.meta.resolve(name, from));
   const restore = replaceModule();
   await Promise.allSettled([

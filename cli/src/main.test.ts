@@ -1,6 +1,9 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+
 import { expect, test } from "vitest";
 
 import { freePort } from "../../server/src/base/free-port.ts";
@@ -86,4 +89,14 @@ test("the overview and each command's help fit a terminal and hide internal flag
     expect(stdout.split("\n").filter((line) => line.length > 100)).toEqual([]);
     expect(stdout).not.toContain("--supervised");
   }
+});
+
+test("ends without an error when the reader of its output has closed the pipe", async () => {
+  const launcher = fileURLToPath(new URL("../bin/heddle.js", import.meta.url));
+  const child = spawn(process.execPath, [launcher, "--help"], { stdio: ["ignore", "pipe", "pipe"] });
+  child.stdout.destroy();
+  let stderr = "";
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));
+  const [code] = (await once(child, "close")) as [number | null];
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 });

@@ -5,8 +5,10 @@ import * as deploy from "./commands/deploy.ts";
 import * as deployments from "./commands/deployments.ts";
 import * as dev from "./commands/dev.ts";
 import * as exporting from "./commands/export.ts";
+import * as interrupt from "./commands/interrupt.ts";
 import * as keys from "./commands/keys.ts";
 import * as logs from "./commands/logs.ts";
+import * as newProject from "./commands/new.ts";
 import * as prices from "./commands/prices.ts";
 import * as revisions from "./commands/revisions.ts";
 import * as rollback from "./commands/rollback.ts";
@@ -25,6 +27,7 @@ interface Command {
 }
 
 const COMMANDS: Record<string, Command> = {
+  new: newProject,
   dev,
   up,
   serve,
@@ -34,6 +37,7 @@ const COMMANDS: Record<string, Command> = {
   revisions,
   logs,
   rollback,
+  interrupt,
   keys,
   workspaces,
   secrets,
@@ -74,6 +78,12 @@ async function main(args: string[]): Promise<void> {
   if (wantsHelp) process.stdout.write(command.help());
   else await command.run(rest);
 }
+
+// the reader of a pipe, such as head, has read enough
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code !== "EPIPE") throw error;
+  process.exit(0);
+});
 
 try {
   await main(process.argv.slice(2));

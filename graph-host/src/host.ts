@@ -147,7 +147,7 @@ export class Host {
     this.#runs.get(start.run_id)?.supersede();
     this.#runs.set(start.run_id, run);
     const { result, ...end } = await currentWork.run(
-      { fail: (error) => this.#failRun(run, error), clock: new CheckpointClock(processClock) },
+      { runId: start.run_id, fail: (error) => this.#failRun(run, error), clock: new CheckpointClock(processClock) },
       () => executeRun(this.#deps!, run, kwargs),
     );
     if (this.#runs.get(start.run_id) !== run) return; // superseded: ignore its end

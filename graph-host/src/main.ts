@@ -31,7 +31,7 @@ const database = url ? { url, socket: process.env.HEDDLE_HOST_DATABASE_SOCKET } 
 // User code must not see the database, and processes that it starts are not graph hosts.
 for (const name of Object.keys(process.env)) if (name.startsWith("HEDDLE_HOST_")) delete process.env[name];
 
-const projectFile = join(project.dir, "langgraph.json");
+const projectFile = project.from ?? join(project.dir, "langgraph.json");
 const langgraphVersion = installedLangGraph(projectFile);
 if (!langgraphVersion) {
   complain(
@@ -53,6 +53,7 @@ const [
   ids,
   { batchStoreOnDemand },
   { deferUntracedTrees },
+  { provideSdkLogger },
   { SourceSchemas },
 ] = await Promise.all([
   import("./host.ts"),
@@ -62,8 +63,10 @@ const [
   import("./checkpoints/checkpoint-ids.ts"),
   import("./store-batching.ts"),
   import("./untraced-trees.ts"),
+  import("./sdk-logger.ts"),
   import("./schemas/source-schemas.ts"),
 ]);
+provideSdkLogger();
 batchStoreOnDemand();
 deferUntracedTrees();
 ids.installCheckpointIds(() => currentWork.getStore()?.clock);

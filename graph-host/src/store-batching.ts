@@ -1,4 +1,5 @@
-import { AsyncBatchedStore, type BaseStore, type Operation } from "@langchain/langgraph-checkpoint";
+import * as library from "@langchain/langgraph-checkpoint";
+import type { BaseStore, Operation } from "@langchain/langgraph-checkpoint";
 
 interface Pending {
   operation: Operation;
@@ -22,7 +23,10 @@ interface Batching {
  * It patches the library's class in this process; a version that looks different is left unchanged.
  */
 export function batchStoreOnDemand(): void {
-  const prototype = AsyncBatchedStore.prototype as unknown as Record<string, unknown>;
+  // not in all versions
+  const { AsyncBatchedStore } = library as Partial<typeof library>;
+  const prototype = AsyncBatchedStore?.prototype as unknown as Record<string, unknown> | undefined;
+  if (!prototype) return;
   if (typeof prototype.enqueueOperation !== "function" || typeof prototype.processBatchQueue !== "function") return;
   Object.assign(prototype, { start, stop, enqueueOperation });
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll } from "vitest";
 
-import { type AgentServer, startAgentServer } from "../src/agent/agent-server.ts";
+import { type AgentServer, type AgentServerOptions, startAgentServer } from "../src/agent/agent-server.ts";
 import { readProject } from "../src/agent/project/read-project.ts";
 import { agentOptions } from "../src/agent/settings.ts";
 import { createAgentApp } from "../src/app.ts";
@@ -36,7 +36,7 @@ export interface TestAgentServer {
 export async function testAgentServer(
   env: Record<string, string> = {},
   project = PROJECT,
-  options: { db?: TestDatabase; reload?: boolean; log?: Log } = {},
+  options: { db?: TestDatabase; reload?: boolean; log?: Log; onGraphs?: AgentServerOptions["onGraphs"] } = {},
 ): Promise<TestAgentServer> {
   const db = options.db ?? (await testDatabase());
   const dataDir = mkdtempSync(join(tmpdir(), "heddle-agent-"));
@@ -50,7 +50,7 @@ export async function testAgentServer(
     internalUrl: "http://127.0.0.1:1",
     reload: options.reload ?? false,
     openLoopback: true,
-    onGraphs: () => {},
+    onGraphs: options.onGraphs ?? (() => {}),
   });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= agent.stop());

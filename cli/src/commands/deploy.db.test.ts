@@ -55,3 +55,15 @@ test("rejects a directory as langgraph.json with a message that names it", async
     `${folder} is not a file. Pass the path of a langgraph.json`,
   );
 });
+
+test("an empty build command removes the earlier one, and rebuilds nothing by itself", async () => {
+  await deploy("--build-command", "npm run build", "--install-command", "npm ci");
+  const read = async () => (await call("GET", "/v2/deployments?name=named")).json.resources[0];
+  expect((await read()).source_config).toMatchObject({ build_command: "npm run build", install_command: "npm ci" });
+  await deploy("--build-command", "");
+  const cleared = await read();
+  expect(cleared.source_config).toMatchObject({ build_command: null, install_command: "npm ci" });
+  const { json } = await call("PATCH", `/v2/deployments/${cleared.id}`, { source_config: { install_command: "" } });
+  expect(json.source_config.install_command).toBeNull();
+  expect(json.latest_revision_id).toBe(cleared.latest_revision_id);
+});

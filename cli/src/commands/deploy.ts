@@ -22,9 +22,15 @@ const flags = {
   "install-command": {
     type: "text",
     placeholder: "COMMAND",
-    description: "Install command, instead of the package manager's default.",
+    allowsEmpty: true,
+    description: 'Install command, instead of the package manager\'s default; "" restores the default.',
   },
-  "build-command": { type: "text", placeholder: "COMMAND", description: "Command to run after the installation." },
+  "build-command": {
+    type: "text",
+    placeholder: "COMMAND",
+    allowsEmpty: true,
+    description: 'Command to run after the installation; "" removes an earlier one.',
+  },
   env: { type: "switch", default: true, description: "Do not send the project's environment as secrets." },
   "clear-env": {
     type: "switch",

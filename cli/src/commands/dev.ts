@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 import { type RunningConsole, serveConsole } from "../core/console-server.ts";
-import { banner, describeGraphs, type Graphs } from "../core/banner.ts";
+import { banner, describeReload, type Graphs } from "../core/banner.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { launcherPath } from "../core/launcher.ts";
@@ -140,7 +140,7 @@ export async function run(args: string[]): Promise<void> {
       firstKey: server.firstKey,
     }),
   );
-  announce = (reloaded) => process.stdout.write(`Graphs reloaded.\n${describeGraphs(reloaded)}\n`);
+  announce = (reloaded) => process.stdout.write(describeReload(reloaded));
 }
 
 /** Maximum time that the banner waits for the trace platform. */

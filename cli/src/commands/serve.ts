@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-import type { Graphs } from "../core/banner.ts";
+import { doNotLoad, type Graphs, loadErrors } from "../core/banner.ts";
 import { serveConsole } from "../core/console-server.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type Flags, type FlagSpec } from "../core/flags.ts";
@@ -230,9 +230,7 @@ async function startRole(role: Exclude<Role, "console">, options: RoleOptions, t
 
 /** Logs why a graph is missing, for servers that run unattended. */
 const onGraphs = (graphs: Graphs): void => {
-  for (const [id, { ok, error }] of Object.entries(graphs)) {
-    if (!ok) console.error(`Graph "${id}" does not load: ${error ?? "unknown error"}`);
-  }
+  for (const [error, ids] of loadErrors(graphs)) console.error(`${doNotLoad(ids)}: ${error}`);
 };
 
 const PORT_FLAGS = {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { banner, type BannerInput } from "./banner.ts";
+import { banner, type BannerInput, describeReload } from "./banner.ts";
 
 const input: BannerInput = {
   url: "http://127.0.0.1:1",
@@ -31,4 +31,19 @@ test("states whether requests need a key, and refers to the project's own auth w
     expect(own).toContain("the project's own auth authorizes callers of the API");
     expect(own).toContain("A first request; add the credentials that the project's own auth requires:");
   }
+});
+
+test("names an error that prevents several graphs once, and says what happens next", async () => {
+  const failed = { ok: false, error: "langgraph 0.2.11 is not supported.\nRun: npm install" };
+  const text = await banner({ ...input, graphs: { one: failed, two: failed, three: { ok: false, error: "other" } } });
+  expect(text).toContain(
+    '  Graphs "one", "two" do not load:\n    langgraph 0.2.11 is not supported.\n    Run: npm install',
+  );
+  expect(text.match(/0\.2\.11/g)).toHaveLength(1);
+  expect(text).toContain('  Graph "three" does not load:\n    other');
+  expect(text).toContain("The project is loaded again when its files change.");
+  expect(describeReload({ one: failed })).toMatch(
+    /^The project does not load\. It is tried again when its files change\./,
+  );
+  expect(describeReload({ one: failed, two: { ok: true } })).toMatch(/^Graphs reloaded\.\n {2}Graphs +two\n/);
 });

@@ -58,6 +58,7 @@ export async function banner(input: BannerInput): Promise<string> {
       `    -d '${body.replaceAll("'", "'\\''")}'`,
     );
   }
+  if (serving.length === 0) lines.push("", "The project is loaded again when its files change.");
   lines.push("", "Stop with Ctrl-C.", "");
   return lines.join("\n");
 }
@@ -66,10 +67,27 @@ export async function banner(input: BannerInput): Promise<string> {
 export function describeGraphs(graphs: Graphs): string {
   const serving = Object.keys(graphs).filter((id) => graphs[id]!.ok);
   const lines = [`  Graphs    ${serving.join(", ") || "none"}`];
-  for (const [id, { ok, error }] of Object.entries(graphs)) {
-    if (!ok) lines.push("", `  Graph "${id}" does not load:`, indent(error ?? "unknown error"));
-  }
+  for (const [error, ids] of loadErrors(graphs)) lines.push("", `  ${doNotLoad(ids)}:`, indent(error));
   return lines.join("\n");
+}
+
+/** Returns the errors of graphs that did not load, each with the graphs that it prevents. */
+export function loadErrors(graphs: Graphs): Map<string, string[]> {
+  const errors = new Map<string, string[]>();
+  for (const [id, { ok, error = "unknown error" }] of Object.entries(graphs)) {
+    if (!ok) errors.set(error, [...(errors.get(error) ?? []), id]);
+  }
+  return errors;
+}
+
+export const doNotLoad = (ids: string[]): string =>
+  ids.length === 1 ? `Graph "${ids[0]}" does not load` : `Graphs ${ids.map((id) => `"${id}"`).join(", ")} do not load`;
+
+/** Describes a reload: the graphs that are served now, and why others are not. */
+export function describeReload(graphs: Graphs): string {
+  const isServing = Object.values(graphs).some(({ ok }) => ok);
+  const what = isServing ? "Graphs reloaded." : "The project does not load. It is tried again when its files change.";
+  return `${what}\n${describeGraphs(graphs)}\n`;
 }
 
 export function describePart(name: string, part: { url: string } | { problem: string }): string {

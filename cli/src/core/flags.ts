@@ -16,6 +16,8 @@ export interface FlagSpec {
   description: string;
   /** Used by Heddle's own processes only; hidden from the help text. */
   internal?: true;
+  /** Whether an empty text is a value. */
+  allowsEmpty?: true;
   min?: number;
   max?: number;
 }
@@ -74,7 +76,7 @@ function parse(declared: Record<string, FlagSpec>, args: string[]): Record<strin
 
 function convert(spec: FlagSpec, source: string, value: string): string | number | boolean {
   if (spec.type === "text") {
-    if (value === "") throw new UsageError(`${source} needs a value.`);
+    if (value === "" && !spec.allowsEmpty) throw new UsageError(`${source} needs a value.`);
     return value;
   }
   if (spec.type === "switch") {

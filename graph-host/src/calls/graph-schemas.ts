@@ -1,9 +1,3 @@
-import {
-  getConfigTypeSchema,
-  getInputTypeSchema,
-  getOutputTypeSchema,
-  getUpdateTypeSchema,
-} from "@langchain/langgraph/zod/schema";
 import type { Graph } from "../graphs/graph.ts";
 import type { TypedSchemas } from "../schemas/read-types.ts";
 import type { JsonSchema } from "../schemas/type-schema.ts";
@@ -17,10 +11,13 @@ export interface GraphSchemas {
 }
 
 type SchemaReader = (graph: unknown) => object | undefined;
+type SchemaReaders = Partial<Record<`get${"Input" | "Output" | "Update" | "Config"}TypeSchema`, SchemaReader>>;
+
+/** LangGraph's readers of zod schemas; versions before 0.2.74 have none. */
+const library = (await import("@langchain/langgraph/zod/schema").catch(() => ({}))) as SchemaReaders;
 
 /** Whether LangGraph derives the graph's schemas itself, so that its source need not be read. */
-export const hasDerivedSchemas = (graph: Graph): boolean =>
-  derived(getInputTypeSchema as SchemaReader, graph) !== undefined;
+export const hasDerivedSchemas = (graph: Graph): boolean => derived(library.getInputTypeSchema, graph) !== undefined;
 
 /**
  * Returns the JSON Schemas of a graph's input, output and state. LangGraph derives them where the state is defined with
@@ -52,14 +49,13 @@ export async function graphSchemas(graph: Graph, typed: TypedSchemas = {}): Prom
     };
   };
   return {
-    state: derived(getUpdateTypeSchema as SchemaReader, graph) ?? fromChannels(channels, typed.state),
+    state: derived(library.getUpdateTypeSchema, graph) ?? fromChannels(channels, typed.state),
     input:
-      derived(getInputTypeSchema as SchemaReader, graph) ??
-      fromChannels(propertyNames(builder._inputDefinition), typed.input),
+      derived(library.getInputTypeSchema, graph) ?? fromChannels(propertyNames(builder._inputDefinition), typed.input),
     output:
-      derived(getOutputTypeSchema as SchemaReader, graph) ??
+      derived(library.getOutputTypeSchema, graph) ??
       fromChannels(propertyNames(builder._outputDefinition), typed.output),
-    config: derived(getConfigTypeSchema as SchemaReader, graph) ?? typed.config ?? { type: "object", properties: {} },
+    config: derived(library.getConfigTypeSchema, graph) ?? typed.config ?? { type: "object", properties: {} },
   };
 }
 
@@ -67,9 +63,9 @@ export async function graphSchemas(graph: Graph, typed: TypedSchemas = {}): Prom
  * Returns undefined for a schema that JSON Schema cannot express (a zod transform, for example), so that the others
  * survive.
  */
-function derived(read: SchemaReader, graph: Graph): object | undefined {
+function derived(read: SchemaReader | undefined, graph: Graph): object | undefined {
   try {
-    return read(graph);
+    return read?.(graph);
   } catch {
     return undefined;
   }

@@ -29,6 +29,8 @@ export function nothingFollows(checkpoint: Checkpoint, triggers: Triggers): bool
   const { channel_versions: versions, versions_seen: seen, channel_values: values } = checkpoint;
   const sent = values[TASKS];
   if (sent !== undefined && !(Array.isArray(sent) && sent.length === 0)) return false;
+  // formats below 4
+  if ((checkpoint as { pending_sends?: unknown[] }).pending_sends?.length) return false;
   return Object.entries(triggers).every(([node, channels]) =>
     channels.every((channel) => {
       const version = versions[channel];

@@ -20,7 +20,7 @@ import { Heads } from "./head.ts";
 import { jsonbText } from "./jsonb-text.ts";
 import { ListLoader } from "./list-loader.ts";
 import { encodeList, type ListItem, type ListValue, listSize, WHOLE_BYTES } from "./list-value.ts";
-import { loadTuple, loadWrites, TASKS_CHANNEL } from "./load-tuple.ts";
+import { loadTuple, loadWrites, type OldCheckpoint, TASKS_CHANNEL } from "./load-tuple.ts";
 import { mergedMetadata } from "./merged-metadata.ts";
 import { NewestIds } from "./newest-ids.ts";
 import type { CheckpointQuery, StoredCheckpoint, StoredWrite } from "./read-statement.ts";
@@ -149,6 +149,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (id !== undefined) this.#peeked = stored;
     const { triggers } = this.#options;
     if (!stored || !triggers) return undefined;
+    if (stored.parentSends.length > 0) return loadTuple(stored, this.#serde);
     const tasks = stored.values.get(TASKS_CHANNEL);
     const values: Record<string, unknown> = {};
     for (const [channel, { type }] of stored.values) if (type !== "empty") values[channel] = true;
@@ -215,7 +216,9 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (!this.#newest.observe(threadId, ns, checkpoint.id)) await this.#assertReplaces(threadId, ns, checkpoint.id);
     const last = this.#isLast(ns, checkpoint);
     const early = this.#start.putsEarly(ns, checkpoint, metadata) || last;
-    const { channel_values: values, ...rest } = checkpoint;
+    const { channel_values: values, ...rest } = checkpoint as OldCheckpoint;
+    // stored with the parent's writes
+    if (rest.pending_sends) rest.pending_sends = [];
     const checkpointText = jsonbText(JSON.stringify(rest));
     const [metadataText, ...blobs] = await this.#inOrder([
       this.#dumpText(mergedMetadata(config, metadata, this.#options.fence?.runId)),

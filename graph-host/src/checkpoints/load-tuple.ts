@@ -1,5 +1,5 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
+import { emptyCheckpoint, WRITES_IDX_MAP } from "@langchain/langgraph-checkpoint";
 import type {
   Checkpoint,
   CheckpointMetadata,
@@ -13,6 +13,14 @@ import type { Serializer } from "./serializer.ts";
 
 /** Name of the channel that holds sends; in formats below 4 the parent's writes held them. */
 export const TASKS_CHANNEL = "__pregel_tasks";
+
+/** Checkpoint of a format below 4: its sends are not a channel. */
+export interface OldCheckpoint extends Checkpoint {
+  pending_sends?: unknown[];
+}
+
+/** Whether the project's LangGraph (before 0.4) uses such a format. */
+const keepsPendingSends = emptyCheckpoint().v < 4;
 
 /** Converts a stored checkpoint to the library's tuple; `loadList` provides the values of lists. */
 export async function loadTuple(
@@ -29,7 +37,9 @@ export async function loadTuple(
     values.map(([channel, { type, data, list }]) => (list ? loadList(channel, list) : serde.loadsTyped(type, data))),
   );
   values.forEach(([channel], i) => define(checkpoint.channel_values, channel, loaded[i]));
-  if (stored.parentSends.length > 0) await migrateSends(checkpoint, stored.parentSends, serde);
+  const sends = await Promise.all(stored.parentSends.map((w) => serde.loadsTyped(w.type, w.data)));
+  if (keepsPendingSends) (checkpoint as OldCheckpoint).pending_sends = sends;
+  else if (sends.length > 0) migrateSends(checkpoint, sends);
   const tuple: CheckpointTuple = {
     config: config(stored, stored.id),
     checkpoint,
@@ -65,9 +75,9 @@ function config(stored: StoredCheckpoint, id: string): RunnableConfig {
 }
 
 /** Moves the sends of a step into its checkpoint: formats below 4 kept them with the parent. */
-async function migrateSends(checkpoint: Checkpoint, sends: StoredWrite[], serde: Serializer): Promise<void> {
+function migrateSends(checkpoint: Checkpoint, sends: unknown[]): void {
   const versions = Object.values(checkpoint.channel_versions);
-  checkpoint.channel_values[TASKS_CHANNEL] = await Promise.all(sends.map((w) => serde.loadsTyped(w.type, w.data)));
+  checkpoint.channel_values[TASKS_CHANNEL] = sends;
   checkpoint.channel_versions[TASKS_CHANNEL] =
     versions.length > 0 ? versions.reduce((max, v) => (greater(v, max) ? v : max)) : 1;
 }

@@ -7,6 +7,8 @@ import { describeImportError } from "./import-error.ts";
 
 export interface Project {
   dir: string;
+  /** File from whose directory the project's packages are resolved. Default: langgraph.json. */
+  from?: string;
   graphs: Record<string, { path: string; description?: string | null }>;
 }
 

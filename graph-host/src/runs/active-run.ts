@@ -66,6 +66,8 @@ export const currentWork = new AsyncLocalStorage<Work>();
 
 interface Work {
   fail(error: unknown): void;
+  /** Absent for calls. */
+  runId?: string;
   /** Clock for the ids of its checkpoints. */
   clock: CheckpointClock;
 }

@@ -4,7 +4,7 @@
  * result for each call, before its own messages and through the graph's own reducer. A run that continues, with a
  * resume or with no input, runs the tools instead.
  */
-import { AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
+import { type AIMessage, type BaseMessage, isBaseMessage, ToolMessage } from "@langchain/core/messages";
 import type { CheckpointTuple } from "@langchain/langgraph-checkpoint";
 import type { Graph } from "../graphs/graph.ts";
 
@@ -37,15 +37,15 @@ function openCalls(messages: unknown): Call[] {
   const done = new Set<string>();
   for (const message of (messages as unknown[]).toReversed()) {
     if (!isBaseMessage(message)) return [];
-    if (ToolMessage.isInstance(message)) done.add(message.tool_call_id);
+    if (message.getType() === "tool") done.add((message as ToolMessage).tool_call_id);
     else return toolCalls(message).filter(({ id }) => !done.has(id));
   }
   return [];
 }
 
 function toolCalls(message: BaseMessage): Call[] {
-  if (!AIMessage.isInstance(message)) return [];
-  return (message.tool_calls ?? []).flatMap(({ id, name }) => (id === undefined ? [] : [{ id, name }]));
+  if (message.getType() !== "ai") return [];
+  return ((message as AIMessage).tool_calls ?? []).flatMap(({ id, name }) => (id === undefined ? [] : [{ id, name }]));
 }
 
 const isResult = (message: unknown, id: string): boolean =>

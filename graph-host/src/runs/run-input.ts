@@ -63,7 +63,8 @@ export async function resumeWithFalsy(
   const state = await graph.getState({
     configurable: { thread_id, checkpoint_ns: "", ...(checkpoint_id !== undefined && { checkpoint_id }) },
   });
-  const ids = state.tasks.flatMap((task) => task.interrupts).flatMap(({ id }) => id ?? []);
+  // before interrupts had ids, answers were keyed by task
+  const ids = state.tasks.flatMap((task) => task.interrupts.map(({ id }) => id ?? task.id));
   if (ids.length === 0) return undefined;
   return toCommand({ ...command, resume: Object.fromEntries(ids.map((id) => [id, command.resume])) });
 }

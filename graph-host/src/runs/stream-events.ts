@@ -1,8 +1,10 @@
-import { INTERRUPT } from "@langchain/langgraph";
 import type { Graph } from "../graphs/graph.ts";
 import type { RunKwargs } from "../host-protocol.ts";
 import { MessageEvents, type Emit } from "./message-events.ts";
 import { checkpointPayload, debugPayload } from "./debug-payloads.ts";
+
+/** Key of the interrupts in a chunk. Versions before 0.3 of LangGraph do not export it. */
+const INTERRUPT = "__interrupt__";
 
 interface StreamInput {
   graph: Graph;

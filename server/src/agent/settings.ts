@@ -151,7 +151,8 @@ export const agentOptions = {
   langgraphConfig: text({
     env: ["LANGGRAPH_CONFIG"],
     default: undefined,
-    description: "JSON object that maps graph ids to the config and context of their default assistants.",
+    description:
+      "JSON object that maps graph ids to the config and context of their default assistants. Also read from `env` of langgraph.json.",
   }),
   langsmithTracing: text<string | undefined>({
     env: ["LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2", "LANGSMITH_TRACING", "LANGCHAIN_TRACING"],

@@ -79,6 +79,28 @@ test("a revision whose graph fails to load is not deployed, and the previous one
   await vi.waitUntil(async () => (await left()).length === 0, { timeout: 30_000 });
 }, 100_000);
 
+test("a rollback interrupts a revision that hangs while it is deployed, instead of waiting for it", async () => {
+  const before = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
+  const { word } = await run();
+  const project = {
+    ...graphProject("hangs"),
+    "graph.mjs": "setInterval(() => {}, 1000); await new Promise(() => {});",
+  };
+  const hanging = await deployArchive(call, id, createArchive(project));
+  await untilStatus(call, id, hanging, "DEPLOYING", 80_000);
+  const startedAt = performance.now();
+  const rollback = (await call("POST", `/v2/deployments/${id}/revisions/${before}/redeploy`)).json.latest_revision_id;
+  await untilStatus(call, id, rollback, "DEPLOYED", 60_000);
+  // the load limit of a module is 60 s, that of a deployment 90 s here
+  expect(performance.now() - startedAt).toBeLessThan(45_000);
+  const { json } = await call("GET", `/v2/deployments/${id}/revisions/${hanging}`);
+  expect(json).toMatchObject({
+    status: "SKIPPED",
+    status_message: `Replaced by the newer revision ${rollback}.`,
+  });
+  expect((await run()).word).toBe(word);
+}, 200_000);
+
 test("a killed instance is restarted, and requests wait for it meanwhile", async () => {
   const active = (await call("GET", `/v2/deployments/${id}`)).json.active_revision_id as string;
   const pid = await instancePid(active);

@@ -33,6 +33,24 @@ test("each declared graph has a default assistant, seeded by LANGGRAPH_CONFIG, w
   });
 });
 
+test("an unedited default assistant takes the project's LANGGRAPH_CONFIG at each start, an edited one does not", async () => {
+  const start = (seeds: object) =>
+    registerSystemAssistants({
+      ...agent.deps,
+      settings: { ...agent.deps.settings, langgraphConfig: undefined },
+      project: { ...agent.deps.project, env: { LANGGRAPH_CONFIG: JSON.stringify(seeds) } },
+    });
+  const seed = (model: string) => ({ configurable: { model }, context: { model } });
+  await start({ trail: seed("large"), ask: seed("large") });
+  const expected = { version: 1, config: { configurable: { model: "large" } }, context: { model: "large" } };
+  expect((await call("GET", "/assistants/trail")).json).toMatchObject(expected);
+  const [version] = (await call("POST", "/assistants/trail/versions", {})).json;
+  expect(version).toMatchObject(expected);
+  expect((await call("GET", "/assistants/ask")).json).toMatchObject({ config: { configurable: { model: "small" } } });
+  await start({});
+  expect((await call("GET", "/assistants/trail")).json).toMatchObject({ version: 1, config: {}, context: {} });
+});
+
 test("returns an assistant as it was sent, config null too, with its first version", async () => {
   const sent = { name: "A", description: "d", metadata: { a: 1 }, context: { k: 1 } };
   const created = await create({ ...sent, config: { tags: ["t"], recursion_limit: 7, own: true } });

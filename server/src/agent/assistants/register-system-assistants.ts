@@ -4,20 +4,21 @@ import { ConfigError } from "../../base/config/options.ts";
 import { jsonObject } from "../../base/http/fields.ts";
 import type { AgentDeps } from "../deps.ts";
 import { systemAssistantId } from "../project/assistant-id.ts";
-import { insertAssistant } from "./sql.ts";
+import { insertAssistant, reseedAssistant } from "./sql.ts";
 
 const seedsSchema = z.record(z.string(), jsonObject);
 
 /**
- * Creates the default assistant of every declared graph. An existing one is left unchanged even if the project differs
- * now: its owner may have edited it, and an update would create a version that no user made.
+ * Creates the default assistant of every declared graph. One that its users have not edited takes the configuration of
+ * LANGGRAPH_CONFIG, from the environment or else from the project's `env`, again; an edited one is left unchanged.
  */
 export async function registerSystemAssistants(deps: Pick<AgentDeps, "sql" | "project" | "settings">): Promise<void> {
-  const seeds = parseSeeds(deps.settings.langgraphConfig);
+  const seeds = parseSeeds(deps.settings.langgraphConfig ?? deps.project.env["LANGGRAPH_CONFIG"]);
   for (const [graphId, spec] of Object.entries(deps.project.graphs)) {
     const { context = {}, ...config } = seeds[graphId] ?? {};
-    await insertAssistant(deps.sql, {
-      assistant_id: systemAssistantId(graphId),
+    const assistantId = systemAssistantId(graphId);
+    const created = await insertAssistant(deps.sql, {
+      assistant_id: assistantId,
       graph_id: graphId,
       name: graphId,
       description: spec.description,
@@ -25,6 +26,7 @@ export async function registerSystemAssistants(deps: Pick<AgentDeps, "sql" | "pr
       context,
       metadata: { created_by: "system" },
     });
+    if (created === undefined) await reseedAssistant(deps.sql, { assistant_id: assistantId, config, context });
   }
 }
 

@@ -61,6 +61,26 @@ export async function insertAssistant(sql: Sql, assistant: NewAssistant): Promis
   return row?.wire;
 }
 
+/** Replaces the configuration of an assistant in its first and only version. */
+export async function reseedAssistant(
+  sql: Sql,
+  assistant: Pick<NewAssistant, "assistant_id" | "config" | "context">,
+): Promise<void> {
+  const { assistant_id: id } = assistant;
+  await sql`
+    with seed as (
+      select ${jsonOrNull(assistant.config)}::text::jsonb as config, ${jsonOrNull(assistant.context)}::text::jsonb as context
+    ), reseeded as (
+      update assistants a set config = seed.config, context = seed.context, updated_at = now() from seed
+      where assistant_id = ${id} and version = 1
+        and not exists (select from assistant_versions v where v.assistant_id = a.assistant_id and v.version > 1)
+        and (a.config, a.context) is distinct from (seed.config, seed.context)
+      returning a.assistant_id
+    )
+    update assistant_versions v set config = seed.config, context = seed.context from seed, reseeded
+    where v.assistant_id = reseeded.assistant_id and v.version = 1`;
+}
+
 export async function findAssistant(
   sql: Sql,
   id: string,

@@ -43,6 +43,10 @@ export interface HostEvents {
 
 export interface HostOptions {
   project: Project;
+  /** File from whose directory the project's packages are resolved. */
+  packagesFrom: string;
+  /** Port of this server, which graphs may call. */
+  port: number;
   database: DatabaseAddress;
   memoryMb: number;
   blockMs: number;
@@ -84,6 +88,8 @@ export class GraphHost {
   /** Reason of a kill, set before it. */
   #killReason: string | undefined;
   #stderrTail = "";
+  /** Beginning of what it printed before it was ready. */
+  #startErrors = "";
   readonly #options: HostOptions;
   readonly #events: HostEvents;
   #child: ChildProcess | undefined;
@@ -131,7 +137,7 @@ export class GraphHost {
   }
 
   start(): void {
-    const { project, database, memoryMb, silenceMs, log } = this.#options;
+    const { project, packagesFrom, port, database, memoryMb, silenceMs, log } = this.#options;
     const child = spawn(
       process.execPath,
       [
@@ -149,7 +155,8 @@ export class GraphHost {
         stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
         env: {
           ...hostEnvironment(project.env, process.env),
-          HEDDLE_HOST_PROJECT: JSON.stringify({ dir: project.dir, graphs: project.graphs }),
+          PORT: String(port),
+          HEDDLE_HOST_PROJECT: JSON.stringify({ dir: project.dir, from: packagesFrom, graphs: project.graphs }),
           HEDDLE_HOST_DATABASE: database.uri,
           HEDDLE_HOST_DATABASE_SOCKET: database.socket ?? "",
           HEDDLE_HOST_SILENCE_MS: String(silenceMs),
@@ -161,6 +168,7 @@ export class GraphHost {
     child.on("exit", (code, signal) => this.#afterLastFrames(() => this.#exited(this.#describeExit(code, signal))));
     child.stdout!.on("data", (chunk: Buffer) => process.stdout.write(chunk));
     child.stderr!.on("data", (chunk: Buffer) => {
+      if (this.state === "starting") this.#startErrors = (this.#startErrors + chunk.toString()).slice(0, 16_000);
       this.#stderrTail = (this.#stderrTail + chunk.toString()).slice(-4000);
       process.stderr.write(chunk);
     });
@@ -325,7 +333,10 @@ export class GraphHost {
       case "trace.flushed":
         return this.#flushed.shift()?.();
       case "fault":
-        this.#killReason ??= `threw outside any run's promise: ${frame.message}`;
+        this.#killReason ??=
+          this.state === "starting"
+            ? `ended before it was ready: ${withoutLibraryFrames(frame.message)}`
+            : `threw outside any run's promise: ${frame.message}`;
         return;
     }
   }
@@ -359,7 +370,8 @@ export class GraphHost {
     }
     if (signal) return `was terminated by ${signal}`;
     if (code === 0 && this.state === "draining") return "drained";
-    return `exited with code ${code}${this.state === "starting" ? ` before it was ready: ${lastLines(this.#stderrTail)}` : ""}`;
+    if (this.state !== "starting") return `exited with code ${code}`;
+    return `exited with code ${code} before it was ready${describeCrash(this.#startErrors)}`;
   }
 
   #exited(reason: string): void {
@@ -376,7 +388,23 @@ export class GraphHost {
   }
 }
 
-const lastLines = (text: string): string => text.trim().split("\n").slice(-6).join("\n");
+/** Returns the first error that a process printed, or else its first lines. */
+function describeCrash(stderr: string): string {
+  const lines = stderr.trim().split("\n");
+  const at = lines.findIndex((line) => /^(?:Uncaught )?[\w.]*(?:Error|Exception)\b/.test(line));
+  const printed = at < 0 ? lines : withoutLibraryFrames(lines.slice(at).join("\n")).split("\n");
+  return stderr.trim() === "" ? "" : `: ${printed.slice(0, CRASH_LINES).join("\n")}`;
+}
+
+const CRASH_LINES = 8;
+
+/** Removes the frames of Node, of packages and of the host itself from a stack. */
+const withoutLibraryFrames = (stack: string): string =>
+  stack
+    .split("\n")
+    .filter((line) => !/^\s+at .*(?:node:|\/node_modules\/|\/graph-host\/)/.test(line) && !line.startsWith("Node.js v"))
+    .join("\n")
+    .trimEnd();
 
 /** Resident memory of a process, where /proc exists. */
 function residentBytes(pid: number | undefined): number | undefined {

@@ -17,6 +17,7 @@ import type {
   TraceDestination,
 } from "../../../../graph-host/src/host-protocol.ts";
 import { AppError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
+import { findPackages, packagesProblem } from "../../base/langgraph-version.ts";
 import { GraphHost, type HostEvents, type HostOptions, type HostText } from "./graph-host.ts";
 import { RecentHosts } from "./recent-hosts.ts";
 
@@ -39,11 +40,17 @@ export interface HostPoolEvents extends Omit<HostEvents, "onReady"> {
   onGraphs(graphs: Record<string, GraphStatus>): void;
 }
 
+export interface HostPoolOptions extends HostOptions {
+  count: number;
+  /** Whether the project is reloaded when it changes: one that cannot be loaded is then not tried again before. */
+  reloads: boolean;
+}
+
 /** Suspicion from a run's earlier attempts: none, may have crashed a host, last attempt. */
 export type Suspicion = "none" | "apart" | "alone";
 
 export class HostPool {
-  #options: HostOptions & { count: number };
+  #options: HostPoolOptions;
   readonly #events: HostPoolEvents;
   #hosts = new Set<GraphHost>();
   #generation = new Set<GraphHost>();
@@ -56,18 +63,21 @@ export class HostPool {
   #failedStarts = 0;
   #stopping = false;
   #lastFailure = "";
+  /** The project cannot be loaded until it changes. */
+  #waitsForChange = false;
   /** Additional hosts wanted for runs that must be alone. */
   #spawnFor = 0;
   #traces: TraceDestination = { state: "off" };
   readonly #recent = new RecentHosts();
 
-  constructor(options: HostOptions & { count: number }, events: HostPoolEvents) {
-    this.#options = options;
+  constructor(options: Omit<HostPoolOptions, "packagesFrom">, events: HostPoolEvents) {
+    this.#options = { ...options, packagesFrom: options.project.configFile };
     this.#events = events;
   }
 
   start(): void {
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#checkPackages();
     this.#ensure();
   }
 
@@ -205,7 +215,21 @@ export class HostPool {
     }
     this.#generation = new Set();
     this.#failedStarts = 0;
+    this.#checkPackages();
     this.#ensure();
+  }
+
+  /** Looks for LangGraph; without a supported version no host is started. */
+  #checkPackages(): void {
+    const { dir, graphs } = this.#options.project;
+    const files = Object.values(graphs).map(({ path }) => path.replace(/(?<=..):[^:]*$/, ""));
+    const packages = findPackages(dir, files);
+    const problem = packagesProblem(files, packages);
+    this.#options = { ...this.#options, packagesFrom: packages.from };
+    this.#waitsForChange = problem !== undefined;
+    if (problem === undefined) return;
+    for (const old of this.#previous.splice(0)) old.drain();
+    this.#reportUnloadable(problem);
   }
 
   /** Ends all hosts at once. The caller has taken care of their runs. */
@@ -257,7 +281,7 @@ export class HostPool {
   }
 
   #ensure(): void {
-    if (this.#stopping) return;
+    if (this.#stopping || this.#waitsForChange) return;
     const able = [...this.#generation].filter((host) => !host.isolated && !host.suspect && host.state !== "draining");
     // one at a time: a start takes a whole core, which runs waiting for the first host need too
     if (able.some((host) => host.state === "starting")) return;
@@ -282,6 +306,7 @@ export class HostPool {
 
   #ready(host: GraphHost): void {
     this.#failedStarts = 0;
+    this.#options.log.info({ pid: host.pid, langgraph: host.langgraphVersion }, "a graph host is ready");
     if (this.#generation.has(host)) {
       for (const old of this.#previous.splice(0)) old.drain();
       if (this.#graphs === undefined || JSON.stringify(this.#graphs) !== JSON.stringify(host.graphs)) {
@@ -318,8 +343,11 @@ export class HostPool {
     this.#failedStarts += 1;
     // a kill from outside is not evidence against the project, unless it happens repeatedly
     const enough = host.exitCode !== null ? 1 : host.endedByOthers ? MOST_KILLED_STARTS : 3;
-    if (this.#failedStarts >= enough) this.#reportUnloadable(reason);
-    if (host.exitCode === EXIT_CONFIG) return;
+    if (this.#failedStarts >= enough) {
+      this.#reportUnloadable(`the graph host ${reason}`);
+      this.#waitsForChange ||= host.exitCode === EXIT_CONFIG || this.#options.reloads;
+    }
+    if (this.#waitsForChange) return;
     const pause = Math.min(100 * 2 ** this.#failedStarts, MAX_RESTART_PAUSE_MS);
     setTimeout(() => this.#ensure(), pause).unref();
   }
@@ -328,13 +356,13 @@ export class HostPool {
   #reportUnloadable(error: string): void {
     if (this.#previous.length > 0 || this.#generation.size > 0) return;
     const { graphs } = this.#options.project;
-    this.#graphs = Object.fromEntries(
-      Object.entries(graphs).map(([id, { description }]) => [
-        id,
-        { ok: false, description, error: `the graph host ${error}` },
-      ]),
+    const unloadable: Record<string, GraphStatus> = Object.fromEntries(
+      Object.entries(graphs).map(([id, { description }]) => [id, { ok: false, description, error }]),
     );
-    this.#events.onGraphs(this.#graphs);
+    // reported once, however often it is tried
+    if (JSON.stringify(this.#graphs) === JSON.stringify(unloadable)) return;
+    this.#graphs = unloadable;
+    this.#events.onGraphs(unloadable);
   }
 
   #tick(): void {

@@ -1,5 +1,5 @@
 /** Projects that change, or cannot be loaded, while a server runs. Real files, real hosts. */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -7,7 +7,10 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
+import type { GraphStatus } from "../../../../graph-host/src/host-protocol.ts";
 import { type TestAgentServer, testAgentServer } from "../../../test/agent-server.ts";
+
+type Graphs = Record<string, GraphStatus>;
 
 const NODE_MODULES = fileURLToPath(new URL("../../../../node_modules", import.meta.url));
 const dirs: string[] = [];
@@ -106,11 +109,89 @@ test("names the package to install when a project has no LangGraph", async () =>
     false,
   );
   const server = await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, join(dir, "langgraph.json"));
-  for (let i = 0; server.agent.deps.hosts.graphs === undefined; i++) {
-    expect(i).toBeLessThan(200);
-    await sleep(50);
-  }
   const refused = await server.call("POST", "/runs/wait", { assistant_id: "talk", input: {} });
   expect(refused.status).toBe(422);
-  expect(refused.text).toMatch(/npm install @langchain\/langgraph/);
+  expect(refused.text).toContain(
+    `Graph "talk" could not be loaded: ${dir} has no @langchain/langgraph. Install it there:\n  npm install`,
+  );
+});
+
+test("refuses an unsupported LangGraph with the command, and serves the graphs once it is installed", async () => {
+  const manifest = (version: string) => JSON.stringify({ name: "@langchain/langgraph", version });
+  const dir = project(
+    { talk: "./graph.ts:graph" },
+    {
+      "graph.ts": GRAPH,
+      "word.ts": 'export const word = "hi";',
+      "node_modules/@langchain/langgraph/package.json": manifest("0.2.11"),
+    },
+    false,
+  );
+  const reports: Graphs[] = [];
+  const server = await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, join(dir, "langgraph.json"), {
+    reload: true,
+    onGraphs: (graphs) => reports.push(graphs),
+  });
+  const run = () => server.call("POST", "/runs/wait", { assistant_id: "talk", input: { ms: 0 } });
+  const refused = await run();
+  expect(refused.status).toBe(422);
+  expect(refused.text).toContain(
+    `langgraph 0.2.11 is not supported, needs 0.2.57 or newer. Run in ${dir}:\n  npm install @langchain/langgraph@0.2`,
+  );
+  expect(server.agent.deps.hosts.all).toEqual([]);
+  expect(reports).toHaveLength(1);
+
+  // as a package manager does it: only its own file shows that it has finished
+  rmSync(join(dir, "node_modules"), { recursive: true });
+  const installed = mkdtempSync(join(tmpdir(), "heddle-installed-"));
+  dirs.push(installed);
+  for (const name of readdirSync(NODE_MODULES)) symlinkSync(join(NODE_MODULES, name), join(installed, name));
+  rmSync(join(installed, ".package-lock.json"), { force: true });
+  symlinkSync(installed, join(dir, "node_modules"));
+  writeFileSync(join(installed, ".package-lock.json"), "{}");
+  await expect.poll(async () => (await run()).json.said).toEqual(["hi", "hi"]);
+});
+
+test("a project that ends its host at the start is reported once, and tried again when it has changed", async () => {
+  const dir = project(
+    { talk: "./graph.ts:graph" },
+    {
+      "graph.ts": `console.error("boom: no such model");\nprocess.exit(3);\n${GRAPH}`,
+      "word.ts": 'export const word = "hi";',
+    },
+  );
+  const reports: Graphs[] = [];
+  const server = await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, join(dir, "langgraph.json"), {
+    reload: true,
+    onGraphs: (graphs) => reports.push(graphs),
+  });
+  await expect.poll(() => reports.length).toBe(1);
+  expect(reports[0]!["talk"]).toMatchObject({ ok: false, error: expect.stringContaining("boom: no such model") });
+  const { hosts } = server.agent.deps;
+  await sleep(3000);
+  expect(hosts.all).toEqual([]);
+  expect(reports).toHaveLength(1);
+  writeFileSync(join(dir, "graph.ts"), GRAPH);
+  const run = () => server.call("POST", "/runs/wait", { assistant_id: "talk", input: { ms: 0 } });
+  await expect.poll(async () => (await run()).json.said).toEqual(["hi", "hi"]);
+});
+
+test("reports the first error of a host that throws at the start, without Node's frames", async () => {
+  const dir = project(
+    { talk: "./graph.ts:graph" },
+    {
+      "graph.ts": `setTimeout(() => { throw new TypeError("no such model"); });\nawait new Promise(() => {});\n`,
+      "word.ts": "",
+    },
+  );
+  const reports: Graphs[] = [];
+  await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, join(dir, "langgraph.json"), {
+    reload: true,
+    onGraphs: (graphs) => reports.push(graphs),
+  });
+  await expect.poll(() => reports.length).toBe(1);
+  const { error } = reports[0]!["talk"] as { error: string };
+  expect(error).toContain("TypeError: no such model");
+  expect(error).toContain("graph.ts:1");
+  expect(error).not.toContain("node:internal");
 });

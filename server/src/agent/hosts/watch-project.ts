@@ -1,4 +1,5 @@
-import { sep } from "node:path";
+import { type Stats, unwatchFile, watchFile } from "node:fs";
+import { dirname, join, sep } from "node:path";
 
 import { watch } from "chokidar";
 
@@ -8,6 +9,9 @@ import { type Project, readProject } from "../project/read-project.ts";
 const IGNORED = new Set(["node_modules", "dist", "build", "coverage"]);
 const WATCHED = /\.(ts|tsx|mts|cts|js|jsx|mjs|cjs|json)$|(^|\/)\.env[^/]*$/;
 const SETTLE_MS = 150;
+/** Files that package managers write last: the installation may have changed what the project loads. */
+const INSTALLED = [".package-lock.json", ".yarn-integrity", ".yarn-state.yml", ".modules.yaml"];
+const INSTALLED_POLL_MS = 1000;
 
 /**
  * Reloads the project after its files have changed and settled. An unreadable langgraph.json is logged, and the
@@ -31,19 +35,36 @@ export function watchProject(
     },
   });
   let timer: NodeJS.Timeout | undefined;
-  watcher.on("all", () => {
+  const changed = () => {
     clearTimeout(timer);
     timer = setTimeout(() => {
       readProject(project.configFile).then(onChange, (error: Error) =>
         log.error(`The project could not be reloaded; the previous version stays active: ${error.message}`),
       );
     }, SETTLE_MS);
-  });
+  };
+  watcher.on("all", changed);
+  const installed = installationFiles(project.dir);
+  // also called for a file that does not exist
+  const installedAgain = (now: Stats, before: Stats) => {
+    if (now.mtimeMs !== before.mtimeMs) changed();
+  };
+  for (const file of installed) watchFile(file, { interval: INSTALLED_POLL_MS, persistent: false }, installedAgain);
   watcher.on("error", (error) => log.warn({ err: error }, "cannot watch files for changes"));
   return {
     async close() {
       clearTimeout(timer);
+      for (const file of installed) unwatchFile(file, installedAgain);
       await watcher.close();
     },
   };
+}
+
+/** Returns the files of the package managers for a directory and those above it, whether they exist or not. */
+function installationFiles(dir: string): string[] {
+  const files: string[] = [];
+  for (let at = dir; ; at = dirname(at)) {
+    files.push(...INSTALLED.map((name) => join(at, "node_modules", name)));
+    if (at === dirname(at)) return files;
+  }
 }

@@ -5,12 +5,17 @@ import { langgraphJson, type ProjectConfig } from "./schema.ts";
 
 /** Keys that peers implement and Heddle does not. A project that relies on one must not be served without it. */
 const REFUSED: Record<string, string> = {
-  "node_loader=ts-node": "Heddle loads TypeScript with tsx",
-  encryption: "Heddle does not support encryption of checkpoints by the project's own code",
-  "checkpointer.path": "Heddle stores checkpoints in its database, where writes of lost runs are fenced off",
-  "checkpointer.backend": "Heddle stores checkpoints in its database",
-  "checkpointer.serde": "it configures the Python serializer",
-  "store.path": "Heddle keeps the store in its database",
+  "node_loader=ts-node": 'Heddle loads TypeScript with tsx; remove the key or set "tsx"',
+  encryption:
+    "Heddle does not run the project's own encryption; remove the key, and encrypt the disk of Postgres or values in " +
+    "the graph instead",
+  "checkpointer.path":
+    "Heddle stores checkpoints in its database, where writes of lost runs are fenced off; remove the key, and name " +
+    "your Postgres with DATABASE_URI",
+  "checkpointer.backend":
+    "Heddle stores checkpoints in its database; remove the key, and name your Postgres with DATABASE_URI",
+  "checkpointer.serde": "it configures the Python serializer; remove the key",
+  "store.path": "Heddle keeps the store in its database; remove the key, and name your Postgres with DATABASE_URI",
 };
 
 /** Keys without effect when a project is served from its directory. */

@@ -20,6 +20,10 @@ import type { AgentStores } from "./open-stores.ts";
 interface Options extends Pick<LocalStreams, "streams">, SharedStreams {
   stores: AgentStores;
   database: DatabaseAddress;
+  /** URL under which this server is reached on its machine. */
+  internalUrl: string;
+  /** Whether the project is reloaded when its files change. */
+  reload: boolean;
   settings: AgentSettings;
   log: Log;
   serverId: string;
@@ -55,8 +59,13 @@ export function buildExecution(options: Options, started: Started): { queue: Run
     fault,
     alone: () => lease.alone,
     onStarted: (threadId) => threadWatch.touch(threadId),
-    onEnded({ graphId, kwargs, claimedAt }, outcome) {
-      durations(graphId ?? "", outcome, (performance.now() - claimedAt) / 1000);
+    onEnded({ runId, threadId, graphId, attempt, kwargs, claimedAt }, outcome) {
+      const ms = performance.now() - claimedAt;
+      durations(graphId ?? "", outcome, ms / 1000);
+      if (log.isLevelEnabled("info")) {
+        const about = { run: runId, thread: threadId, graph: graphId, attempt, ms: Math.round(ms) };
+        log.info(about, `run ended: ${outcome}`);
+      }
       const receiver = receiverIn(kwargs);
       if (receiver !== null) webhooks.wake(receiver);
     },
@@ -67,7 +76,7 @@ export function buildExecution(options: Options, started: Started): { queue: Run
 }
 
 const createHosts = (
-  { project, database, settings, log, stores, store, lease, onGraphs }: Options,
+  { project, database, internalUrl, reload, settings, log, stores, store, lease, onGraphs }: Options,
   queue: RunQueue,
 ): HostPool =>
   new HostPool(
@@ -80,6 +89,8 @@ const createHosts = (
       // earliest
       silenceMs: settings.leaseMs * 0.6,
       count: settings.hosts,
+      port: Number(new URL(internalUrl).port),
+      reloads: reload,
       log,
     },
     {

@@ -34,6 +34,7 @@ interface Options {
   dataDir: string;
   serverId: string;
   internalUrl: string;
+  reload: boolean;
   openLoopback: boolean;
   /** The `store` section of langgraph.json. */
   store: AgentDeps["store"];

@@ -7,6 +7,7 @@ import { dirname, extname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { ConfigError } from "../../base/config/options.ts";
+import { stylePlugins } from "./style-plugins.ts";
 
 /** Packages that the SDK provides to the page. */
 const SHARED = [
@@ -80,7 +81,7 @@ export async function bundle(bundler: Esbuild, params: BundleParams): Promise<Ma
     minify: true,
     logLevel: "silent",
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [fromPage([...SHARED, ...params.shared])],
+    plugins: [fromPage([...SHARED, ...params.shared]), ...(await stylePlugins(dirname(entry)))],
   });
   return new Map(outputFiles.map(({ path, contents: bytes }) => [`entrypoint${extname(path)}`, bytes]));
 }

@@ -1,5 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
 
 export interface OsUser {
   uid: number;
@@ -30,6 +31,24 @@ export function clusterOwner(clusterDir: string): OsUser | null {
   throw new Error(
     `Postgres cannot run as root, and the account "${ACCOUNT}" could not be created. Create it, start as an ` +
       "ordinary user, or set DATABASE_URI.",
+  );
+}
+
+/**
+ * Returns why the files of an existing cluster cannot be opened by the user that Postgres runs as, and the command that
+ * changes their owner: a copied or restored data directory often belongs to the user who copied it.
+ */
+export function ownerProblem(clusterDir: string, owner: OsUser | null): string | undefined {
+  const uid = owner?.uid ?? process.getuid?.();
+  if (uid === undefined) return undefined;
+  const files = [clusterDir, join(clusterDir, "PG_VERSION"), join(clusterDir, "global", "pg_control")];
+  if (!existsSync(files[1]!)) return undefined;
+  const foreign = files.find((file) => existsSync(file) && statSync(file).uid !== uid);
+  if (foreign === undefined) return undefined;
+  const group = owner?.gid ?? process.getgid?.() ?? uid;
+  return (
+    `${foreign} belongs to user ${statSync(foreign).uid}, but the embedded Postgres runs as user ${uid}. If the data ` +
+    `directory was copied or restored, correct its owner:\n  chown -R ${uid}:${group} ${clusterDir}`
   );
 }
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
-import { clusterOwner, type OsUser } from "./cluster-owner.ts";
+import { clusterOwner, ownerProblem, type OsUser } from "./cluster-owner.ts";
 import { isLocked, withFileLock } from "./file-lock.ts";
 import { initCluster } from "./init-cluster.ts";
 import { findPostgresBinaries, type PostgresBinaries } from "./postgres-binaries.ts";
@@ -144,6 +144,8 @@ export class EmbeddedPostgres {
     const binaries = findPostgresBinaries(owner);
     if (!existsSync(join(this.#cluster, "PG_VERSION"))) await initCluster(this.#dir, USER, binaries, owner);
     this.#checkVersion(binaries);
+    const problem = ownerProblem(this.#cluster, owner);
+    if (problem !== undefined) throw new StartError(problem);
     for (let attempt = 1; ; attempt++) {
       try {
         const postmaster = await this.#readyPostmaster(binaries, owner);

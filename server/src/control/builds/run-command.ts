@@ -37,12 +37,15 @@ export async function runCommand(params: CommandParams): Promise<void> {
   };
   try {
     const confined = params.confine(["/bin/sh", "-c", GUARDED, params.directory]);
+    const first = new FirstError();
     const { code, signal: by } = await runProcessGroup(confined, group, (child, end) => {
       const tooMuch = () =>
         end(new BuildError(`${quote(command)} was killed: it printed more than the limit (HEDDLE_BUILD_LOG_MB).`));
-      return Promise.all([child.stdout, child.stderr].map((stream) => readLines(stream, log, budget, tooMuch)));
+      return Promise.all(
+        [child.stdout, child.stderr].map((stream) => readLines(stream, { log, budget, tooMuch, first })),
+      );
     });
-    if (code !== 0) throw new BuildError(`${quote(command)} failed with ${by ?? `exit code ${code}`}.`);
+    if (code !== 0) throw new BuildError(`${quote(command)} failed with ${by ?? `exit code ${code}`}${first.text()}`);
   } finally {
     await log.flush();
   }
@@ -50,15 +53,40 @@ export async function runCommand(params: CommandParams): Promise<void> {
 
 const LONGEST = 64 * 1024;
 
+interface Output {
+  log: BuildLog;
+  budget: { bytes: number };
+  tooMuch: () => void;
+  first: FirstError;
+}
+
+/** Keeps the first line that reports an error: package managers print their usage or a summary after it. */
+export class FirstError {
+  #line: string | undefined;
+
+  read(line: string): void {
+    if (this.#line !== undefined) return;
+    // oxlint-disable-next-line no-control-regex -- colours
+    const plain = line.slice(0, 2000).replaceAll(/\u001B\[[0-9;]*m/g, "");
+    if (!ERROR_LINE.test(plain)) return;
+    const text = plain.replace(/^\s*npm (?:error|ERR!) ?/, "").trim();
+    // npm's first lines: a code, and nothing
+    if (text !== "" && !/^code \w+$/.test(text)) this.#line = text.slice(0, 500);
+  }
+
+  /** Returns the end of a message: the line after a colon, or a full stop. */
+  text(): string {
+    return this.#line === undefined ? "." : `: ${this.#line}`;
+  }
+}
+
+const ERROR_LINE = /(?:^|[\s[])(?:error|ERR!|ERR_\w+)(?![\w-])|^\s*(?:Uncaught )?\w*Error\b/i;
+
 /**
  * Reads lines with back-pressure: waits for the database when there are many, so that they don't accumulate in memory.
  */
-async function readLines(
-  stream: NodeJS.ReadableStream,
-  log: BuildLog,
-  budget: { bytes: number },
-  tooMuch: () => void,
-): Promise<void> {
+async function readLines(stream: NodeJS.ReadableStream, output: Output): Promise<void> {
+  const { log, budget, tooMuch, first } = output;
   let rest = "";
   let lines = 0;
   try {
@@ -72,7 +100,11 @@ async function readLines(
       rest = parts.pop()!;
       if (rest.length > LONGEST) parts.push(rest.slice(0, LONGEST));
       if (rest.length > LONGEST) rest = "";
-      for (const line of parts) if (line.trim() !== "") log.write(line);
+      for (const line of parts) {
+        if (line.trim() === "") continue;
+        log.write(line);
+        first.read(line);
+      }
       lines += parts.length;
       if (lines > 2000) {
         lines = 0;
@@ -80,6 +112,7 @@ async function readLines(
       }
     }
     if (rest.trim() !== "") log.write(rest);
+    first.read(rest);
   } catch {
     // the pipe broke with the process; its exit code shows the cause
   }

@@ -83,6 +83,10 @@ export class CompositeDriver implements Driver {
     return (await this.#processes.recover(instanceId)) ?? this.#containers.recover(instanceId);
   }
 
+  enforcesLimits(artifactId: string): boolean {
+    return this.#containers.hasBuild(artifactId);
+  }
+
   lives(process: InstanceProcess): boolean {
     return this.#of(process).lives(process);
   }

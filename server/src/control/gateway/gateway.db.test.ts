@@ -45,6 +45,19 @@ async function serving(name: string, at: number, where: TestControlPlane = here)
 await serving("here", port);
 const key = { "x-api-key": "somebody" };
 
+test("does not serve the metrics of a deployment, which need no key", async () => {
+  const received: string[] = [];
+  answer = (request, response) => {
+    received.push(request.url!);
+    response.end("heddle_runs_total 1");
+  };
+  for (const path of ["/metrics", "/metrics?x=1", "/%6detrics", "//metrics", "/metrics/"]) {
+    expect(await fetch(`${url}/d/here${path}`).then(({ status }) => [path, status])).toEqual([path, 404]);
+  }
+  expect((await fetch(`${url}/d/here/api/metrics`)).status).toBe(200);
+  expect(received).toEqual(["/api/metrics"]);
+});
+
 test("forwards method, path, query, headers and body unchanged, and the response too", async () => {
   answer = (received, response) => {
     const chunks: Buffer[] = [];

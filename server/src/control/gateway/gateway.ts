@@ -96,6 +96,8 @@ export class Gateway {
         "Deployments that are served under a path cannot register service workers. Set HEDDLE_GATEWAY_DOMAIN.",
       );
     }
+    // they need no key, because a server expects its proxy to block them
+    if (isMetrics(match.path)) throw new AppError(404, "The gateway does not serve the metrics of deployments.");
     const { mayPass = () => true, requiresKey } = this.#options;
     // through this gateway, a deployment's request would appear to its neighbour as the platform's
     if (await requiresKey?.(request.socket)) {
@@ -327,4 +329,14 @@ function answer(response: ServerResponse, error: AppError): void {
     ...error.headers,
   });
   response.end(body);
+}
+
+/** Whether a path is that of an agent server's metrics, in any spelling that its router accepts. */
+function isMetrics(path: string): boolean {
+  const [pathname] = path.split(/[?#]/, 1);
+  try {
+    return /^\/+metrics\/*$/.test(decodeURIComponent(pathname!));
+  } catch {
+    return false;
+  }
 }

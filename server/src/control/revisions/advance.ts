@@ -34,12 +34,19 @@ export async function advance(
   builds: ConcurrencyLimit,
 ): Promise<Pause> {
   let status: Status = claimed.status;
+  const changed = (to: Status) => {
+    if (to !== status) {
+      const about = { revision: claimed.id, deployment: claimed.deployment_id };
+      deps.log.info(about, `revision ${claimed.number} is ${to}`);
+    }
+    status = to;
+  };
   try {
     if (claimed.losses >= MAX_LOSSES)
       throw new RepeatedlyLostError(`The control plane lost it ${claimed.losses} times in the same step.`);
     while (!SETTLED.has(status)) {
       signal.throwIfAborted();
-      status = await step(deps, claimed, status, signal, builds, (changed) => (status = changed));
+      changed(await step(deps, claimed, status, signal, builds, changed));
     }
     return { pauseMs: 0 };
   } catch (error) {
@@ -206,8 +213,12 @@ async function fail(deps: WorkDeps, claimed: queue.ClaimedRevision, status: Stat
   if (!isFinal && losses < MAX_LOSSES) {
     return { pauseMs: FAILURE_PAUSE_MS * 2 ** (losses - 1), losses, message: `Retrying after an error: ${message}` };
   }
-  await queue.transition(deps.sql, claimed, status, "failed", { message }).catch((failure: unknown) => {
+  try {
+    const failed = await queue.transition(deps.sql, claimed, status, "failed", { message });
+    const about = { revision: claimed.id, deployment: claimed.deployment_id, reason: message };
+    deps.log.info(about, `revision ${claimed.number} is ${failed}`);
+  } catch (failure) {
     if (!(failure instanceof queue.LostRevisionError)) throw failure;
-  });
+  }
   return { pauseMs: 0 };
 }

@@ -49,7 +49,7 @@ export async function applyChange(
   checkFields(source, revision);
   checkCommitSha(body.source_revision_config, row.repo_commit_sha);
   const change = withoutNulls(body.source_config ?? {});
-  const config = { ...row.source_config, ...change } as SourceConfig;
+  const config = withoutEmptyCommands({ ...row.source_config, ...change });
   checkConfig(source, { ...change, deployment_type: config.deployment_type } as SourceConfig);
   if (source === "github" && config.repo_url == null) {
     throw stateError(
@@ -88,14 +88,21 @@ function environmentAfter(before: Secret[], { secrets, clear_secrets: clear }: R
 const withoutNulls = (config: object): object =>
   Object.fromEntries(Object.entries(config).filter(([, value]) => value != null));
 
+/** Removes commands that are set to an empty text: the default applies again. */
+function withoutEmptyCommands(config: SourceConfig): SourceConfig {
+  const { install_command: install, build_command: build } = config;
+  return { ...config, ...(install === "" && { install_command: null }), ...(build === "" && { build_command: null }) };
+}
+
 function wantsRevision(body: RevisionBody, revision: RevisionInput, row: DeploymentRow): boolean {
   if (Object.values(revision).some((value) => value !== null)) return true;
   if (body.secrets?.length || body.clear_secrets === true || body.secret_references != null)
     return row.latest_revision_id !== null;
   const config = body.source_config;
   if (config?.resource_spec != null) return row.latest_revision_id !== null;
+  // a command that is removed takes effect at the next build
   const isChanged = (name: "install_command" | "build_command") =>
-    config?.[name] != null && config[name] !== row.source_config[name];
+    Boolean(config?.[name]) && config![name] !== row.source_config[name];
   return row.latest_revision_id !== null && (isChanged("install_command") || isChanged("build_command"));
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { databaseNow } from "../../base/db/database-now.ts";
+import type { SourceConfig } from "../deployment-records/schema.ts";
 import { lockReady, setActiveRevision } from "../deployment-records/sql.ts";
 import { countCrashes } from "../runtime/sql.ts";
 import { minScale } from "../runtime/wanted-replicas.ts";
@@ -26,9 +27,17 @@ export async function deployRevision(
   signal: AbortSignal,
   onStatus: (status: Status) => void,
 ): Promise<Status> {
-  const { sql, supervisor, settings, table, faultPoint } = deps;
+  const { sql, supervisor, settings, table, faultPoint, driver } = deps;
   const log = deps.logs.open({ deploymentId: claimed.deployment_id, revisionId: claimed.id, kind: "deploy" });
   const replicas = minScale(claimed);
+  const unenforced = driver.enforcesLimits(claimed.artifact_id!) ? [] : givenLimits(claimed.source_config);
+  if (unenforced.length > 0) {
+    log.write(
+      `${unenforced.join(" and ")} of resource_spec are not enforced: instances of this deployment run as processes. ` +
+        "Run deployments as containers to limit them.",
+      "WARNING",
+    );
+  }
   const seconds = settings.deployReadySeconds;
   const since = await databaseNow(sql);
   let deadline = performance.now() + seconds * 1000;
@@ -71,6 +80,11 @@ export async function deployRevision(
   supervisor.wake();
   return "DEPLOYED";
 }
+
+const LIMITS = ["cpu_limit", "memory_limit_mb"] as const;
+
+/** Returns the limits that the deployment's owner has set. */
+const givenLimits = ({ resource_spec: spec }: SourceConfig): string[] => LIMITS.filter((name) => spec?.[name] != null);
 
 /**
  * Sets the revision to UNKNOWN when its instances cannot be observed for longer than usual, and waits until they can.

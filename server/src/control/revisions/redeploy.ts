@@ -4,7 +4,7 @@ import { unknownDeployment, unknownRevision } from "../deployment-records/not-fo
 import { lockDeployment } from "../deployment-records/sql.ts";
 import { stateError } from "../deployment-records/validate.ts";
 import type { ControlDeps } from "../deps.ts";
-import { findRevision, insertRevision, interruptRevision } from "./sql.ts";
+import { findDeploying, findRevision, insertRevision, interruptRevision } from "./sql.ts";
 import { statesBefore } from "./status.ts";
 
 /** Creates a new revision from an older one, with its environment, and its build if that still exists: a rollback. */
@@ -19,6 +19,15 @@ export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId
     const revisionId = uuid7();
     await insertRevision(tx, { ...old, id: revisionId });
     await storeEnvironment(deps.secrets, { purpose: "revision-env", id: revisionId }, tenantId, environment, tx);
+    // a rollback does not wait for a revision that may never become ready
+    for (const { id: deploying } of await findDeploying(tx, deploymentId)) {
+      await interruptRevision(
+        tx,
+        deploying,
+        statesBefore("interrupted"),
+        `Interrupted by the rollback to revision ${id}.`,
+      );
+    }
   });
   deps.worker.wake();
 }

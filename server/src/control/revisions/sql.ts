@@ -81,10 +81,15 @@ export async function insertRevision(tx: Transaction, revision: NewRevision): Pr
 }
 
 /** @returns false when it has already ended */
-export async function interruptRevision(tx: Transaction, id: string, before: Status[]): Promise<boolean> {
+export async function interruptRevision(
+  tx: Transaction,
+  id: string,
+  before: Status[],
+  message = "Interrupted by a caller.",
+): Promise<boolean> {
   const { count } = await tx`
     update revisions set status = 'INTERRUPTED', interrupted_by_user = true, updated_at = now(),
-      status_message = 'Interrupted by a caller.'
+      status_message = ${message}
     where id = ${id} and status = any(${before}::text[])`;
   if (count === 1) {
     await tx`insert into revision_events (revision_id, status, attempt, message)
@@ -92,6 +97,10 @@ export async function interruptRevision(tx: Transaction, id: string, before: Sta
   }
   return count === 1;
 }
+
+/** Lists the revisions of a deployment that occupy its slot: instances of theirs are starting. */
+export const findDeploying = (tx: Transaction, deploymentId: string) => tx<{ id: string }[]>`
+  select id from revisions where deployment_id = ${deploymentId} and status in ('DEPLOYING', 'UNKNOWN')`;
 
 /** Interrupts the unfinished revisions of a deployment that is deleted. The deployment must be locked. */
 export const interruptAll = (tx: Transaction, deploymentId: string) => tx`

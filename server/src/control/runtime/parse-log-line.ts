@@ -31,7 +31,7 @@ function ofNumber(level: number): Level {
 function guess(line: string): Level {
   const head = line.slice(0, 80);
   if (/\b(fatal|critical)\b/i.test(head)) return "CRITICAL";
-  if (/^\s*(uncaught )?\w*error\b|\berror:|\[error\]|does not load/i.test(head)) return "ERROR";
+  if (/^\s*(uncaught )?\w*error\b|\berror:|\[error\]|do(?:es)? not load/i.test(head)) return "ERROR";
   if (/\bwarn(ing)?\b/i.test(head)) return "WARNING";
   return /\bdebug\b/i.test(head) ? "DEBUG" : "INFO";
 }

@@ -187,6 +187,10 @@ export class ContainerDriver implements Driver {
     return id === undefined ? null : { pid: 0, started: MARK + id };
   }
 
+  enforcesLimits(): boolean {
+    return true;
+  }
+
   lives(process: InstanceProcess): boolean {
     return isContainer(process) && this.#states.runs(containerId(process));
   }

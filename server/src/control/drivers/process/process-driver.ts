@@ -225,6 +225,10 @@ export class ProcessDriver implements Driver {
     return recoverProcess(this.#instance(instanceId));
   }
 
+  enforcesLimits(): boolean {
+    return false;
+  }
+
   lives(process: InstanceProcess): boolean {
     return processLives(process);
   }

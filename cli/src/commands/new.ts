@@ -1,0 +1,71 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { basename, relative, resolve } from "node:path";
+
+import { takeWords } from "../core/control-flags.ts";
+import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { createProject, devCommand, TEMPLATES } from "../core/create-project.ts";
+
+const flags = {
+  template: {
+    type: "text",
+    placeholder: "NAME",
+    default: "agent",
+    description: `Example to start from: ${Object.keys(TEMPLATES).join(" or ")}.`,
+  },
+  install: { type: "switch", default: true, description: "Do not install the packages." },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "Create a project from an example";
+
+export function help(): string {
+  const templates = Object.entries(TEMPLATES).map(([name, { summary: text }]) => `  ${name.padEnd(10)} ${text}`);
+  return `Usage: heddle new DIRECTORY [options]
+
+Creates a LangGraph project in TypeScript with a test, and installs its packages with npm. The
+graphs need no API key.
+
+${templates.join("\n")}
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+export function run(args: string[]): Promise<void> {
+  const { words, rest } = takeWords(args, 1);
+  const options = readFlags(flags, rest, process.env);
+  const [target] = words;
+  if (target === undefined) throw new UsageError("The directory is missing: heddle new DIRECTORY");
+  if (!Object.hasOwn(TEMPLATES, options.template)) {
+    throw new UsageError(`--template must be ${Object.keys(TEMPLATES).join(" or ")}, not "${options.template}".`);
+  }
+  const directory = resolve(target);
+  if (existsSync(directory) && readdirSync(directory).length > 0) {
+    throw new UsageError(`${directory} is not empty. Name a new directory.`);
+  }
+  const command = devCommand();
+  createProject(directory, { name: basename(directory), template: options.template, command });
+  if (options.install) install(directory);
+  const below = relative(process.cwd(), directory);
+  const where = below.startsWith("..") ? directory : below;
+  const steps = [
+    ...(where === "" ? [] : [`cd ${where}`]),
+    ...(options.install ? [] : ["npm install"]),
+    "npm run dev     # serves the graph, traces its runs and shows them in the console",
+    "npm test",
+  ];
+  process.stdout.write(`Created ${directory}.\n\n${steps.map((step) => `  ${step}`).join("\n")}\n`);
+  return Promise.resolve();
+}
+
+function install(directory: string): void {
+  const args = ["install", "--no-audit", "--no-fund", "--loglevel=error"];
+  const { status, error } = spawnSync("npm", args, {
+    cwd: directory,
+    stdio: ["ignore", process.stderr.fd, process.stderr.fd],
+  });
+  if (error !== undefined || status !== 0) {
+    throw new Error(`The project is in ${directory}, but npm install failed. Run it there again.`);
+  }
+}
