@@ -2,8 +2,8 @@
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a running server), --no-dev-server,
 // --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
 // (authentication before each route of the trace platform), ingest, query, export (traces), tenants (a workspace beside
-// a busy one), streams (idle and stalled readers), deployments, tracing, webhooks, and versions --base REV (an earlier
-// revision beside this one).
+// a busy one), streams (idle and stalled readers), deployments, tracing, webhooks, rest (memory of the idle processes,
+// start-up times), and versions --base REV (an earlier revision beside this one).
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
@@ -28,6 +28,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   ingest: () => import("./ingest.ts"),
   export: () => import("./export.ts"),
   query: () => import("./query.ts"),
+  rest: () => import("./rest.ts"),
   streams: () => import("./streams.ts"),
   tenants: () => import("./tenants.ts"),
   tracing: () => import("./tracing.ts"),
