@@ -179,9 +179,12 @@ module.exports = {
     ),
     never(
       "server-knows-the-protocol-only",
-      "The server knows only the protocol of the graph host; both share the corrections of their database driver.",
+      "The server knows only the protocol of the graph host; both share the corrections of their database driver and the release of idle memory.",
       { path: "^server/", pathNot: TESTS },
-      { path: "^graph-host/", pathNot: "^graph-host/src/(host-protocol|watched-socket|dense-results)\\.ts$" },
+      {
+        path: "^graph-host/",
+        pathNot: "^graph-host/src/(host-protocol|watched-socket|dense-results|idle-memory)\\.ts$",
+      },
     ),
     never(
       "host-knows-no-server",

@@ -101,18 +101,13 @@ try {
   const first = await startTree(directory);
   await sleep(Number(options.idle) * 1000);
   const processes = memoryOfTree([first.pid, ...(await postmaster(directory))]);
-  const parts = Map.groupBy
-    ? Map.groupBy(processes, partOf)
-    : processes.reduce((map, entry) => {
-        const name = partOf(entry);
-        return map.set(name, [...(map.get(name) ?? []), entry]);
-      }, new Map<string, ProcessMemory[]>());
+  const parts = new Map<string, ProcessMemory[]>();
+  for (const entry of processes) parts.set(partOf(entry), [...(parts.get(partOf(entry)) ?? []), entry]);
   for (const [part, members] of parts) {
-    const megabytes = (pick: (entry: ProcessMemory) => number) =>
-      members.map((entry) => Math.round(pick(entry) / 1024 / 1024));
-    const sum = Math.round(members.reduce((total, { pss }) => total + pss, 0) / 1024 / 1024);
-    const each = members.length > 1 && members.length < 5 ? ` (${megabytes(({ pss }) => pss).join(", ")})` : "";
-    console.log(`  ${part.padEnd(16)} ${String(sum).padStart(4)} MB in ${members.length} processes${each}`);
+    const sizes = members.map(({ pss }) => pss / 1024 / 1024);
+    const sum = sizes.reduce((total, size) => total + size, 0).toFixed(0);
+    const each = members.length < 5 ? `: ${sizes.map((size) => size.toFixed(0)).join(", ")}` : "";
+    console.log(`  ${part.padEnd(16)} ${sum.padStart(4)} MB in ${members.length} processes${each}`);
   }
   const total = processes.reduce((sum, { pss }) => sum + pss, 0) / 1024 / 1024;
   check(`idle for ${options.idle} s, shared pages counted once`, total, TARGET_MB, "MB");
@@ -126,7 +121,12 @@ try {
   }
   check("first start to /ok", first.startMs, FIRST_START_MS, "ms");
   const of = (pick: (tree: Tree) => number) => median(later.map(pick));
-  check("second start to /ok", of(({ startMs }) => startMs), SECOND_START_MS, "ms");
+  check(
+    "second start to /ok",
+    of(({ startMs }) => startMs),
+    SECOND_START_MS,
+    "ms",
+  );
   console.log(`processor time of these starts: ${first.processorMs} ms, ${of(({ processorMs }) => processorMs)} ms`);
 } finally {
   await removeDirectory(directory);
