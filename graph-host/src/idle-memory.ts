@@ -30,6 +30,8 @@ export function releaseMemoryWhenIdle({ isBusy, sampleMs = SAMPLE_MS }: IdleMemo
   let last = sample();
   let idleSamples = 0;
   let floor = 0;
+  /** V8 shrinks the young generation in a collection that sees little allocation since the one before. */
+  let repeatAt: number | undefined;
   const timer = setInterval(() => {
     const now = sample();
     const load = (now.processor - last.processor) / (now.at - last.at);
@@ -39,7 +41,9 @@ export function releaseMemoryWhenIdle({ isBusy, sampleMs = SAMPLE_MS }: IdleMemo
     idleSamples = isIdle ? idleSamples + 1 : 0;
     if (idleSamples < IDLE_SAMPLES) return;
     const { total_physical_size: committed, used_heap_size: used } = getHeapStatistics();
-    if (committed < floor + WORTHWHILE_BYTES || used > LARGEST_HEAP_BYTES) return;
+    const isRepetition = idleSamples === repeatAt;
+    if (used > LARGEST_HEAP_BYTES || !(isRepetition || committed > floor + WORTHWHILE_BYTES)) return;
+    repeatAt = isRepetition ? undefined : idleSamples + 1;
     collectGarbage();
     floor = getHeapStatistics().total_physical_size;
     last = sample();
