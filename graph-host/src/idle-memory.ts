@@ -7,7 +7,7 @@ import { performance } from "node:perf_hooks";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-const SAMPLE_MS = 5000;
+const SAMPLE_MS = 3000;
 /** Number of consecutive idle samples before a collection. */
 const IDLE_SAMPLES = 2;
 /** Processor time per elapsed time that an idle process uses: heartbeats, polls, pings. */

@@ -1,4 +1,4 @@
-import { createTraceApp } from "../app.ts";
+import { createTraceApp } from "../trace-app.ts";
 import { readOptions } from "../base/config/options.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
 import type { Started } from "../base/started.ts";
