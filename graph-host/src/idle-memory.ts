@@ -10,6 +10,11 @@ import { runInNewContext } from "node:vm";
 const SAMPLE_MS = 3000;
 /** Number of consecutive idle samples before a collection. */
 const IDLE_SAMPLES = 2;
+/**
+ * Distance of a second collection. V8 shrinks the young generation in a collection that sees little allocation in the
+ * last 5 s, and allocation is measured by collections.
+ */
+const REPEAT_SAMPLES = 2;
 /** Processor time per elapsed time that an idle process uses: heartbeats, polls, pings. */
 const IDLE_LOAD = 0.05;
 /** Utilization of the event loop above which a process waits for a processor, on a machine that is busy otherwise. */
@@ -30,7 +35,6 @@ export function releaseMemoryWhenIdle({ isBusy, sampleMs = SAMPLE_MS }: IdleMemo
   let last = sample();
   let idleSamples = 0;
   let floor = 0;
-  /** V8 shrinks the young generation in a collection that sees little allocation since the one before. */
   let repeatAt: number | undefined;
   const timer = setInterval(() => {
     const now = sample();
@@ -43,7 +47,7 @@ export function releaseMemoryWhenIdle({ isBusy, sampleMs = SAMPLE_MS }: IdleMemo
     const { total_physical_size: committed, used_heap_size: used } = getHeapStatistics();
     const isRepetition = idleSamples === repeatAt;
     if (used > LARGEST_HEAP_BYTES || !(isRepetition || committed > floor + WORTHWHILE_BYTES)) return;
-    repeatAt = isRepetition ? undefined : idleSamples + 1;
+    repeatAt = isRepetition ? undefined : idleSamples + REPEAT_SAMPLES;
     collectGarbage();
     floor = getHeapStatistics().total_physical_size;
     last = sample();
