@@ -1,5 +1,5 @@
 // The import rule: an import goes down, or sideways inside its own space; never up, never across spaces.
-//     main -> roles -> app -> { agent, console, control, trace } -> identity -> base
+//     main -> roles -> {agent,trace,control}-app -> { agent, console, control, trace } -> identity -> base
 // Tests may use server/test and the code they test; production code never imports a test.
 
 const TESTS = "(\\.test\\.tsx?$|(^|/)test/)";

@@ -8,7 +8,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const SOURCES = ["server/src", "graph-host/src", "cli/src"];
@@ -108,7 +108,7 @@ function link(target, path) {
   if (existsSync(path)) return;
   mkdirSync(dirname(path), { recursive: true });
   try {
-    symlinkSync(target, path);
+    symlinkSync(relative(dirname(path), target), path);
   } catch (error) {
     if (error.code !== "EEXIST") throw error;
   }
