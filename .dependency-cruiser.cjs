@@ -1,5 +1,5 @@
 // The import rule: an import goes down, or sideways inside its own space; never up, never across spaces.
-//     main -> roles -> app -> { agent, console, control, trace } -> identity -> base
+//     main -> roles -> {agent,trace,control}-app -> { agent, console, control, trace } -> identity -> base
 // Tests may use server/test and the code they test; production code never imports a test.
 
 const TESTS = "(\\.test\\.tsx?$|(^|/)test/)";
@@ -150,15 +150,29 @@ module.exports = {
     ),
     never(
       "spaces-look-down",
-      "A space imports itself, identity and base. What it needs of another is handed over in app.ts.",
+      "A space imports itself, identity and base. What it needs of another is handed over by the roles.",
       { path: "^server/src/(agent|console|control|trace)/", pathNot: TESTS },
       { path: "^server/", pathNot: "^server/src/($1|identity|base)/" },
     ),
     never(
       "app-is-imported-by-main",
-      "Only the roles that main.ts starts (and tests) import app.ts.",
-      { path: "^server/src/", pathNot: ["^server/src/(main\\.ts$|roles/)", TESTS] },
-      { path: "^server/src/app\\.ts$" },
+      "Only the roles that main.ts starts (and tests) import the modules that mount spaces; these share app.ts.",
+      {
+        path: "^server/src/",
+        pathNot: ["^server/src/(main|(agent|trace|control)-app)\\.ts$", "^server/src/roles/", TESTS],
+      },
+      { path: "^server/src/((agent|trace|control)-)?app\\.ts$" },
+    ),
+    ...["agent", "trace", "control"].map((space) =>
+      never(
+        `${space}-role-loads-its-space-only`,
+        "A role loads no other space: that would cost each of its processes memory and start-up time.",
+        { path: `^server/src/roles/${space}-role\\.ts$` },
+        {
+          path: `^server/src/(${["agent", "trace", "control"].filter((other) => other !== space).join("|")})/index\\.ts$`,
+          reachable: true,
+        },
+      ),
     ),
     never(
       "admin-is-for-the-command-line",
@@ -174,15 +188,19 @@ module.exports = {
     ),
     never(
       "routes-are-mounted-only",
-      "A slice's routes are imported by its space's root and by app.ts, never by a sibling.",
-      { path: "^server/src/", pathNot: ["^server/src/app\\.ts$", "^server/src/[^/]+/index\\.ts$", TESTS] },
+      "A slice's routes are imported by its space's root, never by a sibling.",
+      { path: "^server/src/", pathNot: ["^server/src/[^/]+/index\\.ts$", TESTS] },
       { path: "^server/src/.+/routes\\.ts$" },
     ),
     never(
       "server-knows-the-protocol-only",
-      "The server knows only the protocol of the graph host; both share the corrections of their database driver.",
+      "The server knows only the protocol of the graph host; both share the corrections of their database driver and the release of idle memory.",
       { path: "^server/", pathNot: TESTS },
-      { path: "^graph-host/", pathNot: "^graph-host/src/(host-protocol|shared-json|watched-socket|dense-results|checkpoints/(list-value|split-array))\\.ts$" },
+      {
+        path: "^graph-host/",
+        pathNot:
+          "^graph-host/src/(host-protocol|shared-json|watched-socket|dense-results|idle-memory|checkpoints/(list-value|split-array))\\.ts$",
+      },
     ),
     never(
       "host-knows-no-server",

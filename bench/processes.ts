@@ -31,6 +31,25 @@ export function residentMemory(pid: number): { own: number; tree: number; larges
   };
 }
 
+export interface ProcessMemory {
+  pid: number;
+  command: string;
+  /** Proportional set size in bytes: its own pages, and its share of those that it shares. */
+  pss: number;
+}
+
+/** Returns the memory of each of these processes and their descendants. Linux only. */
+export function memoryOfTree(roots: number[]): ProcessMemory[] {
+  const sizes: ProcessMemory[] = [];
+  for (const pid of below(processTable(), roots)) {
+    const pss = proportionalMemory(pid);
+    if (pss === undefined) continue;
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim();
+    sizes.push({ pid, command, pss });
+  }
+  return sizes;
+}
+
 /** Returns undefined for a process that has just ended, and where the kernel does not report it. */
 function proportionalMemory(pid: number): number | undefined {
   try {

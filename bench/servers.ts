@@ -143,7 +143,7 @@ async function start(name: string, command: string[], options: StartOptions): Pr
   return { name, url, pid: child.pid!, process: options.process, startMs: performance.now() - started, stop };
 }
 
-const answersOk = (url: string): Promise<boolean> =>
+export const answersOk = (url: string): Promise<boolean> =>
   fetch(`${url}/ok`).then(
     async (response) => (await response.text(), response.ok),
     () => false,
@@ -160,7 +160,7 @@ async function stopGroup(child: ChildProcess, exited: Promise<void>): Promise<vo
   if (!ended) await exited;
 }
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((done, fail) => {
     const probe = createServer();
     probe.once("error", fail);

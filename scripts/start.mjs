@@ -1,6 +1,8 @@
-// npm start: installs missing packages, then runs `heddle dev` on the examples in this process, so that signals from
-// npm and from the terminal reach the server itself.
+// npm start: installs missing packages, compiles changed sources, then runs `heddle dev` on the examples in this process,
+// so that signals from npm and from the terminal reach the server itself.
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { compileSources } from "./compile-sources.mjs";
 import { ensureInstalled, ROOT } from "./ensure-installed.mjs";
 
 await ensureInstalled();
@@ -14,4 +16,6 @@ process.argv = [
   ...dataDir,
   ...process.argv.slice(2),
 ];
-await import("../cli/bin/heddle.js");
+// where they cannot be compiled, such as in a read-only checkout, they are loaded as they are, which reports their errors
+const compiled = await compileSources(ROOT).catch(() => ROOT);
+await import(pathToFileURL(join(compiled, "cli", "bin", "heddle.js")).href);

@@ -6,6 +6,7 @@ import { complain } from "./complain.ts";
 import { Connection } from "./connection.ts";
 import type { Graph } from "./graphs/graph.ts";
 import type { FactoryRuntime, LoadedGraph } from "./graphs/load-graphs.ts";
+import { releaseMemoryWhenIdle } from "./idle-memory.ts";
 import {
   PROTOCOL_VERSION,
   type HostCalls,
@@ -88,6 +89,7 @@ export class Host {
       langgraph_version: this.#langgraphVersion,
       graphs: statuses,
     });
+    releaseMemoryWhenIdle({ isBusy: () => this.#runs.size > 0 });
     void warmUp(this.#deps, () => this.#runs.size > 0 || this.#draining).catch((error: unknown) =>
       complain("The warm-up run failed; this has no effect on runs:", error),
     );

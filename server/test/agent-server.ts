@@ -8,7 +8,7 @@ import { afterAll } from "vitest";
 import { type AgentServer, type AgentServerOptions, startAgentServer } from "../src/agent/agent-server.ts";
 import { readProject } from "../src/agent/project/read-project.ts";
 import { agentOptions } from "../src/agent/settings.ts";
-import { createAgentApp } from "../src/app.ts";
+import { createAgentApp } from "../src/agent-app.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";
 import { createLog, type Log } from "../src/base/log.ts";

@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll } from "vitest";
 
-import { createControlApp } from "../src/app.ts";
+import { createControlApp } from "../src/control-app.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";
 import { chainInterceptors, type HttpServer, listenHttp } from "../src/base/http/http-server.ts";

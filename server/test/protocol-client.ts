@@ -2,7 +2,7 @@ import { agentPages, LOCAL } from "../src/pages.ts";
 import { afterAll } from "vitest";
 import WebSocket from "ws";
 
-import { createAgentApp } from "../src/app.ts";
+import { createAgentApp } from "../src/agent-app.ts";
 import { agentOptions } from "../src/agent/settings.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import { type HttpServer, listenHttp } from "../src/base/http/http-server.ts";

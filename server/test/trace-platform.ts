@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterAll } from "vitest";
 
-import { createTraceApp } from "../src/app.ts";
+import { createTraceApp } from "../src/trace-app.ts";
 import type { ClickHouse } from "../src/base/clickhouse/clickhouse.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";

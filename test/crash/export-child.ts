@@ -5,7 +5,7 @@
  */
 import { createInterface } from "node:readline";
 
-import { createTraceApp } from "../../server/src/app.ts";
+import { createTraceApp } from "../../server/src/trace-app.ts";
 import { readOptions } from "../../server/src/base/config/options.ts";
 import { createLog } from "../../server/src/base/log.ts";
 import { secretsOptions } from "../../server/src/base/secrets/settings.ts";

@@ -1,9 +1,11 @@
 import type { Hono } from "hono";
 
 import { agentRoutes } from "../../server/src/agent/index.ts";
-import * as app from "../../server/src/app.ts";
+import { createAgentApp } from "../../server/src/agent-app.ts";
+import { createControlApp } from "../../server/src/control-app.ts";
 import { controlRoutes } from "../../server/src/control/index.ts";
 import type { Guard, Route } from "../../server/src/base/http/route.ts";
+import { createTraceApp } from "../../server/src/trace-app.ts";
 import { traceRoutes } from "../../server/src/trace/index.ts";
 import { testAgentServer } from "../../server/test/agent-server.ts";
 import { testControlPlane } from "../../server/test/control-plane.ts";
@@ -12,13 +14,13 @@ import { noAudit } from "../../server/test/principal.ts";
 import { testTracePlatform } from "../../server/test/trace-platform.ts";
 
 /**
- * The mounted address spaces, on one database. Every space that `app.ts` exports must be listed here, or
+ * The mounted address spaces, on one database. Every space that a module `*-app.ts` mounts must be listed here, or
  * `mounted.test.ts` fails, so that all tests of this folder cover future spaces.
  */
 export interface Space {
   name: string;
-  /** The export of app.ts that mounts it. */
-  creator: keyof typeof app;
+  /** Module in server/src that mounts it. */
+  module: string;
   routes: Route[];
   mount(guard: Guard): Hono;
 }
@@ -39,21 +41,21 @@ export async function startSpaces(): Promise<Spaces> {
   const all: Space[] = [
     {
       name: "agent",
-      creator: "createAgentApp",
+      module: "agent-app.ts",
       routes: agentRoutes(agent.deps),
-      mount: (guard) => app.createAgentApp(agent.deps, guard),
+      mount: (guard) => createAgentApp(agent.deps, guard),
     },
     {
       name: "trace",
-      creator: "createTraceApp",
+      module: "trace-app.ts",
       routes: traceRoutes(platform.deps, noAudit),
-      mount: (guard) => app.createTraceApp(platform.deps, guard),
+      mount: (guard) => createTraceApp(platform.deps, guard),
     },
     {
       name: "control",
-      creator: "createControlApp",
+      module: "control-app.ts",
       routes: controlRoutes(control.deps),
-      mount: (guard) => app.createControlApp(control.deps, guard),
+      mount: (guard) => createControlApp(control.deps, guard),
     },
   ];
   return { db, all };

@@ -8,7 +8,7 @@ import { expect, test, vi } from "vitest";
 import { z } from "zod";
 
 import { agentRoutes } from "../../server/src/agent/index.ts";
-import { createAgentApp } from "../../server/src/app.ts";
+import { createAgentApp } from "../../server/src/agent-app.ts";
 import type { Route } from "../../server/src/base/http/route.ts";
 import { testAgentServer } from "../../server/test/agent-server.ts";
 import { openGuard } from "../../server/test/principal.ts";

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -70,6 +70,9 @@ function tracePid(parent: number): number | undefined {
   return found === undefined ? undefined : Number(found.trim().split(/\s+/)[0]);
 }
 
+/** Whether the process has loaded chDB, which takes 200 MB. */
+const hasEngine = (pid: number): boolean => readFileSync(`/proc/${pid}/maps`, "utf8").includes("libchdb");
+
 let firstKey: string | undefined;
 
 test(
@@ -83,8 +86,12 @@ test(
     await expect.poll(() => server.output(), PATIENT).toMatch(announced);
     const traces = server.find(announced)!;
     const key = (firstKey = server.find(/^ {2}Key +(.+)$/m)!);
+    // nothing needs the engine yet: neither health checks nor sweeps
+    expect((await call(`${traces}/ready`, undefined)).status).toBe(200);
+    expect(hasEngine(tracePid(server.child.pid!)!)).toBe(false);
     const first = await run(api, key);
     await expect.poll(() => traceStatus(traces, key, first), PATIENT).toBe("success");
+    expect(hasEngine(tracePid(server.child.pid!)!)).toBe(true);
     expect(await traceStatus(traces, undefined, first)).toBe(401);
 
     const pid = tracePid(server.child.pid!)!;

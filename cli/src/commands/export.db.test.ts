@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { serve } from "@hono/node-server";
 import { afterAll, expect, test } from "vitest";
 
-import { createTraceApp } from "../../../server/src/app.ts";
+import { createTraceApp } from "../../../server/src/trace-app.ts";
 import { testDatabase } from "../../../server/test/db.ts";
 import { marchDay, testExports } from "../../../server/test/exports.ts";
 import { openGuard } from "../../../server/test/principal.ts";

@@ -204,7 +204,8 @@ async function startRole(role: Exclude<Role, "console">, options: RoleOptions, t
   const port = flags[PORT_FLAGS[role]];
   const common = { host, port, dataDir, database };
   try {
-    if (role === "trace") return await startTraceServer({ ...common, tracingKey });
+    // beside a developer's agents it should cost little until there are traces; elsewhere it fails early
+    if (role === "trace") return await startTraceServer({ ...common, tracingKey, opensOnUse: flags.supervised });
     if (role === "control") {
       const traces = tracesUrl === undefined ? undefined : Promise.resolve({ url: tracesUrl, key: tracingKey });
       return await startControlServer({ ...common, launcher: launcherPath(), traces });

@@ -149,7 +149,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (id !== undefined) this.#peeked = stored;
     const { triggers } = this.#options;
     if (!stored || !triggers) return undefined;
-    if (stored.parentSends.length > 0) return loadTuple(stored, this.#serde);
+    if (stored.parentSends.length > 0) return this.#load(stored, false);
     const tasks = stored.values.get(TASKS_CHANNEL);
     const values: Record<string, unknown> = {};
     for (const [channel, { type }] of stored.values) if (type !== "empty") values[channel] = true;

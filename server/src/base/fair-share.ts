@@ -55,7 +55,8 @@ const GAP_MS = 50;
 const POLL_MS = 5;
 
 export class FairShare {
-  readonly #processors: number;
+  /** See FairShareOptions. */
+  processors: number;
   readonly #now: () => number;
   readonly #tenants = new Map<string, Tenant>();
   readonly #running = new Set<Statement>();
@@ -64,7 +65,7 @@ export class FairShare {
   #at: number;
 
   constructor({ processors, now = () => performance.now() }: FairShareOptions) {
-    this.#processors = processors;
+    this.processors = processors;
     this.#now = now;
     this.#at = now();
   }
@@ -84,7 +85,7 @@ export class FairShare {
       return await statement({
         priority: entry.isPreferred ? "1" : "2",
         ...(isAbove && {
-          max_threads: Math.max(1, Math.floor(this.#processors / 2)),
+          max_threads: Math.max(1, Math.floor(this.processors / 2)),
           os_thread_priority: LOWEST_PRIORITY,
         }),
       });

@@ -2,7 +2,7 @@ import type { GraphStatus, TraceDestination } from "../../../graph-host/src/host
 import { startAgentServer } from "../agent/agent-server.ts";
 import { readProject } from "../agent/project/read-project.ts";
 import { agentOptions, type AgentSettings } from "../agent/settings.ts";
-import { createAgentApp } from "../app.ts";
+import { createAgentApp } from "../agent-app.ts";
 import { readOptions } from "../base/config/options.ts";
 import { deferred } from "../base/deferred.ts";
 import { openSecrets } from "../base/secrets/secrets.ts";

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-import { createControlApp } from "../app.ts";
+import { createControlApp } from "../control-app.ts";
 import { readOptions } from "../base/config/options.ts";
 import { chainInterceptors } from "../base/http/http-server.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";

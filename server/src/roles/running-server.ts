@@ -1,5 +1,6 @@
 import type { Hono } from "hono";
 
+import { releaseMemoryWhenIdle } from "../../../graph-host/src/idle-memory.ts";
 import type { DatabaseAddress } from "../base/db/connect.ts";
 import { openDatabase } from "../base/db/open-database.ts";
 import type { EmbeddedPostgresSettings } from "../base/db/settings.ts";
@@ -69,6 +70,8 @@ export async function openServer(
   const log = createLog(options.logLevel);
   const forget = surviveShortages(log);
   started.add(async () => forget());
+  const stopReleasing = releaseMemoryWhenIdle();
+  started.add(async () => stopReleasing());
   const http = await listenHttp(settings.host, settings.port, options, bodies);
   started.add(() => http.close());
   const { database: configured, dataDir } = settings;

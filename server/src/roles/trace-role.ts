@@ -1,4 +1,4 @@
-import { createTraceApp } from "../app.ts";
+import { createTraceApp } from "../trace-app.ts";
 import { readOptions } from "../base/config/options.ts";
 import { secretsOptions } from "../base/secrets/settings.ts";
 import type { Started } from "../base/started.ts";
@@ -21,6 +21,8 @@ import {
 export interface TraceServerSettings extends ServerSettings {
   /** Key of the agent server that sends the traces of its runs. */
   tracingKey?: string | undefined;
+  /** Opens chDB, which takes 200 MB, when the first statement needs it. */
+  opensOnUse?: boolean | undefined;
 }
 
 export async function openTraceServer(
@@ -31,8 +33,8 @@ export async function openTraceServer(
   const options = readOptions({ ...traceOptions, ...identityOptions, ...secretsOptions }, env);
   const opened = await openServer(settings, options, started);
   const { http, log, database, bodies } = opened;
-  const { host, dataDir, tracingKey } = settings;
-  const platform = await startTracePlatform({ settings: options, log, database, dataDir, host });
+  const { host, dataDir, tracingKey, opensOnUse } = settings;
+  const platform = await startTracePlatform({ settings: options, log, database, dataDir, host, opensOnUse });
   started.add(() => platform.stop());
   const { sql, secrets } = platform.deps;
   const sealKey = deriveSealKey(secrets.keyring.newest);

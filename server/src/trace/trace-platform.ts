@@ -40,6 +40,8 @@ export interface TracePlatformOptions {
   host?: string;
   /** An already open client, which stays open; by default the settings determine it. */
   clickhouse?: ClickHouse;
+  /** Opens chDB, which takes 200 MB, when the first statement needs it. */
+  opensOnUse?: boolean | undefined;
   /** Clock of scheduled exports and their timeouts. */
   now?: ExporterOptions["now"];
 }
@@ -56,6 +58,7 @@ export async function startTracePlatform({
   dataDir,
   host = "127.0.0.1",
   clickhouse: configured,
+  opensOnUse = false,
   now,
 }: TracePlatformOptions): Promise<TracePlatform> {
   const sql = connect(database, { max: settings.databasePool, name: "heddle trace" });
@@ -73,8 +76,9 @@ export async function startTracePlatform({
       connections: settings.clickhouseConnections,
       maxMemory: settings.chdbMaxMemoryMb * 1024 * 1024,
       onWait: (message) => log.warn(message),
+      ...(opensOnUse && { onFirstUse: (engine) => migrateClickHouse(engine, sql) }),
     });
-    await migrateClickHouse(clickhouse, sql);
+    if (!clickhouse.isAsleep) await migrateClickHouse(clickhouse, sql);
     // one connection is reserved for writes, one for the lookups of ingest
     const atOnce = settings.traceQueries || Math.max(1, settings.clickhouseConnections - 2);
     clickhouse = clickhouse.withLimiter(new QueryLimiter({ seconds: settings.traceQuerySeconds, atOnce }));

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { createCaller } from "../../../test/call.ts";
 import { openGuard, testPrincipal } from "../../../test/principal.ts";
-import { createAgentApp } from "../../app.ts";
+import { createAgentApp } from "../../agent-app.ts";
 
 const server = await testAgentServer();
 const { call } = server;

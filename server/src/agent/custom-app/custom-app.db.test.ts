@@ -8,7 +8,7 @@ import { afterAll, expect, test } from "vitest";
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { createCaller } from "../../../test/call.ts";
 import { openGuard } from "../../../test/principal.ts";
-import { createAgentApp } from "../../app.ts";
+import { createAgentApp } from "../../agent-app.ts";
 import { unauthorized } from "../../base/errors.ts";
 import type { Guard } from "../../base/http/route.ts";
 import { httpSection } from "../project/http-schema.ts";

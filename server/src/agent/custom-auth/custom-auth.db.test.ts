@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { createCaller } from "../../../test/call.ts";
 import { openGuard } from "../../../test/principal.ts";
-import { createAgentApp } from "../../app.ts";
+import { createAgentApp } from "../../agent-app.ts";
 import type { Credentials } from "../../base/auth/principal.ts";
 import { unauthorized } from "../../base/errors.ts";
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, describe, expect, test, vi } from "vitest";
 
-import { createAgentApp } from "../../app.ts";
+import { createAgentApp } from "../../agent-app.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { openGuard } from "../../../test/principal.ts";
 import { type Question, questionServer, UNKNOWN } from "../../../test/questions.ts";

@@ -10,7 +10,7 @@ import { expect, test } from "vitest";
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { createCaller } from "../../../test/call.ts";
 import { openGuard } from "../../../test/principal.ts";
-import { createAgentApp } from "../../app.ts";
+import { createAgentApp } from "../../agent-app.ts";
 import { unauthorized } from "../../base/errors.ts";
 import { readProject } from "../project/read-project.ts";
 import { UiBundles } from "./ui-bundles.ts";

@@ -3,6 +3,7 @@ import type { Session } from "chdb";
 import { AppError } from "../errors.ts";
 import { acquireFileLock, type FileLock, LockedError } from "../db/file-lock.ts";
 import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { deferred } from "../deferred.ts";
 
@@ -57,10 +58,10 @@ export class ChdbSessions {
     this.#open = () => openSession(module, options);
   }
 
-  static async open(options: ChdbOptions): Promise<ChdbSessions> {
+  /** `lock`: the directory's, if the caller has acquired it; stays with the caller when this fails. */
+  static async open(options: ChdbOptions, acquired?: FileLock): Promise<ChdbSessions> {
     const module = await loadChdb();
-    mkdirSync(options.directory, { recursive: true, mode: 0o700 });
-    const lock = await lockDirectory(options);
+    const lock = acquired ?? (await lockChdb(options));
     try {
       const sessions = new ChdbSessions(module, options, lock);
       const first = sessions.#open();
@@ -68,7 +69,7 @@ export class ChdbSessions {
       sessions.#idle.push(first);
       return sessions;
     } catch (error) {
-      lock.release();
+      if (!acquired) lock.release();
       throw new ChdbError(`chDB could not open ${options.directory}: ${(error as Error).message}`, { cause: error });
     }
   }
@@ -159,8 +160,27 @@ async function loadChdb(): Promise<ChdbModule> {
   }
 }
 
-/** Locks the directory: two engines on it would destroy it, and chDB does not refuse the second. */
-async function lockDirectory({ directory, onWait, elsewhereWaitMs }: ChdbOptions): Promise<FileLock> {
+/** Throws when chDB is not installed for this platform. Does not load it, which takes 200 MB. */
+export async function checkChdb(): Promise<void> {
+  const { platform, arch } = process;
+  const binaries = `@chdb/lib-${platform}-${arch}${platform === "linux" ? "-gnu" : ""}`;
+  try {
+    createRequire(createRequire(import.meta.url).resolve("chdb")).resolve(binaries);
+  } catch {
+    // it may be built here, or the error names the reason
+    await loadChdb();
+  }
+}
+
+/**
+ * Creates the directory if missing, and locks it: two engines on it would destroy it, and chDB does not refuse the
+ * second.
+ */
+export async function lockChdb(
+  options: Pick<ChdbOptions, "directory" | "onWait" | "elsewhereWaitMs">,
+): Promise<FileLock> {
+  const { directory, onWait, elsewhereWaitMs } = options;
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
   const path = `${dirname(`${directory}/x`)}.lock`;
   try {
     return await acquireFileLock(path, {

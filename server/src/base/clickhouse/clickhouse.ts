@@ -14,6 +14,12 @@ export interface Query {
   settings?: ClickHouseSettings;
 }
 
+/** An engine that its first statement opens. */
+export interface Wakeable {
+  readonly isAsleep: boolean;
+  readonly awake: Promise<void>;
+}
+
 /**
  * All access to ClickHouse: chDB in this process, a server or a cluster.
  *
@@ -36,6 +42,7 @@ export class ClickHouse {
   readonly share: FairShare | undefined;
   /** Whether statements yield to other tenants' queries while their own tenant is above its share. */
   readonly isBackground: boolean;
+  readonly #lazy: Wakeable | undefined;
 
   constructor(
     client: ClickHouseClient,
@@ -46,6 +53,7 @@ export class ClickHouse {
       tenantId?: string;
       share?: FairShare | undefined;
       isBackground?: boolean;
+      lazy?: Wakeable | undefined;
     },
   ) {
     this.client = client;
@@ -55,6 +63,17 @@ export class ClickHouse {
     this.tenantId = options.tenantId ?? "";
     this.share = options.share;
     this.isBackground = options.isBackground ?? false;
+    this.#lazy = options.lazy;
+  }
+
+  /** Whether the engine is not open, because no statement has needed it. Housekeeping should then leave it so. */
+  get isAsleep(): boolean {
+    return this.#lazy?.isAsleep ?? false;
+  }
+
+  /** Resolves when the engine is open. */
+  get awake(): Promise<void> {
+    return this.#lazy?.awake ?? Promise.resolve();
   }
 
   /**
@@ -75,7 +94,7 @@ export class ClickHouse {
   /** Returns the same store with another limiter of callers' queries. */
   withLimiter(limiter: QueryLimiter): ClickHouse {
     const { cluster, embedded, share } = this;
-    return new ClickHouse(this.client, { cluster, embedded, limiter, share });
+    return new ClickHouse(this.client, { cluster, embedded, limiter, share, lazy: this.#lazy });
   }
 
   async rows<T>(query: Query): Promise<T[]> {

@@ -1,11 +1,17 @@
-import { totalmem } from "node:os";
+import { availableParallelism, totalmem } from "node:os";
 
-import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
+import {
+  type ClickHouseClient,
+  type ClickHouseClientConfigOptions,
+  ClickHouseLogLevel,
+  createClient,
+} from "@clickhouse/client";
 
 import { FairShare } from "../fair-share.ts";
 import { ChdbConnection } from "./chdb-connection.ts";
-import { ChdbSessions } from "./chdb-sessions.ts";
+import { checkChdb, type ChdbOptions, ChdbSessions, lockChdb } from "./chdb-sessions.ts";
 import { ClickHouse } from "./clickhouse.ts";
+import { LazyConnection } from "./lazy-connection.ts";
 
 export interface ClickHouseOptions {
   /** `http[s]://user:password@host:port/database`; empty for chDB in this process. */
@@ -21,6 +27,11 @@ export interface ClickHouseOptions {
   maxMemory: number;
   /** chDB only: called while waiting for another process to release the directory. */
   onWait?: (message: string) => void;
+  /**
+   * chDB only: opens the engine, which takes 200 MB, at the first statement instead of now. Called with the opened
+   * engine; all other statements wait for it.
+   */
+  onFirstUse?: (clickhouse: ClickHouse) => Promise<unknown>;
 }
 
 /** Settings that every statement relies on: formats of values, and one block per insert. */
@@ -65,17 +76,42 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
     max_query_size: CHDB_MAX_STATEMENT_BYTES,
     low_priority_query_wait_time_ms: PREEMPTED_MS,
   };
-  const sessions = await ChdbSessions.open({ directory, database, connections, settings, maxMemory, onWait });
-  const client = createClient({
-    connection: new ChdbConnection(sessions),
-    log: { level: ClickHouseLogLevel.OFF },
-  });
-  const [engine] = await new ClickHouse(client, { cluster: "", embedded: true }).rows<{ threads: number }>({
-    name: "connect",
-    query: "select toUInt64(getSetting('max_threads')) as threads",
-  });
-  const share = new FairShare({ processors: engine!.threads });
+  const engine = { directory, database, connections, settings, maxMemory, onWait };
+  if (options.onFirstUse) return openLazily(engine, options.onFirstUse);
+  const client = chdbClient(new ChdbConnection(await ChdbSessions.open(engine)));
+  const share = new FairShare({ processors: await countThreads(client) });
   return new ClickHouse(client, { cluster: "", embedded: true, share });
+}
+
+async function openLazily(
+  engine: ChdbOptions,
+  onFirstUse: (clickhouse: ClickHouse) => Promise<unknown>,
+): Promise<ClickHouse> {
+  await checkChdb();
+  const lock = await lockChdb(engine);
+  const share = new FairShare({ processors: availableParallelism() });
+  let opened: ChdbConnection | undefined;
+  const connection = new LazyConnection({
+    // once: a failure of `prepare` leaves an open engine
+    open: async () => (opened ??= new ChdbConnection(await ChdbSessions.open(engine, lock))),
+    async prepare(direct) {
+      const client = chdbClient(direct);
+      share.processors = await countThreads(client);
+      await onFirstUse(new ClickHouse(client, { cluster: "", embedded: true }));
+    },
+    release: () => (opened ? void opened.close() : lock.release()),
+  });
+  return new ClickHouse(chdbClient(connection), { cluster: "", embedded: true, share, lazy: connection });
+}
+
+const chdbClient = (connection: NonNullable<ClickHouseClientConfigOptions["connection"]>): ClickHouseClient =>
+  createClient({ connection, log: { level: ClickHouseLogLevel.OFF } });
+
+/** Returns the number of threads that the engine uses for a statement. */
+async function countThreads(client: ClickHouseClient): Promise<number> {
+  const query = { name: "connect", query: "select toUInt64(getSetting('max_threads')) as threads" };
+  const [engine] = await new ClickHouse(client, { cluster: "", embedded: true }).rows<{ threads: number }>(query);
+  return engine!.threads;
 }
 
 async function connectServer({ url, cluster, connections }: ClickHouseOptions): Promise<ClickHouse> {

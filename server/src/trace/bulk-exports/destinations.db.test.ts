@@ -377,7 +377,7 @@ test("a workspace on the plan developer and a read-only caller get 403", async (
     ...openGuard,
     authenticator: { authenticate: () => principal },
   });
-  const { createTraceApp } = await import("../../app.ts");
+  const { createTraceApp } = await import("../../trace-app.ts");
   const { createCaller: callerOf } = await import("../../../test/call.ts");
   const { deps } = platform.platform;
   const { id } = await create(s3.createKey());

@@ -163,9 +163,9 @@ export class Exporter {
       this.#sweepFilesAt = performance.now() + SWEEP_MS;
       await removeLeftFiles(dirname(this.#directory), basename(this.#directory));
     }
-    if (performance.now() < this.#sweepAt) return;
-    this.#sweepAt = performance.now() + SWEEP_MS;
     const { clickhouse, sql } = this.#deps;
+    if (performance.now() < this.#sweepAt || clickhouse.isAsleep) return;
+    this.#sweepAt = performance.now() + SWEEP_MS;
     const snapshots = await listSnapshots(clickhouse);
     const known = new Set(await queue.knownSnapshots(sql));
     for (const id of snapshots) {

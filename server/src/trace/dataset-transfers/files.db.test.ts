@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import { testTracePlatform } from "../../../test/trace-platform.ts";
-import { createTraceApp } from "../../app.ts";
+import { createTraceApp } from "../../trace-app.ts";
 import { openGuard } from "../../../test/principal.ts";
 import { uuid7 } from "../../base/ids.ts";
 

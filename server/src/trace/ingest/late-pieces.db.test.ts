@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { WORKSPACE } from "../../../test/principal.ts";
 import { sampleRun, sendRuns } from "../../../test/sample-runs.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
-import { createTraceApp } from "../../app.ts";
+import { createTraceApp } from "../../trace-app.ts";
 import { createCaller } from "../../../test/call.ts";
 import { openGuard } from "../../../test/principal.ts";
 import { uuid7 } from "../../base/ids.ts";

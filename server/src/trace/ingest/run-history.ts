@@ -4,7 +4,7 @@
  * Bloom filters keep what matters to a late create: updates of the last minutes and deletions of the last days. A false
  * positive costs a lookup; there are no false negatives.
  *
- * Earlier history is loaded at startup. If the store is not embedded, other servers write too, and the answer is always
+ * Earlier history is loaded when the engine is open. If the store is not embedded, other servers write too, and the answer is always
  * "maybe".
  */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
@@ -50,7 +50,11 @@ export class RunHistory {
   }
 
   start(): void {
-    if (this.#clickhouse.embedded) this.#poller.start();
+    if (!this.#clickhouse.embedded) return;
+    // until then every run may exist
+    void this.#clickhouse.awake.then(() => {
+      if (!this.#stopped) this.#poller.start();
+    });
   }
 
   async stop(): Promise<void> {

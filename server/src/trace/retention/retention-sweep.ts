@@ -18,6 +18,8 @@ export type SweepDeps = DeleteDeps & { log: Log; settings: TraceSettings };
 /** Longer than any replica caches a deleted project (project-records/project-directory.ts) and writes its pending runs. */
 const GRACE_SECONDS = 60;
 const FIRST_MS = 60_000;
+/** Longest time for which sweeps leave an engine closed that no request has needed since the start. */
+const ASLEEP_MS = 24 * 3600_000;
 const PROJECTS = 500;
 /** Traces found and deleted per batch. */
 const TRACES = 10_000;
@@ -27,6 +29,7 @@ const NIL = "00000000-0000-0000-0000-000000000000";
 export class RetentionSweep {
   readonly #deps: SweepDeps;
   readonly #poller: Poller;
+  readonly #createdAt = performance.now();
   #stopped = false;
 
   constructor(deps: SweepDeps) {
@@ -55,6 +58,7 @@ export class RetentionSweep {
     let expired = 0;
     await alone(sql, async () => {
       await this.#finishDeletions();
+      if (clickhouse.isAsleep && performance.now() - this.#createdAt < ASLEEP_MS) return;
       expired = await this.#deleteExpired(now ?? (await databaseNow(sql)).getTime());
       await deleteOldMarks(clickhouse);
       if (await hasDeletedRows(clickhouse)) await applyDeletions(clickhouse);

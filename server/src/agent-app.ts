@@ -1,0 +1,47 @@
+/** Mounts the agent space. */
+import type { Hono } from "hono";
+
+import { corsRules } from "./agent/custom-app/cors-rules.ts";
+import { logRequests } from "./agent/custom-app/log-requests.ts";
+import { authenticateFirst, mountCustomApp } from "./agent/custom-app/mount-custom-app.ts";
+import { projectAuthenticator } from "./agent/custom-auth/authenticate.ts";
+import type { AgentDeps } from "./agent/deps.ts";
+import { agentRoutes, workerRoutes } from "./agent/index.ts";
+import { createApp, type Surroundings } from "./app.ts";
+import { holdBodies } from "./base/http/hold-body.ts";
+import type { Guard } from "./base/http/route.ts";
+import { agentOrigins, LOCAL, type Reach } from "./pages.ts";
+
+/**
+ * Builds the agent application. A `worker` serves only health and metrics; its internal requests, such as those of
+ * webhooks, reach every route.
+ */
+export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false, reach: Reach = LOCAL): Hono {
+  const { served } = guard;
+  const authenticator = served ? projectAuthenticator(deps, guard.authenticator, served) : guard.authenticator;
+  const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator }, projectSurroundings(deps, reach));
+  deps.loopback.answer = async (request) => app.fetch(request);
+  deps.loopback.ready = true;
+  return worker ? createApp(deps, workerRoutes(deps), guard, { allows: agentOrigins(deps, reach) }) : app;
+}
+
+/** Reads the HTTP section of langgraph.json: CORS rules, a prefix, the project's own app. */
+function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
+  const { http } = deps.project.config;
+  const prefix = deps.settings.mountPrefix ?? http.mount_prefix;
+  const rules = http.logging_headers;
+  return {
+    allows: agentOrigins(deps, reach),
+    corsRules: corsRules(http.cors),
+    logger: rules && logRequests(deps.log, rules),
+    prefix: prefix === "" ? undefined : prefix,
+    mountFirst(app, routes, guard, bodies) {
+      if (!deps.customApp) return;
+      const { middleware_order, enable_custom_route_auth } = http;
+      if (middleware_order === "auth_first") authenticateFirst(app, routes, guard);
+      // the project's middleware may read bodies that our routes read again
+      app.use(holdBodies(bodies));
+      mountCustomApp(app, deps.customApp, enable_custom_route_auth ? guard : null);
+    },
+  };
+}

@@ -1,0 +1,24 @@
+/** Mounts the trace space. */
+import type { Hono } from "hono";
+
+import { createApp } from "./app.ts";
+import type { Guard } from "./base/http/route.ts";
+import { LOCAL, platformOrigins, type Reach } from "./pages.ts";
+import type { TraceDeps } from "./trace/deps.ts";
+import { isFeedbackLink } from "./trace/feedback/token-path.ts";
+import { traceRoutes } from "./trace/index.ts";
+import { explainMissingTrace } from "./trace/not-built.ts";
+import { limitRequests } from "./trace/rate-limits/limit-requests.ts";
+
+export function createTraceApp(deps: TraceDeps, guard: Guard, reach: Reach = LOCAL): Hono {
+  const { rateLimits, log } = deps;
+  const allows = platformOrigins(deps.settings, reach);
+  const gate = rateLimits.mode === "off" ? undefined : limitRequests(rateLimits, guard.authenticator, log);
+  return createApp(deps, traceRoutes(deps, guard.audit), guard, {
+    allows,
+    gate,
+    isOpen: isFeedbackLink,
+    explainMissing: explainMissingTrace,
+    strict: false,
+  });
+}
