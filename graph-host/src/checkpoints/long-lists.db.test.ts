@@ -25,7 +25,7 @@ const db = await testDatabase();
 const statements: string[] = [];
 const connect = () =>
   new CheckpointDatabase(db.uri, { socket: db.options.host, onStatement: (s) => statements.push(s) });
-let database = connect();
+const database = connect();
 const official = officialSaver(db.uri);
 afterAll(() => Promise.all([database.close(), official.end()]));
 beforeEach(() => void (statements.length = 0));
