@@ -39,6 +39,8 @@ export type ServerFrame =
   | { t: "store.result"; id: number; error?: WireError }
   /** Destination of the runs' traces from now on. Without this frame runs are not traced. */
   | { t: "trace.to"; to: TraceDestination }
+  /** Whether long lists are stored whole from now on, because an older server cannot read changes. At first not. */
+  | { t: "lists.whole"; whole: boolean }
   /** Body: {@link LostTrace} as JSON. The run is over, and the process that traced it could not report its end. */
   | { t: "trace.close" }
   /** Answered by `trace.flushed` when the traces of all runs so far are delivered, or after `ms`. */

@@ -52,6 +52,7 @@ export class Host {
   #nextStoreCall = 1;
   readonly #tracing = new RunTracing();
   #draining = false;
+  #listsWhole = false;
   /** The process is exiting by itself, and its server is to see the exit code. */
   #leaving = false;
   #exitCode = 0;
@@ -82,6 +83,7 @@ export class Host {
       pause: () => this.connection.drained,
       tracing: this.#tracing,
     };
+    savers.storeListsWhole(this.#listsWhole);
     const statuses = Object.fromEntries([...graphs].map(([id, graph]) => [id, graph.status]));
     this.connection.send({
       t: "ready",
@@ -134,6 +136,9 @@ export class Host {
         return this.#storeAnswered(header.id, header.error, body);
       case "trace.to":
         return this.#tracing.direct(header.to);
+      case "lists.whole":
+        this.#listsWhole = header.whole;
+        return this.#deps?.savers.storeListsWhole(header.whole);
       case "trace.close":
         return this.#tracing.close(JSON.parse(body.toString()) as LostTrace);
       case "trace.flush":

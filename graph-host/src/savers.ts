@@ -24,6 +24,8 @@ export interface Savers {
   unfenced(): Saver;
   /** Saver for a manual state update: rejected once the thread has an active run or a newer checkpoint. */
   guarded(): Saver;
+  /** Makes all savers store long lists whole, or as changes (default). */
+  storeListsWhole(whole: boolean): void;
   close(): Promise<void>;
 }
 
@@ -85,6 +87,7 @@ function databaseSavers(database: CheckpointDatabase): Savers {
       }),
     unfenced: () => new HeddleSaver(database, { clock: currentWork.getStore()?.clock }),
     guarded: () => new HeddleSaver(database, { guarded: true, clock: currentWork.getStore()?.clock }),
+    storeListsWhole: (whole) => void (database.storesListsWhole = whole),
     close: () => database.close(),
   };
 }
@@ -97,6 +100,7 @@ function memorySavers(): Savers {
     reading: () => saver,
     unfenced: () => saver,
     guarded: () => saver,
+    storeListsWhole: () => {},
     close: () => Promise.resolve(),
   };
 }

@@ -37,6 +37,8 @@ export class CheckpointDatabase {
   #awayMs: number;
   /** Last checkpoints of the threads that this process has run. */
   readonly lastHeads = new LastHeads();
+  /** Whether long lists are stored whole, for servers that cannot read changes. */
+  storesListsWhole = false;
   /** Lists of the threads that this process has shown. */
   readonly shownLists = new ShownListCache();
 

@@ -425,7 +425,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     this.#loader.remember(name, values, items);
     // put again: the row that is stored stays
     if (base?.version === key.version) return { ...key, type: "json", blob: wholeText(items), list: base };
-    const { row, list } = encodeList(items, key.version, base);
+    const { row, list } = encodeList(items, key.version, this.#database.storesListsWhole ? undefined : base);
     this.#lists.set(name, list);
     const link = row.base === null ? null : `${row.base}/${row.chain}/${row.depth}`;
     return { ...key, type: row.type, blob: Buffer.from(row.text), link, list };

@@ -241,6 +241,16 @@ test("a thread of the official saver is continued, and its long lists are stored
   ]);
 });
 
+test("lists are stored whole while a server shares the database that cannot read changes", async () => {
+  const threadId = randomUUID();
+  database.storesListsWhole = true;
+  for (let n = 0; n < 6; n++) await hostTurn(threadId, LONG, n);
+  expect((await changes(threadId)).map(({ type }) => type)).toEqual(["json"]);
+  database.storesListsWhole = false;
+  await hostTurn(threadId, LONG, 6);
+  expect((await changes(threadId)).find(({ type }) => type === "list")).toEqual({ type: "list", n: 2 });
+});
+
 test("objects that a run has changed after its last put do not reach the next run", async () => {
   const threadId = randomUUID();
   for (let n = 0; n < 12; n++) await hostTurn(threadId, LONG, n);

@@ -13,3 +13,6 @@ create table list_rewrites (
   done boolean not null default false
 );
 insert into list_rewrites default values;
+
+-- Whether the server's graph hosts read lists that are stored as changes. While one does not, all store lists whole.
+alter table servers add column reads_changes boolean not null default false;

@@ -832,6 +832,7 @@ create table servers (
   started_at timestamp with time zone not null default now(),
   heartbeat_at timestamp with time zone not null default now(),
   graphs text[],
+  reads_changes boolean not null default false,
   constraint servers_pkey PRIMARY KEY (server_id)
 );
 

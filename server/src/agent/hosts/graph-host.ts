@@ -221,6 +221,10 @@ export class GraphHost {
     this.#send({ t: "trace.to", to });
   }
 
+  storeListsWhole(whole: boolean): void {
+    this.#send({ t: "lists.whole", whole });
+  }
+
   closeTrace(trace: LostTrace): void {
     this.#send({ t: "trace.close" }, JSON.stringify(trace));
   }

@@ -68,6 +68,7 @@ export class HostPool {
   /** Additional hosts wanted for runs that must be alone. */
   #spawnFor = 0;
   #traces: TraceDestination = { state: "off" };
+  #listsWhole = false;
   readonly #recent = new RecentHosts();
 
   constructor(options: Omit<HostPoolOptions, "packagesFrom">, events: HostPoolEvents) {
@@ -167,6 +168,12 @@ export class HostPool {
   sendTracesTo(destination: TraceDestination): void {
     this.#traces = destination;
     for (const host of this.#hosts) host.sendTracesTo(destination);
+  }
+
+  /** Makes the hosts store long lists whole, or as changes. */
+  storeListsWhole(whole: boolean): void {
+    this.#listsWhole = whole;
+    for (const host of this.#hosts) host.storeListsWhole(whole);
   }
 
   /** Closes the trace of a run whose host is gone, through another host. Best effort. */
@@ -302,6 +309,7 @@ export class HostPool {
     this.#generation.add(host);
     host.start();
     if (this.traces) host.sendTracesTo(this.#traces);
+    if (this.#listsWhole) host.storeListsWhole(true);
   }
 
   #ready(host: GraphHost): void {

@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 async function lease(pool: Sql, leaseMs: number) {
-  const events = { lost: 0, released: 0, serverId: randomUUID() };
+  const events = { lost: 0, released: 0, older: [] as boolean[], serverId: randomUUID() };
   const serverLease = new ServerLease({
     sql: pool,
     leaseSql: pool,
@@ -39,6 +39,7 @@ async function lease(pool: Sql, leaseMs: number) {
     onLost: () => (events.lost += 1),
     onReleased: () => (events.released += 1),
     onBeat: () => {},
+    onOlderServers: (present) => events.older.push(present),
     onLostTrace: () => {},
   });
   started.push(serverLease);
@@ -119,6 +120,16 @@ function postgresPids(postmaster: number): number[] {
     .map(Number);
   return [postmaster, ...children];
 }
+
+test("reports servers that cannot read lists stored as changes, until they are gone", async () => {
+  const [older, newer] = [randomUUID(), randomUUID()];
+  await sql`insert into servers (server_id, host_name, process, reads_changes) values (${newer}, 'elsewhere', 'null', true)`;
+  const { older: reports } = await lease(sql, 60_000);
+  await insertServer({ id: older });
+  await expect.poll(() => reports).toEqual([true]);
+  await sql`delete from servers where server_id = ${older}`;
+  await expect.poll(() => reports).toEqual([true, false]);
+});
 
 test("no lease expires while Postgres is frozen for longer than the lease period", async () => {
   // the second server's heartbeats arrive shortly after the thaw

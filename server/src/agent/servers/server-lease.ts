@@ -45,6 +45,8 @@ export interface ServerLeaseOptions {
   onReleased(): void;
   /** Called with the runs that are running under this server, as of a moment after `sentAt` (`performance.now()`). */
   onBeat(running: RunningRow[], sentAt: number): void;
+  /** Called when it changes whether a server shares the database that cannot read lists stored as changes. */
+  onOlderServers(present: boolean): void;
   /** Called when a run ended without the server that had traced it. */
   onLostTrace(trace: LostTrace): void;
 }
@@ -55,6 +57,7 @@ export class ServerLease {
   readonly failure: RepeatedFailure;
   #timer: NodeJS.Timeout | undefined;
   #others = 0;
+  #hasOlder = false;
   #beating = false;
   #sweeping: Promise<void> | undefined;
   #stopped = false;
@@ -125,6 +128,8 @@ export class ServerLease {
     }
     const expired = this.#watch.observe(others, sentAt);
     this.#others = others.length - expired.length;
+    const hasOlder = others.some((other) => !other.reads_changes && !expired.includes(other));
+    if (hasOlder !== this.#hasOlder) this.#o.onOlderServers((this.#hasOlder = hasOlder));
     this.#o.onBeat(running, sentAt);
     let released = orphaned;
     for (const other of expired) if (await this.#expire(other)) released = true;

@@ -5,9 +5,10 @@ export async function upsertServer(
   sql: Sql,
   server: { serverId: string; hostName: string; process: string; internalUrl: string; graphs: string[] },
 ): Promise<void> {
-  await sql`insert into servers (server_id, host_name, process, internal_url, graphs)
-    values (${server.serverId}, ${server.hostName}, ${server.process}, ${server.internalUrl}, ${server.graphs}::text[])
-    on conflict (server_id) do update set heartbeat_at = clock_timestamp(), graphs = excluded.graphs`;
+  await sql`insert into servers (server_id, host_name, process, internal_url, graphs, reads_changes)
+    values (${server.serverId}, ${server.hostName}, ${server.process}, ${server.internalUrl}, ${server.graphs}::text[], true)
+    on conflict (server_id) do update set heartbeat_at = clock_timestamp(), graphs = excluded.graphs,
+      reads_changes = excluded.reads_changes`;
 }
 
 /** Updates the graphs that the server can run. */
@@ -21,6 +22,8 @@ export interface OtherServer {
   process: string;
   /** Changes with each of its beats. It comes from a clock: only its change is significant. */
   heartbeat: string;
+  /** Whether its graph hosts read lists that are stored as changes; those of 0.6 do not. */
+  reads_changes: boolean;
 }
 
 export interface Heartbeat {
@@ -43,7 +46,8 @@ export async function beat(sql: Sql, serverId: string): Promise<Heartbeat> {
     )
     select exists (select 1 from held) as held,
            (select coalesce(json_agg(json_build_object(
-              'server_id', server_id, 'host_name', host_name, 'process', process, 'heartbeat', heartbeat_at::text)), '[]')
+              'server_id', server_id, 'host_name', host_name, 'process', process, 'heartbeat', heartbeat_at::text,
+              'reads_changes', reads_changes)), '[]')
             from servers where server_id <> ${serverId})::text as others,
            (select coalesce(json_agg(json_build_object(
               'run_id', run_id, 'attempt', attempt, 'cancel_action', cancel_action)), '[]')

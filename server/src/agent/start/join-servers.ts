@@ -42,6 +42,7 @@ export function joinServers(options: JoinOptions, started: Started): { listener:
     onLost: () => parts().queue.loseAll(),
     onReleased: () => parts().queue.wake(),
     onBeat: (running, sentAt) => parts().queue.onBeat(running, sentAt),
+    onOlderServers: (present) => parts().hosts.storeListsWhole(present),
     onLostTrace: (trace) => parts().hosts.closeTrace(trace),
   });
   started.add(() =>
