@@ -193,6 +193,67 @@ const enqueue: Scenario = async (load) => {
   if (last) await load.client.untilFinal(threadId, last);
 };
 
+interface Message {
+  content: string;
+}
+
+/** Turns of a conversation before the first that is checked. */
+const EARLIER_TURNS = 500;
+
+/**
+ * Continues a conversation of 500 turns with queued runs: each question and its answer are there once, in the order of
+ * acceptance, in the thread, its state, and its history.
+ */
+const conversation: Scenario = async (load) => {
+  const accepted: string[] = [];
+  const unsure = new Set<string>();
+  const problem = (messages: Message[] | undefined): string | undefined => {
+    const contents = (messages ?? []).map(({ content }) => content).slice(2 * EARLIER_TURNS);
+    const questions = contents.filter((_, at) => at % 2 === 0);
+    const answered = contents.every((content, at) => at % 2 === 0 || content === `answer to ${contents[at - 1]}`);
+    const counted = questions.filter((label) => !unsure.has(label));
+    const isRight = answered && contents.length % 2 === 0 && show(counted) === show(accepted);
+    return isRight && new Set(contents).size === contents.length
+      ? undefined
+      : `has the turns ${show(contents)}, accepted ${show(accepted)}, unsure ${show([...unsure])}`;
+  };
+  let isFilled = false;
+  const threadId = await load.newThread(({ values }) =>
+    isFilled ? problem(values?.["messages"] as Message[]) : undefined,
+  );
+  const path = `/threads/${threadId}`;
+  // the first run answers the last of them
+  const earlier = range(2 * EARLIER_TURNS - 1).map((n) => ({
+    role: n % 2 === 1 ? "user" : "assistant",
+    content: `${n} ${"m".repeat(200)}`,
+    id: `earlier-${n}`,
+  }));
+  const first = { assistant_id: "conversation", input: { messages: earlier } };
+  const { run_id: filling } = await load.client.request<{ run_id: string }>("POST", `${path}/runs`, first);
+  isFilled = true;
+  load.accepting(threadId, "conversation", [1])(filling);
+  await load.client.untilFinal(threadId, filling);
+  for (const label of range(6).map((n) => `question ${n}`)) {
+    try {
+      const input = { messages: [{ role: "user", content: label }] };
+      const body = { assistant_id: "conversation", input, multitask_strategy: "enqueue" };
+      const { run_id: runId } = await load.client.request<{ run_id: string }>("POST", `${path}/runs`, body);
+      accepted.push(label);
+      load.accepting(threadId, "conversation", [1])(runId);
+      await load.client.untilFinal(threadId, runId);
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      unsure.add(label);
+      await sleep(50);
+    }
+  }
+  if (unsure.size > 0) return;
+  const state = await load.client.patiently<{ values: { messages: Message[] } }>("GET", `${path}/state`);
+  const history = await load.client.patiently<{ values: { messages: Message[] } }[]>("GET", `${path}/history?limit=3`);
+  const found = problem(state.values.messages) ?? problem(history[0]?.values.messages);
+  if (found) load.ledger.wrong.push(`the state of ${threadId} ${found}`);
+};
+
 export const SCENARIOS: Scenario[] = [
   echoes,
   echoes,
@@ -203,6 +264,7 @@ export const SCENARIOS: Scenario[] = [
   stream,
   stateless,
   enqueue,
+  conversation,
 ];
 
 export const stepRuns = steps;
