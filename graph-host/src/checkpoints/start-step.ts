@@ -14,7 +14,8 @@ const START = "__start__";
  */
 export class StartStep {
   #passive: boolean;
-  #input: { id: string; seen: Record<string, unknown> } | undefined;
+  /** `seen`: the versions that each node has seen, as JSON text. */
+  #input: { id: string; seen: ReadonlyMap<string, string> } | undefined;
   #over = false;
 
   constructor(passive: boolean) {
@@ -24,7 +25,7 @@ export class StartStep {
   putsEarly(ns: string, checkpoint: Checkpoint, metadata: CheckpointMetadata): boolean {
     if (metadata.source === "input") {
       if (ns === "" && this.#passive && !this.#over) {
-        this.#input = { id: checkpoint.id, seen: structuredClone(checkpoint.versions_seen) };
+        this.#input = { id: checkpoint.id, seen: versionTexts(checkpoint) };
       }
       return true;
     }
@@ -42,11 +43,12 @@ export class StartStep {
 /** Writes that record a failed or interrupted task: user code has run. */
 const FAILURES = new Set(["__error__", "__error_source_node__", "__interrupt__", "__scheduled__"]);
 
-function onlyStartRan(before: Record<string, unknown>, checkpoint: Checkpoint): boolean {
-  const after = checkpoint.versions_seen;
-  return Object.keys(after).every(
-    (node) => node === START || JSON.stringify(after[node]) === JSON.stringify(before[node]),
-  );
+function onlyStartRan(before: ReadonlyMap<string, string>, checkpoint: Checkpoint): boolean {
+  return [...versionTexts(checkpoint)].every(([node, versions]) => node === START || versions === before.get(node));
+}
+
+function versionTexts({ versions_seen }: Checkpoint): Map<string, string> {
+  return new Map(Object.entries(versions_seen).map(([node, versions]) => [node, JSON.stringify(versions)]));
 }
 
 /**
