@@ -29,22 +29,28 @@ export interface ConsoleServerSettings {
 /** Starts an agent server. Resolves when requests are answered; graphs may still be loading. */
 export async function startAgentServer(settings: AgentServerSettings): Promise<RunningAgentServer> {
   const started = new Started();
+  // as it is now: the import takes a moment
+  const env = { ...process.env };
   const { openAgentServer } = await import("./roles/agent-role.ts");
-  return started.orStop(() => openAgentServer(settings, process.env, started));
+  return started.orStop(() => openAgentServer(settings, env, started));
 }
 
 /** Starts a trace server. Resolves when requests are answered. */
 export async function startTraceServer(settings: TraceServerSettings): Promise<RunningServer> {
   const started = new Started();
+  // as it is now: the import takes a moment
+  const env = { ...process.env };
   const { openTraceServer } = await import("./roles/trace-role.ts");
-  return started.orStop(() => openTraceServer(settings, process.env, started));
+  return started.orStop(() => openTraceServer(settings, env, started));
 }
 
 /** Starts a control plane. Resolves when requests are answered; earlier deployments may still be starting. */
 export async function startControlServer(settings: ControlServerSettings): Promise<RunningControlServer> {
   const started = new Started();
+  // as it is now: the import takes a moment
+  const env = { ...process.env };
   const { openControlServer } = await import("./roles/control-role.ts");
-  return started.orStop(() => openControlServer(settings, process.env, started));
+  return started.orStop(() => openControlServer(settings, env, started));
 }
 
 /** Starts the console. Resolves when requests are answered. It has no database and no callers' identities. */

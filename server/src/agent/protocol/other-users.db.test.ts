@@ -84,15 +84,15 @@ test("a user sees no A2A tasks or MCP tools of other users", async () => {
   const created = await fetch(`${url}/assistants`, {
     method: "POST",
     headers: as("ann"),
-    body: JSON.stringify({ graph_id: "agent", name: "anns" }),
+    body: JSON.stringify({ graph_id: "agent", name: "anns", description: "Answers ann." }),
   });
   const { assistant_id } = (await created.json()) as { assistant_id: string };
   const names = async (user: string) => {
     const { tools } = (await rpc(user, "/mcp", "tools/list")).result as { tools: { name: string }[] };
     return tools.map(({ name }) => name).toSorted();
   };
-  expect(await names("ann")).toEqual(["agent", "anns", "slow"]);
-  expect(await names("ben")).toEqual(["agent", "slow"]);
+  expect(await names("ann")).toEqual(["agent", "anns", "resume_interrupted", "slow"]);
+  expect(await names("ben")).toEqual(["agent", "resume_interrupted", "slow"]);
   const call = { name: "anns", arguments: input };
   expect((await rpc("ann", "/mcp", "tools/call", call)).result).toMatchObject({ isError: false });
   expect((await rpc("ben", "/mcp", "tools/call", call)).error).toMatchObject({ message: "Unknown tool: anns" });
