@@ -1,6 +1,6 @@
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { WITHOUT_LISTS } from "../checkpoints/heddle-saver.ts";
+import { WITHOUT_LISTS } from "../checkpoints/showable-lists.ts";
 import type { Graph } from "../graphs/graph.ts";
 import type { CheckpointRef, HostCalls } from "../host-protocol.ts";
 import { toThreadState, taskWrites, type ThreadState } from "./thread-state.ts";

@@ -13,19 +13,19 @@ import type {
 import { ChannelVersions } from "./channel-version.ts";
 import { type CheckpointClock, processClock } from "./checkpoint-clock.ts";
 import type { CheckpointDatabase } from "./checkpoint-database.ts";
+import { ChannelLists } from "./channel-lists.ts";
 import { ChangedLists, type ShownLists } from "./changed-lists.ts";
 import { CheckpointOrderError } from "./errors.ts";
 import { nothingFollows, type Triggers } from "./final-step.ts";
 import { Heads } from "./head.ts";
 import { jsonbText } from "./jsonb-text.ts";
-import { ListLoader } from "./list-loader.ts";
-import { encodeList, type ListItem, type ListValue, listSize, WHOLE_BYTES } from "./list-value.ts";
 import { loadTuple, loadWrites, type OldCheckpoint, TASKS_CHANNEL } from "./load-tuple.ts";
 import { mergedMetadata } from "./merged-metadata.ts";
 import { NewestIds } from "./newest-ids.ts";
-import type { CheckpointQuery, StoredCheckpoint, StoredWrite } from "./read-statement.ts";
+import type { CheckpointQuery, StoredCheckpoint } from "./read-statement.ts";
 import type { BlobRow, CheckpointRow, Fence, Finished, HeadGuard, WriteItem, WriteRow } from "./rows.ts";
 import { PlainFirstSerializer } from "./serializer.ts";
+import { passesListsOn, WITHOUT_LISTS } from "./showable-lists.ts";
 import { StartStep } from "./start-step.ts";
 
 export interface SaverOptions {
@@ -68,9 +68,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
   #database: CheckpointDatabase;
   #options: SaverOptions;
   #serde: PlainFirstSerializer;
-  #loader: ListLoader;
-  /** Newest list of each channel that was loaded or put, by namespace and channel: changes are stored relative to it. */
-  #lists = new Map<string, ListValue>();
+  #lists: ChannelLists;
   #heads = new Heads();
   /** Saver whose puts this one reads. */
   #source: HeddleSaver | undefined;
@@ -90,7 +88,10 @@ export class HeddleSaver extends BaseCheckpointSaver {
     super();
     this.#serde = new PlainFirstSerializer(this.serde);
     this.serde = this.#serde;
-    this.#loader = new ListLoader(this.#serde, (value) => this.#dumpText(value), options.onlyReads ?? false);
+    this.#lists = new ChannelLists(this.#serde, (value) => this.#dumpText(value), {
+      onlyReads: options.onlyReads ?? false,
+      storesWhole: () => database.storesListsWhole,
+    });
     this.#database = database;
     this.#options = options;
     this.#newest = new NewestIds(options.clock ?? processClock);
@@ -114,17 +115,10 @@ export class HeddleSaver extends BaseCheckpointSaver {
 
   /** `asHead`: the library applies the pending writes of all tasks, not only those of the thread. */
   async #load(stored: StoredCheckpoint, asHead: boolean): Promise<CheckpointTuple> {
-    for (const [channel, { list }] of stored.values) {
-      const name = listName(stored.ns, channel);
-      if (list && !this.#lists.has(name)) this.#lists.set(name, list);
-    }
     const shown = this.#options.showsLists;
-    const isApplied = ({ channel, taskId }: StoredWrite): boolean =>
-      !OUTCOMES.has(channel) && (asHead || taskId === NULL_TASK);
-    const shows =
-      shown && stored.ns === "" && stored.parentSends.length === 0 && !stored.writes.some((write) => isApplied(write));
+    const shows = shown && passesListsOn(stored, asHead);
     return loadTuple(stored, this.#serde, (channel, list) =>
-      shows && shown.has(channel) ? this.#loader.loadWire(list) : this.#loader.load(listName(stored.ns, channel), list),
+      shows && shown.has(channel) ? this.#lists.loadWire(list) : this.#lists.load(stored.ns, channel, list),
     );
   }
 
@@ -351,7 +345,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
   }
 
   #keep(head: StoredCheckpoint, shown: ShownLists | undefined): void {
-    for (const [channel, { list }] of head.values) if (list) this.#loader.release(listName(head.ns, channel), list);
+    this.#lists.release(head);
     this.#database.lastHeads.keep(head, shown);
   }
 
@@ -409,26 +403,9 @@ export class HeddleSaver extends BaseCheckpointSaver {
     const key = { threadId, ns, channel, version: String(version) };
     if (!Object.hasOwn(values, channel)) return { ...key, type: "empty", blob: null };
     const value = values[channel];
-    if (Array.isArray(value) && value.length > 0 && !channel.startsWith("__")) return this.#listBlob(key, value);
+    if (Array.isArray(value) && value.length > 0 && !channel.startsWith("__")) return this.#lists.store(key, value);
     const [type, blob] = await this.#serde.dumpsTyped(value);
     return { ...key, type, blob };
-  }
-
-  async #listBlob(key: Pick<BlobRow, "threadId" | "ns" | "channel" | "version">, values: unknown[]): Promise<BlobRow> {
-    const name = listName(key.ns, key.channel);
-    const base = this.#lists.get(name);
-    const items = await this.#loader.store(name, values);
-    if (listSize(items) < WHOLE_BYTES) {
-      this.#lists.delete(name);
-      return { ...key, type: "json", blob: wholeText(items) };
-    }
-    this.#loader.remember(name, values, items);
-    // put again: the row that is stored stays
-    if (base?.version === key.version) return { ...key, type: "json", blob: wholeText(items), list: base };
-    const { row, list } = encodeList(items, key.version, this.#database.storesListsWhole ? undefined : base);
-    this.#lists.set(name, list);
-    const link = row.base === null ? null : `${row.base}/${row.chain}/${row.depth}`;
-    return { ...key, type: row.type, blob: Buffer.from(row.text), link, list };
   }
 
   async #dumpText(value: unknown): Promise<string> {
@@ -436,18 +413,6 @@ export class HeddleSaver extends BaseCheckpointSaver {
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   }
 }
-
-const wholeText = (items: ListItem[]): Buffer => Buffer.from(`[${items.map(({ text }) => text).join(",")}]`);
-
-/** Writes that record how a task ended; no reducer applies them. */
-const OUTCOMES = new Set(["__error__", "__interrupt__", "__scheduled__", "__resume__"]);
-/** Task of writes that belong to the thread, not to a task. */
-const NULL_TASK = "00000000-0000-0000-0000-000000000000";
-
-/** Field of a config for reads that need the tasks of a checkpoint and not its long lists. */
-export const WITHOUT_LISTS = "__heddle_without_lists";
-
-const listName = (ns: string, channel: string): string => `${ns}\0${channel}`;
 
 function noop(): void {}
 

@@ -1,3 +1,5 @@
+import type { StoredCheckpoint } from "./read-statement.ts";
+
 /** Kinds of channels whose value in a checkpoint is the channel's value, unchanged. */
 const PLAIN_CHANNELS = new Set(["LastValue", "BinaryOperatorAggregate"]);
 
@@ -18,3 +20,20 @@ export function showableLists(graph: unknown): ReadonlySet<string> {
   }
   return names;
 }
+
+/** Writes that record how a task ended; no reducer applies them. */
+const OUTCOMES = new Set(["__error__", "__interrupt__", "__scheduled__", "__resume__"]);
+/** Task of writes that belong to the thread, not to a task. */
+const NULL_TASK = "00000000-0000-0000-0000-000000000000";
+
+/**
+ * Whether the library applies no reducer to a checkpoint of the root graph when it reads its state. To the head it
+ * applies the pending writes of all tasks, to others only those of the thread.
+ */
+export function passesListsOn({ ns, writes, parentSends }: StoredCheckpoint, asHead: boolean): boolean {
+  if (ns !== "" || parentSends.length > 0) return false;
+  return writes.every(({ channel, taskId }) => OUTCOMES.has(channel) || (!asHead && taskId !== NULL_TASK));
+}
+
+/** Field of a config for reads that need the tasks of a checkpoint and not its long lists. */
+export const WITHOUT_LISTS = "__heddle_without_lists";
