@@ -54,7 +54,7 @@ describe.each(SDKS)("over SDK %s", (version, Sdk) => {
     ];
     for (const [, ask] of refused) await expect(ask()).rejects.toThrow("HTTP 404");
     await expect(ben.threads.copy(id)).rejects.toThrow("HTTP 409");
-    await expect(ben.threads.updateState(id, { values: {} })).rejects.toThrow("HTTP 403");
+    await expect(ben.threads.updateState(id, { values: {} })).rejects.toThrow("HTTP 404");
     const events = [];
     for await (const event of ben.runs.joinStream(id, run.run_id)) events.push(event);
     expect(events).toMatchObject([{ event: "error", data: { message: "404: Thread not found" } }]);

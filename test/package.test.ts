@@ -161,11 +161,15 @@ async function serves(nodeDir: string): Promise<string> {
   return String(first["node"]);
 }
 
-test("the tarball holds compiled JavaScript, the migrations and no sources or tests", () => {
+test("the tarball holds compiled JavaScript, the migrations, the examples, and no sources or tests", () => {
   const files = readdirSync(join(project, "node_modules", "heddle"), { recursive: true }).map(String);
   expect(files).toContain(join("dist", "server", "src", "main.js"));
   expect(files).toContain(join("dist", "server", "migrations", "postgres", "functions", "runs.sql"));
-  expect(files.filter((file) => /\.ts$|\.test\.|(^|\/)test\//.test(file))).toEqual([]);
+  const [templates, others] = [[] as string[], [] as string[]];
+  for (const file of files) (file.startsWith(join("dist", "examples")) ? templates : others).push(file);
+  expect(others.filter((file) => /\.ts$|\.test\.|(^|\/)test\//.test(file))).toEqual([]);
+  // `heddle new` copies them
+  expect(templates).toContain(join("dist", "examples", "agent", "graph.ts"));
 });
 
 test("serves a project with the project's own LangGraph, and keeps its threads over a restart", async () => {

@@ -5,8 +5,10 @@ import { runJson, type SentRun } from "./run-json.ts";
 
 /** Time that a run waits for others of its batch. */
 const DELAY_MS = 250;
-/** Shortest time between two batches: under load, requests are larger rather than more. */
+/** Time between two batches under load: requests are then larger rather than more. */
 const INTERVAL_MS = 1000;
+/** Runs in a batch from which on there is load. */
+const LOAD_RUNS = 20;
 /** Most runs in a batch. */
 const MAX_RUNS = 2000;
 /** Size at which a batch is closed. */
@@ -46,7 +48,8 @@ export class RunRecorder {
   readonly #retried = new Map<string, unknown>();
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Immediate | undefined;
-  #sentAt = -INTERVAL_MS;
+  /** Time before which no further batch is sent, unless it is full. */
+  #notBefore = 0;
   /** Runs expected to fill a batch, after the size of earlier ones. */
   #room = MAX_RUNS;
 
@@ -103,7 +106,7 @@ export class RunRecorder {
     this.#entries.set(id, entry);
     if (this.#entries.size >= this.#room) this.#sendSoon();
     else if (this.#timer === undefined) {
-      const delay = Math.max(DELAY_MS, this.#sentAt + INTERVAL_MS - performance.now());
+      const delay = Math.max(DELAY_MS, this.#notBefore - performance.now());
       this.#timer = setTimeout(() => this.#sendBatch(), delay);
     }
   }
@@ -130,7 +133,7 @@ export class RunRecorder {
     }
     if (runs === 0) return;
     this.#room = Math.max(1, Math.min(MAX_RUNS, Math.floor((BATCH_BYTES * runs) / size)));
-    this.#sentAt = performance.now();
+    if (runs >= LOAD_RUNS) this.#notBefore = performance.now() + INTERVAL_MS;
     const body = Buffer.from(`{"post":[${batch.post.join(",")}],"patch":[${batch.patch.join(",")}]}`);
     this.#outbox.add({ path: "/runs/batch", contentType: "application/json", body });
     if (this.#entries.size > 0) this.#sendSoon();

@@ -41,7 +41,7 @@ export async function insertThread(
     insert into threads as t (thread_id, metadata, ttl_strategy, ttl_minutes)
     values (${id}, ${JSON.stringify(metadata)}::text::jsonb, ${ttl?.strategy ?? null}, ${ttl?.minutes ?? null})
     on conflict do nothing
-    returning thread_wire(t)::text as wire`;
+    returning thread_wire(t)::jsonb::text as wire`;
   return row?.wire;
 }
 
