@@ -135,6 +135,22 @@ test("runs beyond the number of slots wait, and all of them end", async () => {
   expect(max).toBe(3);
 });
 
+test("simultaneous creations start no more runs than there are slots", async () => {
+  const server = await testAgentServer({ N_JOBS_PER_WORKER: "2" }, PROJECT);
+  await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });
+  const threads = await Promise.all(Array.from({ length: 12 }, () => newThread(server)));
+  const runs = await Promise.all(threads.map((thread) => background(server, thread, "good", { ms: 200 })));
+  let max = 0;
+  await until(async () => {
+    const [row] = await server.sql<{ running: number; done: number }[]>`
+      select count(*) filter (where status = 'running')::int as running,
+             count(*) filter (where status = 'success' and not temporary)::int as done from runs`;
+    max = Math.max(max, row!.running);
+    return row!.done === runs.length;
+  });
+  expect(max).toBe(2);
+});
+
 test("refills a slot as soon as it is free, even when its host is never idle", async () => {
   const server = await testAgentServer({ N_JOBS_PER_WORKER: "2" }, PROJECT);
   await server.call("POST", "/runs/wait", { assistant_id: "good", input: { ms: 0 } });

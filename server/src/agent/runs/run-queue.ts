@@ -46,6 +46,8 @@ import type { KeptLength } from "../streams/sql.ts";
 import { continueStream, takeOver } from "./take-over.ts";
 
 const POLL_MS = 1000;
+/** Limit of runs per claim. */
+const MOST_CLAIMED = 32;
 /** Prefix of events that are numbered in the thread's log instead of the run's stream. */
 const PROTOCOL = "protocol:";
 const CANCELLED = { outcome: "cancelled" } as const;
@@ -61,6 +63,8 @@ export class RunQueue {
   readonly #reconciler: Reconciler;
   /** Creations in progress that may claim their run. */
   #creating = new Map<string, number>();
+  /** Slots of creations and claims in progress, which may each begin a run. */
+  #reserved = 0;
   #claiming = false;
   /** Start of the claim in progress, by `performance.now()`. */
   #claimBegan = 0;
@@ -124,8 +128,23 @@ export class RunQueue {
 
   /** Accepts a run; starts it at once when its thread, a slot and a host are free. Idempotent. */
   async create(run: Omit<NewRun, "serverId" | "claim">): Promise<CreatedRun> {
-    const claim = !this.#stopping && this.#active.size < this.#o.settings.jobs && this.#hosts.hasCapacity;
+    const claim = !this.#stopping && this.#freeSlots > 0 && this.#hosts.hasCapacity;
     if (!claim) this.#behind = true;
+    else this.#reserved += 1;
+    const created = await this.#insert(run, claim).finally(() => claim && this.#unreserve());
+    for (const runId of created.cancelled) this.#afterCancel(runId, false);
+    // other servers may have a free slot, or the graph
+    const elsewhere = !claim || !this.#hosts.runnable.includes(created.graph_id);
+    if (created.outcome === "created" && !created.claimed) {
+      if (elsewhere && !this.#o.alone()) await notifyQueue(this.#o.sql);
+      // a slot may have become free in the meantime; and a claim of the thread's next run skips it while this one is written
+      else if (run.afterSeconds <= 0) this.wake();
+    }
+    return created;
+  }
+
+  /** Inserts a run, and begins it if it was claimed. */
+  async #insert(run: Omit<NewRun, "serverId" | "claim">, claim: boolean): Promise<CreatedRun> {
     // saves a commit, and the first frame does not wait for it
     const firstFrame =
       claim && isResumable(run.kwargs) ? sseFrame(0, "metadata", metadataOf(run.runId, 1)).toString() : null;
@@ -158,15 +177,17 @@ export class RunQueue {
       };
       this.#begin(claimed, claimedAt, undefined, created.announced);
     } else if (run.afterSeconds > 0) this.#setDue(run.afterSeconds * 1000);
-    for (const runId of created.cancelled) this.#afterCancel(runId, false);
-    // other servers may have a free slot, or the graph
-    const elsewhere = !claim || !this.#hosts.runnable.includes(created.graph_id);
-    if (created.outcome === "created" && !created.claimed) {
-      if (elsewhere && !this.#o.alone()) await notifyQueue(this.#o.sql);
-      // a slot may have become free in the meantime; and a claim of the thread's next run skips it while this one is written
-      else if (run.afterSeconds <= 0) this.wake();
-    }
     return created;
+  }
+
+  /** Slots that no run has and no creation or claim in progress may take. */
+  get #freeSlots(): number {
+    return this.#o.settings.jobs - this.#active.size - this.#reserved;
+  }
+
+  #unreserve(slots = 1): void {
+    this.#reserved -= slots;
+    if (slots > 0 && this.#behind) this.wake();
   }
 
   #created(runId: string): void {
@@ -394,16 +415,12 @@ export class RunQueue {
   async #claim(): Promise<void> {
     try {
       for (;;) {
-        const free = this.#o.settings.jobs - this.#active.size;
+        const free = this.#freeSlots;
         this.#behind = free <= 0 || !this.#hosts.hasCapacity;
         if (this.#stopping || this.#behind) return;
-        const limit = Math.min(free, 32);
-        const claimedAt = performance.now();
-        const rows = await claimRuns(this.#o.leaseSql, this.#o.serverId, limit);
-        if (rows.length > 0) this.#o.fault("after-claim");
-        const keptLengths = await takeOver(this.#o, rows);
-        for (const row of rows) this.#begin(row, claimedAt, keptLengths ? keptLengths.get(row.run_id) : "unknown");
-        if (rows.length < limit) break;
+        // half of them, so that runs created meanwhile can start at once
+        const limit = Math.min(Math.ceil(free / 2), MOST_CLAIMED);
+        if ((await this.#claimUpTo(limit)) < limit) break;
       }
       const due = await selectNextDue(this.#o.sql);
       if (due !== null) this.#setDue(due);
@@ -411,6 +428,28 @@ export class RunQueue {
     } catch (error) {
       // the next poll retries
       if (!this.#stopping) this.claimFailure.failed(error);
+    }
+  }
+
+  /** @returns the number of runs claimed and begun */
+  async #claimUpTo(limit: number): Promise<number> {
+    let reserved = limit;
+    const keep = (slots: number) => {
+      const spare = reserved - slots;
+      reserved = slots;
+      this.#unreserve(spare);
+    };
+    this.#reserved += limit;
+    try {
+      const claimedAt = performance.now();
+      const rows = await claimRuns(this.#o.leaseSql, this.#o.serverId, limit);
+      keep(rows.length);
+      if (rows.length > 0) this.#o.fault("after-claim");
+      const keptLengths = await takeOver(this.#o, rows);
+      for (const row of rows) this.#begin(row, claimedAt, keptLengths ? keptLengths.get(row.run_id) : "unknown");
+      return rows.length;
+    } finally {
+      keep(0);
     }
   }
 
