@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import type { GroupCommit } from "../../base/db/group-commit.ts";
 import type { Sql } from "../../base/db/connect.ts";
-import { whileAway } from "../../base/db/retry.ts";
+import { untilDone, untilPassed } from "../../base/db/retry.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import { sortedGroupCommit } from "../../base/db/sorted-commit.ts";
@@ -195,7 +195,10 @@ export class ProtocolLog {
       while (writer.names.length > 0 && !writer.lost) {
         const batch = take(writer);
         // the run does not end before this is written, however long that takes
-        const last = await whileAway(() => this.#commit(batch), Number.POSITIVE_INFINITY);
+        const last = await untilDone(
+          () => this.#commit(batch),
+          () => !this.#stopped,
+        );
         if (last === null) writer.lost = true;
         else this.#feeds.get(batch.threadId)?.publish(parseEvents(last, batch.names, batch.bodies));
       }
@@ -219,7 +222,10 @@ export class ProtocolLog {
   async #end(runId: string, writer: Writer | undefined, incomplete: string | undefined): Promise<void> {
     while (writer?.writing) await writer.writing;
     if (this.#writers.get(runId) === writer) this.#writers.delete(runId);
-    const threadId = await whileAway(() => endRun(this.#o.sql, runId, !this.#o.alone(), incomplete), RETRY_TIMEOUT_MS);
+    const threadId = await untilPassed(
+      () => endRun(this.#o.sql, runId, !this.#o.alone(), incomplete),
+      RETRY_TIMEOUT_MS,
+    );
     if (threadId !== null) this.onNotice(threadId);
   }
 

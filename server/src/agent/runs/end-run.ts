@@ -72,7 +72,8 @@ export class RunEndings {
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#until = performance.now() + STOP_PATIENCE_MS;
-    await Promise.allSettled([...this.#underWay]);
+    const over = sleep(2 * STOP_PATIENCE_MS, undefined, { ref: false });
+    await Promise.race([Promise.allSettled([...this.#underWay]), over]);
   }
 
   /** Tracks an ending that is not awaited, until `stop`. */
@@ -274,7 +275,9 @@ export class RunEndings {
   async #refreshLater(run: ActiveRun, graphId: string): Promise<void> {
     const until = performance.now() + REFRESH_PATIENCE_MS;
     do {
-      await holdWebhooksForState(this.#o.sql, run.threadId);
+      await holdWebhooksForState(this.#o.sql, run.threadId).catch((error: unknown) =>
+        this.#o.log.debug({ err: error, thread_id: run.threadId }, "could not delay the webhooks of a thread"),
+      );
       if (await this.#tryRefresh(run, graphId)) return;
       await sleep(REFRESH_PAUSE_MS, undefined, { signal: this.#stopping.signal }).catch(() => {});
     } while (performance.now() < until && !this.#stopping.signal.aborted);

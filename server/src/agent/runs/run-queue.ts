@@ -13,7 +13,7 @@
  */
 import type { RunEnd, RunKwargs } from "../../../../graph-host/src/host-protocol.ts";
 import type { GroupCommit } from "../../base/db/group-commit.ts";
-import { whileAway } from "../../base/db/retry.ts";
+import { untilDone } from "../../base/db/retry.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { GraphHost } from "../hosts/graph-host.ts";
 import type { HostPool, Suspicion } from "../hosts/host-pool.ts";
@@ -576,7 +576,7 @@ export class RunQueue {
   async #timeOut(run: ActiveRun): Promise<void> {
     const seconds = this.#o.settings.runTimeoutSecs;
     const cancel = () => this.cancel(run.threadId, run.runId, "timeout", `The run took longer than ${seconds} s.`);
-    await whileAway(cancel, Infinity, () => this.#active.get(run.runId) === run).catch((error: unknown) =>
+    await untilDone(cancel, () => this.#active.get(run.runId) === run).catch((error: unknown) =>
       this.#o.log.error({ err: error, run_id: run.runId }, "could not end a run that exceeded its time limit"),
     );
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { whileAway } from "../../base/db/retry.ts";
+import { untilDone } from "../../base/db/retry.ts";
 import type { RunQueueOptions } from "./queue-options.ts";
 import type { RunFollower } from "../streams/run-follower.ts";
 import type { RunStream, RunStreams } from "../streams/run-streams.ts";
@@ -8,8 +8,6 @@ import type { ClaimedRun } from "./sql.ts";
 import type { StreamKeeper } from "../streams/stream-keeper.ts";
 import { type KeptLength, takeOverStreams } from "../streams/sql.ts";
 
-/** No limit while the database is away: none of these runs may start before its stored stream is known. */
-const RETRY_TIMEOUT_MS = Number.POSITIVE_INFINITY;
 const TRIES = 5;
 
 /**
@@ -25,7 +23,11 @@ export async function takeOver(
   const runs = begun.map((row) => ({ runId: row.run_id, attempt: row.attempt }));
   for (let tried = 1; ; tried++) {
     try {
-      const streams = await whileAway(() => takeOverStreams(sql, runs), RETRY_TIMEOUT_MS);
+      // without a limit: none of these runs may start before its stored stream is known
+      const streams = await untilDone(
+        () => takeOverStreams(sql, runs),
+        () => true,
+      );
       return new Map(streams.map((stream) => [stream.run_id, stream]));
     } catch (error) {
       if (tried === TRIES) {

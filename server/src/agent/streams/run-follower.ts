@@ -212,10 +212,9 @@ export class RunFollower {
     this.#forget(stream.runId);
     const isWhole = row?.stream_status != null && row.frames === stream.common;
     if (!isLastHere && (stream.own || (followed.seenUnfinished && !isWhole && followed.attempt > 0))) {
-      stream.markIncomplete(MOVED, followed.attempt, true);
-      await stream.flagged;
-    }
-    this.#o.streams.end(stream.runId, toOutcome(stream, row));
+      // not awaited: marking may take a while, and other runs are followed meanwhile
+      void this.#o.streams.endMoved(stream, MOVED, followed.attempt, () => toOutcome(stream, row));
+    } else this.#o.streams.end(stream.runId, toOutcome(stream, row));
     return false;
   }
 

@@ -80,6 +80,7 @@ export class RunStream {
 
   readonly #backing: StreamBacking;
   #isCut = false;
+  #isMoved = false;
   #markTimer: NodeJS.Timeout | undefined;
 
   constructor(runId: string, file: string, backing: StreamBacking = {}) {
@@ -133,15 +134,28 @@ export class RunStream {
     }, MARK_MS).unref();
   }
 
-  /**
-   * Notes that frames are missing from here on, of `attempt` or an earlier one. Marks the stream and its run.
-   * @param isLocal whether they may exist elsewhere: the event then has no id, because theirs have been seen
-   */
-  markIncomplete(reason: string, attempt: number, isLocal = false): void {
+  /** Notes that frames are missing from here on, of `attempt` or an earlier one. Marks the stream and its run. */
+  markIncomplete(reason: string, attempt: number): void {
     this.incomplete ??= reason;
-    const data = JSON.stringify({ run_id: this.runId, attempt, reason });
-    this.#append("incomplete", isLocal ? undefined : this.log.appended, data);
+    this.#append("incomplete", this.log.appended, this.#describeGap(reason, attempt));
     this.flagged ??= this.#backing.flagIncomplete?.(this.runId, reason);
+  }
+
+  /**
+   * Ends a stream whose further frames exist elsewhere, if anywhere: marks the run, then tells the readers. The event has
+   * no id, because the missing frames have the ids.
+   */
+  async endMoved(reason: string, attempt: number, outcome: () => RunOutcome): Promise<void> {
+    if (this.#isMoved) return;
+    this.#isMoved = true;
+    this.incomplete ??= reason;
+    await (this.flagged ??= this.#backing.flagIncomplete?.(this.runId, reason));
+    this.#append("incomplete", undefined, this.#describeGap(reason, attempt));
+    this.end(outcome());
+  }
+
+  #describeGap(reason: string, attempt: number): string {
+    return JSON.stringify({ run_id: this.runId, attempt, reason });
   }
 
   /** Drops the frames that readers have not seen. */
@@ -240,9 +254,8 @@ export class RunStreams {
   replace(old: RunStream, reason: string): RunStream {
     const fresh = this.#make(old.runId);
     this.#streams.set(old.runId, fresh);
-    void fresh.done.promise.then((outcome) => {
-      old.markIncomplete(reason, fresh.execution?.attempt ?? 0, true);
-      old.end(outcome);
+    void fresh.done.promise.then(async (outcome) => {
+      await old.endMoved(reason, fresh.execution?.attempt ?? 0, () => outcome);
       old.log.abandon();
     });
     return fresh;
@@ -252,7 +265,18 @@ export class RunStreams {
     const stream = this.#streams.get(runId);
     if (!stream || stream.outcome) return;
     stream.end(outcome);
-    this.#finished.set(runId, stream);
+    this.#finish(stream);
+  }
+
+  /** Ends a stream whose further frames exist elsewhere, after its run is marked. */
+  async endMoved(stream: RunStream, reason: string, attempt: number, outcome: () => RunOutcome): Promise<void> {
+    await stream.endMoved(reason, attempt, outcome);
+    if (this.#streams.get(stream.runId) === stream) this.#finish(stream);
+  }
+
+  #finish(stream: RunStream): void {
+    if (this.#finished.has(stream.runId)) return;
+    this.#finished.set(stream.runId, stream);
     this.#held += stream.weight;
     this.#shrink();
   }

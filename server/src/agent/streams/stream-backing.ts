@@ -1,10 +1,13 @@
 import type { Sql } from "../../base/db/connect.ts";
-import { whileAway } from "../../base/db/retry.ts";
+import { untilPassed } from "../../base/db/retry.ts";
 import { splitFrames } from "../../base/events/sse.ts";
 import { SpillSpace, spillLimit } from "../../base/events/spill-space.ts";
 import type { Log } from "../../base/log.ts";
 import type { StreamBacking } from "./run-streams.ts";
 import { flagIncompleteStream, selectSegmentsAround } from "./sql.ts";
+
+/** Limit for recording a gap, which the end of the run waits for. */
+const FLAG_PATIENCE_MS = 60_000;
 
 /** Backing of a server's streams: spill files for frames that exceed memory, and the marking of incomplete streams. */
 export async function streamBacking(
@@ -18,7 +21,8 @@ export async function streamBacking(
     readKept: (runId, from, count) => readKept(sql, runId, from, count),
     async flagIncomplete(runId, reason) {
       log.warn({ run_id: runId, reason }, "the stream of a run lacks frames");
-      await whileAway(() => flagIncompleteStream(sql, runId, reason)).catch((error: unknown) =>
+      const flag = () => flagIncompleteStream(sql, runId, reason);
+      await untilPassed(flag, FLAG_PATIENCE_MS).catch((error: unknown) =>
         log.error({ err: error, run_id: runId }, "could not record that the stream of a run lacks frames"),
       );
     },

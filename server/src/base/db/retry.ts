@@ -55,6 +55,10 @@ export const isPassing = (error: unknown): boolean => isDatabaseAway(error) || s
 export const untilDone = <T>(work: () => Promise<T>, shouldRetry: () => boolean): Promise<T> =>
   retry(work, Number.POSITIVE_INFINITY, shouldRetry, isPassing);
 
+/** Retries `work` while its failure is transient, for at most `forMs`. Only for idempotent work. */
+export const untilPassed = <T>(work: () => Promise<T>, forMs: number): Promise<T> =>
+  retry(work, forMs, () => true, isPassing);
+
 /**
  * Retries `work` while the database is unreachable, for at most `forMs` and as long as `shouldRetry` holds. Only for
  * idempotent work: the connection can be lost after the commit and before the answer.
