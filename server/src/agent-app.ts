@@ -2,6 +2,7 @@
 import type { Hono } from "hono";
 
 import { corsRules } from "./agent/custom-app/cors-rules.ts";
+import { admitOwnCode } from "./agent/custom-app/in-process-client.ts";
 import { logRequests } from "./agent/custom-app/log-requests.ts";
 import { authenticateFirst, mountCustomApp } from "./agent/custom-app/mount-custom-app.ts";
 import { projectAuthenticator } from "./agent/custom-auth/authenticate.ts";
@@ -9,7 +10,7 @@ import type { AgentDeps } from "./agent/deps.ts";
 import { agentRoutes, workerRoutes } from "./agent/index.ts";
 import { createApp, type Surroundings } from "./app.ts";
 import { holdBodies } from "./base/http/hold-body.ts";
-import type { Guard } from "./base/http/route.ts";
+import { type Guard, IN_PROCESS } from "./base/http/route.ts";
 import { agentOrigins, LOCAL, type Reach } from "./pages.ts";
 
 /**
@@ -18,9 +19,11 @@ import { agentOrigins, LOCAL, type Reach } from "./pages.ts";
  */
 export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false, reach: Reach = LOCAL): Hono {
   const { served } = guard;
-  const authenticator = served ? projectAuthenticator(deps, guard.authenticator, served) : guard.authenticator;
+  const keys = served ? admitOwnCode(guard.authenticator, served) : guard.authenticator;
+  const authenticator = served ? projectAuthenticator(deps, keys, served) : keys;
   const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator }, projectSurroundings(deps, reach));
   deps.loopback.answer = async (request) => app.fetch(request);
+  deps.loopback.answerOwnCode = async (request) => app.fetch(request, IN_PROCESS);
   deps.loopback.ready = true;
   return worker ? createApp(deps, workerRoutes(deps), guard, { allows: agentOrigins(deps, reach) }) : app;
 }

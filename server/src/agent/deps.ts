@@ -46,7 +46,12 @@ export interface AgentDeps {
   webhooks: WebhookSender;
   crons: CronScheduler;
   /** This server's own HTTP application, for in-process calls without a network; set by `createAgentApp`. */
-  loopback: { ready: boolean; answer: (request: Request) => Promise<Response> };
+  loopback: {
+    ready: boolean;
+    answer: (request: Request) => Promise<Response>;
+    /** Answers project code in this process, which needs no key. */
+    answerOwnCode: (request: Request) => Promise<Response>;
+  };
   /** The `store` section of langgraph.json. */
   store: StoreRules;
   /** The current destination of run traces. */

@@ -175,6 +175,18 @@ test("a card names the media types that its graph accepts; a graph that does not
   expect((await call("GET", "/.well-known/agent-card.json?assistant_id=broken")).status).toBeGreaterThanOrEqual(400);
 });
 
+test("behind a trusted proxy, a card's URLs have the outer scheme, host and prefix", async () => {
+  const { deps } = server.agent;
+  const settings = { ...deps.settings, trustedProxies: ["127.0.0.1/32"] };
+  const proxied = createCaller(createAgentApp({ ...deps, settings }, openGuard));
+  const path = "/.well-known/agent-card.json?assistant_id=trail";
+  const outer = { "x-forwarded-proto": "https", "x-forwarded-host": "h.example:8443", "x-forwarded-prefix": "/d/mine" };
+  const card = (await proxied("GET", path, undefined, outer)).json;
+  expect(card.url).toMatch(/^https:\/\/h\.example:8443\/d\/mine\/a2a\/[0-9a-f-]{36}$/);
+  expect(card.supportedInterfaces).toMatchObject([{ url: card.url }, { url: card.url }]);
+  expect((await call("GET", path, undefined, outer)).json.url).toMatch(/^http:\/\/localhost\/a2a\//);
+});
+
 test("cards name the assistant's own endpoint, and several assistants require an id", async () => {
   const card = await call("GET", "/.well-known/agent-card.json?assistant_id=trail");
   expect(card.json).toMatchObject({

@@ -14,6 +14,7 @@ import {
   type RpcRequest,
   rpcResult,
 } from "../../base/http/json-rpc.ts";
+import { outerUrl } from "../../base/http/outer-url.ts";
 import { rawJson } from "../../base/http/route.ts";
 import { slowJson } from "../../base/http/slow-json.ts";
 import { resolveAssistantId } from "../project/assistant-id.ts";
@@ -75,7 +76,8 @@ export function a2aRoutes(deps: AgentDeps): AgentRoute[] {
   const card = async (c: Context, assistant: Assistant) => {
     const modes = await inputModes(deps, assistant.graph_id);
     if (modes.length === 0) throw notFound("The graph's input is not an object, so it accepts no A2A messages.");
-    const base = new URL(c.req.url).origin + prefix;
+    const { protocol = "http:", host, prefix: outer } = outerUrl(c);
+    const base = `${protocol}//${host}${outer}${prefix}`;
     return buildCard(assistant, deps.project.graphs[assistant.graph_id]?.description, base, modes);
   };
 

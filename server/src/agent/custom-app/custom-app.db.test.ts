@@ -30,7 +30,7 @@ const keyed: Guard = {
   ...openGuard,
   authenticator: {
     authenticate(credentials) {
-      if (!credentials.headers.has("x-api-key")) throw unauthorized("Who are you?");
+      if (credentials.headers.get("x-api-key") !== "k") throw unauthorized("Who are you?");
       return openGuard.authenticator.authenticate(credentials);
     },
   },
@@ -62,6 +62,25 @@ test("Heddle reads a body as its middleware has changed it", async () => {
 
 test("a client without a URL reaches this server without a network request", async () => {
   expect((await call("GET", "/custom/threads")).json).toEqual({ made: { made_by: "the app" }, found: 1 });
+});
+
+test("where keys are required, its client without a URL needs none, and a key of its caller still counts", async () => {
+  const closed = withHttp({ app: "./app.ts:app" }, keyed);
+  expect((await closed("POST", "/threads", {})).status).toBe(401);
+  expect((await closed("GET", "/custom/threads")).json).toMatchObject({ made: { made_by: "the app" } });
+  const as = (key: string) => closed("GET", `/custom/as/${key}`);
+  expect((await as("wrong")).text).toBe("401");
+  expect((await as("k")).text).toBe("200");
+  // the SDK sends the environment's key, which is another platform's
+  process.env["LANGSMITH_API_KEY"] = "wrong";
+  try {
+    expect((await as("wrong")).text).toBe("200");
+  } finally {
+    delete process.env["LANGSMITH_API_KEY"];
+  }
+  // a relative webhook is requested by whoever creates a run, so it has no authority
+  const answer = await deps.loopback.answer(new Request("http://localhost/threads", { method: "POST", body: "{}" }));
+  expect(answer.status).toBe(401);
 });
 
 test("passes streams on without buffering", async () => {

@@ -1,10 +1,10 @@
 /** The project's own `authenticate`, in front of the routes in place of Heddle's API keys (contract §16.1, §16.2). */
-import { ALL_PERMISSIONS } from "../../base/auth/permissions.ts";
 import type { Authenticator, Credentials, Principal } from "../../base/auth/principal.ts";
 import { AppError, unauthorized } from "../../base/errors.ts";
 import { PUBLIC_BODY_BYTES } from "../../base/http/hold-body.ts";
 import type { AgentDeps } from "../deps.ts";
 import { asAppError } from "./access.ts";
+import { AGENT_PERMISSIONS } from "./agent-permissions.ts";
 import type { AuthUser } from "./auth-handlers.ts";
 import { RememberedUsers } from "./remembered-users.ts";
 
@@ -17,10 +17,6 @@ const STUDIO_USER: AuthUser = {
   is_authenticated: true,
   kind: "StudioUser",
 };
-
-const AGENT_PERMISSIONS = new Set(
-  ALL_PERMISSIONS.filter((permission) => /^(assistants|threads|runs|store|crons):/.test(permission)),
-);
 
 /**
  * Falls back to Heddle's API keys where the project has no `authenticate`.

@@ -65,10 +65,8 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
 
   const outbound = createOutbound(readPolicy(settings.outboundAllow, options.openLoopback));
   started.add(() => outbound.close());
-  const loopback: AgentDeps["loopback"] = {
-    ready: false,
-    answer: () => Promise.reject(new Error("The server is still starting.")),
-  };
+  const notReady = () => Promise.reject(new Error("The server is still starting."));
+  const loopback: AgentDeps["loopback"] = { ready: false, answer: notReady, answerOwnCode: notReady };
   const rules = () => deps.project.webhooks;
   const answer = () => (loopback.ready ? loopback.answer : null);
   const webhooks = new WebhookSender({ sql, log, settings, outbound, fault, rules, answer });

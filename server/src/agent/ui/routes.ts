@@ -3,13 +3,13 @@ import { extname } from "node:path";
 import { z } from "zod";
 
 import { AppError, notFound } from "../../base/errors.ts";
+import { outerUrl } from "../../base/http/outer-url.ts";
 import { mountPrefix } from "../custom-app/mount-prefix.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { globalName } from "./bundle.ts";
 
 const TYPES: Record<string, string> = { ".js": "text/javascript; charset=UTF-8", ".css": "text/css; charset=UTF-8" };
-const HOST = /^[\w.-]+(:\d+)?$|^\[[\da-fA-F:.]+\](:\d+)?$/;
 const agentParams = z.object({ agent: z.string() });
 
 /** Contract §12. Only where langgraph.json has `ui`. */
@@ -45,10 +45,10 @@ export function uiRoutes(deps: Pick<AgentDeps, "ui" | "project" | "settings" | "
       errors: [400],
       async handler({ params: { agent }, body: { name }, c }) {
         const files = await builtFiles(agent);
-        const host = c.req.header("host") ?? new URL(c.req.url).host;
-        if (!HOST.test(host)) throw new AppError(400, "The Host header is invalid.");
-        const protocol = /^(localhost|127\.0\.0\.1)(:|$)/.test(host) ? "http:" : "";
-        const base = `${protocol}//${host}${prefix}/ui/${encodeURIComponent(agent)}`;
+        const { protocol, host, prefix: outer } = outerUrl(c);
+        // without a protocol the URL takes the page's, which is right where a proxy does not name it
+        const scheme = /^(localhost|127\.0\.0\.1)(:|$)/.test(host) ? "http:" : protocol === "https:" ? protocol : "";
+        const base = `${scheme}//${host}${outer}${prefix}/ui/${encodeURIComponent(agent)}`;
         const styles = [...files.keys()].filter((file) => file.endsWith(".css"));
         const links = styles.map((file) => `<link rel="stylesheet" href="${base}/${file}" />`);
         const call = `${globalName(agent)}.render(${attribute(JSON.stringify(name))}, "{{shadowRootId}}")`;

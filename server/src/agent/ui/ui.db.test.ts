@@ -18,6 +18,27 @@ import { UiBundles } from "./ui-bundles.ts";
 const PROJECT = fileURLToPath(new URL("../../../test/fixtures/ui-project/langgraph.json", import.meta.url));
 const { call, agent } = await testAgentServer({ HEDDLE_LOG_LEVEL: "silent" }, PROJECT);
 
+const OUTER = {
+  "x-forwarded-proto": "https",
+  "x-forwarded-host": "agents.example",
+  "x-forwarded-prefix": "/d/weather",
+};
+
+test("behind a trusted proxy, URLs have the outer scheme, host and prefix; other peers' headers do not count", async () => {
+  const settings = { ...agent.deps.settings, trustedProxies: ["127.0.0.1/32"] };
+  const proxied = createCaller(createAgentApp({ ...agent.deps, settings }, openGuard));
+  const base = "https://agents.example/d/weather/ui/weather";
+  const html = (await proxied("POST", "/ui/weather", { name: "w" }, { host: "127.0.0.1:1", ...OUTER })).text;
+  expect(html).toContain(`<script src="${base}/entrypoint.js"`);
+  expect(html).toContain(`href="${base}/entrypoint.css"`);
+  const odd = { ...OUTER, "x-forwarded-prefix": `/"><script>` };
+  expect((await proxied("POST", "/ui/weather", { name: "w" }, odd)).text).toContain("https://agents.example/ui/");
+  const evil = { ...OUTER, "x-forwarded-host": `a"><script>` };
+  expect((await proxied("POST", "/ui/weather", { name: "w" }, evil)).status).toBe(400);
+  const direct = await call("POST", "/ui/weather", { name: "w" }, { host: "localhost:2024", ...OUTER });
+  expect(direct.text).toContain(`src="http://localhost:2024/ui/weather/entrypoint.js"`);
+});
+
 test("returns HTML that loads a component's script and styles from the requested host", async () => {
   const response = await call("POST", "/ui/weather", { name: "it's" }, { host: "localhost:2024" });
   expect(response.headers.get("content-type")).toBe("text/html; charset=UTF-8");

@@ -50,6 +50,8 @@ export interface Credentials {
   ip: string;
   /** Connection of the request; absent for this process's own requests. */
   socket?: Socket | undefined;
+  /** Whether project code in this process sent the request, through the client that the server provides to it. */
+  inProcess?: boolean;
   /** The whole request, for authenticators that need more than headers. */
   request?: Request;
   /** False for routes that concern the organization as a whole. */

@@ -33,12 +33,14 @@ export const clientIpOptions = {
 
 export type ClientIpSettings = Options<typeof clientIpOptions>;
 
-/** Sets `clientIp` for later handlers. */
+/** Sets `clientIp` and `trustedPeer` for later handlers. */
 export function findClientIp({ trustedProxies, forwardedHeader }: ClientIpSettings): MiddlewareHandler {
   const isTrusted = trustedProxies.length > 0 ? matchNetworks(trustedProxies) : undefined;
   return async (c, next) => {
     const peer = remoteAddress(c);
-    const header = isTrusted?.(peer) ? c.req.header(forwardedHeader) : undefined;
+    const isProxy = isTrusted?.(peer) === true;
+    const header = isProxy ? c.req.header(forwardedHeader) : undefined;
+    c.set("trustedPeer", isProxy);
     c.set("clientIp", header === undefined ? peer : walk(peer, header, forwardedHeader, isTrusted!));
     await next();
   };
@@ -49,6 +51,9 @@ export function clientIp(c: Context): string {
   const known: unknown = c.get("clientIp");
   return typeof known === "string" ? known : remoteAddress(c);
 }
+
+/** Whether the peer of the socket is a trusted proxy, whose forwarding headers count. */
+export const isTrustedPeer = (c: Context): boolean => c.get("trustedPeer") === true;
 
 /** Returns the peer of the socket; loopback for a request without a socket (a test). */
 export function remoteAddress(c: Context): string {

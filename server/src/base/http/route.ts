@@ -166,6 +166,7 @@ async function askAgain(guard: Guard, c: Context, { permission, scope }: Route):
     method,
     ip: clientIp(c),
     socket,
+    inProcess: isInProcess(c),
     needsWorkspace: scope !== "organization",
   };
   const principal = await guard.authenticator.authenticate(credentials);
@@ -186,6 +187,7 @@ export async function recognize(authenticator: Authenticator, c: Context, needsW
     method,
     ip,
     socket,
+    inProcess: isInProcess(c),
     request: raw,
     needsWorkspace,
   });
@@ -193,6 +195,11 @@ export async function recognize(authenticator: Authenticator, c: Context, needsW
   c.set(PRINCIPAL, principal);
   return principal;
 }
+
+/** Bindings of a request that project code in this process sends; requests over the network have others. */
+export const IN_PROCESS = { inProcess: true } as const;
+
+const isInProcess = (c: Context): boolean => c.env === IN_PROCESS;
 
 /** Returns the connection of a request, if it has one. */
 const requestSocket = (c: Context): Socket | undefined =>
