@@ -30,6 +30,20 @@ export const startProject = (config: string): Promise<RunningServer> =>
 export const startTraces = (): Promise<RunningServer> =>
   start((port) => ["serve", "--role", "trace", "--trace-port", port]);
 
+/** Starts only the trace platform, for a network: every request needs a key. */
+export async function startLockedTraces(): Promise<RunningServer & { key: string }> {
+  const server = await start((port) => ["serve", "--role", "trace", "--trace-port", port], {
+    HEDDLE_AUTH: "required",
+  });
+  const deadline = Date.now() + START_MS;
+  for (;;) {
+    const key = /lsv2_sk_\w+/.exec(await server.printed())?.[0];
+    if (key !== undefined) return { ...server, key };
+    if (Date.now() > deadline) throw new Error("the server printed no key");
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
 /** Starts `heddle dev` with its trace platform, on graphs whose traces are tested. */
 export async function startTracedServer(
   settings: Record<string, string> = {},

@@ -77,6 +77,8 @@ export function createApp(
   // headers set by a project's own middleware ahead of our routes take precedence
   app.use(allowOrigins(allows, rules, isOpen, mountFirst !== undefined));
   if (gate) app.use(gate.requests);
+  // ahead of the routes, whose parameters match some of these paths
+  if (explain) app.use((c, next) => (explain(c.req.path) === undefined ? next() : Promise.resolve(notFound(c))));
   const bodies = { maxBytes: settings.maxBodyBytes, gate: guard.bodies ?? new BodyGate(settings) };
   mountFirst?.(app, routes, guard, bodies);
   mountRoutes(app, routes, guard, bodies);

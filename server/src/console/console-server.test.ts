@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { afterAll, expect, test, vi } from "vitest";
 
 import { readOptions } from "../base/config/options.ts";
 import { createLog } from "../base/log.ts";
-import { startConsoleServer } from "./console-server.ts";
+import { PAGES, startConsoleServer } from "./console-server.ts";
 import { consoleOptions } from "./settings.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "heddle-console-files-"));
@@ -57,7 +57,7 @@ function askAs(host: string, at = url, path = "/console.json"): Promise<number> 
   });
 }
 
-test("serves the application for every path, files under their names, and the configured spaces", async () => {
+test("serves the application at the paths of its pages, files under their names, and the configured spaces", async () => {
   for (const path of ["/", "/a/local/threads/x", "/public/t/r", "/a/local/threads/dotted.id"]) {
     const page = await fetch(url + path);
     expect([page.status, await page.text()]).toEqual([200, "<title>Heddle</title>"]);
@@ -67,12 +67,31 @@ test("serves the application for every path, files under their names, and the co
   const asset = await fetch(`${url}/assets/app-1a2b.js`);
   expect([asset.status, asset.headers.get("cache-control")]).toEqual([200, "public,max-age=31536000,immutable"]);
   expect((await fetch(`${url}/assets/none.js`)).status).toBe(404);
-  expect((await fetch(`${url}/../package.json`)).headers.get("content-type")).toContain("text/html");
+  expect((await fetch(`${url}/../package.json`)).status).toBe(404);
   expect((await fetch(url, { method: "POST" })).status).toBe(405);
   expect(await (await fetch(`${url}/console.json`)).json()).toEqual({
     version: expect.stringMatching(/^\d/),
     spaces: { agent: true, trace: false, control: false },
   });
+});
+
+test("paths of the APIs are not found, so that a client with the console's URL does not take a page for an answer", async () => {
+  for (const path of ["/api/v1/info", "/info", "/api/v1/sessions?limit=1", "/threads/search", "/ok", "/nothing.js"]) {
+    const { status, headers } = await fetch(url + path);
+    expect([path, status, headers.get("content-type")]).toEqual([path, 404, "text/plain; charset=utf-8"]);
+  }
+  // paths of an API that are also pages
+  for (const path of ["/datasets", "/public/t/run"]) {
+    expect((await fetch(url + path, { headers: { accept: "application/json" } })).status).toBe(404);
+    expect((await fetch(url + path, { headers: { accept: "text/html,*/*;q=0.8" } })).status).toBe(200);
+  }
+});
+
+test("the pages of the application are served", () => {
+  const tree = readFileSync(new URL("../../../console/src/route-tree.gen.ts", import.meta.url), "utf8");
+  const segments = Array.from(tree.matchAll(/^ *\| '\/([a-z-]+)/gm), ([, segment]) => segment!);
+  expect(segments.length).toBeGreaterThan(20);
+  expect(PAGES).toEqual(Array.from(new Set(segments)).toSorted());
 });
 
 test("forwards a request to a space unchanged without the prefix, and its response unchanged", async () => {

@@ -44,6 +44,10 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+const NO_PAGE =
+  "The console has no such page. It forwards /api/agent, /api/trace and /api/control to the servers; clients of these " +
+  "use the servers' own URLs.";
+
 /** Binds the port; rejects when it is in use. */
 export async function startConsoleServer(options: ConsoleServerOptions): Promise<HttpServer> {
   const { settings, log, host, port, spaces, keysNeeded, besideDeployments, files } = options;
@@ -65,7 +69,7 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     serve ??= serveFiles(directory);
     response.setHeader("content-security-policy", POLICY);
     response.setHeader("referrer-policy", "no-referrer");
-    serve(request, response, () => void say(response, 404, "There is no such file."));
+    serve(request, response, () => void say(response, 404, NO_PAGE));
     return true;
   };
   const pages = { keyless: !keysNeeded, hosts: new Set(settings.allowedHosts), allows: () => false };
@@ -84,17 +88,28 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
   };
 }
 
+/** First segments of the paths of the application's pages (console/src/routes). */
+export const PAGES = "a compare datasets deployments exports o projects public settings sign-in".split(" ");
+const PAGE = new RegExp(`^/(?:${PAGES.join("|")})(?:/|$)`);
+
 /**
- * Serves the console's files. Any path outside of assets that is not a file returns the application's page; asset names
- * contain their hash.
+ * Serves the console's files, and the application's page at the paths of its pages. Anything else is not found: a
+ * client of an API that has the console's URL must not get a page with status 200. Asset names contain their hash.
  */
 function serveFiles(directory: string): RequestHandler {
   const common = { brotli: true, gzip: true, etag: true };
   const assets = sirv(directory, { ...common, immutable: true, maxAge: 31_536_000 });
   const setHeaders = (response: ServerResponse) => void response.setHeader("cache-control", "no-cache");
+  const files = sirv(directory, { ...common, setHeaders });
   const pages = sirv(directory, { ...common, setHeaders, single: true, ignores: false });
-  return (request, response, next) =>
-    request.url!.startsWith("/assets/") ? assets(request, response, next) : pages(request, response, next);
+  return (request, response, next) => {
+    if (request.url!.startsWith("/assets/")) return assets(request, response, next);
+    files(request, response, () => (isForPage(request) ? pages(request, response, next) : next?.()));
+  };
+}
+
+function isForPage({ url = "/", headers: { accept = "*/*" } }: IncomingMessage): boolean {
+  return PAGE.test(url.split("?", 1)[0]!) && /text\/html|\*\/\*/.test(accept);
 }
 
 /** Lists the available spaces, for the application's first request. */

@@ -1,6 +1,7 @@
 /**
  * Endpoints of the vendor's tracing service that are missing here, with an explanation of what to use instead. Paths
- * are those of the contract without `/api/v1`, `/v1` and `/platform`; those of v2 begin with `/v2`.
+ * are those of the contract without `/api/v1`, `/v1` and `/platform`; those of v2 begin with `/v2`. They are matched
+ * before the routes, whose parameters would otherwise match some of them: no route may have a path of this table.
  */
 const NOT_BUILT: [path: RegExp, detail: string][] = [
   [
@@ -21,13 +22,13 @@ const NOT_BUILT: [path: RegExp, detail: string][] = [
     "Heddle has no automation rules. Query new runs by a filter (POST /api/v1/runs/query) from a cron.",
   ],
   [
-    /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|insights)(\/|$)/,
+    /^\/(charts|org-charts)(\/|$)|^\/sessions\/[^/]+\/(dashboard|views|insights|issues|agent-versions)(\/|$)|^\/orgs\/current\/dashboard$/,
     "Heddle stores no charts. Get their figures by POST /api/v1/runs/stats and /api/v1/runs/stats/timeline; the " +
       "console shows them on a project's page.",
   ],
   [/^\/alerts(\/|$)/, "Heddle sends no alerts on traces. Alert on GET /metrics, or poll POST /api/v1/runs/stats."],
   [
-    /^\/usage-limits(\/|$)/,
+    /^\/usage-limits(\/|$)|^\/workspaces\/current\/usage_limits$/,
     "Heddle has no usage limits on traces. Limit requests by HEDDLE_RATE_LIMITS (docs/settings.md).",
   ],
   [
@@ -35,9 +36,68 @@ const NOT_BUILT: [path: RegExp, detail: string][] = [
     "Heddle does not translate natural language to filters. Write the filter: docs/filter-language.md.",
   ],
   [
-    /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta)(\/|$)|^\/datasets\/(upload-experiment|playground_experiment|studio_experiment|stream)(\/|$)/,
+    /^\/datasets\/[^/]+\/(generate|group\/runs|runs\/delta|experiments\/grouped|experiment-view-overrides)(\/|$)|^\/datasets\/(upload-experiment|playground_experiment|studio_experiment|stream)(\/|$)/,
     "Heddle does not implement this operation on datasets. Create examples by POST /api/v1/examples/bulk, and read " +
       "experiments by POST /api/v1/datasets/{dataset_id}/runs.",
+  ],
+  [
+    /^\/runs\/experiments\/[^/]+\/evaluate$/,
+    "Heddle does not run evaluators. Evaluate an existing experiment by evaluate() of the SDK, with the experiment's " +
+      "name as its target.",
+  ],
+  [
+    /^\/public\/[^/]+\/(examples\/runs|datasets\/(runs|feedback|comparative))(\/|$)|^\/public\/datasets\/sessions-bulk$/,
+    "Heddle shares a dataset's examples and experiments, not their runs. Share a run by PUT /api/v1/runs/{run_id}/share.",
+  ],
+  [/^\/public\/schemas(\/|$)/, "Heddle publishes no JSON schemas of messages and tools; GET /openapi.json has its own."],
+  [
+    /^\/sessions\/resolutions$/,
+    "Heddle does not resolve addresses to projects. Find a project by GET /api/v1/sessions?name=….",
+  ],
+  [
+    /^\/workspaces\/current\/(tag-keys|taggings|tags)(\/|$)/,
+    "Heddle has no tags on resources. Use the metadata of projects and datasets (PATCH /api/v1/sessions/{session_id}, " +
+      "PATCH /api/v1/datasets/{dataset_id}), and filter lists by metadata=….",
+  ],
+  [
+    /^\/workspaces\/current\/secrets(\/|$)/,
+    "Heddle stores no secrets for evaluators and playgrounds. Secrets of a deployment are set by PATCH " +
+      "/v2/deployments/{deployment_id} of the control plane.",
+  ],
+  [
+    /^\/workspaces\/current\/(stats|shared)$|^\/metrics\/queue(\/|$)/,
+    "Heddle has no such overview. Use POST /api/v1/runs/stats, GET /api/v1/runs/{run_id}/share and GET /metrics.",
+  ],
+  [
+    /^\/(orgs|workspaces\/current)?\/?ttl-settings$/,
+    "Retention is set per project (retention_days or trace_tier of PATCH /api/v1/sessions/{session_id}) and for the " +
+      "installation (HEDDLE_RETENTION_LONGLIVED_DAYS, HEDDLE_RETENTION_SHORTLIVED_DAYS).",
+  ],
+  [
+    /^\/orgs\/(current\/(setup|billing|payment-method|business-info|plan|stripe_checkout_session|stripe_account_links|data-planes)|pending)(\/|$)|^\/(aws-marketplace|beacon|nps|ops)(\/|$)/,
+    "Heddle has no billing and no plans to buy. Organizations are read by GET /api/v1/orgs, limits are set by " +
+      "HEDDLE_RATE_LIMITS.",
+  ],
+  [
+    /^\/orgs\/(current\/(sso-settings|login-methods|user\/login-methods|set-default-sso-provision|scim)|members\/basic|current\/members\/basic\/batch)(\/|$)|^\/sso(\/|$)|^\/oauth(\/|$)|^\/\.well-known\/oauth-authorization-server$/,
+    "Heddle signs users in with a password (heddle users create) or through one OpenID provider (HEDDLE_OIDC_ISSUER); " +
+      "there is no SAML, no SCIM and no OAuth server. Programs use API keys: POST /api/v1/api-key.",
+  ],
+  [
+    /^\/orgs\/current\/access-policies(\/|$)/,
+    "Heddle has no access policies. Permissions come from roles: GET /api/v1/orgs/current/roles.",
+  ],
+  [
+    /^\/workspaces\/(pending|current\/members\/(batch|[^/]+\/pending))(\/|$)/,
+    "Heddle adds members to workspaces one at a time: POST /api/v1/workspaces/current/members.",
+  ],
+  [
+    /^\/service-accounts(\/|$)/,
+    "Heddle has no service accounts. Create a service key: POST /api/v1/orgs/current/service-keys or heddle keys create.",
+  ],
+  [
+    /^\/(me\/(onboarding_state|ls_user_id|providers)|settings\/handle|features)(\/|$)/,
+    "Heddle keeps no such settings of a user or a workspace. GET /api/v1/settings returns the workspace of a key.",
   ],
   [
     /^\/v2\/sessions(\/|$)/,
@@ -54,7 +114,7 @@ const NOT_BUILT: [path: RegExp, detail: string][] = [
     "Heddle shares traces, not threads. Share each turn by POST /api/v2/runs/{run_id}/share.",
   ],
   [
-    /^\/(mcp|fleet|tools|agent-builder|issues|issues-agent|v2\/sandboxes|v2\/sql|gateway-policies)(\/|$)/,
+    /^\/(mcp|mcp-vendors|fleet|fleet-webhooks|tools|agents|agent-builder|issues|issues-agent|v2\/sandboxes|v2\/sql|gateway-policies|execute|checkpoint|download|upload)(\/|$)|^\/sessions\/[^/]+\/issues-agent$|^\/auth\/sandbox-access$/,
     "Heddle does not implement this part of the vendor's service. GET /openapi.json lists what it serves.",
   ],
 ];

@@ -187,7 +187,7 @@ test("streams a page as server-sent events on request", async () => {
     expect(headers.get("content-type")).toBe("text/event-stream");
     const [data, end, ...rest] = text.split("\n\n");
     expect(data).toMatch(/^event: data\ndata: /);
-    expect(JSON.parse(data!.slice("event: data\ndata: ".length))).toEqual(page);
+    expect(JSON.parse(data!.slice("event: data\ndata: ".length))).toEqual([{ op: "add", path: "", value: page }]);
     expect([end, ...rest]).toEqual(["event: end\ndata: {}", ""]);
     expect((await call("POST", path, body, { Accept: "application/json, */*" })).json).toEqual(page);
   }

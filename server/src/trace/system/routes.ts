@@ -79,6 +79,21 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
           heddle_version: version,
         }),
     }),
+    // clients of a platform that is not on localhost build these links from its URL
+    ...["/o/:tenant_id/:page{.+}", "/public/:share_token/:page{[rd]}"].map((path) =>
+      route({
+        ...shared,
+        path,
+        publicBecause: "it only redirects browsers to the console, which authenticates them",
+        method: "GET",
+        summary: "Redirect a link that a client printed to the console's page",
+        out: { 302: null },
+        handler({ c }) {
+          const { pathname, search } = new URL(c.req.url);
+          return c.redirect(deps.settings.consoleUrl.replace(/\/$/, "") + pathname + search);
+        },
+      }),
+    ),
     ...frontRoutes({
       version,
       aliases: ["/api/v1/openapi.json"],

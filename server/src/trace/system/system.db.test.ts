@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 
-import { testPrincipal, WORKSPACE } from "../../../test/principal.ts";
+import { noAudit, testPrincipal, WORKSPACE } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { insertWorkspace } from "../../identity/workspaces/sql.ts";
+import { traceRoutes } from "../index.ts";
+import { explainMissingTrace } from "../not-built.ts";
 
-const { call, sql } = await testTracePlatform();
+const { call, platform, sql } = await testTracePlatform();
 
 test("info returns the SDKs' configuration, under each of its paths", async () => {
   for (const path of ["/info", "/api/v1/info"]) {
@@ -60,12 +62,48 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
     ["/api/v2/threads/stats", /runs\/group\/stats/],
     ["/api/v2/threads/t/share", /Share each turn/],
     ["/api/v2/ai-search/parse", /filter-language/],
+    ["/api/v1/sessions/resolutions", /sessions\?name=/],
+    ["/api/v1/sessions/x/insights", /runs\/stats/],
+    ["/v1/platform/sessions/x/agent-versions", /runs\/stats/],
+    ["/api/v1/datasets/upload-experiment", /examples\/bulk/],
+    ["/api/v1/datasets/x/experiments/grouped", /datasets\/\{dataset_id\}\/runs/],
+    ["/api/v1/runs/experiments/x/evaluate", /evaluate\(\)/],
+    ["/api/v1/evaluators", /evaluate\(\)/],
+    ["/api/v1/charts/section", /runs\/stats/],
+    ["/api/v1/public/t/datasets/runs/query", /Share a run/],
+    ["/api/v1/workspaces/current/tag-keys", /metadata/],
+    ["/api/v1/workspaces/current/secrets", /v2\/deployments/],
+    ["/api/v1/orgs/ttl-settings", /retention_days/],
+    ["/api/v1/orgs/current/billing/usage", /HEDDLE_RATE_LIMITS/],
+    ["/api/v1/orgs/current/sso-settings", /HEDDLE_OIDC_ISSUER/],
+    ["/v1/platform/orgs/current/scim/tokens", /no SCIM/],
+    ["/v1/platform/alerts/x", /Alert on GET \/metrics/],
+    ["/api/v1/usage-limits/org", /HEDDLE_RATE_LIMITS/],
+    ["/oauth/token", /HEDDLE_OIDC_ISSUER/],
+    ["/api/v1/service-accounts", /service-keys/],
+    ["/v1/platform/mcp-vendors/x/tools", /openapi\.json/],
   ] as const) {
-    const { status, text } = await call("POST", path, {});
-    expect([path, status]).toEqual([path, 404]);
-    expect(text).toMatch(what);
+    for (const method of ["GET", "POST"]) {
+      const { status, text } = await call(method, path, method === "POST" ? {} : undefined);
+      expect([method, path, status]).toEqual([method, path, 404]);
+      expect(text).toMatch(what);
+    }
   }
   expect((await call("GET", "/api/v1/nonsense")).text).not.toMatch(/Heddle/);
+});
+
+test("no route is among the missing endpoints", () => {
+  const id = crypto.randomUUID();
+  const paths = traceRoutes(platform.deps, noAudit).flatMap(({ path, aliases = [] }) => [path, ...aliases]);
+  expect(paths.length).toBeGreaterThan(500);
+  expect(paths.filter((path) => explainMissingTrace(path.replaceAll(/:\w+(\{[^}]*\})?/g, id)))).toEqual([]);
+});
+
+test("links that clients build from the platform's URL lead to the console", async () => {
+  for (const path of ["/o/t/projects/p/x/r/y?poll=true", "/o/t/datasets/x/compare?selectedSessions=z", "/public/t/r"]) {
+    const { status, headers } = await call("GET", path);
+    expect([status, headers.get("location")]).toEqual([302, `http://localhost:3000${path}`]);
+  }
 });
 
 test("removed endpoints are 410", async () => {

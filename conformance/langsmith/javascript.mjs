@@ -1,0 +1,233 @@
+/**
+ * What an application does with the JavaScript client, run with the package of the current directory:
+ *
+ *     cd DIRECTORY && LANGSMITH_ENDPOINT=… LANGSMITH_API_KEY=… node …/javascript.mjs
+ *
+ * Prints one JSON line a check: {"name", "error": null or the message, "absent": whether the client lacks the part}.
+ * Deprecation notices of the client's own methods are its authors' plans; every other warning is an error.
+ */
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+const require = createRequire(pathToFileURL(join(process.cwd(), "package.json")));
+const { Client } = require("langsmith");
+const { traceable } = require("langsmith/traceable");
+const { evaluate } = require("langsmith/evaluation");
+
+const warnings = [];
+const warn = (text) => void (/deprecat/i.test(text) || warnings.push(text));
+console.warn = (...words) => warn(words.join(" "));
+console.error = (...words) => warn(words.join(" "));
+process.on("warning", ({ name, message }) => warn(`${name}: ${message}`));
+
+const project = `clients ${randomUUID()}`;
+process.env.LANGSMITH_TRACING = "true";
+process.env.LANGSMITH_PROJECT = project;
+const client = new Client();
+
+async function all(items) {
+  const found = [];
+  for await (const item of items) found.push(item);
+  return found;
+}
+
+async function until(read, isWanted) {
+  const deadline = Date.now() + 10_000;
+  for (;;) {
+    const found = await read();
+    if (isWanted(found) || Date.now() > deadline) return found;
+    await new Promise((done) => setTimeout(done, 50));
+  }
+}
+
+const options = { client, project_name: project };
+const child = traceable(async (n) => ({ n: n + 1 }), { ...options, name: "child", run_type: "tool" });
+const parent = traceable(
+  async (n) => {
+    await child(n);
+    return child(n + 1);
+  },
+  { ...options, name: "parent", metadata: { thread_id: "thread" }, tags: ["tag"] },
+);
+
+async function startedRun(more = {}) {
+  const id = randomUUID();
+  const start = new Date();
+  const stamp = start.toISOString().replace(/[-:.]/g, "").replace("Z", "000Z");
+  await client.createRun({
+    id,
+    trace_id: id,
+    dotted_order: `${stamp}${id}`,
+    name: "single",
+    run_type: "llm",
+    inputs: { a: 1 },
+    start_time: start.getTime(),
+    project_name: project,
+    ...more,
+  });
+  await client.awaitPendingTraceBatches();
+  return { id, dotted_order: `${stamp}${id}` };
+}
+
+const CHECKS = {
+  async tracing() {
+    await Promise.all(Array.from({ length: 10 }, (_, n) => parent(n)));
+    await assert.rejects(
+      traceable(
+        () => {
+          throw new Error("on purpose");
+        },
+        { ...options, name: "failing" },
+      )(),
+    );
+    await client.awaitPendingTraceBatches();
+    const runs = await until(() => all(client.listRuns({ projectName: project })), (found) => found.length === 31);
+    assert.equal(runs.length, 31);
+    const { id, dotted_order } = await startedRun();
+    const usage_metadata = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
+    await client.updateRun(id, { trace_id: id, dotted_order, end_time: Date.now(), outputs: { usage_metadata } });
+    await client.awaitPendingTraceBatches();
+    const run = await client.readRun(id);
+    assert.deepEqual([run.inputs, run.status, run.total_tokens], [{ a: 1 }, "success", 3]);
+  },
+
+  async attachments() {
+    const data = new Uint8Array(256).map((_, i) => i);
+    const { id } = await startedRun({ attachments: { file: ["application/x-test", data] } });
+    const run = await client.readRun(id);
+    const { presigned_url } = run.s3_urls["attachment.file"];
+    assert.deepEqual(new Uint8Array(await (await fetch(presigned_url)).arrayBuffer()), data);
+  },
+
+  async queries() {
+    const roots = await all(client.listRuns({ projectName: project, filter: 'eq(name, "parent")', isRoot: true }));
+    assert.equal(roots.length, 10);
+    const tree = await client.readRun(roots[0].id, { loadChildRuns: true });
+    assert.equal(tree.child_runs.length, 2);
+    const selected = await all(client.listRuns({ projectName: project, runType: "tool", select: ["outputs"], limit: 3 }));
+    assert.equal(selected.length, 3);
+    const failed = await all(client.listRuns({ projectName: project, error: true }));
+    assert.equal(failed.length, 1);
+    const stats = await client.getRunStats({ projectNames: [project], isRoot: true });
+    assert.ok(stats.run_count >= 11);
+    assert.ok((await client.getRunUrl({ runId: roots[0].id })).includes(roots[0].id));
+    assert.equal((await client.readProject({ projectName: project, includeStats: true })).name, project);
+    assert.equal(await client.hasProject({ projectName: randomUUID() }), false);
+  },
+
+  async "v2 queries"() {
+    if (!client.runs?.query) return "absent";
+    const { id: projectId } = await client.readProject({ projectName: project });
+    const query = { project_ids: [projectId], is_root: true, page_size: 4, selects: ["ID", "NAME", "TRACE_ID"] };
+    const runs = await all(client.runs.query({ ...query, filter: 'eq(name, "parent")' }));
+    assert.equal(new Set(runs.map((run) => run.id)).size, 10);
+    const run = await client.runs.retrieve(runs[0].id, { project_id: projectId, selects: ["NAME", "INPUTS"] });
+    assert.equal(run.name, "parent");
+    const threads = await all(client.threads.query({ project_id: projectId }));
+    assert.deepEqual(
+      threads.map((thread) => thread.thread_id),
+      ["thread"],
+    );
+    const traces = await all(client.threads.listTraces("thread", { project_id: projectId }));
+    assert.equal(traces.length, 10);
+    const below = await client.traces.listRuns(runs[0].id, { project_id: projectId });
+    assert.equal((below.items ?? below).length, 3);
+  },
+
+  async streaming() {
+    if (!client.runs?.streaming) return "absent";
+    const { id: projectId } = await client.readProject({ projectName: project });
+    const query = { project_ids: [projectId], page_size: 4, filter: 'eq(name, "parent")' };
+    const events = await all(await client.runs.streaming.queryV2(query));
+    assert.ok(events.length > 0);
+    if (!client.runs.streaming.queryV2Items) return;
+    const runs = await all(client.runs.streaming.queryV2Items(query));
+    assert.equal(new Set(runs.map((run) => run.id)).size, 10);
+    assert.equal((await all(client.threads.streaming.queryItems({ project_id: projectId }))).length, 1);
+    const traces = await all(client.traces.streaming.queryItems({ project_id: projectId }));
+    assert.equal(traces.length, 13);
+  },
+
+  async feedback() {
+    const { id } = await startedRun();
+    const made = await client.createFeedback(id, "rated", { score: 0.5, comment: "c", value: { a: 1 } });
+    await client.updateFeedback(made.id, { score: 1 });
+    const token = await client.createPresignedFeedbackToken(id, "linked");
+    assert.ok((await fetch(`${token.url}?score=1`)).ok);
+    const listed = await all(client.listFeedback({ runIds: [id] }));
+    assert.deepEqual(listed.map((entry) => [entry.key, entry.score]).sort(), [
+      ["linked", 1],
+      ["rated", 1],
+    ]);
+    await client.deleteFeedback(made.id);
+    assert.equal((await all(client.listFeedback({ runIds: [id], feedbackKeys: ["rated"] }))).length, 0);
+  },
+
+  async datasets() {
+    const { id: datasetId, name } = await client.createDataset(`dataset ${randomUUID()}`, { description: "d" });
+    const examples = [1, 2, 3].map((q) => ({ dataset_id: datasetId, inputs: { q }, outputs: { a: q }, split: "train" }));
+    await client.createExamples(examples);
+    const file = { mimeType: "text/plain", data: Buffer.from("hi") };
+    await client.uploadExamplesMultipart(datasetId, [{ id: randomUUID(), inputs: { q: 4 }, attachments: { file } }]);
+    const listed = await all(client.listExamples({ datasetName: name, includeAttachments: true }));
+    assert.deepEqual(listed.map((example) => example.inputs.q).sort(), [1, 2, 3, 4]);
+    const withFile = listed.find((example) => example.inputs.q === 4);
+    assert.equal(await (await fetch(withFile.attachments.file.presigned_url)).text(), "hi");
+    await client.updateExample({ id: withFile.id, dataset_id: datasetId, metadata: { z: 1 } });
+    assert.equal((await all(client.listExamples({ datasetId, splits: ["train"] }))).length, 3);
+    assert.equal((await all(client.listExamples({ datasetId, metadata: { z: 1 } }))).length, 1);
+    await client.deleteDataset({ datasetName: name });
+    assert.equal(await client.hasDataset({ datasetId }), false);
+  },
+
+  async evaluate() {
+    const { id: dataset_id, name } = await client.createDataset(`evaluated ${randomUUID()}`);
+    await client.createExamples([1, 2, 3].map((q) => ({ dataset_id, inputs: { q }, outputs: { a: q } })));
+    const isRight = ({ outputs, referenceOutputs }) => ({ key: "right", score: outputs.a === referenceOutputs.a });
+    const { experimentName, results } = await evaluate(async ({ q }) => ({ a: q }), {
+      data: name,
+      evaluators: [isRight],
+      summaryEvaluators: [({ runs }) => ({ key: "all", score: runs.length })],
+      client,
+    });
+    assert.equal(results.length, 3);
+    await client.awaitPendingTraceBatches();
+    const read = () => client.readProject({ projectName: experimentName, includeStats: true });
+    const experiment = await until(read, (found) => found.feedback_stats?.right?.n === 3);
+    assert.equal(experiment.feedback_stats.right.avg, 1);
+    const shared = await client.shareDataset(dataset_id);
+    assert.equal((await all(await client.listSharedExamples(shared.share_token))).length, 3);
+  },
+
+  async sharing() {
+    const { id } = await startedRun();
+    const link = await client.shareRun(id);
+    const token = /public\/([^/]+)/.exec(link)[1];
+    assert.deepEqual(
+      (await client.listSharedRuns(token)).map((run) => run.id),
+      [id],
+    );
+    await client.unshareRun(id);
+    assert.equal(await client.readRunSharedLink(id), undefined);
+  },
+
+  async warnings() {
+    await client.awaitPendingTraceBatches();
+    assert.deepEqual(warnings, []);
+  },
+};
+
+for (const [name, check] of Object.entries(CHECKS)) {
+  let error = null;
+  let absent = false;
+  try {
+    absent = (await check()) === "absent";
+  } catch (reason) {
+    error = String(reason?.stack ?? reason);
+  }
+  process.stdout.write(`${JSON.stringify({ name, error, absent })}\n`);
+}
+process.exit();

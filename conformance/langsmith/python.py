@@ -1,0 +1,282 @@
+"""What an application does with the Python client, run with the package of the interpreter:
+
+    LANGSMITH_ENDPOINT=... LANGSMITH_API_KEY=... python python.py
+
+Prints one JSON line a check: {"name", "error": null or the message, "absent": whether the client lacks the part}.
+Deprecation notices of the client's own methods are its authors' plans; every other warning is an error.
+"""
+
+import asyncio
+import datetime
+import inspect
+import json
+import logging
+import os
+import sys
+import time
+import traceback
+import uuid
+import warnings as python_warnings
+
+noted = []
+
+
+class Collector(logging.Handler):
+    def emit(self, record):
+        noted.append(record.getMessage())
+
+
+logging.getLogger("langsmith").addHandler(Collector(logging.WARNING))
+
+
+def note_warning(message, category, *_rest, **_more):
+    text = f"{category.__name__}: {message}"
+    if "deprecat" not in text.lower():
+        noted.append(text)
+
+
+python_warnings.showwarning = note_warning
+
+PROJECT = f"clients {uuid.uuid4()}"
+os.environ["LANGSMITH_PROJECT"] = PROJECT
+os.environ["LANGSMITH_TRACING"] = "true"
+
+from langsmith import Client, traceable  # noqa: E402
+from langsmith.schemas import Attachment  # noqa: E402
+from langsmith.utils import LangSmithNotFoundError  # noqa: E402
+
+client = Client()
+
+
+def now():
+    return datetime.datetime.now(datetime.timezone.utc)
+
+
+def equal(found, wanted):
+    if found != wanted:
+        raise AssertionError(f"expected {wanted!r}, found {found!r}")
+
+
+def until(read, is_wanted, seconds=10):
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            found = read()
+            if is_wanted(found) or time.monotonic() > deadline:
+                return found
+        except LangSmithNotFoundError:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.05)
+
+
+@traceable(run_type="tool")
+def child(n):
+    return {"n": n + 1}
+
+
+@traceable(metadata={"thread_id": "thread"}, tags=["tag"])
+def parent(n):
+    child(n)
+    return child(n + 1)
+
+
+@traceable
+def failing():
+    raise ValueError("on purpose")
+
+
+def started_run(**more):
+    id, start = uuid.uuid4(), now()
+    order = f"{start.strftime('%Y%m%dT%H%M%S%fZ')}{id}"
+    base = dict(id=id, trace_id=id, dotted_order=order, start_time=start, project_name=PROJECT)
+    client.create_run("single", {"a": 1}, "llm", **base, **more)
+    client.flush()
+    return id, order
+
+
+def tracing():
+    for n in range(10):
+        parent(n)
+    try:
+        failing()
+    except ValueError:
+        pass
+    client.flush()
+    runs = until(lambda: list(client.list_runs(project_name=PROJECT)), lambda found: len(found) == 31)
+    equal(len(runs), 31)
+    id, order = started_run()
+    usage = {"input_tokens": 1, "output_tokens": 2, "total_tokens": 3, "input_token_details": {"cache_read": 1}}
+    client.update_run(id, trace_id=id, dotted_order=order, end_time=now(), outputs={"usage_metadata": usage})
+    client.flush()
+    run = client.read_run(id)
+    equal((run.inputs, run.status, run.total_tokens), ({"a": 1}, "success", 3))
+    equal(run.prompt_token_details, {"cache_read": 1})
+
+
+def attachments():
+    content = bytes(range(256))
+    id, _ = started_run(attachments={"file": Attachment(mime_type="application/x-test", data=content)})
+    equal(client.read_run(id).attachments["file"]["reader"].read(), content)
+    listed = list(client.list_runs(project_name=PROJECT, id=[id]))
+    equal(listed[0].attachments["file"]["reader"].read(), content)
+
+
+def queries():
+    roots = list(client.list_runs(project_name=PROJECT, filter='eq(name, "parent")', is_root=True))
+    equal(len(roots), 10)
+    equal(len(client.read_run(roots[0].id, load_child_runs=True).child_runs), 2)
+    equal(len(list(client.list_runs(project_name=PROJECT, run_type="tool", select=["outputs"], limit=3))), 3)
+    equal(len(list(client.list_runs(project_name=PROJECT, error=True))), 1)
+    equal(client.get_run_stats(project_names=[PROJECT], is_root=True)["run_count"] >= 11, True)
+    equal(str(roots[0].id) in client.get_run_url(run=roots[0]), True)
+    equal(client.read_project(project_name=PROJECT, include_stats=True).name, PROJECT)
+    equal(client.has_project(str(uuid.uuid4())), False)
+
+
+async def collect(items):
+    if inspect.isawaitable(items):
+        items = await items
+    if hasattr(items, "__aiter__"):
+        return [item async for item in items]
+    return list(items)
+
+
+async def resolve(value):
+    return await value if inspect.isawaitable(value) else value
+
+
+def method(resource, *names):
+    """The first of the names that this version has."""
+    return next((found for found in (getattr(resource, name, None) for name in names) if found), None)
+
+
+async def v2_queries():
+    query = method(getattr(client, "runs", None), "query", "query_v2")
+    if not query:
+        return "absent"
+    project = str(client.read_project(project_name=PROJECT).id)
+    runs = await collect(
+        query(
+            project_ids=[project], is_root=True, page_size=4, selects=["ID", "NAME", "TRACE_ID"], filter='eq(name, "parent")'
+        )
+    )
+    equal(len({run.id for run in runs}), 10)
+    retrieve = method(client.runs, "retrieve", "retrieve_v2")
+    run = await resolve(retrieve(runs[0].id, project_id=project, selects=["NAME", "INPUTS"]))
+    equal(run.name, "parent")
+    threads = await collect(client.threads.query(project_id=project))
+    equal([thread.thread_id for thread in threads], ["thread"])
+    equal(len(await collect(client.threads.list_traces("thread", project_id=project))), 10)
+    below = await resolve(client.traces.list_runs(runs[0].id, project_id=project))
+    equal(len(getattr(below, "items", below)), 3)
+
+
+async def streaming():
+    if not hasattr(getattr(client, "runs", None), "streaming"):
+        return "absent"
+    project = str(client.read_project(project_name=PROJECT).id)
+    query = dict(project_ids=[project], page_size=4, filter='eq(name, "parent")')
+    equal(len(await collect(client.runs.streaming.query_v2(**query))) > 0, True)
+    if not hasattr(client.runs.streaming, "query_v2_items"):
+        return None
+    equal(len({run.id for run in await collect(client.runs.streaming.query_v2_items(**query))}), 10)
+    equal(len(await collect(client.threads.streaming.query_items(project_id=project))), 1)
+    equal(len(await collect(client.traces.streaming.query_items(project_id=project))), 13)
+
+
+def feedback():
+    id, _ = started_run()
+    made = client.create_feedback(id, "rated", score=0.5, comment="c", value={"a": 1})
+    client.create_feedback(id, "batched", trace_id=id, score=0.25)
+    client.flush()
+    client.update_feedback(made.id, score=1)
+    token = client.create_presigned_feedback_token(id, "linked")
+    client.create_feedback_from_token(token.url, score=1, comment="by a link")
+    listed = until(lambda: list(client.list_feedback(run_ids=[id])), lambda found: len(found) == 3)
+    equal(sorted((one.key, float(one.score)) for one in listed), [("batched", 0.25), ("linked", 1.0), ("rated", 1.0)])
+    client.delete_feedback(made.id)
+    equal(list(client.list_feedback(run_ids=[id], feedback_key=["rated"])), [])
+
+
+def datasets():
+    name = f"dataset {uuid.uuid4()}"
+    dataset = client.create_dataset(name, description="d")
+    examples = [{"inputs": {"q": q}, "outputs": {"a": q}, "split": "train"} for q in (1, 2, 3)]
+    client.create_examples(dataset_id=dataset.id, examples=examples)
+    upload = {"id": uuid.uuid4(), "inputs": {"q": 4}, "attachments": {"file": ("text/plain", b"hi")}}
+    client.create_examples(dataset_id=dataset.id, examples=[upload])
+    listed = list(client.list_examples(dataset_name=name, include_attachments=True))
+    equal(sorted(one.inputs["q"] for one in listed), [1, 2, 3, 4])
+    with_file = next(one for one in listed if one.inputs["q"] == 4)
+    equal(with_file.attachments["file"]["reader"].read(), b"hi")
+    client.update_example(with_file.id, dataset_id=dataset.id, metadata={"z": 1})
+    equal(len(list(client.list_examples(dataset_id=dataset.id, splits=["train"]))), 3)
+    equal(len(list(client.list_examples(dataset_id=dataset.id, metadata={"z": 1}))), 1)
+    client.delete_dataset(dataset_id=dataset.id)
+    equal(client.has_dataset(dataset_id=dataset.id), False)
+
+
+def evaluate():
+    name = f"evaluated {uuid.uuid4()}"
+    dataset = client.create_dataset(name)
+    client.create_examples(
+        dataset_id=dataset.id, examples=[{"inputs": {"q": q}, "outputs": {"a": q}} for q in (1, 2, 3)]
+    )
+    results = client.evaluate(
+        lambda inputs: {"a": inputs["q"]},
+        data=name,
+        evaluators=[lambda run, example: {"key": "right", "score": run.outputs == example.outputs}],
+        summary_evaluators=[lambda runs, examples: {"key": "all", "score": len(runs)}],
+        experiment_prefix="python",
+    )
+    client.flush()
+    read = lambda: client.read_project(project_name=results.experiment_name, include_stats=True).feedback_stats  # noqa: E731
+    stats = until(read, lambda found: found.get("right", {}).get("n") == 3)
+    equal(stats["right"]["avg"], 1.0)
+    token = client.share_dataset(dataset_id=dataset.id)["share_token"]
+    equal(len(list(client.list_shared_examples(token))), 3)
+    equal(len(list(client.list_shared_projects(dataset_share_token=token))), 1)
+
+
+def sharing():
+    id, _ = started_run()
+    token = client.share_run(id).split("/public/")[1].split("/")[0]
+    equal([run.id for run in client.list_shared_runs(token)], [id])
+    client.unshare_run(id)
+    equal(client.run_is_shared(id), False)
+
+
+def no_warnings():
+    client.flush()
+    equal(noted, [])
+
+
+CHECKS = {
+    "tracing": tracing,
+    "attachments": attachments,
+    "queries": queries,
+    "v2 queries": v2_queries,
+    "streaming": streaming,
+    "feedback": feedback,
+    "datasets": datasets,
+    "evaluate": evaluate,
+    "sharing": sharing,
+    "warnings": no_warnings,
+}
+
+
+async def main():
+    for name, check in CHECKS.items():
+        error, absent = None, False
+        try:
+            absent = await resolve(check()) == "absent"
+        except BaseException:
+            error = traceback.format_exc()
+        print(json.dumps({"name": name, "error": error, "absent": absent}), flush=True)
+
+
+# the client prints the address of an experiment on standard output
+results_file, sys.stdout = sys.stdout, sys.stderr
+print = __import__("functools").partial(print, file=results_file)
+asyncio.run(main())
