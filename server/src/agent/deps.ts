@@ -7,7 +7,7 @@ import type { Outbound } from "../base/outbound/outbound.ts";
 import type { CronScheduler } from "./crons/cron-scheduler.ts";
 import type { CustomApp } from "./custom-app/load-custom-app.ts";
 import type { Access } from "./custom-auth/access.ts";
-import type { HostPool } from "./hosts/host-pool.ts";
+import type { GraphHosts } from "./hosts/graph-hosts.ts";
 import type { Project } from "./project/read-project.ts";
 import type { ProtocolLog } from "./protocol/protocol-log.ts";
 import type { RunFollower } from "./streams/run-follower.ts";
@@ -28,7 +28,7 @@ export interface AgentDeps {
   dataDir: string;
   serverId: string;
   project: Project;
-  hosts: HostPool;
+  hosts: GraphHosts;
   queue: RunQueue;
   streams: RunStreams;
   follower: RunFollower;
