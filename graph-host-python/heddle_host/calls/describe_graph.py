@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import typing
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, create_model
@@ -51,7 +54,7 @@ def _node(node: dict[str, Any]) -> dict[str, Any]:
 
 def graph_schemas(graph: Any) -> dict[str, Any]:
     """Returns the JSON Schemas of a graph. A schema that cannot be derived is null, so that the others survive."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _typed_dicts():
         # methods that older versions of LangGraph need are deprecated in newer ones
         warnings.simplefilter("ignore")
         return {
@@ -61,6 +64,24 @@ def graph_schemas(graph: Any) -> dict[str, Any]:
             "config_schema": _attempt(lambda: _configurable_schema(graph)),
             "context_schema": _attempt(lambda: graph.get_context_jsonschema()),
         }
+
+
+@contextmanager
+def _typed_dicts() -> Iterator[None]:
+    """Makes pydantic describe `typing.TypedDict`, which it refuses before Python 3.12.
+
+    It cannot validate inherited keys there, but describes them. It recognizes the class by its metaclass's module.
+    """
+    meta = getattr(typing, "_TypedDictMeta", None)
+    if sys.version_info >= (3, 12) or meta is None:
+        yield
+        return
+    module: str = meta.__module__
+    meta.__module__ = "typing_extensions"
+    try:
+        yield
+    finally:
+        meta.__module__ = module
 
 
 def _attempt(derive: Callable[[], Schema | None]) -> Schema | None:
