@@ -30,7 +30,14 @@ export const agentOptions = {
     default: 2,
     min: 1,
     max: 64,
-    description: "Number of graph host processes that execute runs; one more is kept in reserve.",
+    description: "Number of graph host processes of each language that execute runs; one more is kept in reserve.",
+  }),
+  python: text<string | undefined>({
+    env: ["HEDDLE_PYTHON"],
+    default: undefined,
+    description:
+      "Python interpreter for Python graphs. By default the one of the active environment, of .venv or venv in the " +
+      "project, or python3: the first that has langgraph.",
   }),
   jobs: integer({
     env: ["HEDDLE_JOBS", "N_JOBS_PER_WORKER"],

@@ -26,7 +26,7 @@ const LISTED = { dependencies: { "@langchain/langgraph": "^0.2.5" } };
 
 function problem(files: Record<string, object | string>, graphs = ["./src/agent.ts"]): string | undefined {
   const dir = project(files);
-  return packagesProblem(graphs, findPackages(dir, graphs))?.replaceAll(dir, "DIR");
+  return packagesProblem(findPackages(dir, graphs))?.replaceAll(dir, "DIR");
 }
 
 test.each(["0.2.57", "0.2.74", "0.10.0", "1.0.0-alpha.1", "1.7.3"])("accepts LangGraph %s", (version) => {
@@ -63,12 +63,11 @@ test("finds LangGraph in the package of a graph when a workspace does not hoist 
   );
 });
 
-test("distinguishes packages that are not installed, a project without LangGraph, and one in Python", () => {
+test("distinguishes packages that are not installed, and a project without LangGraph", () => {
   expect(problem({ "package.json": LISTED, "yarn.lock": "" })).toBe(
     "The packages of DIR are not installed. Run there:\n  yarn install",
   );
   expect(problem({ "package.json": {} })).toBe(
     "DIR has no @langchain/langgraph. Install it there:\n  npm install @langchain/langgraph @langchain/core",
   );
-  expect(problem({ "pyproject.toml": "" }, ["./agent.py"])).toMatch(/^All graphs of this project are Python code\./);
 });

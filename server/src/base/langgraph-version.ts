@@ -1,7 +1,9 @@
 /** Finds a project's LangGraph and explains why a version cannot be served, before any of its code is loaded. */
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, extname, join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+
+import { isOlder } from "./is-older.ts";
 
 /** Oldest version that graph hosts can load. */
 const OLDEST = "0.2.57";
@@ -40,31 +42,18 @@ function installedVersion(from: string): string | undefined {
 }
 
 /** Returns why the project's graphs cannot be loaded with the packages found, and the command to run; else undefined. */
-export function packagesProblem(graphs: string[], { from, version }: ProjectPackages): string | undefined {
+export function packagesProblem({ from, version }: ProjectPackages): string | undefined {
   if (version !== undefined) {
     if (!isOlder(version, OLDEST)) return undefined;
     const where = packageDirectory(from);
     const command = addCommand(where, OLDEST_LINE);
     return `langgraph ${version} is not supported, needs ${OLDEST} or newer. Run in ${where}:\n  ${command}`;
   }
-  if (graphs.length > 0 && graphs.every((graph) => extname(graph) === ".py")) {
-    return "All graphs of this project are Python code. Heddle serves graphs of LangGraph.js, in TypeScript or JavaScript.";
-  }
   const where = packageDirectory(from);
   if (listsLangGraph(where)) {
     return `The packages of ${where} are not installed. Run there:\n  ${managerOf(where)} install`;
   }
   return `${where} has no @langchain/langgraph. Install it there:\n  ${addCommand(where, CURRENT_LINE)}`;
-}
-
-/** Compares the numbers of two versions; a prerelease precedes its release. */
-function isOlder(version: string, than: string): boolean {
-  const [numbers, others] = [version, than].map((text) => text.split(/[-+]/)[0]!.split(".").map(Number));
-  for (const [i, other] of others!.entries()) {
-    const number = numbers![i] ?? 0;
-    if (number !== other) return number < other;
-  }
-  return version.includes("-");
 }
 
 /** Returns the nearest directory with a package.json, at or above a file. */

@@ -5,7 +5,7 @@ import { PUBLIC_BODY_BYTES } from "../../base/http/hold-body.ts";
 import type { AgentDeps } from "../deps.ts";
 import { asAppError } from "./access.ts";
 import { AGENT_PERMISSIONS } from "./agent-permissions.ts";
-import type { AuthUser } from "./auth-handlers.ts";
+import type { AuthUser } from "./auth-user.ts";
 import { RememberedUsers } from "./remembered-users.ts";
 
 type Workspace = Pick<Principal, "organizationId" | "workspaceId" | "plan">;

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
-import { fileURLToPath } from "node:url";
 
 import {
   encodeFrame,
@@ -23,6 +22,7 @@ import { deferred, type Deferred } from "../../base/deferred.ts";
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { hostEnvironment } from "./host-environment.ts";
+import type { HostLaunch } from "./host-language.ts";
 import type { Project } from "../project/read-project.ts";
 
 /** JSON text of a host's answer. */
@@ -43,8 +43,7 @@ export interface HostEvents {
 
 export interface HostOptions {
   project: Project;
-  /** File from whose directory the project's packages are resolved. */
-  packagesFrom: string;
+  launch: HostLaunch;
   /** Port of this server, which graphs may call. */
   port: number;
   database: DatabaseAddress;
@@ -53,14 +52,6 @@ export interface HostOptions {
   silenceMs: number;
   log: Log;
 }
-
-// both sides are TypeScript in a checkout, and compiled in the published package
-const SELF = fileURLToPath(import.meta.url);
-const ENTRY = fileURLToPath(
-  new URL(`../../../../graph-host/src/main${SELF.endsWith(".ts") ? ".ts" : ".js"}`, import.meta.url),
-);
-const TSX = import.meta.resolve("tsx");
-const PRELOAD = new URL("../../../../graph-host/preload.mjs", import.meta.url).href;
 
 const READY_TIMEOUT_MS = 120_000;
 /** Signals sent by operators and kernels; a process that crashes by itself ends with others. */
@@ -137,32 +128,20 @@ export class GraphHost {
   }
 
   start(): void {
-    const { project, packagesFrom, port, database, memoryMb, silenceMs, log } = this.#options;
-    const child = spawn(
-      process.execPath,
-      [
-        "--experimental-import-meta-resolve",
-        ...["--import", PRELOAD, "--import", TSX],
-        "--enable-source-maps",
-        `--max-old-space-size=${memoryMb}`,
-        // short-lived objects of concurrent runs: fewer, not longer, collections; saves a tenth of a run's time
-        "--min-semi-space-size=8",
-        "--max-semi-space-size=32",
-        ENTRY,
-      ],
-      {
-        cwd: project.dir,
-        stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
-        env: {
-          ...hostEnvironment(project.env, process.env),
-          PORT: String(port),
-          HEDDLE_HOST_PROJECT: JSON.stringify({ dir: project.dir, from: packagesFrom, graphs: project.graphs }),
-          HEDDLE_HOST_DATABASE: database.uri,
-          HEDDLE_HOST_DATABASE_SOCKET: database.socket ?? "",
-          HEDDLE_HOST_SILENCE_MS: String(silenceMs),
-        },
+    const { project, launch, port, database, memoryMb, silenceMs, log } = this.#options;
+    const child = spawn(launch.command, launch.args(memoryMb), {
+      cwd: project.dir,
+      stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
+      env: {
+        ...hostEnvironment(project.env, process.env),
+        ...launch.environment,
+        PORT: String(port),
+        HEDDLE_HOST_PROJECT: JSON.stringify(launch.project),
+        HEDDLE_HOST_DATABASE: database.uri,
+        HEDDLE_HOST_DATABASE_SOCKET: database.socket ?? "",
+        HEDDLE_HOST_SILENCE_MS: String(silenceMs),
       },
-    );
+    });
     this.#child = child;
     child.on("error", (error) => this.#exited(`could not be started: ${error.message}`));
     child.on("exit", (code, signal) => this.#afterLastFrames(() => this.#exited(this.#describeExit(code, signal))));
@@ -268,7 +247,7 @@ export class GraphHost {
       }
       return;
     }
-    const { blockMs, memoryMb } = this.#options;
+    const { launch, blockMs, memoryMb } = this.#options;
     const rss = residentBytes(this.pid) ?? this.rss;
     if (this.#silentFor > blockMs) {
       // close to the limit it is the garbage collector that blocks
@@ -277,8 +256,7 @@ export class GraphHost {
       else this.kill(`did not answer for ${blockMs / 1000} s: something blocked its event loop`);
       return;
     }
-    // off-heap memory (buffers, wasm) does not count against V8's limit
-    if (rss > (memoryMb * 1.25 + 256) * 1024 * 1024) {
+    if (rss > launch.mostMemoryMb(memoryMb) * 1024 * 1024) {
       this.kill(`exceeded its memory limit of ${memoryMb} MB`);
       return;
     }

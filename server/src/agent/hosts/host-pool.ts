@@ -1,5 +1,5 @@
 /**
- * The graph hosts of one server: `count` hosts that take runs and one warm reserve.
+ * The graph hosts of one server for one language: `count` hosts that take runs and one warm reserve.
  *
  * A host that dies or falls silent is replaced at once by the reserve; a silent one that recovers is kept until it is
  * idle. When a host dies, the run at fault is unknown: all of its runs move to the reserve, away from other runs, and
@@ -16,9 +16,10 @@ import type {
   RunStart,
   TraceDestination,
 } from "../../../../graph-host/src/host-protocol.ts";
-import { AppError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
-import { findPackages, packagesProblem } from "../../base/langgraph-version.ts";
+import { AppError, coerceError, notFound, unavailable, unprocessable } from "../../base/errors.ts";
+import type { Project } from "../project/read-project.ts";
 import { GraphHost, type HostEvents, type HostOptions, type HostText } from "./graph-host.ts";
+import type { HostLanguage, HostLaunch } from "./host-language.ts";
 import { RecentHosts } from "./recent-hosts.ts";
 
 const CLOSE_MS = 20_000;
@@ -40,7 +41,8 @@ export interface HostPoolEvents extends Omit<HostEvents, "onReady"> {
   onGraphs(graphs: Record<string, GraphStatus>): void;
 }
 
-export interface HostPoolOptions extends HostOptions {
+export interface HostPoolOptions extends Omit<HostOptions, "launch"> {
+  language: HostLanguage;
   count: number;
   /** Whether the project is reloaded when it changes: one that cannot be loaded is then not tried again before. */
   reloads: boolean;
@@ -70,16 +72,19 @@ export class HostPool {
   #traces: TraceDestination = { state: "off" };
   #listsWhole = false;
   readonly #recent = new RecentHosts();
+  /** Undefined until the language's programs and packages were found. */
+  #launch: HostLaunch | undefined;
+  /** Number of searches for them, so that only the newest counts. */
+  #searches = 0;
 
-  constructor(options: Omit<HostPoolOptions, "packagesFrom">, events: HostPoolEvents) {
-    this.#options = { ...options, packagesFrom: options.project.configFile };
+  constructor(options: HostPoolOptions, events: HostPoolEvents) {
+    this.#options = options;
     this.#events = events;
   }
 
   start(): void {
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
-    this.#checkPackages();
-    this.#ensure();
+    void this.#prepare();
   }
 
   /** Load status of each graph, or undefined while the first host starts. */
@@ -213,8 +218,23 @@ export class HostPool {
   }
 
   /** Reloads the project in new processes. Active runs keep their hosts. */
-  reload(project: HostOptions["project"]): void {
+  reload(project: Project): void {
     this.#options = { ...this.#options, project };
+    this.#replaceGeneration();
+    void this.#prepare();
+  }
+
+  /** Starts no more hosts, because the project has no graph of this language any more. Active runs keep theirs. */
+  retire(project: Project): void {
+    this.#options = { ...this.#options, project };
+    this.#searches += 1;
+    this.#launch = undefined;
+    this.#graphs = {};
+    this.#replaceGeneration();
+    for (const old of this.#previous.splice(0)) old.drain();
+  }
+
+  #replaceGeneration(): void {
     // a generation that was never ready has no runs
     for (const host of this.#generation) {
       if (host.state === "starting") host.kill("replaced before it was ready");
@@ -222,21 +242,26 @@ export class HostPool {
     }
     this.#generation = new Set();
     this.#failedStarts = 0;
-    this.#checkPackages();
-    this.#ensure();
   }
 
-  /** Looks for LangGraph; without a supported version no host is started. */
-  #checkPackages(): void {
-    const { dir, graphs } = this.#options.project;
-    const files = Object.values(graphs).map(({ path }) => path.replace(/(?<=..):[^:]*$/, ""));
-    const packages = findPackages(dir, files);
-    const problem = packagesProblem(files, packages);
-    this.#options = { ...this.#options, packagesFrom: packages.from };
-    this.#waitsForChange = problem !== undefined;
-    if (problem === undefined) return;
+  /** Finds the language's programs and packages; without them no host is started. */
+  async #prepare(): Promise<void> {
+    const search = ++this.#searches;
+    this.#launch = undefined;
+    this.#waitsForChange = false;
+    const { language, project, log } = this.#options;
+    const found = await language
+      .prepare(project)
+      .catch((error: unknown) => ({ problem: `The graphs could not be loaded: ${coerceError(error).message}` }));
+    if (search !== this.#searches) return;
+    if ("launch" in found) {
+      if (found.warning !== undefined) log.warn(found.warning);
+      this.#launch = found.launch;
+      return this.#ensure();
+    }
+    this.#waitsForChange = true;
     for (const old of this.#previous.splice(0)) old.drain();
-    this.#reportUnloadable(problem);
+    this.#reportUnloadable(found.problem);
   }
 
   /** Ends all hosts at once. The caller has taken care of their runs. */
@@ -288,15 +313,15 @@ export class HostPool {
   }
 
   #ensure(): void {
-    if (this.#stopping || this.#waitsForChange) return;
+    if (this.#stopping || this.#waitsForChange || !this.#launch) return;
     const able = [...this.#generation].filter((host) => !host.isolated && !host.suspect && host.state !== "draining");
     // one at a time: a start takes a whole core, which runs waiting for the first host need too
     if (able.some((host) => host.state === "starting")) return;
-    if (able.length < this.#options.count + 1 + this.#spawnFor) this.#spawn();
+    if (able.length < this.#options.count + 1 + this.#spawnFor) this.#spawn(this.#launch);
   }
 
-  #spawn(): void {
-    const host: GraphHost = new GraphHost(this.#options, {
+  #spawn(launch: HostLaunch): void {
+    const host: GraphHost = new GraphHost({ ...this.#options, launch }, {
       ...this.#events,
       onReady: () => this.#ready(host),
       onRunEnd: (end, result) => {

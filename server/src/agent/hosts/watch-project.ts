@@ -6,11 +6,13 @@ import { watch } from "chokidar";
 import type { Log } from "../../base/log.ts";
 import { type Project, readProject } from "../project/read-project.ts";
 
-const IGNORED = new Set(["node_modules", "dist", "build", "coverage"]);
-const WATCHED = /\.(ts|tsx|mts|cts|js|jsx|mjs|cjs|json)$|(^|\/)\.env[^/]*$/;
+const IGNORED = new Set(["node_modules", "dist", "build", "coverage", "venv", "__pycache__", "site-packages"]);
+const WATCHED = /\.(ts|tsx|mts|cts|js|jsx|mjs|cjs|json|py)$|(^|\/)(\.env[^/]*|pyproject\.toml)$/;
 const SETTLE_MS = 150;
 /** Files that package managers write last: the installation may have changed what the project loads. */
 const INSTALLED = [".package-lock.json", ".yarn-integrity", ".yarn-state.yml", ".modules.yaml"];
+/** Environments of Python: their creation, and uv's lock file, which it writes with each installation. */
+const PYTHON = [join(".venv", "pyvenv.cfg"), join(".venv", ".lock")];
 const INSTALLED_POLL_MS = 1000;
 
 /**
@@ -64,7 +66,7 @@ export function watchProject(
 function installationFiles(dir: string): string[] {
   const files: string[] = [];
   for (let at = dir; ; at = dirname(at)) {
-    files.push(...INSTALLED.map((name) => join(at, "node_modules", name)));
+    files.push(...INSTALLED.map((name) => join(at, "node_modules", name)), ...PYTHON.map((name) => join(at, name)));
     if (at === dirname(at)) return files;
   }
 }

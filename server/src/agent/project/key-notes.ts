@@ -27,7 +27,8 @@ const ABOUT_IMAGES = [
   "api_version",
   "_INTERNAL_docker_tag",
 ];
-const ABOUT_PYTHON = ["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"];
+/** Keys that only builds of deployments read. */
+const ABOUT_BUILDS = ["keep_pkg_tools"];
 
 /** Dotted paths of the present keys, with `key=value` for rejected values. */
 function presentKeys(config: object): Set<string> {
@@ -59,7 +60,7 @@ export function keyWarnings(config: ProjectConfig, file: string): string[] {
     keys.filter((key) => present.has(key)).map((key) => `"${key}" in ${file} has no effect: ${why}.`);
   return [
     ...named(ABOUT_IMAGES, "it configures container images, and Heddle builds none from it"),
-    ...named(ABOUT_PYTHON, "it configures Python graphs, which Heddle does not serve yet"),
+    ...named(ABOUT_BUILDS, "Heddle removes no tools from environments"),
     ...unknownKeys(langgraphJson, config).map((key) => `"${key}" in ${file} is not a key that Heddle knows.`),
   ];
 }

@@ -91,7 +91,7 @@ const WRONG: [object, RegExp][] = [
   [{ image_distro: "alpine" }, /image_distro: must be one of debian, wolfi, bookworm/],
   [{ api_version: "new" }, /api_version: must be a version/],
   [{ api_version: "0.7", _INTERNAL_docker_tag: "x" }, /api_version: cannot be combined with/],
-  [{ python_version: "2.7" }, /python_version: must be one of 3\.11, 3\.12, 3\.13/],
+  [{ python_version: "2.7" }, /python_version: must be one of 3\.10, 3\.11, 3\.12, 3\.13, 3\.14/],
   [{ pip_config_file: 1 }, /pip_config_file: /],
   [{ pip_installer: "poetry" }, /pip_installer: /],
   [{ keep_pkg_tools: "pip" }, /keep_pkg_tools: /],
@@ -105,7 +105,7 @@ test.each(WRONG)("rejects %j by name", async (config, message) => {
 test("reports keys without effect by name, without an error", async () => {
   const { warnings } = await project({
     dockerfile_lines: ["RUN true"],
-    python_version: "3.12",
+    keep_pkg_tools: true,
     htpp: {},
     http: { disable_mpc: true, cors: { allow_origin: "*" } },
     env: ["NOT_SET_HERE"],
@@ -113,7 +113,7 @@ test("reports keys without effect by name, without an error", async () => {
   expect(warnings).toHaveLength(6);
   for (const named of [
     "dockerfile_lines",
-    "python_version",
+    "keep_pkg_tools",
     "htpp",
     "http.disable_mpc",
     "http.cors.allow_origin",

@@ -128,7 +128,7 @@ export const langgraphJson = z
       .optional(),
     _INTERNAL_docker_tag: text.optional(),
     // keys for Python
-    python_version: listed(["3.11", "3.12", "3.13"]).optional(),
+    python_version: listed(["3.10", "3.11", "3.12", "3.13", "3.14"]).optional(),
     pip_config_file: text.optional(),
     pip_installer: listed(["auto", "pip", "uv"]).optional(),
     keep_pkg_tools: z.union([z.boolean(), z.array(text)]).optional(),

@@ -8,7 +8,7 @@ import type { RunEnd } from "../../../../graph-host/src/host-protocol.ts";
 import type { GroupCommit } from "../../base/db/group-commit.ts";
 import { isPassing, untilDone } from "../../base/db/retry.ts";
 import { coerceError } from "../../base/errors.ts";
-import type { HostPool } from "../hosts/host-pool.ts";
+import type { GraphHosts } from "../hosts/graph-hosts.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { readLinks, withLinks } from "../feedback-links/emit-links.ts";
 import { buildAnswer, isSplit, joinedText, valuesText } from "../streams/answer.ts";
@@ -39,7 +39,7 @@ type Ended = Pick<RunEnd, "error" | "finished"> & Pick<FinishedRun, "outcome">;
 
 export interface RunEndingsOptions extends RunQueueOptions {
   counts: RunCounts;
-  hosts(): HostPool;
+  hosts(): GraphHosts;
   /** Called when the run is no longer executed here. */
   leave(run: ActiveRun): void;
   /** Whether this server still owns the run, as far as it knows. */

@@ -1,7 +1,7 @@
 import type { Sql } from "../../base/db/connect.ts";
 import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
-import type { HostPool } from "../hosts/host-pool.ts";
+import type { GraphHosts } from "../hosts/graph-hosts.ts";
 import type { AgentSettings } from "../settings.ts";
 import type { ActiveRun } from "./active-run.ts";
 import type { RunFollower } from "../streams/run-follower.ts";
@@ -27,7 +27,7 @@ export interface ProtocolEvents {
 
 export interface RunQueueOptions {
   sql: Sql;
-  hosts: () => HostPool;
+  hosts: () => GraphHosts;
   /** Few connections with pinned plans, for statements executed for every run; none of them waits long for a lock. */
   hotSql: Sql;
   /** For claims, which must not wait long on a dead connection. */

@@ -16,7 +16,8 @@ import type { GroupCommit } from "../../base/db/group-commit.ts";
 import { untilDone } from "../../base/db/retry.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { GraphHost } from "../hosts/graph-host.ts";
-import type { HostPool, Suspicion } from "../hosts/host-pool.ts";
+import type { GraphHosts } from "../hosts/graph-hosts.ts";
+import type { Suspicion } from "../hosts/host-pool.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { acceptOnce } from "./accept-once.ts";
 import { toLostTrace } from "./close-trace.ts";
@@ -109,7 +110,7 @@ export class RunQueue {
   }
 
   /** Graph hosts, which start before the queue and may exit before it. */
-  get #hosts(): HostPool {
+  get #hosts(): GraphHosts {
     return this.#o.hosts();
   }
 

@@ -5,7 +5,7 @@ import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { Started } from "../../base/started.ts";
 import type { AgentDeps } from "../deps.ts";
-import { HostPool } from "../hosts/host-pool.ts";
+import { GraphHosts } from "../hosts/graph-hosts.ts";
 import type { Project } from "../project/read-project.ts";
 import { RunQueue } from "../runs/run-queue.ts";
 import type { ServerLease } from "../servers/server-lease.ts";
@@ -39,7 +39,7 @@ interface Options extends Pick<LocalStreams, "streams">, SharedStreams {
 }
 
 /** Builds what executes runs: the queue, and the graph hosts, which stop with it. */
-export function buildExecution(options: Options, started: Started): { queue: RunQueue; hosts: HostPool } {
+export function buildExecution(options: Options, started: Started): { queue: RunQueue; hosts: GraphHosts } {
   const { settings, log, metrics, lease, webhooks } = options;
   const { sql, hotSql, leaseSql } = options.stores;
   const { serverId, streams, follower, keeper, protocol, fault, threadWatch } = options;
@@ -78,8 +78,8 @@ export function buildExecution(options: Options, started: Started): { queue: Run
 const createHosts = (
   { project, database, internalUrl, reload, settings, log, stores, store, lease, onGraphs }: Options,
   queue: RunQueue,
-): HostPool =>
-  new HostPool(
+): GraphHosts =>
+  new GraphHosts(
     {
       project,
       database,
@@ -89,6 +89,7 @@ const createHosts = (
       // earliest
       silenceMs: settings.leaseMs * 0.6,
       count: settings.hosts,
+      python: settings.python,
       port: Number(new URL(internalUrl).port),
       reloads: reload,
       log,

@@ -7,6 +7,7 @@ import { mountPrefix } from "../custom-app/mount-prefix.ts";
 import { withProjectAuth } from "../custom-auth/describe-auth.ts";
 import type { AgentDeps } from "../deps.ts";
 import { describeParts } from "./health.ts";
+import { langgraphVersions } from "./langgraph-versions.ts";
 import * as schema from "./schema.ts";
 
 const shared = { tag: "System", permission: "public" } as const;
@@ -54,8 +55,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
       handler: ({ c }) =>
         c.json({
           version,
-          langgraph_js_version: deps.hosts.langgraphVersion ?? null,
-          context: "js",
+          ...langgraphVersions(deps),
           // implemented features only
           flags: {
             assistants: true,

@@ -23,8 +23,12 @@ export const unhealthyParts = unhealthy.extend({ checks: z.record(z.string(), z.
 
 export const info = z.object({
   version: z.string(),
-  langgraph_js_version: z.string().nullable(),
-  context: z.literal("js"),
+  /** Present where the project has JavaScript graphs. */
+  langgraph_js_version: z.string().nullable().optional(),
+  /** Present where the project has Python graphs. */
+  langgraph_py_version: z.string().nullable().optional(),
+  /** As LangGraph's server for JavaScript reports it; absent where all graphs are Python. */
+  context: z.literal("js").optional(),
   flags: z.object({
     assistants: z.boolean(),
     crons: z.boolean(),

@@ -1,0 +1,1 @@
+"""Graph host for Python: executes a project's LangGraph graphs for a Heddle server."""

@@ -1,0 +1,258 @@
+"""Reads checkpoints, newest first, with their values and writes, in one statement."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..postgres import Parameter, Row
+from .errors import OtherLanguageError
+from .write_statement import text_array
+
+Fetch = Callable[[str, list[Parameter]], Awaitable[list[Row]]]
+
+# Type of a blob that holds the change of a list, which the JavaScript host writes.
+LIST_TYPE = "list"
+
+
+@dataclass(slots=True)
+class StoredChannel:
+    type: str
+    data: bytes
+    version: str
+
+
+@dataclass(slots=True)
+class StoredWrite:
+    type: str
+    data: bytes
+    task_id: str
+    idx: int
+    channel: str
+
+
+@dataclass(slots=True)
+class StoredCheckpoint:
+    """A checkpoint with everything that belongs to it, still serialized."""
+
+    thread_id: str
+    ns: str
+    id: str
+    parent_id: str | None
+    checkpoint: bytes
+    metadata: bytes
+    values: dict[str, StoredChannel] = field(default_factory=dict)
+    """Keyed by channel; `empty` is the type of a channel without a value."""
+    writes: list[StoredWrite] = field(default_factory=list)
+    """Ordered by task and index."""
+    parent_sends: list[StoredWrite] = field(default_factory=list)
+    """Sends of the parent's tasks, for checkpoints of format below 4, which do not contain them."""
+
+
+@dataclass(slots=True)
+class CheckpointQuery:
+    thread_id: str | None = None
+    ns: str | None = None
+    id: str | None = None
+    before: str | None = None
+    filter: dict[str, Any] | None = None
+    limit: int | None = None
+
+
+async def read_checkpoints(fetch: Fetch, query: CheckpointQuery) -> tuple[list[StoredCheckpoint], str | None]:
+    """Returns the checkpoints, and the newest id of the namespace regardless of the selection.
+
+    The newest id is None across namespaces. A value shared by several checkpoints is returned once, with the numbers
+    of those that use it.
+    """
+    condition, parameters = _conditions(query)
+    limit = "" if query.limit is None else f"limit {max(0, int(query.limit))}"
+    one_namespace = query.thread_id is not None and query.ns is not None
+    selects = query.id is not None or query.before is not None or query.filter is not None or query.limit == 0
+    statement = _STATEMENT.format(condition=condition, limit=limit)
+    if one_namespace and selects:
+        statement += _NEWEST_ROW
+    rows = await fetch(statement, parameters)
+    checkpoints = _assemble(rows)
+    if not one_namespace:
+        return checkpoints, None
+    if selects:
+        return checkpoints, next((row[4] for row in rows if row[0] == 4), None)
+    return checkpoints, checkpoints[0].id if checkpoints else None
+
+
+_STATEMENT = """
+with cp as materialized (
+  select row_number() over (order by checkpoint_id desc)::int as n,
+         thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata
+  from checkpoints {condition}
+  order by checkpoint_id desc {limit}
+), v as materialized (
+  select cp.thread_id, cp.checkpoint_ns, e.key, e.value, string_agg(cp.n::text, ',') as users, min(cp.n) as n
+  from cp cross join lateral jsonb_each_text(cp.checkpoint -> 'channel_versions') e
+  group by 1, 2, 3, 4
+)
+select 0 as kind, n, thread_id as a, checkpoint_ns as b, checkpoint_id as c, parent_checkpoint_id as d,
+       null::int as idx, checkpoint::text as text, metadata::text as metadata, null::bytea as bytes
+from cp
+union all
+select 1, v.n, v.key, v.value, bl.type, v.users, null, null, null, bl.blob
+from v join checkpoint_blobs bl on bl.thread_id = v.thread_id and bl.checkpoint_ns = v.checkpoint_ns
+  and bl.channel = v.key and bl.version = v.value
+union all
+select 2, cp.n, w.task_id, w.channel, w.type, null, w.idx, null, null, w.blob
+from cp join checkpoint_writes w on w.thread_id = cp.thread_id and w.checkpoint_ns = cp.checkpoint_ns
+  and w.checkpoint_id = cp.checkpoint_id
+union all
+select 3, cp.n, w.task_id, w.channel, w.type, null, w.idx, null, null, w.blob
+from cp join checkpoint_writes w on w.thread_id = cp.thread_id and w.checkpoint_ns = cp.checkpoint_ns
+  and w.checkpoint_id = cp.parent_checkpoint_id and w.channel = '__pregel_tasks'
+where (cp.checkpoint ->> 'v')::numeric < 4"""
+
+_NEWEST_ROW = """
+union all
+(select 4, null, null, null, checkpoint_id, null, null, null, null, null from checkpoints
+ where thread_id = $1 and checkpoint_ns = $2 order by checkpoint_id desc limit 1)"""
+
+
+def _conditions(query: CheckpointQuery) -> tuple[str, list[Parameter]]:
+    wheres: list[str] = []
+    parameters: list[Parameter] = []
+    for sql, value in (
+        ("thread_id = $", query.thread_id),
+        ("checkpoint_ns = $", query.ns),
+        ("checkpoint_id = $", query.id),
+        ("checkpoint_id < $", query.before),
+    ):
+        if value is not None:
+            parameters.append(value)
+            wheres.append(f"{sql}{len(parameters)}")
+    if query.filter:
+        parameters.append(json.dumps(query.filter))
+        wheres.append(f"metadata @> ${len(parameters)}::text::jsonb")
+    return (f"where {' and '.join(wheres)}" if wheres else ""), parameters
+
+
+def _assemble(rows: list[Row]) -> list[StoredCheckpoint]:
+    found: dict[int, StoredCheckpoint] = {}
+    for kind, n, a, b, c, d, _, text, metadata, _ in rows:
+        if kind == 0:
+            found[n] = StoredCheckpoint(a, b, c, d, text.encode(), metadata.encode())
+    for kind, n, a, b, c, d, idx, _, _, data in rows:
+        if kind == 1:
+            if c == LIST_TYPE:
+                raise other_language(found[n].thread_id)
+            value = StoredChannel(c, data or b"", b)
+            for user in d.split(","):
+                found[int(user)].values[a] = value
+        elif kind in (2, 3):
+            stored = found[n]
+            (stored.writes if kind == 2 else stored.parent_sends).append(StoredWrite(c, data or b"", a, idx, b))
+    checkpoints = [found[n] for n in sorted(found)]
+    for stored in checkpoints:
+        stored.writes.sort(key=by_task_and_index)
+        stored.parent_sends.sort(key=by_task_and_index)
+    return checkpoints
+
+
+def by_task_and_index(write: StoredWrite) -> tuple[str, int]:
+    return (write.task_id, write.idx)
+
+
+def other_language(thread_id: str) -> OtherLanguageError:
+    return OtherLanguageError(
+        f"Thread {thread_id} was written by a JavaScript graph, and a Python graph cannot continue it. "
+        "Use a new thread."
+    )
+
+
+_HISTORY_PAGE = 500
+
+
+def _history_statement(from_id: bool) -> str:
+    condition = "and checkpoint_id = $4" if from_id else ""
+    return f"""
+with recursive chain as (
+  (select 0 as depth, checkpoint_id, parent_checkpoint_id, checkpoint -> 'channel_versions' as versions
+   from checkpoints
+   where thread_id = $1 and checkpoint_ns = $2 {condition}
+   order by checkpoint_id desc limit 1)
+  union all
+  select chain.depth + 1, c.*
+  from chain cross join lateral (
+    select checkpoint_id, parent_checkpoint_id, checkpoint -> 'channel_versions' from checkpoints
+    where thread_id = $1 and checkpoint_ns = $2 and checkpoint_id = chain.parent_checkpoint_id offset 0
+  ) c
+  where chain.depth < {_HISTORY_PAGE}
+), seed as materialized (
+  select distinct on (wanted.channel) chain.depth, wanted.channel, bl.version
+  from chain cross join unnest($3::text[]) as wanted (channel) cross join lateral (
+    select version from checkpoint_blobs
+    where thread_id = $1 and checkpoint_ns = $2 and channel = wanted.channel
+      and version = chain.versions ->> wanted.channel and type <> 'empty' offset 0
+  ) bl
+  where chain.depth > 0
+  order by wanted.channel, chain.depth
+)
+select 0 as kind, seed.depth, seed.channel, null as task_id, null::int as idx, bl.type, bl.blob
+from seed cross join lateral (
+  select type, blob from checkpoint_blobs
+  where thread_id = $1 and checkpoint_ns = $2 and channel = seed.channel and version = seed.version offset 0
+) bl
+union all
+(select 1, chain.depth, w.channel, w.task_id, w.idx, w.type, w.blob
+ from chain cross join lateral (
+   select * from checkpoint_writes
+   where thread_id = $1 and checkpoint_ns = $2 and checkpoint_id = chain.checkpoint_id and channel = any($3::text[])
+   offset 0
+ ) w
+ left join seed on seed.channel = w.channel
+ where chain.depth > 0 and (seed.depth is null or chain.depth <= seed.depth))
+union all
+select 2, chain.depth, null, chain.checkpoint_id, null, null, null from chain where chain.depth = {_HISTORY_PAGE}"""
+
+
+@dataclass(slots=True)
+class StoredHistory:
+    """Writes of a checkpoint's ancestors to one channel since the nearest that holds its value, oldest first."""
+
+    writes: list[StoredWrite] = field(default_factory=list)
+    seed: StoredChannel | None = None
+
+
+async def read_delta_history(
+    fetch: Fetch, thread_id: str, ns: str, checkpoint_id: str | None, channels: list[str]
+) -> dict[str, StoredHistory]:
+    """Reads the history from which the library rebuilds a delta channel, one query per page of ancestors."""
+    pages: dict[str, list[list[StoredWrite]]] = {channel: [] for channel in channels}
+    histories = {channel: StoredHistory() for channel in channels}
+    remaining = list(channels)
+    start = checkpoint_id
+    while remaining:
+        parameters: list[Parameter] = [thread_id, ns, text_array(remaining)]
+        if start is not None:
+            parameters.append(start)
+        found: dict[str, list[tuple[int, StoredWrite]]] = {}
+        following: str | None = None
+        for kind, depth, channel, task_id, idx, kind_of_value, data in await fetch(
+            _history_statement(start is not None), parameters
+        ):
+            if kind == 2:
+                following = task_id
+            elif kind == 0:
+                histories[channel].seed = StoredChannel(kind_of_value, data or b"", "")
+            else:
+                write = StoredWrite(kind_of_value, data or b"", task_id, idx, channel)
+                found.setdefault(channel, []).append((depth, write))
+        for channel, writes in found.items():
+            writes.sort(key=lambda entry: (-entry[0], entry[1].task_id, entry[1].idx))
+            pages[channel].append([write for _, write in writes])
+        remaining = [channel for channel in remaining if histories[channel].seed is None]
+        if following is None:
+            break
+        start = following
+    for channel, history in histories.items():
+        history.writes = [write for page in reversed(pages[channel]) for write in page]
+    return histories

@@ -1,0 +1,506 @@
+"""Checkpoint saver on the server's database.
+
+It uses the tables of the official Postgres saver, and each reads the other's rows. A put or a write returns when it is
+committed, with one exception: anything put before user code of this run could have run (the input's checkpoint, and the
+start step's where it only copies) returns at once. It is queued before everything that follows, so later commits always
+include it. The same holds for a checkpoint that no node follows: `finish` or `flush` comes next. A failure surfaces at
+the next write or `flush`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar, cast
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+)
+
+from .. import json_text
+from ..serialize import to_json
+from .clock import CheckpointClock, process_clock
+from .database import CheckpointDatabase
+from .errors import CheckpointOrderError
+from .heads import Heads, NewestIds
+from .read_statement import CheckpointQuery, StoredCheckpoint, StoredWrite, other_language
+from .steps import StartStep, Triggers, nothing_follows
+from .write_statement import (
+    BlobRow,
+    CheckpointRow,
+    Fence,
+    Finished,
+    FinishRow,
+    HeadGuard,
+    WriteItem,
+    WriteRow,
+)
+
+T = TypeVar("T")
+
+_TASKS = "__pregel_tasks"
+# Keys that describe the checkpoint itself and are never overridden.
+_OWN_METADATA = ("source", "step", "parents", "counters_since_delta_snapshot")
+_TASK_METADATA = frozenset(
+    (
+        "checkpoint_id",
+        "checkpoint_ns",
+        "checkpoint_map",
+        "langgraph_step",
+        "langgraph_node",
+        "langgraph_triggers",
+        "langgraph_path",
+        "langgraph_checkpoint_ns",
+    )
+)
+
+
+class HeddleSaver(BaseCheckpointSaver[str]):
+    """Saver for one run, or for one read or manual update. It is cheap to create."""
+
+    def __init__(
+        self,
+        database: CheckpointDatabase,
+        *,
+        fence: Fence | None = None,
+        fresh_thread: str | None = None,
+        head: tuple[str, str] | None = None,
+        passive_start: bool = False,
+        triggers: Triggers | None = None,
+        guarded: bool = False,
+        clock: CheckpointClock = process_clock,
+        on_checkpoint: Callable[[str], None] | None = None,
+    ) -> None:
+        """`fence`: run that writes; without it, rows are written unfenced.
+
+        `fresh_thread`: thread known to have no checkpoint. `head`: thread and id of its newest checkpoint, without
+        pending writes. `guarded`: writes are rejected once the thread has changed. `on_checkpoint` is called with each
+        committed checkpoint of the root graph that is waited for.
+        """
+        super().__init__()
+        self._database = database
+        self._loop = asyncio.get_running_loop()
+        self._fence = fence
+        self._fresh_thread = fresh_thread
+        self._head = head
+        self._triggers = triggers
+        self._guarded = guarded
+        self._on_checkpoint = on_checkpoint
+        self._clock = clock
+        self._heads = Heads()
+        self._newest = NewestIds(clock)
+        self._start = StartStep(passive_start)
+        # namespaces that this saver has written to
+        self._written: set[str] = set()
+        self._unsettled: set[asyncio.Future[Finished | None]] = set()
+        # items with a waiting caller
+        self._awaited: dict[WriteItem, asyncio.Future[None]] = {}
+        # a list, which copies of this saver share
+        self._failures: list[BaseException] = []
+
+    # reading
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        configurable = config.get("configurable") or {}
+        thread_id = configurable.get("thread_id")
+        if thread_id is None:
+            return None
+        ns, checkpoint_id = configurable.get("checkpoint_ns") or "", configurable.get("checkpoint_id") or None
+        stored = await self._stored(str(thread_id), ns, checkpoint_id)
+        return self._load(stored) if stored else None
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        configurable = (config.get("configurable") or {}) if config else {}
+        thread_id = configurable.get("thread_id")
+        if thread_id is not None and thread_id == self._fresh_thread and not self._written:
+            return
+        await self.flush()
+        found = await self._read(
+            CheckpointQuery(
+                thread_id=str(thread_id) if thread_id else None,
+                ns=configurable.get("checkpoint_ns"),
+                id=configurable.get("checkpoint_id") or None,
+                before=((before.get("configurable") or {}).get("checkpoint_id") or None) if before else None,
+                filter=filter,
+                limit=limit,
+            )
+        )
+        for stored in found:
+            yield self._load(stored)
+
+    async def aget_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, Any]:
+        configurable = config.get("configurable") or {}
+        thread_id = configurable.get("thread_id")
+        if not channels or thread_id is None:
+            return {}
+        await self.flush()
+        ns, checkpoint_id = configurable.get("checkpoint_ns") or "", configurable.get("checkpoint_id") or None
+        history = await self._database.read_delta_history(str(thread_id), ns, checkpoint_id, list(channels))
+        result: dict[str, Any] = {}
+        for channel, stored in history.items():
+            result[channel] = {"writes": [self._load_write(write) for write in stored.writes]}
+            if stored.seed:
+                result[channel]["seed"] = self.serde.loads_typed((stored.seed.type, stored.seed.data))
+        return result
+
+    def reader(self) -> HeddleSaver:
+        """Returns a saver that only reads, without a query where this one has put the newest checkpoint."""
+        reader = HeddleSaver(self._database, clock=self._clock)
+        reader._heads = self._heads
+        reader._unsettled = self._unsettled
+        reader._failures = self._failures
+        return reader
+
+    async def unfinished(self, thread_id: str, checkpoint_id: str | None) -> CheckpointTuple | None:
+        """Returns a checkpoint of the root graph (the newest one without an id) that nodes would have followed."""
+        stored = await self._stored(thread_id, "", checkpoint_id)
+        if not stored or self._triggers is None:
+            return None
+        if not stored.parent_sends:
+            values: dict[str, Any] = {
+                channel: True for channel, value in stored.values.items() if value.type != "empty"
+            }
+            if _TASKS in values:
+                tasks = stored.values[_TASKS]
+                values[_TASKS] = self.serde.loads_typed((tasks.type, tasks.data))
+            checkpoint = {**json_text.loads(stored.checkpoint), "channel_values": values}
+            if nothing_follows(checkpoint, self._triggers):
+                return None
+        return self._load(stored)
+
+    async def _stored(self, thread_id: str, ns: str, checkpoint_id: str | None) -> StoredCheckpoint | None:
+        head = self._heads.get(thread_id, ns, checkpoint_id)
+        if head:
+            self._raise_failure()
+            return head
+        if thread_id == self._fresh_thread and ns not in self._written:
+            return None
+        await self.flush()
+        stored = None if checkpoint_id else self._remembered(thread_id, ns)
+        if stored:
+            self._newest.observe(thread_id, ns, stored.id)
+        else:
+            found = await self._read(CheckpointQuery(thread_id=thread_id, ns=ns, id=checkpoint_id, limit=1))
+            stored = found[0] if found else None
+        if stored and self._fence and not checkpoint_id:
+            self._heads.read(stored)
+        return stored
+
+    def _remembered(self, thread_id: str, ns: str) -> StoredCheckpoint | None:
+        if not self._head or self._head[0] != thread_id or ns or ns in self._written:
+            return None
+        return self._database.last_heads.get(thread_id, self._head[1])
+
+    async def _read(self, query: CheckpointQuery) -> list[StoredCheckpoint]:
+        checkpoints, newest = await self._database.read(query)
+        if newest is not None and query.thread_id is not None and query.ns is not None:
+            self._newest.observe(query.thread_id, query.ns, newest)
+        return checkpoints
+
+    def _load(self, stored: StoredCheckpoint) -> CheckpointTuple:
+        checkpoint = json_text.loads(stored.checkpoint)
+        versions = checkpoint.setdefault("channel_versions", {})
+        checkpoint.setdefault("versions_seen", {})
+        if any(not isinstance(version, str) for version in versions.values()):
+            raise other_language(stored.thread_id)
+        values = dict(checkpoint.get("channel_values") or {})
+        for channel, value in stored.values.items():
+            if value.type != "empty":
+                values[channel] = self.serde.loads_typed((value.type, value.data))
+        if stored.parent_sends:
+            # formats below 4 kept the sends of a step with its parent
+            values[_TASKS] = [self.serde.loads_typed((w.type, w.data)) for w in stored.parent_sends]
+            versions[_TASKS] = max(versions.values()) if versions else self.get_next_version(None, None)
+        checkpoint["channel_values"] = values
+        return CheckpointTuple(
+            _address(stored, stored.id),
+            cast(Checkpoint, checkpoint),
+            cast(CheckpointMetadata, json_text.loads(stored.metadata)),
+            _address(stored, stored.parent_id) if stored.parent_id else None,
+            [self._load_write(write) for write in _without_answered(stored.writes)],
+        )
+
+    def _load_write(self, write: StoredWrite) -> tuple[str, str, Any]:
+        return (write.task_id, write.channel, self.serde.loads_typed((write.type, write.data)))
+
+    # writing
+
+    async def aput(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        configurable = config["configurable"]  # pyright: ignore[reportTypedDictNotRequiredAccess]
+        thread_id, ns = str(configurable["thread_id"]), configurable.get("checkpoint_ns") or ""
+        parent_id: str | None = configurable.get("checkpoint_id") or None
+        checkpoint_id = checkpoint["id"]
+        self._raise_failure()
+        guard = self._guard(thread_id)
+        # no await unless necessary: the order of calls is the order of the queue
+        if not self._newest.observe(thread_id, ns, checkpoint_id):
+            await self._assert_replaces(thread_id, ns, checkpoint_id)
+        last = self._is_last(ns, checkpoint)
+        early = self._start.puts_early(ns, cast(Mapping[str, Any], checkpoint), metadata.get("source")) or last
+        values = checkpoint["channel_values"]
+        text = json_text.storable(json_text.dumps({k: v for k, v in checkpoint.items() if k != "channel_values"}))
+        row = CheckpointRow(thread_id, ns, checkpoint_id, parent_id, text, self._metadata_text(config, metadata))
+        blobs = [
+            BlobRow(thread_id, ns, channel, str(version), *self._dump(values, channel))
+            for channel, version in new_versions.items()
+        ]
+        self._written.add(ns)
+        self._heads.put(row, blobs, cast(Mapping[str, Any], checkpoint))
+        if last:
+            self._relax()
+        await self._write(WriteItem(self._fence, guard, row, blobs), early and not guard)
+        if not early and not ns and self._on_checkpoint:
+            self._on_checkpoint(checkpoint_id)
+        return {"configurable": {"thread_id": thread_id, "checkpoint_ns": ns, "checkpoint_id": checkpoint_id}}
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        configurable = config["configurable"]  # pyright: ignore[reportTypedDictNotRequiredAccess]
+        thread_id, ns = str(configurable["thread_id"]), configurable.get("checkpoint_ns") or ""
+        checkpoint_id: str = configurable["checkpoint_id"]
+        self._raise_failure()
+        guard = self._guard(thread_id)
+        channels = [channel for channel, _ in writes]
+        early = self._start.puts_writes_early(ns, checkpoint_id, channels)
+        replaces = all(channel in WRITES_IDX_MAP for channel in channels)
+        rows = [
+            WriteRow(
+                thread_id,
+                ns,
+                checkpoint_id,
+                task_id,
+                WRITES_IDX_MAP.get(channel, i),
+                channel,
+                *self.serde.dumps_typed(value),
+                replaces,
+            )
+            for i, (channel, value) in enumerate(writes)
+        ]
+        self._written.add(ns)
+        self._heads.put_writes(rows)
+        await self._write(WriteItem(self._fence, guard, None, [], rows), early and not guard)
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        await self.flush()
+        self._heads.clear(thread_id)
+        await self._database.fetch(
+            """
+with c as (delete from checkpoints where thread_id = $1),
+     b as (delete from checkpoint_blobs where thread_id = $1)
+delete from checkpoint_writes where thread_id = $1""",
+            [thread_id],
+        )
+
+    async def finish(self, thread_id: str, state: bytes, notify: bool) -> Finished:
+        """Writes the run's final status together with everything unsent, in one commit. Fails as `flush` does."""
+        assert self._fence, "only the saver of a run can finish the run"
+        self._raise_failure()
+        finished = self._database.write(
+            WriteItem(self._fence, finish=FinishRow(thread_id, state, notify)),
+            False,
+        )
+        finished.add_done_callback(_retrieve)
+        await self.flush()
+        result = await finished or Finished("lost", False)
+        head = self._heads.get(thread_id, "")
+        if head and result.outcome != "lost":
+            self._database.last_heads.keep(head)
+        return result
+
+    async def flush(self, thread_id: str | None = None) -> None:
+        """Returns when all puts are committed; raises the first failure of this saver.
+
+        Given a thread, as at the end of a run, it remembers that thread's newest checkpoint.
+        """
+        if self._unsettled:
+            self._database.hurry()
+            await asyncio.wait(list(self._unsettled))
+        self._raise_failure()
+        head = self._heads.get(thread_id, "") if thread_id is not None else None
+        if head:
+            self._database.last_heads.keep(head)
+
+    def get_next_version(self, current: Any, channel: None) -> str:
+        """Returns the next version of a channel, in the format of the official saver.
+
+        The random part keeps branches that start from one checkpoint apart. LangGraph calls this once a step.
+        """
+        if current is None:
+            step = 0
+        elif isinstance(current, str):
+            step = int(current.split(".", 1)[0])
+        else:
+            step = int(current)
+        return f"{step + 1:032}.{random.random():016}"
+
+    async def _write(self, item: WriteItem, early: bool) -> None:
+        settled = self._database.write(item, early)
+        self._unsettled.add(settled)
+        waiter: asyncio.Future[None] | None = None if early else self._loop.create_future()
+
+        def done(future: asyncio.Future[Finished | None]) -> None:
+            self._unsettled.discard(future)
+            error = future.exception() if not future.cancelled() else asyncio.CancelledError()
+            if error and not self._failures:
+                self._failures.append(error)
+            if waiter and not waiter.done():
+                waiter.set_result(None)
+
+        settled.add_done_callback(done)
+        if waiter is None:
+            return
+        self._awaited[item] = waiter
+        try:
+            await waiter
+        finally:
+            del self._awaited[item]
+        self._raise_failure()
+
+    def _relax(self) -> None:
+        """Releases the callers of pending items, which no longer need to be sent at once."""
+        self._database.relax(set(self._awaited))
+        for waiter in self._awaited.values():
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def _assert_replaces(self, thread_id: str, ns: str, checkpoint_id: str) -> None:
+        """Raises unless the checkpoint exists: durability "exit" puts one again.
+
+        A new one below the newest id of its namespace would be written but never read.
+        """
+        await self.flush()
+        found, newest = await self._database.read(
+            CheckpointQuery(thread_id=thread_id, ns=ns, id=checkpoint_id, limit=1)
+        )
+        if not found:
+            raise CheckpointOrderError(thread_id, ns, checkpoint_id, newest)
+
+    def _guard(self, thread_id: str) -> HeadGuard | None:
+        return HeadGuard(thread_id, self._newest.get(thread_id, "") or "") if self._guarded else None
+
+    def _is_last(self, ns: str, checkpoint: Checkpoint) -> bool:
+        if ns or not self._fence or self._triggers is None:
+            return False
+        return nothing_follows(cast(Mapping[str, Any], checkpoint), self._triggers)
+
+    def _dump(self, values: Mapping[str, Any], channel: str) -> tuple[str, bytes | None]:
+        if channel not in values:
+            return ("empty", None)
+        return self.serde.dumps_typed(values[channel])
+
+    def _metadata_text(self, config: RunnableConfig, metadata: CheckpointMetadata) -> bytes:
+        run_id = self._fence.run_id if self._fence else None
+        own: dict[str, Any] = dict(metadata)
+        merged = dict(own)
+        if config.get("metadata") or run_id:
+            # a copied checkpoint's metadata may name the run that made the original
+            merged.pop("run_id", None)
+            sources = (config.get("configurable"), config.get("metadata")) if run_id else (config.get("metadata"),)
+            for source in sources:
+                for name, value in (source or {}).items():
+                    if not name.startswith("__") and name not in _TASK_METADATA:
+                        merged[name] = value
+            if run_id:
+                merged["run_id"] = run_id
+            for name in _OWN_METADATA:
+                if name in own:
+                    merged[name] = own[name]
+        try:
+            return json_text.storable(json_text.dumps(merged))
+        except (TypeError, ValueError):
+            return json_text.storable(to_json(merged))
+
+    def _raise_failure(self) -> None:
+        """Raises the first failure: later writes would depend on lost ones, so none follow it."""
+        if self._failures:
+            raise self._failures[0]
+
+    # LangGraph's synchronous interface, for graphs that a node invokes in a thread
+
+    def _from_thread(self, coroutine: Any) -> Any:
+        try:
+            running = asyncio.get_running_loop()
+        except RuntimeError:
+            running = None
+        if running is self._loop:
+            coroutine.close()
+            raise asyncio.InvalidStateError(
+                "A synchronous call of a graph in asynchronous code would block all runs. "
+                "Use `await graph.ainvoke(...)`."
+            )
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return self._from_thread(self.aget_tuple(config))
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        async def collect() -> Any:
+            return [found async for found in self.alist(config, filter=filter, before=before, limit=limit)]
+
+        yield from self._from_thread(collect())
+
+    def put(
+        self,
+        config: RunnableConfig,
+        checkpoint: Checkpoint,
+        metadata: CheckpointMetadata,
+        new_versions: ChannelVersions,
+    ) -> RunnableConfig:
+        return self._from_thread(self.aput(config, checkpoint, metadata, new_versions))
+
+    def put_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        self._from_thread(self.aput_writes(config, writes, task_id, task_path))
+
+    def delete_thread(self, thread_id: str) -> None:
+        self._from_thread(self.adelete_thread(thread_id))
+
+    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, Any]:
+        return self._from_thread(self.aget_delta_channel_history(config=config, channels=channels))
+
+
+def _retrieve(future: asyncio.Future[Any]) -> None:
+    """Marks a failure as seen: it is raised by `flush` as well."""
+    if not future.cancelled():
+        future.exception()
+
+
+def _address(stored: StoredCheckpoint, checkpoint_id: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": stored.thread_id, "checkpoint_ns": stored.ns, "checkpoint_id": checkpoint_id}}
+
+
+def _without_answered(writes: list[StoredWrite]) -> list[StoredWrite]:
+    """Drops interrupts of tasks that have since completed: the rows of both have different keys."""
+    if not any(write.channel == "__interrupt__" for write in writes):
+        return writes
+    finished = {write.task_id for write in writes if write.channel not in WRITES_IDX_MAP}
+    return [write for write in writes if write.channel != "__interrupt__" or write.task_id not in finished]

@@ -1,0 +1,210 @@
+"""Handles the server's frames: runs and calls execute concurrently, each in a task of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import signal
+import sys
+from collections.abc import AsyncIterator, Awaitable, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+from .calls.answer_call import answer_call
+from .calls.errors import CallError, wire_error
+from .checkpoints.clock import CheckpointClock, process_clock
+from .graphs.load import GraphEntry
+from .graphs.open import GraphError, OpenInput
+from .output import complain
+from .protocol import PROTOCOL_VERSION, Connection, Header
+from .runs.active_run import ActiveRun
+from .runs.execute_run import OpenedGraph, RunDeps, execute_run
+from .savers import Savers
+from .serialize import from_json, to_json
+from .store import RemoteStore
+from .tracing.run_tracing import RunTracing
+from .work import Work, current_work
+
+# Longest time for which a process that is no longer needed waits for its last traces.
+_FLUSH_MS = 5000
+_PAGE = resource.getpagesize()
+
+
+class Host:
+    def __init__(self, graphs: dict[str, GraphEntry], savers: Savers, langgraph_version: str) -> None:
+        self.savers = savers
+        self.store = RemoteStore(self._call_store)
+        self._graphs = graphs
+        self._langgraph_version = langgraph_version
+        self._connection: Connection | None = None
+        self._runs: dict[str, ActiveRun] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._store_calls: dict[int, asyncio.Future[list[Any]]] = {}
+        self._next_store_call = 1
+        self._tracing = RunTracing(complain)
+        self._draining = False
+        self._deps = RunDeps(
+            savers=savers,
+            store=self.store,
+            langgraph_version=langgraph_version,
+            open_graph=self._open_for_run,
+            send=self._send,
+            congested=lambda: self._connection is not None and self._connection.congested,
+            drained=self._drained,
+            tracing=self._tracing,
+        )
+
+    async def start(self, fd: int) -> None:
+        # Without its server the host's results have no receiver, and another host may already run the same work.
+        self._connection = await Connection.open(fd, self._receive, lambda: os.kill(os.getpid(), signal.SIGKILL))
+        self._send(
+            {
+                "t": "ready",
+                "protocol": PROTOCOL_VERSION,
+                "langgraph_version": self._langgraph_version,
+                "graphs": {graph_id: entry.status for graph_id, entry in self._graphs.items()},
+            }
+        )
+
+    @asynccontextmanager
+    async def open_graph(self, graph_id: str, config: dict[str, Any], access: str) -> AsyncIterator[Any]:
+        """Opens a graph for a call."""
+        async with self._open(graph_id, config, access, None) as opened:
+            yield opened.graph
+
+    def _open_for_run(self, graph_id: str, config: dict[str, Any], context: Any) -> Any:
+        return self._open(graph_id, config, "threads.create_run", context)
+
+    @asynccontextmanager
+    async def _open(
+        self, graph_id: str, config: dict[str, Any], access: str, context: Any
+    ) -> AsyncIterator[OpenedGraph]:
+        entry = self._graphs.get(graph_id)
+        if entry is None:
+            raise CallError(404, "GraphNotFound", f'Graph "{graph_id}" not found')
+        if entry.graph is None:
+            raise CallError(500, "GraphNotLoaded", f'Graph "{graph_id}" could not be loaded: {entry.error}')
+        if entry.graph.static is not None:
+            yield OpenedGraph(entry.graph.static, True)
+            return
+        async with entry.graph.open(OpenInput(config, access, context, self.store)) as graph:
+            yield OpenedGraph(graph, False)
+
+    def _send(self, header: Header, body: bytes = b"") -> None:
+        assert self._connection is not None
+        self._connection.send(header, body)
+
+    async def _drained(self) -> None:
+        if self._connection:
+            await self._connection.drained()
+
+    def _receive(self, header: Header, body: bytes) -> None:
+        kind = header["t"]
+        if kind == "ping":
+            rss = resident_bytes()
+            self._send({"t": "pong", "n": header["n"], "rss": rss, "heap": rss})
+        elif kind == "run.start":
+            self._spawn(self._execute(header, from_json(body)))
+        elif kind == "run.cancel":
+            run = self._runs.get(header["run_id"])
+            if run:
+                run.stop({"outcome": "cancelled"}, header["reason"])
+        elif kind == "run.hold":
+            run = self._runs.get(header["run_id"])
+            if run:
+                run.holds_end = True
+        elif kind == "call":
+            self._spawn(self._answer(header["id"], header["method"], from_json(body)))
+        elif kind == "store.result":
+            self._store_answered(header, body)
+        elif kind == "trace.to":
+            self._tracing.direct(header["to"])
+        elif kind == "trace.close":
+            self._tracing.close(from_json(body))
+        elif kind == "trace.flush":
+            self._spawn(self._flush_traces(header["ms"]))
+        elif kind == "drain":
+            self._draining = True
+            self._exit_if_drained()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _execute(self, start: dict[str, Any], kwargs: dict[str, Any]) -> None:
+        run = ActiveRun(start)
+        earlier = self._runs.get(run.run_id)
+        if earlier:
+            earlier.supersede()
+        self._runs[run.run_id] = run
+        current_work.set(Work(CheckpointClock(process_clock), run.run_id))
+        ended = await execute_run(self._deps, run, kwargs)
+        if self._runs.get(run.run_id) is not run:
+            return  # superseded: ignore its end
+        del self._runs[run.run_id]
+        self._send({"t": "run.end", "run_id": run.run_id, "attempt": run.attempt, **ended.end}, ended.result)
+        self._exit_if_drained()
+
+    async def _answer(self, call_id: int, method: str, params: dict[str, Any]) -> None:
+        current_work.set(Work(CheckpointClock(process_clock)))
+        try:
+            body = to_json(await answer_call(self, method, params))
+        except BaseException as error:
+            if isinstance(error, GraphError):
+                error = CallError(500, "GraphNotLoaded", str(error))
+            self._send({"t": "result", "id": call_id, "error": wire_error(error)})
+            return
+        self._send({"t": "result", "id": call_id}, body)
+
+    async def _call_store(self, operations: bytes) -> list[Any]:
+        call_id = self._next_store_call
+        self._next_store_call += 1
+        future: asyncio.Future[list[Any]] = asyncio.get_running_loop().create_future()
+        self._store_calls[call_id] = future
+        self._send({"t": "store.call", "id": call_id}, operations)
+        return await future
+
+    def _store_answered(self, header: Header, body: bytes) -> None:
+        future = self._store_calls.pop(header["id"], None)
+        if future is None or future.done():
+            return
+        error = header.get("error")
+        if error:
+            future.set_exception(StoreError(error["message"]))
+        else:
+            future.set_result(from_json(body))
+
+    async def _flush_traces(self, milliseconds: int) -> None:
+        await self._tracing.flush(milliseconds)
+        self._send({"t": "trace.flushed"})
+
+    def _exit_if_drained(self) -> None:
+        if self._draining and not self._runs:
+            self._spawn(self._exit(0, self._tracing.flush(_FLUSH_MS)))
+
+    async def _exit(self, code: int, last: Awaitable[Any]) -> None:
+        try:
+            await last
+        except Exception as error:
+            complain(f"The last traces could not be sent: {error!r}")
+        self.savers.close()
+        if self._connection:
+            await self._connection.end()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # threads of user code may still run; they have no one to report to
+        os._exit(code)
+
+
+class StoreError(Exception):
+    """The server rejected an operation of the store."""
+
+
+def resident_bytes() -> int:
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * _PAGE
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)

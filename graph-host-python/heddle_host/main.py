@@ -1,0 +1,83 @@
+"""Start of the graph host.
+
+The environment defines what to serve: the working directory is the project's, `HEDDLE_HOST_PROJECT` lists its graphs,
+`HEDDLE_HOST_DATABASE` is the database for checkpoints (with `HEDDLE_HOST_DATABASE_SOCKET`, the directory of its Unix
+socket, where there is one). Descriptors 3 and 4 connect to the server (see protocol.py and watchdog.py).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from .output import complain, prefix_output
+from .watchdog import start_watchdog
+
+# EX_CONFIG of sysexits.h: a restart is pointless until the project changes.
+_EXIT_CONFIG = 78
+# Threads in which synchronous nodes and tools run.
+_THREADS = 64
+
+
+def main() -> None:
+    start_watchdog(int(os.environ.get("HEDDLE_HOST_SILENCE_MS", "8000")))
+    # Ctrl-C in a terminal reaches every process of the group; the server decides what happens to the runs.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    project = json.loads(os.environ.get("HEDDLE_HOST_PROJECT", "null"))
+    database_url = os.environ.get("HEDDLE_HOST_DATABASE")
+    database_socket = os.environ.get("HEDDLE_HOST_DATABASE_SOCKET") or None
+    if not project or not database_url:
+        complain("HEDDLE_HOST_PROJECT is not set. Only a Heddle server can start a graph host.")
+        sys.exit(_EXIT_CONFIG)
+    # User code must not see the database, and processes that it starts are not graph hosts.
+    for name in [name for name in os.environ if name.startswith("HEDDLE_HOST_")]:
+        del os.environ[name]
+    try:
+        langgraph_version = version("langgraph")
+    except PackageNotFoundError:
+        complain(
+            f"The environment of {sys.executable} has no langgraph. Install it there:\n"
+            f"  {sys.executable} -m pip install langgraph"
+        )
+        sys.exit(_EXIT_CONFIG)
+    prefix_output()
+    serve(project, database_url, database_socket, langgraph_version)
+
+
+def serve(project: dict[str, Any], database_url: str, database_socket: str | None, langgraph_version: str) -> None:
+    from .checkpoints.clock import install_checkpoint_ids
+
+    # before the library's modules copy the function
+    install_checkpoint_ids()
+    from .checkpoints.database import CheckpointDatabase
+    from .graphs.load import load_graphs
+    from .host import Host
+    from .savers import Savers
+
+    graphs = load_graphs(project)
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="heddle node"))
+
+    async def start() -> None:
+        host = Host(graphs, Savers(CheckpointDatabase(database_url, database_socket)), langgraph_version)
+        await host.start(3)
+
+    loop.run_until_complete(start())
+    # what is loaded by now stays: the collector need not look at it again
+    gc.collect()
+    gc.freeze()
+    while True:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):
+            # A node's `sys.exit()` ends the node's task, whose run fails with it; the loop belongs to all runs.
+            continue

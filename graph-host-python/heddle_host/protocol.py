@@ -1,0 +1,124 @@
+"""Frames of the graph host protocol, version 1, and the host's end of the stream.
+
+The protocol is defined in graph-host/src/host-protocol.ts:
+
+    frame := u32 header_length (LE) | u32 body_length (LE) | header (JSON, UTF-8) | body (bytes)
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import Callable
+from typing import Any
+
+PROTOCOL_VERSION = 1
+
+Header = dict[str, Any]
+OnFrame = Callable[[Header, bytes], None]
+
+_PREFIX = struct.Struct("<II")
+
+
+def encode_frame(header: Header, body: bytes = b"") -> bytes:
+    head = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "replace")
+    return b"".join((_PREFIX.pack(len(head), len(body)), head, body))
+
+
+class FrameReader:
+    """Cuts a byte stream into frames and calls back once per frame, in order."""
+
+    def __init__(self, on_frame: OnFrame) -> None:
+        self._on_frame = on_frame
+        self._buffer = bytearray()
+
+    def push(self, chunk: bytes) -> None:
+        buffer = self._buffer
+        buffer += chunk
+        at = 0
+        while len(buffer) - at >= _PREFIX.size:
+            head_length, body_length = _PREFIX.unpack_from(buffer, at)
+            start = at + _PREFIX.size
+            end = start + head_length + body_length
+            if len(buffer) < end:
+                break
+            header = json.loads(bytes(buffer[start : start + head_length]))
+            body = bytes(buffer[start + head_length : end])
+            at = end
+            self._on_frame(header, body)
+        if at:
+            del buffer[:at]
+
+
+# Number of unsent bytes above which the runs stop pulling events from LangGraph.
+HIGH_WATER_BYTES = 1 << 20
+
+
+class Connection(asyncio.Protocol):
+    """The host's end of the protocol stream. Frames of one turn of the event loop are sent in one write."""
+
+    def __init__(self, on_frame: OnFrame, on_end: Callable[[], None]) -> None:
+        self._reader = FrameReader(on_frame)
+        self._on_end = on_end
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._queued: list[bytes] = []
+        self._writable = asyncio.Event()
+        self._writable.set()
+
+    @classmethod
+    async def open(cls, fd: int, on_frame: OnFrame, on_end: Callable[[], None]) -> Connection:
+        loop = asyncio.get_running_loop()
+        sock = socket.socket(fileno=fd)
+        sock.setblocking(False)
+        # processes that user code starts must not hold the stream open
+        sock.set_inheritable(False)
+        _, connection = await loop.connect_accepted_socket(lambda: cls(on_frame, on_end), sock)
+        return connection
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        transport.set_write_buffer_limits(high=HIGH_WATER_BYTES)
+
+    def data_received(self, data: bytes) -> None:
+        self._reader.push(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._on_end()
+
+    def pause_writing(self) -> None:
+        self._writable.clear()
+
+    def resume_writing(self) -> None:
+        self._writable.set()
+
+    def send(self, header: Header, body: bytes = b"") -> None:
+        """Queues a frame. Must be called on the event loop's thread."""
+        if not self._queued:
+            self._loop.call_soon(self.flush)
+        self._queued.append(encode_frame(header, body))
+
+    def flush(self) -> None:
+        """Sends queued frames now, because user code may keep the turn from ending."""
+        if self._queued and self._transport and not self._transport.is_closing():
+            data = b"".join(self._queued)
+            self._queued.clear()
+            self._transport.write(data)
+
+    @property
+    def congested(self) -> bool:
+        return not self._writable.is_set()
+
+    async def drained(self) -> None:
+        """Returns once the server keeps up with the runs again."""
+        if not self._writable.is_set():
+            await self._writable.wait()
+
+    async def end(self) -> None:
+        """Returns when all sent frames have reached the kernel."""
+        self.flush()
+        while self._transport and self._transport.get_write_buffer_size() > 0:
+            await asyncio.sleep(0.005)

@@ -1,0 +1,47 @@
+"""Events of mode `messages` (contract agent-server, section 8).
+
+`messages/metadata` once before the first token of a message, `messages/partial` with the message so far at each token,
+`messages/complete` once for each message that appears in the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from langchain_core.messages import BaseMessage, BaseMessageChunk
+
+
+class MessageEvents:
+    def __init__(self, emit: Callable[[str, Any], None]) -> None:
+        self._emit = emit
+        self._partial: dict[str, BaseMessageChunk] = {}
+        self._completed: set[str] = set()
+
+    def token(self, message: BaseMessage, metadata: dict[str, Any]) -> None:
+        # Whole messages that nodes return also pass here, with the node's metadata instead of the model's. They are
+        # complete once the state contains them.
+        if not message.id or not isinstance(message, BaseMessageChunk) or "ls_model_type" not in metadata:
+            return
+        before = self._partial.get(message.id)
+        now: Any = before + message if before else message
+        self._partial[message.id] = now
+        if not before:
+            self._emit("messages/metadata", {message.id: {"metadata": metadata}})
+        self._emit("messages/partial", [now])
+
+    def values(self, state: Any) -> None:
+        messages = state.get("messages") if isinstance(state, dict) else getattr(state, "messages", None)
+        if messages is None:
+            return
+        fresh = [m for m in (messages if isinstance(messages, list) else [messages]) if self._is_fresh(m)]
+        if fresh:
+            self._emit("messages/complete", fresh)
+
+    def _is_fresh(self, message: Any) -> bool:
+        message_id = message.get("id") if isinstance(message, dict) else getattr(message, "id", None)
+        if not isinstance(message_id, str) or message_id in self._completed:
+            return False
+        self._completed.add(message_id)
+        self._partial.pop(message_id, None)
+        return True

@@ -1,0 +1,24 @@
+import type { Language } from "../project/graph-language.ts";
+import type { Project } from "../project/read-project.ts";
+
+/** How a host process is started. */
+export interface HostLaunch {
+  command: string;
+  /** Arguments for a memory limit in MB. */
+  args(memoryMb: number): string[];
+  environment: Record<string, string>;
+  /** Description of the project, read by the host. */
+  project: object;
+  /** Resident memory in MB beyond which the server kills the host. */
+  mostMemoryMb(memoryMb: number): number;
+}
+
+/** The hosts of one language. */
+export interface HostLanguage {
+  name: Language;
+  /**
+   * Finds what hosts need on this machine, or the reason why the project's graphs cannot be loaded. `warning`: what a
+   * developer should know although the graphs are loaded.
+   */
+  prepare(project: Project): Promise<{ launch: HostLaunch; warning?: string | undefined } | { problem: string }>;
+}
