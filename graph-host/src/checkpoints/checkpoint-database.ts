@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { readDeltaHistory, type StoredHistory } from "./delta-history.ts";
 import { DatabaseAwayError, isPassingError } from "./errors.ts";
+import { byteaText } from "./bytea-text.ts";
 import { CheckpointWriter } from "./checkpoint-writer.ts";
 import { LastHeads } from "./last-heads.ts";
 import { ShownListCache } from "./shown-list-cache.ts";
@@ -25,6 +26,14 @@ export interface CheckpointDatabaseOptions {
   /** Called with each statement that is sent. */
   onStatement?: (text: string) => void;
 }
+
+/** Type 17 is bytea. Results are hexadecimal, as the driver expects. */
+const BYTEA = {
+  to: 17,
+  from: [17],
+  serialize: byteaText,
+  parse: (text: string) => Buffer.from(text.slice(2), "hex"),
+};
 
 /** Time for the first attempt to establish a session, in milliseconds. */
 const START_MS = 2_000;
@@ -58,6 +67,7 @@ export class CheckpointDatabase {
         // no parameter or result is an array, so the array types need not be fetched
         fetch_types: false,
         onnotice: () => {},
+        types: { bytea: BYTEA },
         debug: options.onStatement ? (_connection, text) => options.onStatement!(text) : undefined,
         connection: {
           application_name: `heddle checkpoint ${name}`,

@@ -1,10 +1,11 @@
 import { plainArray, textArray } from "./array-literal.ts";
+import { StatementBody, type Span } from "./statement-body.ts";
 import type { BlobRow, CheckpointRow, Fence, HeadGuard, WriteItem, WriteRow } from "./rows.ts";
 
 /**
  * One statement writes everything of many runs. Small columns are passed as arrays, one element per row; potentially
  * large values are concatenated in one bytea ($3), which rows reference by position and length: the driver then encodes
- * one value instead of escaping thousands.
+ * one value instead of escaping thousands, and a value that several rows have is sent once.
  *
  * The fence: a row is written only if its fence number is 0 (no run) or belongs to a run that is running with that very
  * attempt. `for share` locks the run's row until the commit, so that either a take-over waits for this statement or
@@ -160,30 +161,20 @@ export class StatementBuilder {
     const checkpoints: { fence: number; row: CheckpointRow; at: number; lengths: [number, number] }[] = [];
     const blobs: { fence: number; row: BlobRow; at: number }[] = [];
     const writes: { fence: number; row: WriteRow; at: number }[] = [];
-    const body = new Body();
-    for (const { fence, checkpoint, blob, write } of this.#rows.values()) {
-      if (checkpoint) {
-        const at = body.position;
-        const lengths: [number, number] = [body.add(checkpoint.checkpoint), body.add(checkpoint.metadata)];
-        checkpoints.push({ fence, row: checkpoint, at, lengths });
-      } else if (blob) {
-        blobs.push({ fence, row: blob, at: body.position });
-        if (blob.blob) body.add(blob.blob);
-      } else if (write) {
-        writes.push({ fence, row: write, at: body.position });
-        body.add(write.blob);
-      }
-    }
-    const ends: { fence: number; item: WriteItem; at: number; length: number }[] = [];
+    const body = new StatementBody();
+    // the states first: they may contain the values of the other rows
+    const ends: ({ fence: number; item: WriteItem } & Span)[] = [];
     for (const item of this.items) {
       if (!item.finish || !item.fence) continue;
-      const at = body.position;
-      ends.push({
-        fence: this.#fenceNumbers.get(fenceKey(item.fence))!,
-        item,
-        at,
-        length: body.add(item.finish.state),
-      });
+      const fence = this.#fenceNumbers.get(fenceKey(item.fence))!;
+      ends.push({ fence, item, ...body.add(item.finish.state) });
+    }
+    for (const { fence, checkpoint, blob, write } of this.#rows.values()) {
+      if (checkpoint) {
+        const [own, metadata] = body.addPair(checkpoint.checkpoint, checkpoint.metadata);
+        checkpoints.push({ fence, row: checkpoint, at: own.at, lengths: [own.length, metadata.length] });
+      } else if (blob) blobs.push({ fence, row: blob, at: blob.blob ? body.add(blob.blob).at : 1 });
+      else if (write) writes.push({ fence, row: write, at: body.add(write.blob).at });
     }
     const written = [
       textArray(fences, (f) => f.runId),
@@ -264,21 +255,4 @@ function keyedRows(item: WriteItem, fence: number) {
     rows.push([`w\0${w.threadId}\0${w.ns}\0${w.checkpointId}\0${w.taskId}\0${w.idx}`, { fence, write: w }]);
   }
   return rows;
-}
-
-/** The bytea; positions count from 1, as `substring` does. */
-class Body {
-  position = 1;
-  #parts: Uint8Array[] = [];
-
-  add(part: string | Uint8Array): number {
-    const bytes = typeof part === "string" ? Buffer.from(part) : part;
-    this.#parts.push(bytes);
-    this.position += bytes.length;
-    return bytes.length;
-  }
-
-  bytes(): Buffer {
-    return Buffer.concat(this.#parts);
-  }
 }
