@@ -18,15 +18,15 @@ const REFUSED: Record<string, string> = {
   "store.path": "Heddle keeps the store in its database; remove the key, and name your Postgres with DATABASE_URI",
 };
 
-/** Keys without effect when a project is served from its directory. */
-const ABOUT_IMAGES = [
-  "dockerfile_lines",
-  "docker_compose_file",
-  "base_image",
-  "image_distro",
-  "api_version",
-  "_INTERNAL_docker_tag",
-];
+/** Keys without effect when a project is served from its directory, and what they are for. */
+const ABOUT_IMAGES: Record<string, string> = {
+  dockerfile_lines: "applies only to deployments that are built as container images",
+  base_image: "applies only to deployments that are built as container images",
+  docker_compose_file: "has no effect: Heddle starts no other services; start them yourself",
+  image_distro: "has no effect: set base_image to an image of the distribution that you need",
+  api_version: "has no effect: it selects a version of another server. Heddle's version is that of its package",
+  _INTERNAL_docker_tag: "has no effect: it selects a version of another server",
+};
 const ABOUT_PYTHON = ["python_version", "pip_config_file", "pip_installer", "keep_pkg_tools", "source"];
 
 /** Dotted paths of the present keys, with `key=value` for rejected values. */
@@ -55,11 +55,12 @@ export function refusedKeys(config: ProjectConfig): string[] {
 /** @returns warnings about keys without effect */
 export function keyWarnings(config: ProjectConfig, file: string): string[] {
   const present = presentKeys(config);
-  const named = (keys: string[], why: string) =>
-    keys.filter((key) => present.has(key)).map((key) => `"${key}" in ${file} has no effect: ${why}.`);
+  const named = (notes: Record<string, string>) =>
+    Object.entries(notes).flatMap(([key, note]) => (present.has(key) ? [`"${key}" in ${file} ${note}.`] : []));
+  const aboutPython = "has no effect: it configures Python graphs, which Heddle does not serve yet";
   return [
-    ...named(ABOUT_IMAGES, "it configures container images, and Heddle builds none from it"),
-    ...named(ABOUT_PYTHON, "it configures Python graphs, which Heddle does not serve yet"),
+    ...named(ABOUT_IMAGES),
+    ...named(Object.fromEntries(ABOUT_PYTHON.map((key) => [key, aboutPython]))),
     ...unknownKeys(langgraphJson, config).map((key) => `"${key}" in ${file} is not a key that Heddle knows.`),
   ];
 }
