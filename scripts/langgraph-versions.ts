@@ -7,7 +7,6 @@
  * Packages come from npm, each version with its own @langchain/core. Exits with 1 when a check fails, with 77 when the
  * registry cannot be reached.
  */
-import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,12 +17,11 @@ import { Client } from "langgraph-sdk-v1";
 import { startProject } from "../conformance/server.ts";
 import { CHECKS } from "../conformance/versions/checks.ts";
 import { startTraceReceiver } from "../conformance/versions/trace-receiver.ts";
+import { installPackages } from "./install-packages.ts";
 import { SUPPORTED } from "./langgraph-supported.ts";
 
-const SKIPPED = 77;
 const PROJECT = fileURLToPath(new URL("../conformance/versions/project", import.meta.url));
 const PAGE = fileURLToPath(new URL("../docs/versions.md", import.meta.url));
-const INSTALL_MS = 180_000;
 const CHECK_MS = 30_000;
 
 interface Outcome {
@@ -57,7 +55,7 @@ async function checkVersions(versions: { langgraph: string; core: string }): Pro
   try {
     cpSync(PROJECT, dir, { recursive: true });
     writeFileSync(join(dir, "package.json"), JSON.stringify({ private: true, type: "module" }));
-    install(dir, versions);
+    installPackages(dir, [`@langchain/langgraph@${versions.langgraph}`, `@langchain/core@${versions.core}`]);
     const server = await startProject(join(dir, "langgraph.json"));
     const failures = new Map<string, string>();
     try {
@@ -74,18 +72,6 @@ async function checkVersions(versions: { langgraph: string; core: string }): Pro
     traces.close();
     rmSync(dir, { recursive: true, force: true });
   }
-}
-
-function install(dir: string, { langgraph, core }: { langgraph: string; core: string }): void {
-  const packages = [`@langchain/langgraph@${langgraph}`, `@langchain/core@${core}`];
-  const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages];
-  const { status, stderr } = spawnSync("npm", args, { cwd: dir, encoding: "utf8", timeout: INSTALL_MS });
-  if (status === 0) return;
-  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT/.test(stderr)) {
-    console.log("versions: skipped, because the npm registry cannot be reached");
-    process.exit(SKIPPED);
-  }
-  throw new Error(`npm ${args.join(" ")} failed:\n${stderr}`);
 }
 
 function installed(dir: string, name: string): string {

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { Readable } from "node:stream";
 
 import { archiveProject, listProject, packagesOutside } from "../core/archive-project.ts";
@@ -45,7 +45,8 @@ export const summary = "Deploy a project and follow its build";
 export function help(): string {
   return `Usage: heddle deploy [options]
 
-Sends the project of a langgraph.json to a control plane, which installs, builds and runs it. Files
+Sends the project of a langgraph.json to a control plane, which installs, builds and runs it. A
+project that belongs to workspaces of npm, yarn or pnpm is sent with all of them. Files
 ignored by .gitignore or .dockerignore are not sent, nor are .env files: their variables become the
 deployment's secrets. Prints the deployment's URL, or exits with 1 and the reason.
 
@@ -74,13 +75,16 @@ export async function run(args: string[]): Promise<void> {
 
   const tempDirectory = mkdtempSync(join(tmpdir(), "heddle-deploy-"));
   try {
-    const { files, links } = listProject(directory);
+    const { uploadRoot } = await import("../../../server/src/admin/upload-root.ts");
+    const root = uploadRoot(directory);
+    if (root !== directory) print(`Sending ${root}, because ${relative(root, directory)} is one of its workspaces`);
+    const { files, links } = listProject(root);
     if (links.length > 0) print(`Skipped symbolic links: ${links.slice(0, 10).join(", ")}`);
-    for (const { name: dependency, spec } of packagesOutside(directory)) {
+    for (const { name: dependency, spec } of packagesOutside(directory, root)) {
       print(`package.json takes ${dependency} from ${spec}, which is outside the project and is not sent with it.`);
     }
     const archive = join(tempDirectory, "source.tar.gz");
-    await archiveProject(directory, files, archive);
+    await archiveProject(root, files, archive);
     const send = withoutReserved(secrets, print);
     const known = await api.findByName(name);
     if (!known) print(`Creating the deployment ${name}`);
@@ -90,7 +94,10 @@ export async function run(args: string[]): Promise<void> {
     const changed = await send((accepted) =>
       api.send<DeploymentOnWire>("PATCH", `/v2/deployments/${deployment.id}`, {
         revision_source: "internal_source",
-        source_revision_config: { source_tarball_path: path, langgraph_config_path: basename(config) },
+        source_revision_config: {
+          source_tarball_path: path,
+          langgraph_config_path: relative(root, config).split(sep).join("/"),
+        },
         source_config: { install_command: options["install-command"], build_command: options["build-command"] },
         secrets: accepted,
         ...(options["clear-env"] && { clear_secrets: true }),

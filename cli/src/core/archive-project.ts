@@ -73,10 +73,10 @@ export const archiveProject = (directory: string, files: string[], to: string): 
   create({ gzip: true, portable: true, cwd: directory, file: to, mtime: new Date(0) }, files);
 
 /**
- * Returns the packages that the project takes from files outside its directory, so that they cannot be installed
- * elsewhere.
+ * Returns the packages that the project takes from files outside the directory that is sent, so that they cannot be
+ * installed elsewhere.
  */
-export function packagesOutside(directory: string): { name: string; spec: string }[] {
+export function packagesOutside(directory: string, root = directory): { name: string; spec: string }[] {
   let listed: Record<string, Record<string, unknown> | undefined>;
   try {
     listed = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as typeof listed;
@@ -90,7 +90,7 @@ export function packagesOutside(directory: string): { name: string; spec: string
     .filter((pair): pair is [string, string] => typeof pair[1] === "string")
     .flatMap(([name, spec]) => {
       const path = /^(?:file|link):(.+)$/.exec(spec)?.[1];
-      return path !== undefined && !`${resolve(directory, path)}${sep}`.startsWith(`${resolve(directory)}${sep}`)
+      return path !== undefined && !`${resolve(directory, path)}${sep}`.startsWith(`${resolve(root)}${sep}`)
         ? [{ name, spec }]
         : [];
     });

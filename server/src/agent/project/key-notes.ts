@@ -18,17 +18,16 @@ const REFUSED: Record<string, string> = {
   "store.path": "Heddle keeps the store in its database; remove the key, and name your Postgres with DATABASE_URI",
 };
 
-/** Keys without effect when a project is served from its directory. */
-const ABOUT_IMAGES = [
-  "dockerfile_lines",
-  "docker_compose_file",
-  "base_image",
-  "image_distro",
-  "api_version",
-  "_INTERNAL_docker_tag",
-];
-/** Keys that only builds of deployments read. */
-const ABOUT_BUILDS = ["keep_pkg_tools"];
+/** Keys without effect when a project is served from its directory, and what they are for. */
+const WITHOUT_EFFECT: Record<string, string> = {
+  dockerfile_lines: "applies only to deployments that are built as container images",
+  base_image: "applies only to deployments that are built as container images",
+  docker_compose_file: "has no effect: Heddle starts no other services; start them yourself",
+  image_distro: "has no effect: set base_image to an image of the distribution that you need",
+  api_version: "has no effect: it selects a version of another server. Heddle's version is that of its package",
+  _INTERNAL_docker_tag: "has no effect: it selects a version of another server",
+  keep_pkg_tools: "has no effect: Heddle removes no tools from environments",
+};
 
 /** Dotted paths of the present keys, with `key=value` for rejected values. */
 function presentKeys(config: object): Set<string> {
@@ -56,11 +55,10 @@ export function refusedKeys(config: ProjectConfig): string[] {
 /** @returns warnings about keys without effect */
 export function keyWarnings(config: ProjectConfig, file: string): string[] {
   const present = presentKeys(config);
-  const named = (keys: string[], why: string) =>
-    keys.filter((key) => present.has(key)).map((key) => `"${key}" in ${file} has no effect: ${why}.`);
+  const named = (notes: Record<string, string>) =>
+    Object.entries(notes).flatMap(([key, note]) => (present.has(key) ? [`"${key}" in ${file} ${note}.`] : []));
   return [
-    ...named(ABOUT_IMAGES, "it configures container images, and Heddle builds none from it"),
-    ...named(ABOUT_BUILDS, "Heddle removes no tools from environments"),
+    ...named(WITHOUT_EFFECT),
     ...unknownKeys(langgraphJson, config).map((key) => `"${key}" in ${file} is not a key that Heddle knows.`),
   ];
 }

@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 
 import { create } from "tar";
 
+import { installDirectory } from "../../builds/install-directory.ts";
 import { installCommand } from "../../builds/package-manager.ts";
 import { readProjectConfig } from "../../builds/project-config.ts";
 import { unpack } from "../../builds/unpack.ts";
@@ -14,6 +15,7 @@ import type { BuildParams } from "../driver.ts";
 import type { PreparedImage } from "./prepare-image.ts";
 import { containerLimits } from "./container-spec.ts";
 import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
+import { type ImageKeys, readImageKeys } from "./image-keys.ts";
 import { inspectImage, ourName } from "./images.ts";
 
 export interface BuildImageSettings {
@@ -33,6 +35,8 @@ interface BuildImageParams {
   settings: BuildImageSettings;
   log: BuildLog;
   signal: AbortSignal;
+  /** Ensures that the engine has an image that the project chose, and returns its full name. */
+  pullBase: (uri: string) => Promise<string>;
 }
 
 const PROJECT = "/deps/project";
@@ -43,13 +47,6 @@ const PROJECT = "/deps/project";
  */
 export async function buildImage(what: BuildImageParams): Promise<PreparedImage> {
   const { engine, params, directory, settings, log, signal } = what;
-  const base = settings.containerBaseImage;
-  if (base === undefined) {
-    throw new BuildError(
-      "HEDDLE_CONTAINER_BASE_IMAGE is not set. The platform's operator must set it to a base image for agent " +
-        "servers.",
-    );
-  }
   if (params.archive === null) throw new BuildError("The revision has no archive.");
   if (!existsSync(params.archive.file)) {
     throw new BuildError("The archive of this revision has been deleted. Upload it again.");
@@ -68,7 +65,9 @@ export async function buildImage(what: BuildImageParams): Promise<PreparedImage>
     const { entries } = await unpack(params.archive.file, root, limits, signal);
     log.write(`Unpacked ${entries} files.`);
     await readProjectConfig(root, params.configPath);
-    await writeFile(join(home, "Dockerfile"), dockerfile(root, base, params, settings));
+    const keys = await readImageKeys(join(root, params.configPath));
+    const base = await chooseBase(what, keys);
+    await writeFile(join(home, "Dockerfile"), dockerfile(root, base, keys, params, settings));
     await run(what, create({ cwd: home, portable: true }, ["Dockerfile", "project"]) as unknown as Readable);
     const found = await inspectImage(engine, imageName(params));
     if (!found) throw new Error("the container engine built the image but does not list it");
@@ -81,11 +80,48 @@ export async function buildImage(what: BuildImageParams): Promise<PreparedImage>
 
 const imageName = (params: BuildParams): string => `${ourName(params.deploymentId)}:${params.revisionId}`;
 
+/** Returns the image to build from: the project's, or the operator's. */
+async function chooseBase({ settings, pullBase, log }: BuildImageParams, { baseImage }: ImageKeys): Promise<string> {
+  const { containerBaseImage: operators } = settings;
+  if (baseImage !== null && baseImage !== operators) {
+    if (/^(?:docker\.io\/)?langchain\//.test(baseImage)) {
+      throw new BuildError(
+        `base_image of langgraph.json: ${baseImage} contains another server. Remove the key, or name an image that is ` +
+          "built from Heddle's base image (docs/containers.md).",
+      );
+    }
+    const name = await pullBase(baseImage);
+    log.write(`Building from ${name}.`);
+    return name;
+  }
+  if (operators !== undefined) return operators;
+  throw new BuildError(
+    "HEDDLE_CONTAINER_BASE_IMAGE is not set. The platform's operator must set it to a base image for agent servers.",
+  );
+}
+
+/** Names what a base image lacks, before packages are installed. */
+const checkBase = (nodeVersion: string | null): string =>
+  [
+    'command -v heddle >/dev/null || { echo "error: the base image has no program heddle: build it from the base image of Heddle" >&2; exit 1; }',
+    ...(nodeVersion === null
+      ? []
+      : [
+          `case "$(node --version)" in v${nodeVersion}.*) ;; *) echo "warning: the project requires Node ${nodeVersion}, but the base image has Node $(node --version)" ;; esac`,
+        ]),
+  ].join("; ");
+
 /** Generates the Dockerfile. Commands are embedded as JSON, so that none of their words becomes an instruction. */
-function dockerfile(root: string, base: string, params: BuildParams, settings: BuildImageSettings): string {
+function dockerfile(
+  root: string,
+  base: string,
+  keys: ImageKeys,
+  params: BuildParams,
+  settings: BuildImageSettings,
+): string {
   const configDirectory = dirname(join(root, params.configPath));
   const { install_command: chosen, build_command: build } = params.config;
-  const where = existsSync(join(configDirectory, "package.json")) ? configDirectory : root;
+  const where = installDirectory(root, configDirectory);
   const install = chosen ?? installCommand(where);
   const inImage = (path: string) => join(PROJECT, relative(root, path));
   const run = (command: string, path: string) =>
@@ -94,6 +130,8 @@ function dockerfile(root: string, base: string, params: BuildParams, settings: B
   return [
     `FROM ${base}`,
     ...Object.keys(buildArguments(settings)).map((name) => `ARG ${name}`),
+    `RUN ${JSON.stringify(["/bin/sh", "-c", checkBase(keys.nodeVersion)])}`,
+    ...keys.lines,
     `WORKDIR ${PROJECT}`,
     `COPY project/ ${PROJECT}/`,
     ...(install === null ? [] : [run(install, chosen == null ? where : root)]),

@@ -14,7 +14,7 @@ import type { BuildLog } from "../../logs/log-writer.ts";
 import type { ImageSource } from "../../registry/image-source.ts";
 import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage } from "../driver.ts";
 import { buildImage, type BuildImageSettings } from "./build-image.ts";
-import { prepareImage, type PrepareImageSettings } from "./prepare-image.ts";
+import { prepareImage, type PrepareImageSettings, pullBaseImage } from "./prepare-image.ts";
 import { ContainerLog } from "./container-log.ts";
 import { containerSpec, onLoopback, replaceLoopback, type SpecSettings } from "./container-spec.ts";
 import { ContainerStates } from "./container-states.ts";
@@ -83,7 +83,12 @@ export class ContainerDriver implements Driver {
     const common = { engine: this.#engine, params, log, signal };
     const prepared = isImage
       ? await prepareImage({ ...common, settings, images, outbound })
-      : await buildImage({ ...common, settings, directory });
+      : await buildImage({
+          ...common,
+          settings,
+          directory,
+          pullBase: (uri) => pullBaseImage({ ...common, settings, outbound }, uri),
+        });
     // an image pulled by another revision is removed with the last revision that uses it
     const owner = (await this.#records.all()).find((record) => record.id === prepared.id && record.pulled !== null);
     await this.#records.write(params.revisionId, {

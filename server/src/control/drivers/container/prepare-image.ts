@@ -79,6 +79,23 @@ async function pull(what: PrepareImageParams, uri: string): Promise<PreparedImag
 }
 
 /**
+ * Ensures that the engine has the image that a project names as its base, and returns its full name.
+ * @throws BuildError, or an error that may be retried
+ */
+export async function pullBaseImage(what: Omit<PrepareImageParams, "images">, uri: string): Promise<string> {
+  const { engine, params, outbound, settings, log, signal } = what;
+  await pullImage(engine, {
+    uri,
+    always: settings.containerPull === "always",
+    credentials: await credentialsFor(params, settings, uri),
+    check: (reference) => checkRegistryAddress(outbound, reference),
+    write: (line) => log.write(line),
+    signal,
+  });
+  return spell(parseReference(uri)!);
+}
+
+/**
  * Returns the credentials for a registry: the deployment's own, from secrets of its environment that
  * `resource_spec.image_pull_secrets` names, in the format of kubernetes.io/dockerconfigjson; else the operator's.
  */

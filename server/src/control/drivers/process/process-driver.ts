@@ -13,6 +13,7 @@ import { existsSync, lstatSync, statSync } from "node:fs";
 import { chmod, mkdir, open, readdir, rm, truncate, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 
+import { installDirectory } from "../../builds/install-directory.ts";
 import { installCommand, programIn } from "../../builds/package-manager.ts";
 import { readProjectConfig } from "../../builds/project-config.ts";
 import { linkPackages, notePackages, packagesKey, takePackages } from "../../builds/reuse-packages.ts";
@@ -145,8 +146,7 @@ export class ProcessDriver implements Driver {
     };
     const configDirectory = dirname(join(root, params.configPath));
     const chosen = params.config.install_command;
-    // use the packages of langgraph.json's directory, or of the repository around it
-    const where = existsSync(join(configDirectory, "package.json")) ? configDirectory : root;
+    const where = installDirectory(root, configDirectory);
     const isChosen = chosen !== undefined && chosen !== null;
     const install = chosen ?? installCommand(where, programIn(environment["PATH"] ?? ""));
     const isPlain = !isChosen && !params.config.build_command;

@@ -1,0 +1,189 @@
+/**
+ * A model that needs no account: speaks OpenAI's chat completions and embeddings, and Anthropic's messages, with and
+ * without streaming. Its replies follow from the last message, and each has an id of its own:
+ *
+ *     "use search {"query": "tea"}"   calls the tool `search`, if the request offers it
+ *     a tool's result                 "The tool answered: <result>"
+ *     anything else                   "You said: <text>"
+ */
+import { randomUUID } from "node:crypto";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+export interface ModelServer {
+  /** Variables that point the official clients of both providers at the server. */
+  environment: Record<string, string>;
+  /** Paths of the requests so far. */
+  requests: string[];
+  close(): void;
+}
+
+type Reply = { text: string } | { tool: string; input: unknown };
+
+interface Message {
+  role: string;
+  content: unknown;
+}
+
+interface Body {
+  model: string;
+  messages: Message[];
+  stream?: boolean;
+  stream_options?: { include_usage?: boolean };
+  tools?: { name?: string; function?: { name: string } }[];
+  input?: string | string[];
+  dimensions?: number;
+  encoding_format?: "float" | "base64";
+}
+
+const EMBEDDING_SIZE = 32;
+
+export async function startModelServer(): Promise<ModelServer> {
+  const requests: string[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url!);
+    answer(request, response).catch((error: Error) => send(response, 500, { error: { message: error.message } }));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    environment: {
+      OPENAI_API_KEY: "sk-corpus",
+      OPENAI_BASE_URL: `${url}/v1`,
+      ANTHROPIC_API_KEY: "sk-ant-corpus",
+      ANTHROPIC_BASE_URL: url,
+    },
+    requests,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let text = "";
+  for await (const chunk of request) text += String(chunk);
+  const body = JSON.parse(text || "{}") as Body;
+  if (request.url === "/v1/chat/completions") return void chatCompletion(body, response);
+  if (request.url === "/v1/embeddings") return send(response, 200, embeddings(body));
+  if (request.url?.startsWith("/v1/messages")) return void anthropicMessage(body, response);
+  send(response, 404, { error: { message: `no ${request.url}` } });
+}
+
+function send(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+}
+
+function decide({ messages, tools = [] }: Body): Reply {
+  const last = messages.at(-1)!;
+  const result = toolResult(last);
+  if (result !== null) return { text: `The tool answered: ${result}` };
+  const said = textOf(last.content);
+  const [, tool, input] = /^use (\w+) (\{.*\})$/s.exec(said) ?? [];
+  const isOffered = tools.some(({ name, function: described }) => (name ?? described?.name) === tool);
+  return tool !== undefined && isOffered ? { tool, input: JSON.parse(input!) } : { text: `You said: ${said}` };
+}
+
+/** Returns the text of a tool's result: a message in OpenAI's API, a block in Anthropic's. */
+function toolResult({ role, content }: Message): string | null {
+  if (role === "tool") return textOf(content);
+  if (!Array.isArray(content)) return null;
+  const block = (content as { type: string; content?: unknown }[]).find(({ type }) => type === "tool_result");
+  return block ? textOf(block.content) : null;
+}
+
+function textOf(content: unknown): string {
+  if (!Array.isArray(content)) return String(content ?? "");
+  return (content as { type: string; text?: string }[]).map(({ text = "" }) => text).join("");
+}
+
+/** Splits a text into tokens, whose concatenation is the text. */
+const tokens = (text: string): string[] => text.match(/\s*\S+/g) ?? [text];
+
+function chatCompletion(body: Body, response: ServerResponse): void {
+  const reply = decide(body);
+  const base = { id: `chatcmpl-${randomUUID()}`, created: Math.floor(Date.now() / 1000), model: body.model };
+  const usage = { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 };
+  const finish = "tool" in reply ? "tool_calls" : "stop";
+  const call = "tool" in reply && {
+    id: `call_${randomUUID()}`,
+    type: "function",
+    function: { name: reply.tool, arguments: JSON.stringify(reply.input) },
+  };
+  if (!body.stream) {
+    const message = call
+      ? { role: "assistant", content: null, tool_calls: [call] }
+      : { role: "assistant", content: "text" in reply ? reply.text : "" };
+    const choices = [{ index: 0, message, finish_reason: finish, logprobs: null }];
+    return send(response, 200, { ...base, object: "chat.completion", choices, usage });
+  }
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const chunk = (delta: object, reason: string | null = null) => ({
+    ...base,
+    object: "chat.completion.chunk",
+    choices: [{ index: 0, delta, finish_reason: reason }],
+  });
+  const deltas = call
+    ? [{ role: "assistant", content: null, tool_calls: [{ index: 0, ...call }] }]
+    : tokens("text" in reply ? reply.text : "").map((content) => ({ role: "assistant", content }));
+  for (const delta of deltas) response.write(`data: ${JSON.stringify(chunk(delta))}\n\n`);
+  response.write(`data: ${JSON.stringify(chunk({}, finish))}\n\n`);
+  if (body.stream_options?.include_usage) {
+    const last = { ...base, object: "chat.completion.chunk", choices: [], usage };
+    response.write(`data: ${JSON.stringify(last)}\n\n`);
+  }
+  response.end("data: [DONE]\n\n");
+}
+
+function anthropicMessage(body: Body, response: ServerResponse): void {
+  const reply = decide(body);
+  const block =
+    "tool" in reply
+      ? { type: "tool_use", id: `toolu_${randomUUID()}`, name: reply.tool, input: reply.input }
+      : { type: "text", text: reply.text };
+  const reason = "tool" in reply ? "tool_use" : "end_turn";
+  const message = {
+    id: `msg_${randomUUID()}`,
+    type: "message",
+    role: "assistant",
+    model: body.model,
+    content: [block],
+    stop_reason: reason,
+    stop_sequence: null,
+    usage: { input_tokens: 7, output_tokens: 5 },
+  };
+  if (!body.stream) return send(response, 200, message);
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const emit = (type: string, data: object) =>
+    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`);
+  emit("message_start", { message: { ...message, content: [], stop_reason: null } });
+  const empty = "tool" in reply ? { ...block, input: {} } : { type: "text", text: "" };
+  emit("content_block_start", { index: 0, content_block: empty });
+  const deltas =
+    "tool" in reply
+      ? [{ type: "input_json_delta", partial_json: JSON.stringify(reply.input) }]
+      : tokens(reply.text).map((text) => ({ type: "text_delta", text }));
+  for (const delta of deltas) emit("content_block_delta", { index: 0, delta });
+  emit("content_block_stop", { index: 0 });
+  emit("message_delta", { delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 5 } });
+  emit("message_stop", {});
+  response.end();
+}
+
+/** Counts the words of each text into the cells of a vector: texts with words in common are similar. */
+function embeddings({ input = [], model, dimensions = EMBEDDING_SIZE, encoding_format }: Body): object {
+  const data = (Array.isArray(input) ? input : [input]).map((text, index) => {
+    const vector = new Float32Array(dimensions).fill(0.01);
+    for (const word of text.toLowerCase().match(/\w+/g) ?? []) vector[cell(word, dimensions)]! += 1;
+    const embedding = encoding_format === "base64" ? Buffer.from(vector.buffer).toString("base64") : [...vector];
+    return { object: "embedding", index, embedding };
+  });
+  return { object: "list", model, data, usage: { prompt_tokens: 1, total_tokens: 1 } };
+}
+
+function cell(word: string, cells: number): number {
+  let hash = 7;
+  for (const letter of word) hash = (hash * 31 + letter.codePointAt(0)!) % 1_000_003;
+  return hash % cells;
+}

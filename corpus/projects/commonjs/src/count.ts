@@ -1,0 +1,3 @@
+import _ from "lodash";
+
+export = { words: (text: string): number => _.words(text).length };

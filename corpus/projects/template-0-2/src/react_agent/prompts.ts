@@ -1,0 +1,1 @@
+export const SYSTEM_PROMPT_TEMPLATE = `You are a helpful assistant. System time: {system_time}`;

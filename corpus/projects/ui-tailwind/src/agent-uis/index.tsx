@@ -1,0 +1,3 @@
+import WeatherCard from "./weather-card";
+
+export default { weather: WeatherCard };

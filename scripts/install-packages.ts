@@ -1,0 +1,17 @@
+import { spawnSync } from "node:child_process";
+
+/** Exit code that continuous integration counts as skipped. */
+export const SKIPPED = 77;
+const INSTALL_MS = 240_000;
+
+/** Runs npm in a project. Ends the process with `SKIPPED` when the registry cannot be reached. */
+export function installPackages(directory: string, packages: string[] = []): void {
+  const args = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error", ...packages];
+  const { status, stderr } = spawnSync("npm", args, { cwd: directory, encoding: "utf8", timeout: INSTALL_MS });
+  if (status === 0) return;
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT/.test(stderr)) {
+    console.log("skipped, because the npm registry cannot be reached");
+    process.exit(SKIPPED);
+  }
+  throw new Error(`npm ${args.join(" ")} failed in ${directory}:\n${stderr}`);
+}
