@@ -29,6 +29,13 @@ export const startServer = (): Promise<RunningServer> =>
 export const startProject = (config: string): Promise<RunningServer> =>
   start((port) => ["dev", "--config", config, "--port", port, "--no-trace"], { HEDDLE_HOSTS: "1" });
 
+/** Starts `heddle dev` on the example graphs. */
+export const startExamples = (settings: Record<string, string>): Promise<RunningServer> =>
+  start((port) => ["dev", "--config", "examples/langgraph.json", "--port", port, "--no-trace"], {
+    HEDDLE_CONSOLE: "false",
+    ...settings,
+  });
+
 /** Starts only the trace platform, with fresh data. */
 export const startTraces = (): Promise<RunningServer> =>
   start((port) => ["serve", "--role", "trace", "--trace-port", port]);

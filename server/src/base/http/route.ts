@@ -159,10 +159,10 @@ export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, ma
 
 /** Authenticates the same caller again. @throws 401 or 403 when it would be refused now */
 async function askAgain(guard: Guard, c: Context, { permission, scope }: Route): Promise<void> {
-  const { method, raw } = c.req;
+  const { method } = c.req;
   const socket = requestSocket(c);
   const credentials = {
-    headers: raw.headers,
+    headers: credentialHeaders(c),
     method,
     ip: clientIp(c),
     socket,
@@ -183,7 +183,7 @@ export async function recognize(authenticator: Authenticator, c: Context, needsW
   const ip = clientIp(c);
   const socket = requestSocket(c);
   const authentication = authenticator.authenticate({
-    headers: raw.headers,
+    headers: credentialHeaders(c),
     method,
     ip,
     socket,
@@ -194,6 +194,20 @@ export async function recognize(authenticator: Authenticator, c: Context, needsW
   const principal = await authentication;
   c.set(PRINCIPAL, principal);
   return principal;
+}
+
+/**
+ * Returns the headers that identify the caller. `EventSource` of browsers cannot set headers, so its requests may name
+ * the key in the query, as WebSockets do.
+ */
+function credentialHeaders(c: Context): Headers {
+  const { method, raw } = c.req;
+  if (method !== "GET" || !raw.url.includes("x-api-key=") || raw.headers.has("x-api-key")) return raw.headers;
+  const key = c.req.query("x-api-key");
+  if (key === undefined || !raw.headers.get("accept")?.includes("text/event-stream")) return raw.headers;
+  const headers = new Headers(raw.headers);
+  headers.set("x-api-key", key);
+  return headers;
 }
 
 /** Bindings of a request that project code in this process sends; requests over the network have others. */

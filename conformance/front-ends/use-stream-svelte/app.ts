@@ -1,0 +1,5 @@
+/** `useStream` of @langchain/svelte, over protocol v2. */
+import { mount } from "svelte";
+import App from "./App.svelte";
+
+mount(App, { target: document.getElementById("root")! });
