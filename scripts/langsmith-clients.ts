@@ -48,7 +48,8 @@ if (installed.length === 0) {
   process.exit(SKIPPED);
 }
 
-const [open, locked] = await Promise.all([startTraces(), startLockedTraces()]);
+const open = await startTraces();
+const locked = await startLockedTraces();
 const platforms = [
   { url: open.url, key: "none" },
   { url: locked.url, key: locked.key },

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 import { Counter, Gauge, type Registry } from "prom-client";
 
+import { deferred } from "../../base/deferred.ts";
 import { AppError } from "../../base/errors.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
 import type { FairShare } from "../../base/fair-share.ts";
@@ -10,6 +11,11 @@ import type { FairShare } from "../../base/fair-share.ts";
 const ASSUMED_BYTES = 1024 * 1024;
 /** Assumed expansion of a compressed body. */
 const ASSUMED_RATIO = 6;
+/**
+ * Size of a body from which only one is decoded and stored at a time. In all of its forms (text, values, rows, the
+ * engine's columns) a body takes up to ten times its size for a moment, and several at once take no less time.
+ */
+const LARGE_BYTES = 4 * 1024 * 1024;
 const MAX_WAITING = 1000;
 const MAX_WAIT_MS = 10_000;
 
@@ -19,6 +25,8 @@ const MAX_WAIT_MS = 10_000;
  * back-pressure; after too long a wait, or with too many waiting, it is rejected with 429. Tenants take turns, and one
  * of several gets at most half of the budget. Bodies larger than expected may use up to twice the budget in total, then
  * they are rejected too. No data of a rejected request was acknowledged.
+ *
+ * A body of 4 MiB or more, decompressed, is decoded when the one before it is stored.
  *
  * Decoding a body occupies the process for milliseconds. Bodies of tenants above their share are decoded one at a time,
  * each after a pause for the queries of other tenants.
@@ -30,6 +38,8 @@ export class IngestGate {
   readonly #share: FairShare | undefined;
   /** Resolves when the last body that waits for its decoding may start; never rejects. */
   #decoding: Promise<unknown> = Promise.resolve();
+  /** Resolves when the last large body is stored; never rejects. */
+  #large: Promise<unknown> = Promise.resolve();
 
   constructor(budget: number, registry: Registry, share?: FairShare) {
     this.#budget = budget;
@@ -69,10 +79,19 @@ export class IngestGate {
       slot.add(more);
     });
     reservation.isWanted = () => this.#queue.isWaitedFor;
-    reservation.turnToDecode = () => this.#turnToDecode(tenantId);
+    const stored = deferred<void>();
+    reservation.turnToDecode = async () => {
+      if (reservation.used >= LARGE_BYTES) {
+        const previous = this.#large;
+        this.#large = stored.promise;
+        await previous;
+      }
+      await this.#turnToDecode(tenantId);
+    };
     try {
       return await work(reservation);
     } finally {
+      stored.resolve();
       slot.leave();
     }
   }
@@ -106,6 +125,11 @@ export class Reservation {
   constructor(bytes: number, more: (bytes: number) => void) {
     this.bytes = bytes;
     this.#more = more;
+  }
+
+  /** Bytes read so far, decompressed. */
+  get used(): number {
+    return this.#used;
   }
 
   /** Accounts for bytes now in memory. @throws 429 when the budget does not allow them */

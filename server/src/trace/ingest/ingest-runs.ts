@@ -51,6 +51,9 @@ export async function storeValid(
     } catch (error) {
       problems.push({ what: `run ${message.id ?? printableId(message.run["id"])}`, error: clientError(error) });
     }
+    // only the text is stored: the values would stay in memory until then
+    message.run = {};
+    delete message.values;
   }
   await attach(deps, tenantId, pieces, attachments, now);
   if (pieces.length > 0) await deps.writer.write(tenantId, pieces);

@@ -108,9 +108,27 @@ const RUN_COLUMNS =
   completion_token_details prompt_cost completion_cost total_cost prompt_cost_details completion_cost_details
   price_model_id first_token_time trace_tier inserted_at patched`.split(/\s+/);
 
-/** Resolves when the rows are durable. */
-export const insertRuns = (clickhouse: ClickHouse, rows: readonly RunRow[]): Promise<void> =>
-  clickhouse.insert("runs", RUN_COLUMNS, encodeLines(rows));
+/**
+ * Characters per statement. A statement's rows are in memory as lines, as bytes and as the engine's columns at the same
+ * time.
+ */
+const MAX_INSERT = 8 * 1024 * 1024;
+
+/** Inserts rows in order. Resolves when all are durable; if it rejects, the first ones may be. */
+export async function insertRuns(clickhouse: ClickHouse, rows: readonly RunRow[]): Promise<void> {
+  for (let start = 0; start < rows.length;) {
+    let end = start;
+    for (let size = 0; end < rows.length; end++) {
+      size += weigh(rows[end]!);
+      if (end > start && size > MAX_INSERT) break;
+    }
+    await clickhouse.insert("runs", RUN_COLUMNS, encodeLines(rows.slice(start, end)));
+    start = end;
+  }
+}
+
+const weigh = ({ inputs, outputs, events, extra, serialized, error }: RunRow): number =>
+  [inputs, outputs, events, extra, serialized, error].reduce((sum, text) => sum + (text?.length ?? 0), 0);
 
 export type RunKeyRow = RunKey & { tenant_id: string; version: string };
 
@@ -121,6 +139,7 @@ export const insertRunKeys = (clickhouse: ClickHouse, rows: readonly RunKeyRow[]
 
 /** Serializes rows as lines of JSON. Each line is written separately: a joined text would be copied twice more. */
 function encodeLines(rows: readonly object[]): Buffer {
+  if (rows.length === 1) return Buffer.from(`${JSON.stringify(rows[0])}\n`);
   const lines = rows.map((row) => JSON.stringify(row));
   let size = lines.length;
   for (const line of lines) size += Buffer.byteLength(line);
