@@ -6,6 +6,7 @@ import { deriveSealKey } from "../identity/audit/seal.ts";
 import { openIdentity } from "../identity/identity.ts";
 import { identityOptions } from "../identity/settings.ts";
 import { tracePages } from "../pages.ts";
+import { listenOtlpGrpc } from "../trace/otel/listen-otlp-grpc.ts";
 import { traceOptions } from "../trace/settings.ts";
 import { startTracePlatform } from "../trace/trace-platform.ts";
 import {
@@ -44,5 +45,11 @@ export async function openTraceServer(
   const reach = findReach(identity, host);
   const app = createTraceApp(platform.deps, { ...identity.guard, bodies }, reach);
   serve(http, app.fetch, tracePages(platform.deps, reach), started);
+  if (options.otlpGrpcPort > 0) {
+    const grpc = await listenOtlpGrpc({ host, port: options.otlpGrpcPort, settings: options, log, fetch: app.fetch });
+    started.add(() => grpc.close());
+    started.add(async () => grpc.stopListening());
+    log.info({ port: grpc.port }, "listening for OpenTelemetry traces over gRPC");
+  }
   return describeServer(opened, identity, started);
 }

@@ -10,6 +10,7 @@ import { crossOriginOptions } from "../base/http/cross-origin.ts";
 import { outboundOptions } from "../base/outbound/settings.ts";
 import { destinationOptions } from "./bulk-exports/destination-settings.ts";
 import { exportOptions } from "./bulk-exports/settings.ts";
+import { otelOptions } from "./otel/settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
 import { retentionOptions } from "./retention/settings.ts";
 
@@ -87,6 +88,7 @@ export const traceOptions = {
     description:
       "Memory limit of chDB in MiB; statements that need more fail. 0: half of the machine's memory, at most 4096.",
   }),
+  ...otelOptions,
   ...blobOptions,
   ...clientIpOptions,
   ...outboundOptions,

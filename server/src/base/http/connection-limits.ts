@@ -4,7 +4,7 @@
  * connections are closed when all slots are taken.
  */
 import type { Server, ServerOptions } from "node:http";
-import type { Socket } from "node:net";
+import type { Server as NetServer, Socket } from "node:net";
 
 import { integer, type Options } from "../config/options.ts";
 import { type ClientIpSettings, toNetwork, normalizeAddress, matchNetworks } from "./client-ip.ts";
@@ -86,14 +86,14 @@ export function serverOptions(settings: ConnectionSettings): ServerOptions {
  * clients, such as proxies.
  */
 export function limitConnections(
-  server: Server,
+  server: NetServer | Server,
   settings: Pick<ConnectionSettings, "maxConnections" | "maxConnectionsPerAddress">,
   speaksForMany: (address: string) => boolean,
 ): void {
   const counts = new Map<string, number>();
   // Node.js closes connections beyond this silently
   server.maxConnections = settings.maxConnections;
-  server.on("drop", () => server.closeIdleConnections());
+  server.on("drop", () => "closeIdleConnections" in server && server.closeIdleConnections());
   server.on("connection", (socket: Socket) => {
     const address = normalizeAddress(socket.remoteAddress ?? "");
     if (address === undefined || speaksForMany(address)) return;
