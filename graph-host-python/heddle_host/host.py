@@ -42,7 +42,7 @@ class Host:
         self._tasks: set[asyncio.Task[None]] = set()
         self._store_calls: dict[int, asyncio.Future[list[Any]]] = {}
         self._next_store_call = 1
-        self._tracing = RunTracing()
+        self._tracing = RunTracing(complain)
         self._draining = False
         self._deps = RunDeps(
             savers=savers,

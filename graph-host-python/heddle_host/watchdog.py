@@ -16,7 +16,9 @@ import time
 
 def start_watchdog(silence_ms: int, fd: int = 4) -> None:
     os.set_inheritable(fd, False)
-    threading.Thread(target=_watch, args=(fd, silence_ms / 1000, os.getpid()), name="heddle watchdog", daemon=True).start()
+    threading.Thread(
+        target=_watch, args=(fd, silence_ms / 1000, os.getpid()), name="heddle watchdog", daemon=True
+    ).start()
 
 
 def _watch(fd: int, silence: float, pid: int) -> None:

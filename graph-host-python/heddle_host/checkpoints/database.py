@@ -64,11 +64,12 @@ class _Session:
             self._opening = asyncio.create_task(Connection.open(self._address, settings))
         opening = self._opening
         try:
-            self._connection = await asyncio.shield(opening)
+            connection = await asyncio.shield(opening)
         finally:
             if self._opening is opening and opening.done():
                 self._opening = None
-        return self._connection
+        self._connection = connection
+        return connection
 
     def close(self) -> None:
         if self._connection:

@@ -163,7 +163,8 @@ def by_task_and_index(write: StoredWrite) -> tuple[str, int]:
 
 def other_language(thread_id: str) -> OtherLanguageError:
     return OtherLanguageError(
-        f"Thread {thread_id} was written by a JavaScript graph, and a Python graph cannot continue it. Use a new thread."
+        f"Thread {thread_id} was written by a JavaScript graph, and a Python graph cannot continue it. "
+        "Use a new thread."
     )
 
 

@@ -142,9 +142,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         for stored in found:
             yield self._load(stored)
 
-    async def aget_delta_channel_history(
-        self, *, config: RunnableConfig, channels: Sequence[str]
-    ) -> Mapping[str, Any]:
+    async def aget_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, Any]:
         configurable = config.get("configurable") or {}
         thread_id = configurable.get("thread_id")
         if not channels or thread_id is None:
@@ -173,7 +171,9 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         if not stored or self._triggers is None:
             return None
         if not stored.parent_sends:
-            values: dict[str, Any] = {channel: True for channel, value in stored.values.items() if value.type != "empty"}
+            values: dict[str, Any] = {
+                channel: True for channel, value in stored.values.items() if value.type != "empty"
+            }
             if _TASKS in values:
                 tasks = stored.values[_TASKS]
                 values[_TASKS] = self.serde.loads_typed((tasks.type, tasks.data))
@@ -390,7 +390,9 @@ delete from checkpoint_writes where thread_id = $1""",
         A new one below the newest id of its namespace would be written but never read.
         """
         await self.flush()
-        found, newest = await self._database.read(CheckpointQuery(thread_id=thread_id, ns=ns, id=checkpoint_id, limit=1))
+        found, newest = await self._database.read(
+            CheckpointQuery(thread_id=thread_id, ns=ns, id=checkpoint_id, limit=1)
+        )
         if not found:
             raise CheckpointOrderError(thread_id, ns, checkpoint_id, newest)
 
@@ -409,7 +411,8 @@ delete from checkpoint_writes where thread_id = $1""",
 
     def _metadata_text(self, config: RunnableConfig, metadata: CheckpointMetadata) -> bytes:
         run_id = self._fence.run_id if self._fence else None
-        merged: dict[str, Any] = dict(metadata)
+        own: dict[str, Any] = dict(metadata)
+        merged = dict(own)
         if config.get("metadata") or run_id:
             # a copied checkpoint's metadata may name the run that made the original
             merged.pop("run_id", None)
@@ -421,8 +424,8 @@ delete from checkpoint_writes where thread_id = $1""",
             if run_id:
                 merged["run_id"] = run_id
             for name in _OWN_METADATA:
-                if name in metadata:
-                    merged[name] = metadata[name]
+                if name in own:
+                    merged[name] = own[name]
         try:
             return json_text.storable(json_text.dumps(merged))
         except (TypeError, ValueError):
@@ -443,7 +446,8 @@ delete from checkpoint_writes where thread_id = $1""",
         if running is self._loop:
             coroutine.close()
             raise asyncio.InvalidStateError(
-                "A synchronous call of a graph in asynchronous code would block all runs. Use `await graph.ainvoke(...)`."
+                "A synchronous call of a graph in asynchronous code would block all runs. "
+                "Use `await graph.ainvoke(...)`."
             )
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
@@ -491,9 +495,7 @@ def _retrieve(future: asyncio.Future[Any]) -> None:
 
 
 def _address(stored: StoredCheckpoint, checkpoint_id: str) -> RunnableConfig:
-    return {
-        "configurable": {"thread_id": stored.thread_id, "checkpoint_ns": stored.ns, "checkpoint_id": checkpoint_id}
-    }
+    return {"configurable": {"thread_id": stored.thread_id, "checkpoint_ns": stored.ns, "checkpoint_id": checkpoint_id}}
 
 
 def _without_answered(writes: list[StoredWrite]) -> list[StoredWrite]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
 # Grace period after which user code that ignores the cancellation is abandoned.
@@ -39,7 +40,7 @@ class ActiveRun:
 
     def leave_user_code(self) -> None:
         task, self._task = self._task, None
-        if task and self.stopped and hasattr(task, "uncancel"):
+        if task and self.stopped and sys.version_info >= (3, 11):
             task.uncancel()
 
     def stop(self, stop: Stop, reason: str) -> None:

@@ -101,6 +101,8 @@ class _ChunkEmitter:
             self._emit(name, {key: payload[key] for key in ("values", "metadata", "next")})
         elif mode == "debug":
             self._emit(name, _debug(payload))
+        elif mode == "tasks":
+            self._emit(name, _plain_task(payload))
         else:
             self._emit(name, payload)
 
@@ -141,7 +143,13 @@ def _debug(chunk: dict[str, Any]) -> dict[str, Any]:
     return {**chunk, "payload": payload}
 
 
+def _plain_task(task: dict[str, Any]) -> dict[str, Any]:
+    interrupts = task.get("interrupts")
+    return {**task, "interrupts": [_plain_interrupt(i) for i in interrupts]} if interrupts else task
+
+
 def _without_state(task: dict[str, Any]) -> dict[str, Any]:
+    task = _plain_task(task)
     state = task.get("state")
     checkpoint = to_checkpoint(state) if isinstance(state, dict) else None
     if not checkpoint:
