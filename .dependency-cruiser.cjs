@@ -30,8 +30,9 @@ const never = (name, comment, from, to) => ({ name, comment, severity: "error", 
 const SLICES = {
   agent: [
     "project",
-    "custom-auth",
     "hosts",
+    "python-code",
+    "custom-auth",
     "feedback-links",
     "idempotency",
     "webhooks",

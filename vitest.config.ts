@@ -34,7 +34,7 @@ export default defineConfig({
           include: [`${CODE}/**/*.test.ts`, "test/{crash,chaos}/check-*.test.ts"],
           exclude: [
             "**/node_modules/**",
-            ...["db", "crash", "redis", "pgvector", "podman"].map((kind) => `**/*.${kind}.test.ts`),
+            ...["db", "crash", "python", "redis", "pgvector", "podman"].map((kind) => `**/*.${kind}.test.ts`),
           ],
         },
       },
@@ -68,6 +68,15 @@ export default defineConfig({
             "test/s3/**/*.s3.test.ts",
             "test/proxies/**/*.proxy.test.ts",
           ],
+          globalSetup: ["server/test/cluster.ts"],
+        },
+      },
+      {
+        // Needs Python with the packages of scripts/python-suite-requirements.txt, which scripts/python-suite.ts installs.
+        test: {
+          ...shared,
+          name: "python",
+          include: [`${CODE}/**/*.python.test.ts`],
           globalSetup: ["server/test/cluster.ts"],
         },
       },

@@ -18,9 +18,15 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/**
+ * Project whose graphs the suite calls. `HEDDLE_CONFORMANCE_LANGUAGE=python` selects the twins in Python, which run with
+ * the interpreter of `HEDDLE_PYTHON`.
+ */
+const PROJECT = process.env["HEDDLE_CONFORMANCE_LANGUAGE"] === "python" ? "project-python" : "project";
+
 /** Starts `heddle dev` on the suite's own graphs, as a user would, with fresh data. */
 export const startServer = (): Promise<RunningServer> =>
-  start((port) => ["dev", "--config", "conformance/project/langgraph.json", "--port", port, "--no-trace"]);
+  start((port) => ["dev", "--config", `conformance/${PROJECT}/langgraph.json`, "--port", port, "--no-trace"]);
 
 /** Starts `heddle dev` on another project. */
 export const startProject = (config: string): Promise<RunningServer> =>

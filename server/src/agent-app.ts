@@ -4,12 +4,14 @@ import type { Hono } from "hono";
 import { corsRules } from "./agent/custom-app/cors-rules.ts";
 import { logRequests } from "./agent/custom-app/log-requests.ts";
 import { authenticateFirst, mountCustomApp } from "./agent/custom-app/mount-custom-app.ts";
+import { pythonAppHandler, routeMatcher } from "./agent/custom-app/python-app.ts";
+import { toAuthUser } from "./agent/custom-auth/access.ts";
 import { projectAuthenticator } from "./agent/custom-auth/authenticate.ts";
 import type { AgentDeps } from "./agent/deps.ts";
 import { agentRoutes, workerRoutes } from "./agent/index.ts";
 import { createApp, type Surroundings } from "./app.ts";
 import { holdBodies } from "./base/http/hold-body.ts";
-import type { Guard } from "./base/http/route.ts";
+import { type Guard, recognize } from "./base/http/route.ts";
 import { agentOrigins, LOCAL, type Reach } from "./pages.ts";
 
 /**
@@ -36,12 +38,24 @@ function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
     logger: rules && logRequests(deps.log, rules),
     prefix: prefix === "" ? undefined : prefix,
     mountFirst(app, routes, guard, bodies) {
-      if (!deps.customApp) return;
+      const pythonApp = deps.python.ready?.app;
+      if (!deps.customApp && !pythonApp) return;
       const { middleware_order, enable_custom_route_auth } = http;
       if (middleware_order === "auth_first") authenticateFirst(app, routes, guard);
       // the project's middleware may read bodies that our routes read again
       app.use(holdBodies(bodies));
-      mountCustomApp(app, deps.customApp, enable_custom_route_auth ? guard : null);
+      if (deps.customApp) return mountCustomApp(app, deps.customApp, enable_custom_route_auth ? guard : null);
+      const ownRoutes = routeMatcher(routes);
+      app.use(
+        pythonAppHandler({
+          process: () => deps.python.process,
+          describe: () => deps.python.ready?.app ?? pythonApp!,
+          isOwnRoute: ownRoutes,
+          authenticate: enable_custom_route_auth
+            ? async (c) => toAuthUser(await recognize(guard.authenticator, c))
+            : null,
+        }),
+      );
     },
   };
 }

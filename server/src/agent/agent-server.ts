@@ -17,6 +17,7 @@ import { loadProjectCode } from "./custom-app/load-project-code.ts";
 import { mountPrefix } from "./custom-app/mount-prefix.ts";
 import { configuredDestination, isTracingDisabled } from "./hosts/tracing.ts";
 import type { Project } from "./project/read-project.ts";
+import { PythonCode } from "./python-code/python-code.ts";
 import { watchProject } from "./hosts/watch-project.ts";
 import { primeQueue } from "./runs/prime-queue.ts";
 import type { AgentSettings } from "./settings.ts";
@@ -59,17 +60,21 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   const started = new Started();
   return started.orStop(async () => {
     const stores = await openStores(options, started);
-    const store = new StoreRules();
+    const port = Number(new URL(options.internalUrl).port);
+    const python = new PythonCode(log, settings.python, port);
+    started.add(() => python.stop());
+    const store = new StoreRules(python);
     const configureStore = (project: Project) => withoutLimit(database, (sql) => store.configure(sql, project, log));
     await migrateDatabase(database);
     await options.claim?.();
+    await python.load(options.project);
     await configureStore(options.project);
 
     let priming = Promise.resolve();
     started.add(() => priming);
     let destination: TraceDestination = configuredDestination(settings) ?? options.traces ?? { state: "off" };
     const traces = (): TraceDestination => (isTracingDisabled(settings, deps.project) ? { state: "off" } : destination);
-    const parts = await buildParts({ ...options, stores, serverId: uuid7(), store, traces }, started);
+    const parts = await buildParts({ ...options, stores, serverId: uuid7(), store, python, traces }, started);
     const deps: AgentDeps = parts.deps;
     const { hosts, queue, webhooks, crons, health } = deps;
     const directTraces = () => hosts.sendTracesTo(traces());
@@ -92,6 +97,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     await parts.listener.start();
 
     const reload = async (project: Project) => {
+      await python.load(project);
       await loadProjectCode(deps, project);
       deps.project = project;
       withdrawClient();

@@ -9,6 +9,7 @@ import type { CustomApp } from "./custom-app/load-custom-app.ts";
 import type { Access } from "./custom-auth/access.ts";
 import type { GraphHosts } from "./hosts/graph-hosts.ts";
 import type { Project } from "./project/read-project.ts";
+import type { PythonCode } from "./python-code/python-code.ts";
 import type { ProtocolLog } from "./protocol/protocol-log.ts";
 import type { RunFollower } from "./streams/run-follower.ts";
 import type { RunQueue } from "./runs/run-queue.ts";
@@ -39,7 +40,9 @@ export interface AgentDeps {
   /** Access rules of the project's own auth handlers. */
   access: Access;
   ui: UiBundles;
-  /** The project's own HTTP app. */
+  /** The project's own Python code outside graphs. */
+  python: PythonCode;
+  /** The project's own HTTP app in JavaScript. */
   customApp: CustomApp | null;
   /** Client for all outbound calls. */
   outbound: Outbound;

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 
 import { ConfigError } from "../../base/config/options.ts";
+import { languageOf } from "../project/graph-language.ts";
 import { loadExport } from "../project/load-export.ts";
 import type { Project } from "../project/read-project.ts";
 
@@ -13,7 +14,8 @@ export type CustomApp = Pick<Hono, "fetch" | "routes">;
  */
 export async function loadCustomApp(project: Project): Promise<CustomApp | null> {
   const path = project.config.http.app;
-  if (path === undefined) return null;
+  // a Python app runs in a process of its own
+  if (path === undefined || languageOf(path) === "python") return null;
   const app = (await loadExport(project, path, "http.app")) as Partial<CustomApp>;
   if (typeof app.fetch !== "function" || !Array.isArray(app.routes)) {
     throw new ConfigError(`http.app: ${path} is not a Hono app.`);

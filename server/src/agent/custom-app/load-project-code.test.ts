@@ -7,6 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { Access } from "../custom-auth/access.ts";
 import type { AgentDeps } from "../deps.ts";
 import { readProject } from "../project/read-project.ts";
+import { PythonCode } from "../python-code/python-code.ts";
 import { UiBundles } from "../ui/ui-bundles.ts";
 import { loadProjectCode } from "./load-project-code.ts";
 
@@ -23,7 +24,7 @@ async function warnings(name: string, callbacks: string): Promise<string[]> {
   writeFileSync(join(directory, `${name}.mjs`), `export const auth = ${cache};`);
   const logged: string[] = [];
   const log = { warn: (_: object, message: string) => logged.push(message) } as unknown as AgentDeps["log"];
-  const deps = { access: new Access(), customApp: null, ui: new UiBundles(), log };
+  const deps = { access: new Access(), customApp: null, python: new PythonCode(log, undefined, 0), ui: new UiBundles(), log };
   await loadProjectCode(deps, await readProject(file, {}));
   return logged;
 }

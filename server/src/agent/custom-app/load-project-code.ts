@@ -6,10 +6,10 @@ import { loadCustomApp } from "./load-custom-app.ts";
 
 /** Loads the project code that runs in the server. Throws and changes nothing when a part cannot be loaded. */
 export async function loadProjectCode(
-  deps: Pick<AgentDeps, "access" | "customApp" | "ui" | "log">,
+  deps: Pick<AgentDeps, "access" | "customApp" | "python" | "ui" | "log">,
   project: Project,
 ): Promise<void> {
-  const handlers = await loadAuthHandlers(project);
+  const handlers = await loadAuthHandlers(project, deps.python);
   const app = await loadCustomApp(project);
   await deps.ui.configure(project);
   deps.customApp = app;

@@ -3,7 +3,7 @@
  */
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { AppError, forbidden } from "../../base/errors.ts";
-import type { AuthHandlers, AuthUser } from "./auth-handlers.ts";
+import type { AuthHandlers, AuthUser } from "./auth-user.ts";
 import { ALL, toConditions } from "./conditions.ts";
 import type { Event } from "./events.ts";
 

@@ -4,48 +4,32 @@
  */
 import { ConfigError } from "../../base/config/options.ts";
 import { loadExport } from "../project/load-export.ts";
+import { languageOf } from "../project/graph-language.ts";
 import type { Project } from "../project/read-project.ts";
+import type { PythonCode } from "../python-code/python-code.ts";
+import type { AuthHandlers } from "./auth-user.ts";
 import { isEventName } from "./events.ts";
-
-/** The user returned by `authenticate`, with all its fields. */
-export interface AuthUser {
-  identity: string;
-  display_name: string;
-  is_authenticated: boolean;
-  permissions: string[];
-  [more: string]: unknown;
-}
-
-export interface HandlerInput {
-  event: string;
-  resource: string;
-  action: string;
-  /** The request's fields; a handler's changes to them take effect. */
-  value: Record<string, unknown>;
-  permissions: string[];
-  user: AuthUser;
-}
-
-export interface AuthHandlers {
-  authenticate: ((request: Request) => unknown) | undefined;
-  /** Handlers by `resource:action`, `resource`, `*:action` or `*`. */
-  callbacks: Record<string, (input: HandlerInput) => unknown>;
-}
+import { pythonAuth } from "./python-auth.ts";
 
 /** @throws ConfigError when the module cannot be loaded or exports something else */
-export async function loadAuthHandlers(project: Project): Promise<AuthHandlers | null> {
+export async function loadAuthHandlers(project: Project, python: PythonCode): Promise<AuthHandlers | null> {
   const path = project.config.auth?.path;
   if (path === undefined) return null;
+  if (languageOf(path) === "python") return checked(pythonAuth(python)!, path);
   const exported = (await loadExport(project, path, "auth.path")) as Record<string, unknown>;
   const cache = exported["~handlerCache"] as Partial<AuthHandlers> | undefined;
   if (cache === null || typeof cache !== "object") {
     throw new ConfigError(`auth.path: ${path} is not an instance of Auth from @langchain/langgraph-sdk/auth.`);
   }
   const { authenticate, callbacks = {} } = cache;
+  return checked({ authenticate, callbacks }, path);
+}
+
+function checked(handlers: AuthHandlers, path: string): AuthHandlers {
   // a handler for an unknown event would protect nothing
-  for (const name of Object.keys(callbacks)) {
+  for (const name of Object.keys(handlers.callbacks)) {
     if (!isEventName(name))
       throw new ConfigError(`auth.path: ${path} has a handler for "${name}", which is not an event.`);
   }
-  return { authenticate, callbacks };
+  return handlers;
 }

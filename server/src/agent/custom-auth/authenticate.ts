@@ -5,7 +5,7 @@ import { AppError, unauthorized } from "../../base/errors.ts";
 import { PUBLIC_BODY_BYTES } from "../../base/http/hold-body.ts";
 import type { AgentDeps } from "../deps.ts";
 import { asAppError } from "./access.ts";
-import type { AuthUser } from "./auth-handlers.ts";
+import type { AuthUser } from "./auth-user.ts";
 import { RememberedUsers } from "./remembered-users.ts";
 
 type Workspace = Pick<Principal, "organizationId" | "workspaceId" | "plan">;

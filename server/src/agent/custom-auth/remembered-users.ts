@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { ProjectConfig } from "../project/schema.ts";
-import type { AuthUser } from "./auth-handlers.ts";
+import type { AuthUser } from "./auth-user.ts";
 
 type CacheRules = NonNullable<NonNullable<ProjectConfig["auth"]>["cache"]>;
 

@@ -4,7 +4,7 @@
  * again, and TypeScript works however the server was started.
  */
 import { access } from "node:fs/promises";
-import { extname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import { ConfigError } from "../../base/config/options.ts";
@@ -21,8 +21,6 @@ const LOAD_LIMIT_MS = 60_000;
 export async function loadExport(project: Pick<Project, "dir" | "env">, path: string, key: string): Promise<unknown> {
   const { file, name } = splitPath(path);
   const source = resolve(project.dir, file);
-  if (extname(source) === ".py")
-    throw new ConfigError(`${key}: ${path} is a Python file, and Heddle does not run Python.`);
   await access(source).catch(() => {
     throw new ConfigError(`${key}: there is no file ${source}. Paths are relative to langgraph.json.`);
   });

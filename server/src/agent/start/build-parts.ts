@@ -13,6 +13,7 @@ import { Access } from "../custom-auth/access.ts";
 import type { AgentDeps } from "../deps.ts";
 import { Sweeper } from "../housekeeping/sweeper.ts";
 import type { Project } from "../project/read-project.ts";
+import type { PythonCode } from "../python-code/python-code.ts";
 import { refreshThreadHead } from "../runs/refresh-thread.ts";
 import type { ServerLease } from "../servers/server-lease.ts";
 import type { AgentSettings } from "../settings.ts";
@@ -38,6 +39,7 @@ interface Options {
   openLoopback: boolean;
   /** The `store` section of langgraph.json. */
   store: AgentDeps["store"];
+  python: PythonCode;
   traces(): TraceDestination;
   onGraphs(graphs: Record<string, GraphStatus>): void;
 }
@@ -107,6 +109,7 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     metrics,
     health: agentHealth({ sql, log, settings, dataDir, hosts, queue, lease }),
     access: new Access(),
+    python: options.python,
     customApp: null,
     ui: new UiBundles(),
     outbound,

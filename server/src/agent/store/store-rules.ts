@@ -2,7 +2,8 @@ import { ConfigError } from "../../base/config/options.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import type { Project } from "../project/read-project.ts";
-import { loadEmbedder } from "./load-embedder.ts";
+import { isPythonEmbedder, type PythonCode } from "../python-code/python-code.ts";
+import { loadEmbedder, type Embedder } from "./load-embedder.ts";
 import { findVectorSchema, installVector, type ItemKey, type ItemPut } from "./sql.ts";
 import { SemanticIndex } from "./semantic-index.ts";
 
@@ -20,8 +21,14 @@ export class StoreRules {
   index: SemanticIndex | null = null;
   /** Minutes, for items put without a time to live. */
   #defaultTtl: number | null = null;
+  readonly #python: PythonCode | null;
   refreshOnRead = true;
   sweepMinutes = 5;
+
+  /** @param python null: the project has no Python code */
+  constructor(python: PythonCode | null = null) {
+    this.#python = python;
+  }
 
   /**
    * Applies the project's settings.
@@ -29,7 +36,7 @@ export class StoreRules {
    */
   async configure(sql: Sql, project: Project, log: Log): Promise<void> {
     const { index, ttl } = project.config.store ?? {};
-    this.index = index ? await openIndex(sql, project, index, log) : null;
+    this.index = index ? await openIndex(sql, project, index, { log, python: this.#python }) : null;
     this.#defaultTtl = ttl?.default_ttl ?? null;
     this.refreshOnRead = ttl?.refresh_on_read ?? true;
     this.sweepMinutes = ttl?.sweep_interval_minutes ?? 5;
@@ -50,9 +57,16 @@ export class StoreRules {
 
 type IndexConfig = NonNullable<NonNullable<Project["config"]["store"]>["index"]>;
 
-async function openIndex(sql: Sql, project: Project, config: IndexConfig, log: Log): Promise<SemanticIndex> {
+async function openIndex(
+  sql: Sql,
+  project: Project,
+  config: IndexConfig,
+  { log, python }: { log: Log; python: PythonCode | null },
+): Promise<SemanticIndex> {
   const { embed: model, dims } = config;
-  const embedder = await loadEmbedder(project, model);
+  const embedder = python && isPythonEmbedder(model, project.graphs)
+    ? pythonEmbedder(python)
+    : await loadEmbedder(project, model);
   let vectorSchema = await findVectorSchema(sql);
   if (vectorSchema === null) {
     await installVector(sql).catch((error: unknown) =>
@@ -68,3 +82,9 @@ async function openIndex(sql: Sql, project: Project, config: IndexConfig, log: L
     throw new ConfigError(`store.index.fields: ${(error as Error).message}`);
   }
 }
+
+/** The embedding function of the project's Python code. */
+const pythonEmbedder = (python: PythonCode): Embedder => ({
+  documents: (texts) => python.embed(texts, false),
+  query: async (text) => (await python.embed([text], true))[0]!,
+});

@@ -1,0 +1,229 @@
+/**
+ * Serves the project's ASGI app (contract §17). Requests that match its routes go to the process of the project's
+ * Python code. If the app has middleware, all requests do, and those without a route of the app come back: the server
+ * answers them, and its responses pass through the middleware.
+ */
+import type { Context, MiddlewareHandler, Next } from "hono";
+
+import { deferred } from "../../base/deferred.ts";
+import { AppError } from "../../base/errors.ts";
+import type { Route } from "../../base/http/route.ts";
+import type { AppDescription, CodeFrame, CodeRequest } from "../python-code/code-frames.ts";
+import type { CodeProcess } from "../python-code/code-process.ts";
+import { describeRequest } from "../python-code/describe-request.ts";
+
+export interface PythonAppOptions {
+  process(): CodeProcess;
+  describe(): AppDescription;
+  /** Whether the server itself has a route for a request. */
+  isOwnRoute(method: string, path: string): boolean;
+  /** Authenticates the callers of the app's own routes, where the project enables it. */
+  authenticate: ((c: Context) => Promise<object>) | null;
+}
+
+const NO_BODY = new Set([101, 204, 205, 304]);
+
+export function pythonAppHandler(options: PythonAppOptions): MiddlewareHandler {
+  let described: AppDescription | undefined;
+  let patterns: { pattern: RegExp; methods: string[] | null }[] | null = [];
+  return async (c, next) => {
+    const app = options.describe();
+    if (app !== described) [described, patterns] = [app, compile(app.routes)];
+    const { method, path } = c.req;
+    const matches =
+      app.routes !== null && patterns !== null
+        ? patterns.some(
+            ({ pattern, methods }) => pattern.test(decodePath(path)) && (methods === null || methods.includes(method)),
+          )
+        : !options.isOwnRoute(method, path);
+    if (!matches && !app.wraps && patterns !== null) return next();
+    const user = matches && options.authenticate ? await options.authenticate(c) : undefined;
+    await exchange(c, next, options.process(), { ...describeRequest(c.req.raw, path), ...(user && { user }) });
+  };
+}
+
+/** Returns whether the server has a route for a request. */
+export function routeMatcher(routes: Route[]): (method: string, path: string) => boolean {
+  const patterns = routes.flatMap(({ method, path, aliases = [] }) =>
+    [path, ...aliases].map((path) => ({ method, pattern: new RegExp(`^${toPattern(path)}/?$`) })),
+  );
+  return (method, path) =>
+    patterns.some((route) => route.pattern.test(path) && (route.method === method || method === "HEAD"));
+}
+
+const toPattern = (path: string): string =>
+  path
+    .split("/")
+    .map((part) =>
+      part === "*" || part.startsWith(":") ? ".+" : part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`),
+    )
+    .join("/");
+
+/** Translates Python's regular expressions; null when one cannot be translated. */
+function compile(routes: AppDescription["routes"]): { pattern: RegExp; methods: string[] | null }[] | null {
+  try {
+    return (routes ?? []).map(({ pattern, methods }) => ({
+      pattern: new RegExp(pattern.replaceAll("(?P<", "(?<"), "u"),
+      methods,
+    }));
+  } catch {
+    return null;
+  }
+}
+
+function decodePath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** Sends one request to the app and sets its response. */
+async function exchange(c: Context, next: Next, process: CodeProcess, request: CodeRequest): Promise<void> {
+  const hasBody = request.method !== "GET" && request.method !== "HEAD" && c.req.raw.body !== null;
+  const head = deferred<Response>();
+  const response = new ResponseBody(() => process.send({ t: "http.gone", id }));
+  let body: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  let inner: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  const innerBody: Buffer[] = [];
+  let innerComplete = deferred<void>();
+  let settled = false;
+
+  const sendChunk = async () => {
+    try {
+      body ??= c.req.raw.body!.getReader();
+      const { done, value } = await body.read();
+      process.send({ t: "http.chunk", id, more: !done }, value ? Buffer.from(value) : "");
+    } catch {
+      process.send({ t: "http.gone", id });
+    }
+  };
+
+  const answerInner = async (frame: Extract<CodeFrame, { t: "inner.open" }>) => {
+    await replaceRequest(c, frame, async () => {
+      innerComplete = deferred();
+      innerBody.length = 0;
+      process.send({ t: "inner.want", id });
+      await innerComplete.promise;
+      return Buffer.concat(innerBody);
+    });
+    await next();
+    const { res } = c;
+    inner = res.body?.getReader();
+    process.send({ t: "inner.head", id, status: res.status, headers: [...res.headers] });
+  };
+
+  const sendInnerChunk = async () => {
+    try {
+      const { done, value } = inner ? await inner.read() : { done: true, value: undefined };
+      process.send({ t: "inner.chunk", id, more: !done }, value ? Buffer.from(value) : "");
+    } catch {
+      // the server aborts the stream, so the app's response must not end cleanly either
+      response.abort();
+      process.send({ t: "http.gone", id });
+    }
+  };
+
+  const finish = () => {
+    if (settled) return;
+    settled = true;
+    process.close(id);
+  };
+
+  const id = process.open({
+    onFrame(frame, bytes) {
+      switch (frame.t) {
+        case "http.head": {
+          const stream = NO_BODY.has(frame.status) || request.method === "HEAD" ? null : response.stream;
+          const headers = new Headers();
+          for (const [name, value] of frame.headers) headers.append(name, value);
+          return head.resolve(new Response(stream, { status: frame.status, headers }));
+        }
+        case "http.part":
+          response.push(bytes, frame.more, () => process.send({ t: "http.ack", id }));
+          if (!frame.more) finish();
+          return;
+        case "http.pull":
+          return void sendChunk();
+        case "http.abort":
+          response.abort();
+          return finish();
+        case "inner.open":
+          return void answerInner(frame).catch((error: unknown) => head.reject(error as Error));
+        case "inner.part":
+          innerBody.push(bytes);
+          if (frame.more) process.send({ t: "inner.want", id });
+          else innerComplete.resolve();
+          return;
+        case "inner.pull":
+          return void sendInnerChunk();
+      }
+    },
+    onLost(error) {
+      head.reject(error);
+      response.abort();
+      finish();
+    },
+  });
+  c.req.raw.signal.addEventListener("abort", () => process.send({ t: "http.gone", id }), { once: true });
+  process.send({ t: "http.open", id, request, more: hasBody });
+  const answer = await head.promise;
+  // without this, Hono adds the headers of the earlier response
+  c.res = undefined;
+  c.res = answer;
+}
+
+/** Lets the server's routes see the request as the app's middleware has left it. */
+async function replaceRequest(
+  c: Context,
+  { headers, untouched, query }: Extract<CodeFrame, { t: "inner.open" }>,
+  readBody: () => Promise<Buffer>,
+): Promise<void> {
+  const { raw } = c.req;
+  const isSame = JSON.stringify(headers) === JSON.stringify([...raw.headers]) && query === new URL(raw.url).search.slice(1);
+  if (untouched && isSame) return;
+  const url = new URL(raw.url);
+  url.search = query;
+  const init = { method: raw.method, headers: headers as [string, string][], signal: raw.signal };
+  if (raw.method === "GET" || raw.method === "HEAD") c.req.raw = new Request(url, init);
+  else if (untouched) c.req.raw = new Request(url, { ...init, body: raw.body, duplex: "half" } as RequestInit);
+  else c.req.raw = new Request(url, { ...init, body: (await readBody()) as unknown as BodyInit });
+}
+
+/** A response's body: pieces wait until the reader takes them. */
+class ResponseBody {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly #pieces: { bytes: Buffer; more: boolean; taken: () => void }[] = [];
+  #wake: (() => void) | undefined;
+  #aborted = false;
+
+  constructor(onCancel: () => void) {
+    this.stream = new ReadableStream<Uint8Array>(
+      {
+        pull: async (controller) => {
+          while (this.#pieces.length === 0 && !this.#aborted) await new Promise<void>((wake) => (this.#wake = wake));
+          const piece = this.#pieces.shift();
+          if (!piece) return controller.error(new AppError(500, "The project's app failed."));
+          if (piece.bytes.length > 0) controller.enqueue(piece.bytes);
+          piece.taken();
+          if (!piece.more) controller.close();
+          // an empty piece satisfies no read
+          else if (piece.bytes.length === 0) controller.enqueue(new Uint8Array(0));
+        },
+        cancel: onCancel,
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  push(bytes: Buffer, more: boolean, taken: () => void): void {
+    this.#pieces.push({ bytes, more, taken: more ? taken : () => {} });
+    this.#wake?.();
+  }
+
+  abort(): void {
+    this.#aborted = true;
+    this.#wake?.();
+  }
+}
