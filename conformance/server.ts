@@ -6,9 +6,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
-/** Language of the graphs: the projects of both have the same graphs, so the same tests must pass. */
-export const isPython = process.env["HEDDLE_CONFORMANCE_LANGUAGE"] === "python";
-const GRAPHS = `conformance/${isPython ? "project-python" : "project"}/langgraph.json`;
 const START_MS = 60_000;
 const STOP_MS = 20_000;
 
@@ -21,9 +18,16 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/**
+ * Project whose graphs the suite calls. `HEDDLE_CONFORMANCE_LANGUAGE=python` selects the twins in Python, which run with
+ * the interpreter of `HEDDLE_PYTHON`.
+ */
+export const isPython = process.env["HEDDLE_CONFORMANCE_LANGUAGE"] === "python";
+const PROJECT = isPython ? "project-python" : "project";
+
 /** Starts `heddle dev` on the suite's own graphs, as a user would, with fresh data. */
 export const startServer = (): Promise<RunningServer> =>
-  start((port) => ["dev", "--config", GRAPHS, "--port", port, "--no-trace"]);
+  start((port) => ["dev", "--config", `conformance/${PROJECT}/langgraph.json`, "--port", port, "--no-trace"]);
 
 /** Starts `heddle dev` on another project. */
 export const startProject = (config: string): Promise<RunningServer> =>
@@ -69,7 +73,7 @@ export async function startTracedServer(
 
 /** Starts the same for a network: every request needs a key. */
 export const startLockedServer = (): Promise<RunningServer> =>
-  start((port) => ["dev", "--config", GRAPHS, "--port", port, "--no-trace"], {
+  start((port) => ["dev", "--config", `conformance/${PROJECT}/langgraph.json`, "--port", port, "--no-trace"], {
     HEDDLE_AUTH: "required",
   });
 

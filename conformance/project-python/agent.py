@@ -11,21 +11,24 @@ async def get_weather(city: str) -> str:
     return f"sunny in {city}"
 
 
-async def call_model(state: MessagesState, config: RunnableConfig) -> dict:
-    model = RuleModel(delay=float(config["configurable"].get("delay", 0)))
-    return {"messages": [await model.ainvoke(state["messages"], config)]}
+chat = RuleModel()
 
 
-def route(state: MessagesState) -> str:
-    return "tools" if state["messages"][-1].tool_calls else END
+async def model(state: MessagesState, config: RunnableConfig):
+    delay = float((config.get("configurable") or {}).get("delay") or 0)
+    return {"messages": [await chat.ainvoke(state["messages"], config, delay=delay)]}
+
+
+def after_model(state: MessagesState) -> str:
+    return "tools" if getattr(state["messages"][-1], "tool_calls", None) else END
 
 
 graph = (
     StateGraph(MessagesState)
-    .add_node("model", call_model)
+    .add_node("model", model)
     .add_node("tools", ToolNode([get_weather]))
     .add_edge(START, "model")
-    .add_conditional_edges("model", route, ["tools", END])
+    .add_conditional_edges("model", after_model, ["tools", END])
     .add_edge("tools", "model")
     .compile()
 )

@@ -1,8 +1,9 @@
 import operator
-from typing import Annotated, Any, Literal, TypedDict
+from typing import Annotated, Any, Literal
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, interrupt
+from typing_extensions import TypedDict
 
 
 class State(TypedDict, total=False):
@@ -11,16 +12,16 @@ class State(TypedDict, total=False):
     log: Annotated[list[str], operator.add]
 
 
-def draft(state: State) -> State:
-    return {"log": [f"draft:{state['topic']}"]}
+def draft(state: State):
+    return {"log": [f"draft:{state.get('topic')}"]}
 
 
 def ask(state: State) -> Command[Literal["publish", "drop"]]:
-    answer = interrupt({"question": f"Publish {state['topic']}?"})
+    answer = interrupt({"question": f"Publish {state.get('topic')}?"})
     return Command(update={"answer": answer, "log": ["asked"]}, goto="drop" if answer == "no" else "publish")
 
 
-#: draft, then ask, which stops for a human, then publish or, when the answer is "no", drop
+# draft → ask, which stops for a human → publish or, when the answer is "no", drop.
 graph = (
     StateGraph(State)
     .add_node("draft", draft)

@@ -1,5 +1,3 @@
-"""Adds ``add``, then doubles the total."""
-
 import operator
 from typing import Annotated
 
@@ -8,24 +6,21 @@ from pydantic import BaseModel
 
 
 class State(BaseModel):
-    add: float | None = None
-    total: Annotated[float, operator.add] = 0
+    add: int | None = None
+    total: Annotated[int, operator.add] = 0
     trail: Annotated[list[str], operator.add] = []
 
 
-def increment(state: State) -> dict:
-    add = number(1 if state.add is None else state.add)
+def increment(state: State):
+    add = 1 if state.add is None else state.add
     return {"total": add, "trail": [f"+{add}"]}
 
 
-def double(state: State) -> dict:
-    return {"total": number(state.total), "trail": ["*2"]}
+def double(state: State):
+    return {"total": state.total, "trail": ["*2"]}
 
 
-def number(value: float) -> float:
-    return int(value) if value == int(value) else value
-
-
+# Adds `add`, then doubles the total.
 graph = (
     StateGraph(State)
     .add_node("increment", increment)

@@ -1,9 +1,10 @@
 import os
-from typing import Any, TypedDict
+from typing import Any
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
+from typing_extensions import TypedDict
 
 
 class State(TypedDict, total=False):
@@ -16,19 +17,19 @@ class Context(TypedDict, total=False):
     model: str
 
 
-def look(state: State, config: RunnableConfig, runtime: Runtime[Context]) -> dict:
-    configurable = {key: value for key, value in config["configurable"].items() if not key.startswith("__")}
+def look(state: State, config: RunnableConfig, runtime: Runtime[Context]):
+    """Returns what a node can see of its run: configurable, context, tags, metadata, environment."""
+    configurable = config.get("configurable") or {}
     return {
         "seen": {
             "input": state.get("input"),
-            "configurable": configurable,
+            "configurable": {key: value for key, value in configurable.items() if not key.startswith("__")},
             "context": runtime.context,
-            "tags": config.get("tags", []),
-            "metadata": dict(config.get("metadata", {})),
+            "tags": config.get("tags") or [],
+            "metadata": config.get("metadata") or {},
             "greeting": os.environ.get("CONFORMANCE_GREETING"),
         }
     }
 
 
-#: Returns what a node can see of its run: configurable, context, tags, metadata, environment.
 graph = StateGraph(State, context_schema=Context).add_node("look", look).add_edge(START, "look").compile()

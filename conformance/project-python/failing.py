@@ -1,6 +1,5 @@
-from typing import TypedDict
-
 from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
 
 class CustomError(Exception):
@@ -12,7 +11,7 @@ class State(TypedDict, total=False):
     prepared: bool
 
 
-def fail(state: State) -> dict:
+def fail(state: State):
     raise CustomError(state.get("reason") or "boom")
 
 

@@ -1,8 +1,8 @@
 import asyncio
-from typing import TypedDict
 
 from langgraph.graph import START, StateGraph
 from langgraph.types import StreamWriter
+from typing_extensions import TypedDict
 
 
 class State(TypedDict, total=False):
@@ -11,7 +11,8 @@ class State(TypedDict, total=False):
     done: bool
 
 
-async def pour(state: State, writer: StreamWriter) -> dict:
+async def pour(state: State, writer: StreamWriter):
+    """Writes `frames` custom frames of `bytes` characters each, as fast as it can."""
     padding = "x" * state["bytes"]
     for n in range(state["frames"]):
         writer({"n": n, "padding": padding})
@@ -20,5 +21,4 @@ async def pour(state: State, writer: StreamWriter) -> dict:
     return {"done": True}
 
 
-#: Writes ``frames`` custom frames of ``bytes`` characters each, as fast as it can.
 graph = StateGraph(State).add_node("pour", pour).add_edge(START, "pour").compile()

@@ -1,8 +1,9 @@
 import operator
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from langgraph.graph import START, StateGraph
 from langgraph.types import StreamWriter, interrupt
+from typing_extensions import TypedDict
 
 
 class State(TypedDict, total=False):
@@ -10,23 +11,24 @@ class State(TypedDict, total=False):
     log: Annotated[list[str], operator.add]
 
 
-def deep(state: State, writer: StreamWriter) -> State:
+def deep(state: State, writer: StreamWriter):
     writer({"from": "deep"})
     answer = interrupt("deep question") if state.get("ask") else "nothing asked"
     return {"log": [f"deep:{answer}"]}
 
 
-def before(state: State, writer: StreamWriter) -> State:
+def before(state: State, writer: StreamWriter):
     writer({"from": "before"})
     return {"log": ["before"]}
 
 
-def enter(state: State, writer: StreamWriter) -> State:
+def enter(state: State, writer: StreamWriter):
     writer({"from": "enter"})
     return {"log": ["enter"]}
 
 
 grandchild = StateGraph(State).add_node("deep", deep).add_edge(START, "deep").compile()
+
 child = (
     StateGraph(State)
     .add_node("before", before)
@@ -35,6 +37,7 @@ child = (
     .add_edge("before", "grandchild")
     .compile()
 )
+
 graph = (
     StateGraph(State)
     .add_node("enter", enter)

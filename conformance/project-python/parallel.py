@@ -1,9 +1,8 @@
-"""Two branches that both stop for a human in the same step."""
-
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import interrupt
+from typing_extensions import TypedDict
 
 
 def merged(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
@@ -14,6 +13,7 @@ class State(TypedDict, total=False):
     answers: Annotated[dict[str, Any], merged]
 
 
+# Two branches that both stop for a human in the same step.
 graph = (
     StateGraph(State)
     .add_node("left", lambda state: {"answers": {"left": interrupt({"branch": "left"})}})

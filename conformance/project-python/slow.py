@@ -1,38 +1,44 @@
-"""``steps`` supersteps of ``ms`` milliseconds each; each leaves ``<label>:<n>`` in the log."""
-
 import asyncio
 import operator
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import StreamWriter
+from typing_extensions import TypedDict
 
 
 class State(TypedDict, total=False):
     steps: int
-    ms: int
+    ms: float
     label: str
-    tick: int
+    tick: Annotated[int, lambda left, right: right]
     log: Annotated[list[str], operator.add]
 
 
-def begin(state: State) -> State:
+def begin(state: State):
     return {"tick": 0, "log": [f"{state.get('label')}:begin"]}
 
 
-async def wait(state: State, writer: StreamWriter) -> State:
-    await asyncio.sleep(state.get("ms", 50) / 1000)
+async def wait(state: State, writer: StreamWriter):
+    ms = state.get("ms")
+    await asyncio.sleep((50 if ms is None else ms) / 1000)
     tick = state["tick"] + 1
     writer({"label": state.get("label"), "tick": tick})
     return {"tick": tick, "log": [f"{state.get('label')}:{tick}"]}
 
 
+def after_wait(state: State) -> str:
+    steps = state.get("steps")
+    return "wait" if state["tick"] < (3 if steps is None else steps) else END
+
+
+# `steps` supersteps of `ms` milliseconds each; each leaves `<label>:<n>` in the log.
 graph = (
     StateGraph(State)
     .add_node("begin", begin)
     .add_node("wait", wait)
     .add_edge(START, "begin")
     .add_edge("begin", "wait")
-    .add_conditional_edges("wait", lambda state: "wait" if state["tick"] < state.get("steps", 3) else END, ["wait", END])
+    .add_conditional_edges("wait", after_wait, ["wait", END])
     .compile()
 )

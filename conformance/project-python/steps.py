@@ -1,14 +1,15 @@
 import operator
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 from langgraph.graph import START, StateGraph
+from typing_extensions import TypedDict
 
 
 class State(TypedDict, total=False):
-    log: Annotated[list[str], operator.add]
+    log: Annotated[list, operator.add]
 
 
-# not compiled in advance: the server has to compile it
+# A builder that is not compiled: the server has to compile it.
 graph = (
     StateGraph(State)
     .add_node("one", lambda state: {"log": ["one"]})

@@ -215,7 +215,8 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         checkpoint = json_text.loads(stored.checkpoint)
         versions = checkpoint.setdefault("channel_versions", {})
         checkpoint.setdefault("versions_seen", {})
-        if any(not isinstance(version, str) for version in versions.values()):
+        # the JavaScript host's versions are numbers with a fraction
+        if any(isinstance(version, float) for version in versions.values()):
             raise other_language(stored.thread_id)
         values = dict(checkpoint.get("channel_values") or {})
         for channel, value in stored.values.items():
@@ -341,7 +342,7 @@ delete from checkpoint_writes where thread_id = $1""",
         if head:
             self._database.last_heads.keep(head)
 
-    def get_next_version(self, current: Any, channel: None) -> str:
+    def get_next_version(self, current: Any, channel: None) -> Any:
         """Returns the next version of a channel, in the format of the official saver.
 
         The random part keeps branches that start from one checkpoint apart. LangGraph calls this once a step.
@@ -351,7 +352,8 @@ delete from checkpoint_writes where thread_id = $1""",
         elif isinstance(current, str):
             step = int(current.split(".", 1)[0])
         else:
-            step = int(current)
+            # a thread of another saver: versions of two kinds cannot be compared
+            return current + 1
         return f"{step + 1:032}.{random.random():016}"
 
     async def _write(self, item: WriteItem, early: bool) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from ..output import complain
 from .outbox import Outbox
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class RunTrace:
 
 
 class RunTracing:
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(self, say: Callable[[str], None] = complain) -> None:
         self._outbox = Outbox(_OUTBOX_BYTES, say)
         self._client: TracingClient | None = None
         self._is_on = False

@@ -7,6 +7,7 @@ import { create } from "tar";
 
 import { installDirectory } from "../../builds/install-directory.ts";
 import { installCommand } from "../../builds/package-manager.ts";
+import { pythonInstallation } from "../../builds/python-packages.ts";
 import { readProjectConfig } from "../../builds/project-config.ts";
 import { unpack } from "../../builds/unpack.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
@@ -123,6 +124,7 @@ function dockerfile(
   const { install_command: chosen, build_command: build } = params.config;
   const where = installDirectory(root, configDirectory);
   const install = chosen ?? installCommand(where);
+  const python = chosen == null ? pythonInstallation(root, join(root, params.configPath)) : null;
   const inImage = (path: string) => join(PROJECT, relative(root, path));
   const run = (command: string, path: string) =>
     `RUN ${JSON.stringify(["/bin/sh", "-c", 'cd -- "$0" && exec /bin/sh -c "$1"', inImage(path), command])}`;
@@ -135,6 +137,7 @@ function dockerfile(
     `WORKDIR ${PROJECT}`,
     `COPY project/ ${PROJECT}/`,
     ...(install === null ? [] : [run(install, chosen == null ? where : root)]),
+    ...(python === null ? [] : [run(python.command, python.directory)]),
     ...(build == null || build === "" ? [] : [run(build, configDirectory)]),
     "ENTRYPOINT []",
     `CMD ${JSON.stringify(server)}`,
