@@ -1272,6 +1272,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function split_state(_state jsonb) returns jsonb
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
+-- function stored_interrupt_id(_type text, _blob bytea) returns text
 -- function tell_protocol_lifecycle(_run_id uuid, _thread_id uuid, _data jsonb) returns void
 -- function thread_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
 -- function thread_wire(t threads) returns json

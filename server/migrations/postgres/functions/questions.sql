@@ -2,6 +2,16 @@
 -- LangGraph keeps an interrupt there beside the checkpoint of its task's step, until the task has writes of its own.
 -- A second interrupt of the same task has the same id; the task's list of resume values distinguishes them.
 
+-- Returns the id of the interrupt in a stored write; null for one without an id. LangGraph.js stores the interrupt as JSON,
+-- the Python library in MessagePack, where the id is the last field "id" with 32 hexadecimal digits.
+create or replace function stored_interrupt_id(_type text, _blob bytea) returns text language sql immutable as $$
+  select case _type
+    when 'json' then convert_from(_blob, 'UTF8')::json ->> 'id'
+    -- a2 'id': a string of two bytes; d9 20: one of 32. Pairs of digits, so that a match begins at a byte
+    when 'msgpack' then convert_from(decode(substring(encode(_blob, 'hex') from '^(?:..)*a26964d920((?:3[0-9]|6[1-6]){32})'), 'hex'), 'UTF8')
+  end
+$$;
+
 -- Returns a thread's pending interrupts as {id: fingerprint}; the fingerprint changes when the task raises its next one.
 -- Interrupts without an id (LangGraph before 0.4) use their task's id. _checkpoint: null for the newest one.
 create or replace function pending_interrupts(_thread_id uuid, _checkpoint text) returns jsonb language plpgsql stable as $$
@@ -32,7 +42,7 @@ begin
     group by c.checkpoint_ns
   ), asked as (
     select p.ns, p.id, w.task_id,
-           coalesce(case when w.type = 'json' then convert_from(w.blob, 'UTF8')::json ->> 'id' end, w.task_id) as interrupt,
+           coalesce(stored_interrupt_id(w.type, w.blob), w.task_id) as interrupt,
            (select md5(r.blob) from checkpoint_writes r
             where r.thread_id = _thread and r.checkpoint_ns = p.ns and r.checkpoint_id = p.id and r.task_id = w.task_id
               and r.channel = '__resume__') as answers
