@@ -28,6 +28,8 @@ class MessageEvents:
         self._partial[message.id] = now
         if not before:
             self._emit("messages/metadata", {message.id: {"metadata": metadata}})
+        elif _adds_nothing(message):
+            return
         self._emit("messages/partial", [now])
 
     def values(self, state: Any) -> None:
@@ -45,3 +47,14 @@ class MessageEvents:
         self._completed.add(message_id)
         self._partial.pop(message_id, None)
         return True
+
+
+def _adds_nothing(chunk: Any) -> bool:
+    """Whether a chunk only marks the end of a message."""
+    return not (
+        chunk.content
+        or chunk.additional_kwargs
+        or chunk.response_metadata
+        or getattr(chunk, "tool_call_chunks", None)
+        or getattr(chunk, "usage_metadata", None)
+    )

@@ -78,6 +78,7 @@ class _ChunkEmitter:
         self._subgraphs = bool(kwargs["subgraphs"])
         self._modes: set[str] = set(kwargs["stream_mode"])
         self._messages = MessageEvents(emit) if "messages" in self._modes else None
+        self._tools = _ToolEvents()
         self._interrupts: dict[str, list[Any]] = {}
 
     def __call__(self, chunk: Any) -> None:
@@ -101,6 +102,8 @@ class _ChunkEmitter:
             self._emit(name, {key: payload[key] for key in ("values", "metadata", "next")})
         elif mode == "debug":
             self._emit(name, _debug(payload))
+        elif mode == "tools":
+            self._emit(name, self._tools.event(payload))
         elif mode == "tasks":
             self._emit(name, _plain_task(payload))
         else:
@@ -114,6 +117,34 @@ class _ChunkEmitter:
         known = {interrupt["id"] for interrupt in found}
         found += [plain for plain in map(_plain_interrupt, payload[_INTERRUPT]) if plain["id"] not in known]
         return {**payload, _INTERRUPT: list(found)}
+
+
+class _ToolEvents:
+    """Gives the events of tool calls the names of the contract, which are those of LangGraph.js."""
+
+    def __init__(self) -> None:
+        self._names: dict[str, str] = {}
+
+    def event(self, payload: dict[str, Any]) -> dict[str, Any]:
+        kind = _TOOL_EVENTS.get(payload.get("event", ""))
+        if kind is None:
+            return payload
+        call_id = payload.get("tool_call_id")
+        if kind == "on_tool_start":
+            self._names[str(call_id)] = payload.get("tool_name", "")
+        event: dict[str, Any] = {"event": kind, "toolCallId": call_id, "name": self._names.get(str(call_id), "")}
+        for key, name in (("input", "input"), ("delta", "data"), ("output", "output"), ("message", "error")):
+            if key in payload:
+                event[name] = payload[key]
+        return event
+
+
+_TOOL_EVENTS = {
+    "tool-started": "on_tool_start",
+    "tool-output-delta": "on_tool_event",
+    "tool-finished": "on_tool_end",
+    "tool-error": "on_tool_error",
+}
 
 
 def _plain_interrupts(payload: Any) -> Any:
@@ -144,8 +175,8 @@ def _debug(chunk: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain_task(task: dict[str, Any]) -> dict[str, Any]:
-    interrupts = task.get("interrupts")
-    return {**task, "interrupts": [_plain_interrupt(i) for i in interrupts]} if interrupts else task
+    """Returns a task with its interrupts, which LangGraph leaves out at the start of a task."""
+    return {**task, "interrupts": [_plain_interrupt(interrupt) for interrupt in task.get("interrupts") or ()]}
 
 
 def _without_state(task: dict[str, Any]) -> dict[str, Any]:

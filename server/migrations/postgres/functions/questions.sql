@@ -2,13 +2,12 @@
 -- LangGraph keeps an interrupt there beside the checkpoint of its task's step, until the task has writes of its own.
 -- A second interrupt of the same task has the same id; the task's list of resume values distinguishes them.
 
--- Returns the id of the interrupt in a stored write; null for one without an id. LangGraph.js stores the interrupt as JSON,
--- the Python library in MessagePack, where the id is the last field "id" with 32 hexadecimal digits.
-create or replace function stored_interrupt_id(_type text, _blob bytea) returns text language sql immutable as $$
+-- Returns the id of a stored interrupt. Python hosts store MessagePack, in which an interrupt's id follows its value: a
+-- field "id" with a text of 32 characters. `encode` doubles backslashes in text that users wrote.
+create or replace function interrupt_id(_type text, _blob bytea) returns text language sql immutable as $$
   select case _type
     when 'json' then convert_from(_blob, 'UTF8')::json ->> 'id'
-    -- a2 'id': a string of two bytes; d9 20: one of 32. Pairs of digits, so that a match begins at a byte
-    when 'msgpack' then convert_from(decode(substring(encode(_blob, 'hex') from '^(?:..)*a26964d920((?:3[0-9]|6[1-6]){32})'), 'hex'), 'UTF8')
+    when 'msgpack' then substring(encode(_blob, 'escape') from '.*\\242id\\331 ([0-9a-f]{32})')
   end
 $$;
 
@@ -42,7 +41,7 @@ begin
     group by c.checkpoint_ns
   ), asked as (
     select p.ns, p.id, w.task_id,
-           coalesce(stored_interrupt_id(w.type, w.blob), w.task_id) as interrupt,
+           coalesce(interrupt_id(w.type, w.blob), w.task_id) as interrupt,
            (select md5(r.blob) from checkpoint_writes r
             where r.thread_id = _thread and r.checkpoint_ns = p.ns and r.checkpoint_id = p.id and r.task_id = w.task_id
               and r.channel = '__resume__') as answers
