@@ -27,6 +27,7 @@ Namespace = list[str]
 
 # Modes whose chunks are translated directly.
 _MODES = ("values", "updates", "messages", "custom", "tasks", "checkpoints", "tools")
+_CALL_FIELDS = ("type", "id", "name", "args")
 
 
 async def stream_protocol(run: StreamInput, graph_id: str) -> None:
@@ -76,6 +77,8 @@ class _Translator:
         """Names of subgraphs, and of nodes that have sent messages."""
         self._nodes: dict[str, Namespace] = {}
         """Namespaces of nodes that have sent messages, by the id of their task."""
+        self._blocks: dict[tuple[str, ...], dict[Any, dict[str, Any]]] = {}
+        """Tool calls that are being streamed, by namespace and index."""
         self._held: dict[tuple[str, ...], list[tuple[str, Any, dict[str, Any]]]] = {}
         """Events of subgraphs that LangGraph has not announced yet: it does with their first task."""
 
@@ -202,9 +205,27 @@ class _Translator:
         if namespace and tuple(namespace) not in self._names:
             self._nodes[namespace[-1].rpartition(":")[2]] = namespace
             self._started(namespace, node, {"event": "started"})
+        payload = self._with_known_delta(tuple(namespace), payload)
         run_id = metadata.get("run_id")
         body = {**payload, "run_id": run_id} if run_id is not None else payload
         self.send("messages", namespace, body, node=node)
+
+    def _with_known_delta(self, key: tuple[str, ...], payload: dict[str, Any]) -> dict[str, Any]:
+        """Replaces deltas of tool calls by blocks so far: only Python's library has the former, and clients do not."""
+        kind, index = payload["event"], payload.get("index")
+        blocks = self._blocks.setdefault(key, {})
+        if kind in ("message-start", "message-finish"):
+            blocks.clear()
+        elif kind == "content-block-start" and is_fields(payload.get("content")):
+            blocks[index] = dict(payload["content"])
+        elif kind == "content-block-delta" and is_fields(payload.get("delta")):
+            delta = payload["delta"]
+            if delta.get("type") != "tool-call-delta":
+                return payload
+            block = blocks.setdefault(index, {"type": "tool_call_chunk", "args": ""})
+            block["args"] = f"{block.get('args') or ''}{delta.get('args') or ''}"
+            return {**payload, "delta": {"type": "block-delta", "fields": {key: block[key] for key in _CALL_FIELDS if block.get(key) is not None}}}
+        return payload
 
     def _custom(self, namespace: Namespace, data: Any) -> None:
         if is_fields(data) and "name" in data:
