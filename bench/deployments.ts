@@ -26,6 +26,8 @@ const PAIRS = quick ? 300 : 2000;
 /** Warm-up requests: until the gateway and its client are compiled, a request takes three times as long. */
 const WARM = 1000;
 const DEPLOYMENTS = quick ? 1 : 3;
+/** Time within which the servers of deleted deployments exit. */
+const EXIT_MS = 60_000;
 
 const graph = (word: string) => `import { Annotation, StateGraph } from "@langchain/langgraph";
 const State = Annotation.Root({ word: Annotation() });
@@ -148,9 +150,12 @@ async function rollback(name: string, id: string, revision: string, word: string
   return untilServes(name, id, changed.latest_revision_id, word, startedAt);
 }
 
-/** Returns the ports on which the agent servers of a data directory listen, the newest last. */
+/**
+ * Returns the ports on which the agent servers of a data directory listen, the newest last. An isolated server has several
+ * processes with the same arguments: bubblewrap's and its own.
+ */
 function agentPorts(): number[] {
-  return readdirSync("/proc")
+  const ports = readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .toSorted((a, b) => Number(a) - Number(b))
     .flatMap((name) => {
@@ -163,6 +168,7 @@ function agentPorts(): number[] {
         return [];
       }
     });
+  return [...new Set(ports)];
 }
 
 type Ask = (client: Client, prefix: string) => Promise<void>;
@@ -245,7 +251,11 @@ try {
   print("rollback, request to serving", seconds(back), "s", 10);
 
   // wait until deleted deployments have exited, so that they take no time from the others
-  while (agentPorts().length > 1) await sleep(100);
+  const until = Date.now() + EXIT_MS;
+  while (agentPorts().length > 1) {
+    if (Date.now() > until) throw new Error(`deleted deployments still listen: ports ${agentPorts().join(", ")}`);
+    await sleep(100);
+  }
   for (const [what, ask] of Object.entries(ASKED)) {
     const { direct, through, cpu } = await gateway("cold", ask, what === "GET /ok" ? PAIRS : PAIRS / 4);
     print(`gateway, ${what}: direct, median`, median(direct), "ms");

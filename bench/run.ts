@@ -1,8 +1,9 @@
 // npm run bench: the project's claims about speed, measured beside the bare graph and LangGraph's development server.
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a running server), --no-dev-server,
 // --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
-// (authentication before each route of the trace platform), ingest, query, export, large-bodies, large-pages (traces), tenants (a
-// workspace beside a busy one), streams (idle and stalled readers), threads (long conversations), deployments, tracing,
+// (authentication before each route of the trace platform), ingest, query, export, large-bodies, large-pages (traces),
+// tenants (a workspace beside a busy one), streams (idle and stalled readers), threads (long conversations),
+// large-values (memory), deployments, tracing,
 // webhooks, where (processor time and waits of a run, process by process), rest (memory of the idle processes, start-up
 // times), and versions --base REV (an earlier revision beside this one).
 import { execFile } from "node:child_process";
@@ -28,6 +29,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   guard: () => import("./guard.ts"),
   ingest: () => import("./ingest.ts"),
   "large-bodies": () => import("./large-bodies.ts"),
+  "large-values": () => import("./large-values.ts"),
   "large-pages": () => import("./large-pages.ts"),
   export: () => import("./export.ts"),
   query: () => import("./query.ts"),

@@ -46,7 +46,8 @@ export async function startHeddle(directory: string, root = repository, isTraced
   args.push("--data-dir", join(directory, "data"), "--no-reload", "--no-console");
   if (isTraced) args.push("--trace-port", String(await freePort()));
   else args.push("--no-trace");
-  return start("heddle", [process.execPath, ...args], { cwd: root, port, directory, process: "own" });
+  const env: Record<string, string> = isTraced ? { LANGSMITH_TRACING: "true" } : {};
+  return start("heddle", [process.execPath, ...args], { cwd: root, port, directory, process: "own", env });
 }
 
 export interface TraceUnderTest extends ServerUnderTest {

@@ -32,6 +32,8 @@ const MOST_COST_MS = 1;
 const LEAST_RUNS = 1000;
 /** Traces are sent at most this long after their runs. */
 const DELIVERY_MS = 2000;
+/** Time in which the trace platform starts. */
+const TRACE_START_MS = 60_000;
 
 if (options.host) await measureHost();
 else await measureServers();
@@ -59,7 +61,10 @@ async function measureServers(): Promise<void> {
       servers.push(server);
       sides.push(await startSide(name, server, directories[n]!));
     }
-    for (const side of sides) await round(side, 3 * runs);
+    for (const [n, side] of sides.entries()) {
+      await round(side, 3 * runs);
+      await requireTracing(servers[n]!.url, side.name === "traced");
+    }
     // the trace platform may still be starting
     await sleep(DELIVERY_MS);
     for (const side of sides) [side.rates, side.latencies] = [[], []];
@@ -71,6 +76,7 @@ async function measureServers(): Promise<void> {
     }
     await sleep(DELIVERY_MS);
     const costs = sides.map((side, n) => perRun(side.times(), before[n]!, rounds * runs));
+    if (costs[1]!.trace === 0) throw new Error("the trace platform received nothing");
     report(sides as [Side, Side], costs, rounds * runs);
     for (const side of sides) await side.client.close();
   };
@@ -88,6 +94,18 @@ async function startSide(name: string, server: ServerUnderTest, directory: strin
   const postmaster = Number(readFileSync(join(directory, "data/postgres/data/postmaster.pid"), "utf8").split("\n")[0]);
   const times = () => tracedProcessorTimes(server.pid!, postmaster);
   return { name, client, threads, rates: [], latencies: [], times };
+}
+
+/** Throws when a server does not trace, or traces, against expectation. */
+async function requireTracing(url: string, isTraced: boolean): Promise<void> {
+  const until = performance.now() + TRACE_START_MS;
+  for (;;) {
+    const { flags } = (await (await fetch(`${url}/info`)).json()) as { flags: { langsmith_tracing_replicas: boolean } };
+    if (flags.langsmith_tracing_replicas === isTraced) return;
+    if (performance.now() > until)
+      throw new Error(`a server that should ${isTraced ? "" : "not "}trace does otherwise`);
+    await sleep(200);
+  }
 }
 
 async function round(side: Side, runs: number): Promise<void> {

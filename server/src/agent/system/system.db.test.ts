@@ -40,6 +40,20 @@ test("the OpenAPI document describes the endpoints, and its references resolve",
   expect(new Set(ids).size).toBe(ids.length);
 });
 
+test("the OpenAPI document describes every parameter of every path", async () => {
+  const { json: document } = await call("GET", "/openapi.json");
+  type Operation = { parameters?: { name: string; in: string; required: boolean; schema: object }[] };
+  const undescribed = Object.entries(document.paths as Record<string, Record<string, Operation>>).flatMap(
+    ([path, operations]) =>
+      Object.entries(operations).flatMap(([method, { parameters = [] }]) => {
+        const named = [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]!);
+        const described = parameters.filter((each) => each.in === "path" && each.required).map(({ name }) => name);
+        return described.toSorted().join() === named.toSorted().join() ? [] : [`${method} ${path}: ${described}`];
+      }),
+  );
+  expect(undescribed).toEqual([]);
+});
+
 test("the documentation page loads nothing from outside", async () => {
   const page = await call("GET", "/docs");
   expect(page.headers.get("content-type")).toContain("text/html");

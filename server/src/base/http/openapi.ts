@@ -48,7 +48,7 @@ export function openApiDocument(
     for (const status of errorStatuses(route, conventions.limited)) {
       errors[status] = errorReference(status, route, conventions.errors, responses);
     }
-    const path = route.path.replace(/:(\w+)(\{[^}]*\})?/g, "{$1}");
+    const path = route.path.replace(PATH_PARAMETER, "{$1}");
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, errors, schemas) };
   }
   const used = new Set(routes.map((route) => route.tag));
@@ -59,7 +59,7 @@ export function openApiDocument(
 
 function operation(route: Route, errors: Json, schemas: Record<string, Json>): Json {
   const parameters = [
-    ...describeParameters(route.params, "path", schemas),
+    ...describePath(route, schemas),
     ...describeParameters(route.query, "query", schemas),
     ...describeParameters(route.headers, "header", schemas),
   ];
@@ -78,6 +78,18 @@ function operation(route: Route, errors: Json, schemas: Record<string, Json>): J
     ...(route.reads && { requestBody: { content: Object.fromEntries(route.reads.map((type) => [type, {}])) } }),
     responses,
   };
+}
+
+/** A parameter of a literal path, and the pattern that it must match. */
+const PATH_PARAMETER = /:(\w+)(?:\{([^}]*)\})?/g;
+
+/** Describes each parameter that the literal path names, in its order, by the declared schema if there is one. */
+function describePath({ path, params }: Route, schemas: Record<string, Json>): Json[] {
+  const declared = new Map(describeParameters(params, "path", schemas).map((each) => [each["name"], each]));
+  return [...path.matchAll(PATH_PARAMETER)].map(([, name, pattern]) => {
+    const schema = { type: "string", ...(pattern !== undefined && { pattern: `^(?:${pattern})$` }) };
+    return declared.get(name) ?? { name, in: "path", required: true, schema };
+  });
 }
 
 /** Returns an id such as `post_threads_thread_id_runs`. */
