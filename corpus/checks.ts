@@ -87,7 +87,7 @@ export const CHECKS: Record<string, Check> = {
 
   async "memory-0-3"(client) {
     const config = { config: { configurable: { userId: "anna" } } };
-    await usesTool(client, "upsertMemory", { content: "likes tea" }, /stored after 2 messages/, config);
+    await usesTool(client, "upsertMemory", { content: "likes tea" }, /stored for anna/, config);
     const { items } = await client.store.searchItems(["memories", "anna"]);
     assert.ok(items.some((item: { value: { content: string } }) => item.value.content === "likes tea"));
   },

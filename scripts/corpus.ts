@@ -40,7 +40,7 @@ let platform: Platform | undefined;
 try {
   Object.assign(process.env, { HEDDLE_CONSOLE: "false" });
   const sdks = await loadSdks();
-  if (deploys) platform = await startPlatform({ HEDDLE_AUTH: "auto" });
+  if (deploys) platform = await startPlatform({ HEDDLE_AUTH: "auto" }, home);
   for (const name of names) {
     rows.push([name, ...(await checkProject(name, sdks, model, platform))]);
     console.error(rows.at(-1)!.join(" "));
