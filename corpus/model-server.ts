@@ -1,6 +1,6 @@
 /**
- * A model that needs no account: speaks OpenAI's chat completions and embeddings, and Anthropic's messages, with and
- * without streaming. Its replies follow from the last message, and each has an id of its own:
+ * A model that needs no account: speaks OpenAI's chat completions, responses and embeddings, and Anthropic's messages,
+ * with and without streaming. Its replies follow from the last message, and each has an id of its own:
  *
  *     "use search {"query": "tea"}"   calls the tool `search`, if the request offers it
  *     a tool's result                 "The tool answered: <result>"
@@ -31,7 +31,7 @@ interface Body {
   stream?: boolean;
   stream_options?: { include_usage?: boolean };
   tools?: { name?: string; function?: { name: string } }[];
-  input?: string | string[];
+  input?: unknown;
   dimensions?: number;
   encoding_format?: "float" | "base64";
 }
@@ -66,6 +66,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   for await (const chunk of request) text += String(chunk);
   const body = JSON.parse(text || "{}") as Body;
   if (request.url === "/v1/chat/completions") return void chatCompletion(body, response);
+  if (request.url === "/v1/responses") return void openaiResponse(body, response);
   if (request.url === "/v1/embeddings") return send(response, 200, embeddings(body));
   if (request.url?.startsWith("/v1/messages")) return void anthropicMessage(body, response);
   send(response, 404, { error: { message: `no ${request.url}` } });
@@ -136,6 +137,73 @@ function chatCompletion(body: Body, response: ServerResponse): void {
   response.end("data: [DONE]\n\n");
 }
 
+type Item = Message & { type?: string; output?: unknown };
+
+function openaiResponse(body: Body, response: ServerResponse): void {
+  const given = typeof body.input === "string" ? [{ role: "user", content: body.input }] : (body.input as Item[]);
+  const messages = given.map((item: Item) =>
+    item.type === "function_call_output" ? { role: "tool", content: item.output } : item,
+  );
+  const reply = decide({ ...body, messages });
+  const item =
+    "tool" in reply
+      ? {
+          type: "function_call",
+          id: `fc_${randomUUID()}`,
+          call_id: `call_${randomUUID()}`,
+          name: reply.tool,
+          arguments: JSON.stringify(reply.input),
+          status: "completed",
+        }
+      : {
+          type: "message",
+          id: `msg_${randomUUID()}`,
+          role: "assistant",
+          status: "completed",
+          content: [{ type: "output_text", text: reply.text, annotations: [] }],
+        };
+  const usage = {
+    input_tokens: 7,
+    output_tokens: 5,
+    total_tokens: 12,
+    input_tokens_details: { cached_tokens: 0 },
+    output_tokens_details: { reasoning_tokens: 0 },
+  };
+  const whole = {
+    id: `resp_${randomUUID()}`,
+    object: "response",
+    created_at: Math.floor(Date.now() / 1000),
+    model: body.model,
+    status: "completed",
+    output: [item],
+    usage,
+    error: null,
+    incomplete_details: null,
+    metadata: {},
+  };
+  if (!body.stream) return send(response, 200, whole);
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  let number = 0;
+  const emit = (type: string, data: object) =>
+    response.write(`event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: number++, ...data })}\n\n`);
+  const at = { output_index: 0, item_id: item.id };
+  const empty = "tool" in reply ? { ...item, arguments: "" } : { ...item, content: [] };
+  emit("response.created", { response: { ...whole, status: "in_progress", output: [], usage: null } });
+  emit("response.output_item.added", { output_index: 0, item: { ...empty, status: "in_progress" } });
+  if ("tool" in reply) {
+    emit("response.function_call_arguments.delta", { ...at, delta: JSON.stringify(reply.input) });
+    emit("response.function_call_arguments.done", { ...at, arguments: JSON.stringify(reply.input) });
+  } else {
+    const part = { type: "output_text", text: "", annotations: [] };
+    emit("response.content_part.added", { ...at, content_index: 0, part });
+    for (const delta of tokens(reply.text)) emit("response.output_text.delta", { ...at, content_index: 0, delta });
+    emit("response.output_text.done", { ...at, content_index: 0, text: reply.text });
+  }
+  emit("response.output_item.done", { output_index: 0, item });
+  emit("response.completed", { response: whole });
+  response.end();
+}
+
 function anthropicMessage(body: Body, response: ServerResponse): void {
   const reply = decide(body);
   const block =
@@ -173,7 +241,8 @@ function anthropicMessage(body: Body, response: ServerResponse): void {
 
 /** Counts the words of each text into the cells of a vector: texts with words in common are similar. */
 function embeddings({ input = [], model, dimensions = EMBEDDING_SIZE, encoding_format }: Body): object {
-  const data = (Array.isArray(input) ? input : [input]).map((text, index) => {
+  const texts = (Array.isArray(input) ? input : [input]) as string[];
+  const data = texts.map((text, index) => {
     const vector = new Float32Array(dimensions).fill(0.01);
     for (const word of text.toLowerCase().match(/\w+/g) ?? []) vector[cell(word, dimensions)]! += 1;
     const embedding = encoding_format === "base64" ? Buffer.from(vector.buffer).toString("base64") : [...vector];

@@ -40,7 +40,7 @@ let platform: Platform | undefined;
 try {
   Object.assign(process.env, { HEDDLE_CONSOLE: "false" });
   const sdks = await loadSdks();
-  if (deploys) platform = await startPlatform({ HEDDLE_AUTH: "auto" });
+  if (deploys) platform = await startPlatform({ HEDDLE_AUTH: "auto" }, home);
   for (const name of names) {
     rows.push([name, ...(await checkProject(name, sdks, model, platform))]);
     console.error(rows.at(-1)!.join(" "));
@@ -86,9 +86,9 @@ async function checkProject(name: string, sdks: Sdk[], model: ModelServer, platf
   const config = ["langgraph.json", "apps/agent/langgraph.json"].find((path) => existsSync(join(root, path)))!;
   const environment = Object.entries(model.environment).map(([key, value]) => `${key}=${value}\n`);
   writeFileSync(join(root, config.replace("langgraph.json", ".env")), environment.join(""));
-  installPackages(root);
   const cells: string[] = [];
   try {
+    installPackages(root);
     const server = await startProject(join(root, config));
     try {
       for (const sdk of sdks) cells.push(await checkAt(server.url, name, "served", sdk));

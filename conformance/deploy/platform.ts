@@ -19,10 +19,12 @@ export interface Platform {
 }
 
 /** Starts `heddle up` with fresh data, as on a network: every request needs a key. */
-export async function startPlatform(more: Record<string, string> = {}): Promise<Platform> {
-  const parent = join(repository, "node_modules", ".cache");
-  mkdirSync(parent, { recursive: true });
+export async function startPlatform(
+  more: Record<string, string> = {},
   // inside the repository, so that projects find LangGraph without an installation
+  parent = join(repository, "node_modules", ".cache"),
+): Promise<Platform> {
+  mkdirSync(parent, { recursive: true });
   const directory = mkdtempSync(join(parent, "heddle-up-"));
   chmodSync(directory, 0o755);
   const [control, traces] = [await freePort(), await freePort()];

@@ -114,6 +114,7 @@ export async function run(args: string[]): Promise<void> {
     if (revision.status !== "DEPLOYED") {
       throw new Error(`The revision is ${revision.status}. ${revision.status_message ?? ""}`.trim());
     }
+    if (revision.status_message) print(revision.status_message);
     if (!options.json) process.stdout.write(`${url}\n`);
   } finally {
     rmSync(tempDirectory, { recursive: true, force: true });

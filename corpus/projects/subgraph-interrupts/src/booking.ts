@@ -19,7 +19,7 @@ export const booking = new StateGraph(Booking)
       if (!isConfirmed) return new Command({ goto: "choose" });
       return new Command({ graph: Command.PARENT, goto: "done", update: { hotel, log: [...log, "confirmed"] } });
     },
-    { ends: ["choose", "done"] },
+    { ends: ["choose"] },
   )
   .addEdge("__start__", "choose")
   .addEdge("choose", "confirm")

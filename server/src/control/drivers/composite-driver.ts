@@ -1,7 +1,7 @@
 import type { Source } from "../deployment-records/schema.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 import { type ContainerDriver, isContainer } from "./container/container-driver.ts";
-import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage } from "./driver.ts";
+import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage, LimitName } from "./driver.ts";
 
 /**
  * Combines processes and containers: images run in containers, source code where the setting specifies. Builds and
@@ -83,8 +83,10 @@ export class CompositeDriver implements Driver {
     return (await this.#processes.recover(instanceId)) ?? this.#containers.recover(instanceId);
   }
 
-  enforcesLimits(artifactId: string): boolean {
-    return this.#containers.hasBuild(artifactId);
+  enforcedLimits(artifactId: string): readonly LimitName[] {
+    return this.#containers.hasBuild(artifactId)
+      ? this.#containers.enforcedLimits()
+      : this.#processes.enforcedLimits(artifactId);
   }
 
   lives(process: InstanceProcess): boolean {

@@ -53,6 +53,8 @@ export interface InstanceUsage {
   cpu_percent: number | null;
 }
 
+export type LimitName = "memory_limit_mb" | "cpu_limit";
+
 export interface Driver {
   readonly kind: "process" | "container" | "kubernetes";
   /** Sources that it can deploy. */
@@ -67,8 +69,8 @@ export interface Driver {
   /** Recovers an interrupted start: returns its process, or null when there is none and never will be. */
   recover(instanceId: string): Promise<InstanceProcess | null>;
   lives(process: InstanceProcess): boolean;
-  /** Whether instances of a build cannot use more than `cpu_limit` and `memory_limit_mb` of resource_spec. */
-  enforcesLimits(artifactId: string): boolean;
+  /** Limits of resource_spec that instances of a build cannot exceed. */
+  enforcedLimits(artifactId: string): readonly LimitName[];
   /** Requests shutdown, and kills the instance with all of its processes after `graceMs`. */
   stop(process: InstanceProcess, graceMs: number): Promise<void>;
   usage(process: InstanceProcess): Promise<InstanceUsage | null>;

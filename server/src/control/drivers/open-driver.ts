@@ -7,6 +7,7 @@ import type { ControlSettings } from "../settings.ts";
 import { ContainerDriver } from "./container/container-driver.ts";
 import type { Driver } from "./driver.ts";
 import { chooseIsolation } from "./process/isolation/choose-isolation.ts";
+import { Cgroups } from "./process/cgroups.ts";
 import { ProcessDriver } from "./process/process-driver.ts";
 import { CompositeDriver } from "./composite-driver.ts";
 
@@ -29,7 +30,8 @@ export async function openDriver(options: OpenDriverOptions): Promise<Driver> {
   const chosen = await chooseIsolation({ directory, launcher, settings });
   // where containers run deployments, this covers only older builds
   if (chosen.isolation.kind === "none" && settings.driver === "process") log.warn(chosen.explanation);
-  const processes = new ProcessDriver({ directory, launcher, settings, ...chosen });
+  const cgroups = new Cgroups();
+  const processes = new ProcessDriver({ directory, launcher, settings, cgroups, ...chosen });
   const engine = settings.containerEngine ?? (settings.driver === "container" ? DEFAULT_ENGINE : undefined);
   if (engine === undefined) return processes;
   const images: ImageSource =

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { databaseNow } from "../../base/db/database-now.ts";
 import type { SourceConfig } from "../deployment-records/schema.ts";
+import type { LimitName } from "../drivers/driver.ts";
 import { lockReady, setActiveRevision } from "../deployment-records/sql.ts";
 import { countCrashes } from "../runtime/sql.ts";
 import { minScale } from "../runtime/wanted-replicas.ts";
@@ -30,14 +31,15 @@ export async function deployRevision(
   const { sql, supervisor, settings, table, faultPoint, driver } = deps;
   const log = deps.logs.open({ deploymentId: claimed.deployment_id, revisionId: claimed.id, kind: "deploy" });
   const replicas = minScale(claimed);
-  const unenforced = driver.enforcesLimits(claimed.artifact_id!) ? [] : givenLimits(claimed.source_config);
-  if (unenforced.length > 0) {
-    log.write(
-      `${unenforced.join(" and ")} of resource_spec are not enforced: instances of this deployment run as processes. ` +
-        "Run deployments as containers to limit them.",
-      "WARNING",
-    );
-  }
+  const enforced = driver.enforcedLimits(claimed.artifact_id!);
+  const unenforced = givenLimits(claimed.source_config).filter((name) => !enforced.includes(name));
+  const note =
+    unenforced.length === 0
+      ? null
+      : `${unenforced.join(" and ")} of resource_spec ${unenforced.length === 1 ? "is" : "are"} not enforced: the ` +
+        "instances run as processes, and this machine offers no writable control groups. Run deployments as containers, " +
+        "or delegate a group to the platform (docs/deployments.md).";
+  if (note !== null) log.write(note, "WARNING");
   const seconds = settings.deployReadySeconds;
   const since = await databaseNow(sql);
   let deadline = performance.now() + seconds * 1000;
@@ -70,7 +72,7 @@ export async function deployRevision(
     await sql.begin(async (tx) => {
       // lock the deployment first, as all writers of both rows do
       if (!(await lockReady(tx, claimed.deployment_id))) throw new queue.LostRevisionError();
-      await queue.transition(tx, claimed, "DEPLOYING", "healthy");
+      await queue.transition(tx, claimed, "DEPLOYING", "healthy", { message: note });
       await setActiveRevision(tx, claimed.deployment_id, claimed.id);
     });
     faultPoint("control-after-switch");
@@ -81,10 +83,11 @@ export async function deployRevision(
   return "DEPLOYED";
 }
 
-const LIMITS = ["cpu_limit", "memory_limit_mb"] as const;
+const LIMITS = ["cpu_limit", "memory_limit_mb"] as const satisfies LimitName[];
 
 /** Returns the limits that the deployment's owner has set. */
-const givenLimits = ({ resource_spec: spec }: SourceConfig): string[] => LIMITS.filter((name) => spec?.[name] != null);
+const givenLimits = ({ resource_spec: spec }: SourceConfig): LimitName[] =>
+  LIMITS.filter((name) => spec?.[name] != null);
 
 /**
  * Sets the revision to UNKNOWN when its instances cannot be observed for longer than usual, and waits until they can.

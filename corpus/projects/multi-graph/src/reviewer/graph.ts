@@ -6,7 +6,9 @@ import { State } from "@shared/state";
 export async function makeGraph(config: LangGraphRunnableConfig) {
   const level: string = config.configurable?.level ?? "mild";
   return new StateGraph(State)
-    .addNode("review", ({ drafts }) => ({ drafts: [...drafts, `${level} review for ${process.env.TEAM}`] }))
+    .addNode("review", ({ drafts }) => ({
+      drafts: [...(drafts ?? []), `${level} review for ${process.env.OPENAI_API_KEY ? "editors" : "nobody"}`],
+    }))
     .addEdge("__start__", "review")
     .compile();
 }

@@ -12,7 +12,7 @@ import type { Outbound } from "../../../base/outbound/outbound.ts";
 import type { Source } from "../../deployment-records/schema.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import type { ImageSource } from "../../registry/image-source.ts";
-import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage } from "../driver.ts";
+import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage, LimitName } from "../driver.ts";
 import { buildImage, type BuildImageSettings } from "./build-image.ts";
 import { prepareImage, type PrepareImageSettings, pullBaseImage } from "./prepare-image.ts";
 import { ContainerLog } from "./container-log.ts";
@@ -192,8 +192,8 @@ export class ContainerDriver implements Driver {
     return id === undefined ? null : { pid: 0, started: MARK + id };
   }
 
-  enforcesLimits(): boolean {
-    return true;
+  enforcedLimits(): readonly LimitName[] {
+    return ["memory_limit_mb", "cpu_limit"];
   }
 
   lives(process: InstanceProcess): boolean {

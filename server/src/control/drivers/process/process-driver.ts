@@ -20,9 +20,11 @@ import { readProjectConfig } from "../../builds/project-config.ts";
 import { linkPackages, notePackages, packagesKey, takePackages } from "../../builds/reuse-packages.ts";
 import { runCommand } from "../../builds/run-command.ts";
 import { unpack } from "../../builds/unpack.ts";
+import type { SourceConfig } from "../../deployment-records/schema.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import { BuildError } from "../../builds/build-error.ts";
-import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage } from "../driver.ts";
+import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage, LimitName } from "../driver.ts";
+import type { Cgroups, Limits } from "./cgroups.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import type { DeploymentAccount, DeploymentAccounts } from "./isolation/deployment-accounts.ts";
 import type { Isolation } from "./isolation/isolation.ts";
@@ -46,6 +48,7 @@ export interface ProcessDriverOptions {
   };
   isolation: Isolation;
   accounts: DeploymentAccounts;
+  cgroups: Cgroups;
   /** One sentence that states the isolation in use and the reason for it. */
   explanation: string;
 }
@@ -215,7 +218,7 @@ export class ProcessDriver implements Driver {
   }
 
   async start(params: InstanceParams): Promise<InstanceProcess> {
-    const { launcher, isolation, accounts } = this.#options;
+    const { launcher, isolation, accounts, cgroups } = this.#options;
     const directory = this.#instance(params.id);
     const home = this.#build(params.artifactId);
     const account = await accounts.prepare(params.deploymentId);
@@ -223,15 +226,16 @@ export class ProcessDriver implements Driver {
     await this.#handOver(account, directory, ["data", "tmp"]);
     // for a build that predates the deployment's user
     await this.#handOver(account, home, ["src"]);
-    return spawnInstance({ ...params, directory, root: join(home, "src"), launcher, isolation, account });
+    const groups = cgroups.create(params.id, processLimits(params.config));
+    return spawnInstance({ ...params, directory, root: join(home, "src"), launcher, isolation, account, groups });
   }
 
   recover(instanceId: string): Promise<InstanceProcess | null> {
     return recoverProcess(this.#instance(instanceId));
   }
 
-  enforcesLimits(): boolean {
-    return false;
+  enforcedLimits(): readonly LimitName[] {
+    return this.#options.cgroups.enforced;
   }
 
   lives(process: InstanceProcess): boolean {
@@ -290,12 +294,23 @@ export class ProcessDriver implements Driver {
   async discard(instanceId: string): Promise<void> {
     await this.#remove(this.#instance(instanceId));
     await this.#remove(abandoned(this.#instance(instanceId)));
+    this.#options.cgroups.remove(instanceId);
   }
 
   async listInstances(): Promise<string[]> {
     const names = await readdir(join(this.#options.directory, "instances")).catch((): string[] => []);
     return [...new Set(names.map((name) => name.split(".")[0]!))];
   }
+}
+
+/** Limits of an instance: those that are set, or twice the request if that is set (contract control-plane §2.6). */
+function processLimits({ resource_spec: spec }: SourceConfig): Limits {
+  const limit = (given?: number | null, request?: number | null) =>
+    given == null && request == null ? null : Math.max(request ?? 0, given ?? 2 * request!);
+  return {
+    memoryMb: limit(spec?.memory_limit_mb, spec?.memory_mb),
+    cpus: limit(spec?.cpu_limit, spec?.cpu),
+  };
 }
 
 /** Explains system error codes. */

@@ -20,7 +20,11 @@ import type { InstanceParams, InstanceProcess } from "../driver.ts";
 import type { DeploymentAccount } from "./isolation/deployment-accounts.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 
-const BECOME = 'echo $$ > "$0/pid.part" && mv "$0/pid.part" "$0/pid" && exec "$@"';
+/** Enters the control groups, one path each up to `--`, before there are child processes. */
+const BECOME =
+  'echo $$ > "$0/pid.part" && mv "$0/pid.part" "$0/pid" && ' +
+  'while [ "$1" != -- ]; do echo $$ > "$1" || echo "The limits of $1 are not enforced." >&2; shift; done; ' +
+  'shift && exec "$@"';
 const ENTER = 'cd -- "$0" && eval "$(cat <&3)" && exec 3<&- && exec "$@"';
 
 /** Variables of this process's environment that are passed on; the others are private to the platform. */
@@ -38,10 +42,12 @@ interface SpawnParams extends InstanceParams {
   launcher: string;
   isolation: Isolation;
   account: DeploymentAccount;
+  /** Files of control groups that the instance enters (cgroups.ts). */
+  groups: string[];
 }
 
 export async function spawnInstance(params: SpawnParams): Promise<InstanceProcess> {
-  const { directory, root, launcher, isolation, account } = params;
+  const { directory, root, launcher, isolation, account, groups } = params;
   const passed = passedOn();
   const [data, temporary] = [join(directory, "data"), join(directory, "tmp")];
   const output = openSync(join(directory, "log"), "a", 0o600);
@@ -55,7 +61,7 @@ export async function spawnInstance(params: SpawnParams): Promise<InstanceProces
   const own = isolation.kind === "none" ? passed : { ...passed, TMPDIR: home, HOME: home };
   const variables = { ...own, ...params.environment };
   const environment = openVariables(join(directory, "environment"), variables);
-  const child = spawn("/bin/sh", ["-c", BECOME, directory, ...confined], {
+  const child = spawn("/bin/sh", ["-c", BECOME, directory, ...groups, "--", ...confined], {
     cwd: "/",
     env: { PATH: passed["PATH"] ?? "/usr/local/bin:/usr/bin:/bin" },
     detached: true,
