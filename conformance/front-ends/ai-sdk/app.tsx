@@ -85,7 +85,8 @@ function Chat({ loaded }: { loaded: Loaded }) {
   const chat = useChat({ transport, messages: loaded.messages, resume: loaded.isActive });
   const [question, setQuestion] = useState<string>();
   useEffect(() => {
-    if (chat.status !== "ready" || !page.threadId) return;
+    // RemoteGraph ends an interrupted stream with an error
+    if (!["ready", "error"].includes(chat.status) || !page.threadId) return;
     void client.threads.getState(page.threadId).then(({ tasks }) => {
       setQuestion((tasks[0]?.interrupts[0]?.value as { question?: string } | undefined)?.question);
     });

@@ -5,22 +5,6 @@ import { useState } from "react";
 import { keepThread, page, textOf, toInput } from "../apps/page.ts";
 import { show, View } from "../apps/view.tsx";
 
-const isWebSocket = new URLSearchParams(location.search).get("transport") === "websocket";
-
-/** Pages cannot set headers on a WebSocket, so the key is in the query. */
-function openSocket(address: string | URL): WebSocket {
-  const url = new URL(address);
-  url.searchParams.set("x-api-key", page.apiKey!);
-  return new WebSocket(url);
-}
-
-/** The hook refuses headers beside a WebSocket, so its other requests get the key here. */
-const fetchWithKey: typeof fetch = (input, init) => {
-  const headers = new Headers(init?.headers);
-  headers.set("x-api-key", page.apiKey!);
-  return fetch(input, { ...init, headers });
-};
-
 function App() {
   const [threadId, setThreadId] = useState(page.threadId);
   const stream = useStream<{ messages: unknown[] }, { question: string }>({
@@ -32,14 +16,6 @@ function App() {
       keepThread(id);
       setThreadId(id);
     },
-    ...(isWebSocket
-      ? {
-          transport: "websocket",
-          apiKey: undefined,
-          webSocketFactory: openSocket,
-          callerOptions: { fetch: fetchWithKey },
-        }
-      : { transport: "sse" }),
   } as never);
   return (
     <View
