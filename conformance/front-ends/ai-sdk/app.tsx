@@ -24,7 +24,7 @@ class ThreadTransport extends LangSmithDeploymentTransport<UIMessage> {
     keepThread(thread);
     const config = { configurable: { thread_id: thread }, streamMode: [...STREAM_MODE], signal: abortSignal };
     const [last] = await toBaseMessages(messages.slice(-1));
-    const input = page.assistantId === "approval" ? toInput(last!.text) : { messages: [last] };
+    const input = page.assistantId === "approval" ? toInput(last?.text ?? "") : { messages: [last] };
     const given = this.answer === undefined ? input : new Command({ resume: this.answer });
     this.answer = undefined;
     return toUIMessageStream((await this.graph.stream(given as never, config as never)) as never);
