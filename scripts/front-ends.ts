@@ -75,20 +75,16 @@ try {
     const directory = install(name);
     pages.set(name, await bundle(name, directory));
     const runtime = name === "copilotkit" ? await startRuntime(directory, server.url, key) : undefined;
-    const transports = name === "use-stream-react" ? ["sse", "websocket"] : [undefined];
     try {
-      for (const transport of transports) {
-        const query = new URLSearchParams({ api: server.url, key });
-        if (runtime) query.set("runtime", runtime.url);
-        if (transport) query.set("transport", transport);
-        await checkFrontEnd({
-          browser,
-          page: `${origin}/${name}?${query}`,
-          apiUrl: server.url,
-          key,
-          report: (check, error) => report(transport ? `${transport}: ${check}` : check, error),
-        });
-      }
+      const query = new URLSearchParams({ api: server.url, key });
+      if (runtime) query.set("runtime", runtime.url);
+      await checkFrontEnd({
+        browser,
+        page: `${origin}/${name}?${query}`,
+        apiUrl: server.url,
+        key,
+        report,
+      });
     } finally {
       runtime?.process.kill();
     }

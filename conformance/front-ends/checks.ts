@@ -12,7 +12,7 @@ export interface FrontEnd {
 }
 
 const LONG = Array.from({ length: 220 }, (_, index) => `word${index}`).join(" ");
-const WAIT_MS = 20_000;
+const WAIT_MS = 12_000;
 
 export async function checkFrontEnd(frontEnd: FrontEnd): Promise<void> {
   await check(frontEnd, "chat: an answer grows token by token, and the thread remembers", chat);
@@ -71,17 +71,21 @@ async function chat(page: Page, frontEnd: FrontEnd): Promise<void> {
       if (text !== "" && seen.at(-1) !== text) seen.push(text);
     }).observe(document.body, { subtree: true, childList: true, characterData: true });
   });
+  const words = LONG.slice(0, 300);
+  await send(page, words);
+  await answer(page, `You said: ${words}`);
+  await ready(page);
+  const seen = await page.evaluate(() => (window as unknown as { seen: string[] }).seen);
+  const parts = seen.filter((text) => `You said: ${words}`.startsWith(text)).length;
+  if (parts < 3) throw new Error(`the answer did not grow: ${JSON.stringify(seen)}`);
   await send(page, "My name is Ada.");
   await answer(page, "Nice to meet you, Ada.");
   await ready(page);
-  const seen = await page.evaluate(() => (window as unknown as { seen: string[] }).seen);
-  const parts = seen.filter((text) => "Nice to meet you, Ada.".startsWith(text)).length;
-  if (parts < 3) throw new Error(`the answer did not grow: ${JSON.stringify(seen)}`);
   await send(page, "What is my name?");
   await answer(page, "Your name is Ada.");
   await ready(page);
-  await expectTexts(page, "human", ["My name is Ada.", "What is my name?"]);
-  await expectTexts(page, "ai", ["Nice to meet you, Ada.", "Your name is Ada."]);
+  await expectTexts(page, "human", [words, "My name is Ada.", "What is my name?"]);
+  await expectTexts(page, "ai", [`You said: ${words}`, "Nice to meet you, Ada.", "Your name is Ada."]);
 }
 
 async function toolCalls(page: Page, frontEnd: FrontEnd): Promise<void> {

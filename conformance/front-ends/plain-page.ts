@@ -59,7 +59,8 @@ async function inPage({ apiUrl, key }: { apiUrl: string; key: string }): Promise
     expect(response.status === 401 && text.includes("x-api-key"), `${response.status} ${text}`);
   });
   await check("WebSocket with the key in the query: a run with protocol v2", async () => {
-    const thread = crypto.randomUUID();
+    // pages of http have no crypto.randomUUID
+    const { thread_id: thread } = await (await post("/threads", {})).json();
     const address = `${apiUrl.replace("http", "ws")}/threads/${thread}/stream/events?x-api-key=${key}`;
     const socket = new WebSocket(address);
     const done = new Promise<void>((resolve, reject) => {

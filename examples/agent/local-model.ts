@@ -75,8 +75,10 @@ function* replyChunks(reply: Reply, messages: BaseMessage[]): Generator<AIMessag
   // A word with its leading blank, like a tokenizer's tokens.
   const words = reply.text.match(/\s*\S+/g) ?? [];
   for (const content of words) yield new AIMessageChunk({ content });
-  for (const [index, call] of reply.toolCalls.entries()) {
-    const id = `call_${messages.length}_${index}`;
+  for (const [position, call] of reply.toolCalls.entries()) {
+    const id = `call_${messages.length}_${position}`;
+    // an index counts all blocks of a message: LangChain would merge a call at 0 into the text, which is block 0
+    const index = words.length > 0 ? position + 1 : position;
     const args = JSON.stringify(call.args);
     const middle = Math.ceil(args.length / 2);
     const part = (fields: object) =>

@@ -24,7 +24,7 @@ class ThreadTransport extends LangSmithDeploymentTransport<UIMessage> {
     keepThread(thread);
     const config = { configurable: { thread_id: thread }, streamMode: [...STREAM_MODE], signal: abortSignal };
     const [last] = await toBaseMessages(messages.slice(-1));
-    const input = page.assistantId === "approval" ? toInput(last!.text) : { messages: [last] };
+    const input = page.assistantId === "approval" ? toInput(last?.text ?? "") : { messages: [last] };
     const given = this.answer === undefined ? input : new Command({ resume: this.answer });
     this.answer = undefined;
     return toUIMessageStream((await this.graph.stream(given as never, config as never)) as never);
@@ -85,7 +85,8 @@ function Chat({ loaded }: { loaded: Loaded }) {
   const chat = useChat({ transport, messages: loaded.messages, resume: loaded.isActive });
   const [question, setQuestion] = useState<string>();
   useEffect(() => {
-    if (chat.status !== "ready" || !page.threadId) return;
+    // RemoteGraph ends an interrupted stream with an error
+    if (!["ready", "error"].includes(chat.status) || !page.threadId) return;
     void client.threads.getState(page.threadId).then(({ tasks }) => {
       setQuestion((tasks[0]?.interrupts[0]?.value as { question?: string } | undefined)?.question);
     });

@@ -16,7 +16,6 @@ function App() {
       keepThread(id);
       setThreadId(id);
     },
-    transport: new URLSearchParams(location.search).get("transport") === "websocket" ? "websocket" : "sse",
   } as never);
   return (
     <View

@@ -27,6 +27,7 @@ export function provideInProcessClient(answer: Answer, prefix: string): () => vo
 }
 
 const isKeyOfEnvironment = (key: string | null): boolean =>
+  // oxlint-disable-next-line node/no-process-env -- the SDK reads the process's environment, at each client
   key !== null && KEY_VARIABLES.some((name) => process.env[name]?.trim() === key);
 
 /** Variables in which the SDK looks for a key, as its `Client` documents. */
