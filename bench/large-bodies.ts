@@ -80,7 +80,9 @@ try {
       left = Math.min(left, residentBytes(server.pid) - before);
     }
     const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(0)} MB`;
-    console.log(`${BODIES} bodies of ${megabytes(BYTES)} stored in ${seconds.toFixed(1)} s; ${megabytes(before)} before`);
+    console.log(
+      `${BODIES} bodies of ${megabytes(BYTES)} stored in ${seconds.toFixed(1)} s; ${megabytes(before)} before`,
+    );
     report("peak of resident memory", megabytes(peak), peak <= MAX_PEAK, "≤ 600 MB");
     report("growth after 30 s at most", megabytes(left), left <= MAX_LEFT, "≤ 100 MB");
   } finally {

@@ -66,7 +66,9 @@ try {
     const lines = runs.flatMap((checks, i) =>
       checks
         .filter(({ error }) => error !== null)
-        .map(({ name, error }) => `  ${name}, ${places[i]!.keys ? "keys" : "no keys"}, ${places[i]!.endpoint}: ${error}`),
+        .map(
+          ({ name, error }) => `  ${name}, ${places[i]!.keys ? "keys" : "no keys"}, ${places[i]!.endpoint}: ${error}`,
+        ),
     );
     failures += lines.length;
     const seconds = ((performance.now() - started) / 1000).toFixed(0);
@@ -146,10 +148,16 @@ function merge(runs: Check[][]): Check[] {
 
 /** Replaces the table between the page's markers. */
 function writeTable(): void {
-  const names = table.values().next().value!.map(({ name }) => name);
+  const names = table
+    .values()
+    .next()
+    .value!.map(({ name }) => name);
   const head = ["client", ...names.map((name) => (name === "warnings" ? "no warnings" : name))];
   const cell = ({ error, absent }: Check) => (absent ? "–" : error === null ? "yes" : "no");
-  const rows = Array.from(table, ([name, checks]) => `| ${[name.replace("-", " "), ...checks.map(cell)].join(" | ")} |`);
+  const rows = Array.from(
+    table,
+    ([name, checks]) => `| ${[name.replace("-", " "), ...checks.map(cell)].join(" | ")} |`,
+  );
   const text = [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...rows].join("\n");
   const page = readFileSync(PAGE, "utf8");
   writeFileSync(PAGE, page.replace(/(<!-- clients -->\n)[^]*?(<!-- end of clients -->)/, `$1${text}\n$2`));

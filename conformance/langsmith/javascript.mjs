@@ -84,7 +84,10 @@ const CHECKS = {
       )(),
     );
     await client.awaitPendingTraceBatches();
-    const runs = await until(() => all(client.listRuns({ projectName: project })), (found) => found.length === 31);
+    const runs = await until(
+      () => all(client.listRuns({ projectName: project })),
+      (found) => found.length === 31,
+    );
     assert.equal(runs.length, 31);
     const { id, dotted_order } = await startedRun();
     const usage_metadata = { input_tokens: 1, output_tokens: 2, total_tokens: 3 };
@@ -107,7 +110,9 @@ const CHECKS = {
     assert.equal(roots.length, 10);
     const tree = await client.readRun(roots[0].id, { loadChildRuns: true });
     assert.equal(tree.child_runs.length, 2);
-    const selected = await all(client.listRuns({ projectName: project, runType: "tool", select: ["outputs"], limit: 3 }));
+    const selected = await all(
+      client.listRuns({ projectName: project, runType: "tool", select: ["outputs"], limit: 3 }),
+    );
     assert.equal(selected.length, 3);
     const failed = await all(client.listRuns({ projectName: project, error: true }));
     assert.equal(failed.length, 1);
@@ -168,7 +173,12 @@ const CHECKS = {
 
   async datasets() {
     const { id: datasetId, name } = await client.createDataset(`dataset ${randomUUID()}`, { description: "d" });
-    const examples = [1, 2, 3].map((q) => ({ dataset_id: datasetId, inputs: { q }, outputs: { a: q }, split: "train" }));
+    const examples = [1, 2, 3].map((q) => ({
+      dataset_id: datasetId,
+      inputs: { q },
+      outputs: { a: q },
+      split: "train",
+    }));
     await client.createExamples(examples);
     const file = { mimeType: "text/plain", data: Buffer.from("hi") };
     await client.uploadExamplesMultipart(datasetId, [{ id: randomUUID(), inputs: { q: 4 }, attachments: { file } }]);

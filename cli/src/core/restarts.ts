@@ -17,6 +17,8 @@ import { onNpmEnd } from "./npm-parent.ts";
 const IS_CHILD = "HEDDLE_RESTARTED_BY_LAUNCHER";
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
+/** Longest pause after the death of a server that was ready: it was killed, or fails only under load. */
+const LONGEST_PAUSE_AFTER_READY_MS = 4000;
 /** Uptime after which a death is not attributed to the start. */
 const STEADY_MS = 60_000;
 
@@ -63,7 +65,7 @@ export async function runWithRestarts(command: string, args: string[]): Promise<
     if (performance.now() - startedAt > STEADY_MS) pause = FIRST_PAUSE_MS;
     console.error(`heddle: The server exited (${signal ?? `exit code ${code}`}); restarting it.`);
     await sleep(pause);
-    pause = Math.min(pause * 2, LONGEST_PAUSE_MS);
+    pause = Math.min(pause * 2, received.has("ready") ? LONGEST_PAUSE_AFTER_READY_MS : LONGEST_PAUSE_MS);
   }
 }
 

@@ -24,6 +24,8 @@ export type TraceOutcome = { url: string } | { problem: string };
 
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
+/** Longest pause after the death of a child that had answered: it was killed, or fails only under load. */
+const LONGEST_PAUSE_AFTER_ANSWER_MS = 4000;
 /** Number of failures after which a platform that has never answered is given up; one that has answered never is. */
 const MAX_FAILURES = 5;
 /** Uptime after which a child's death does not count as a failed start. */
@@ -119,7 +121,8 @@ export class TraceProcess {
       if (!hasAnswered && ++failures === MAX_FAILURES) return onUrl(null);
       if ("url" in result) print(`The trace platform exited (${how}); restarting it.`);
       const isSteady = performance.now() - startedAt > STEADY_MS;
-      pause = isSteady || pause === 0 ? FIRST_PAUSE_MS : Math.min(pause * 2, LONGEST_PAUSE_MS);
+      const longest = "url" in result ? LONGEST_PAUSE_AFTER_ANSWER_MS : LONGEST_PAUSE_MS;
+      pause = isSteady || pause === 0 ? FIRST_PAUSE_MS : Math.min(pause * 2, longest);
       await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => {});
     }
   }

@@ -49,7 +49,10 @@ const NOT_BUILT: [path: RegExp, detail: string][] = [
     /^\/public\/[^/]+\/(examples\/runs|datasets\/(runs|feedback|comparative))(\/|$)|^\/public\/datasets\/sessions-bulk$/,
     "Heddle shares a dataset's examples and experiments, not their runs. Share a run by PUT /api/v1/runs/{run_id}/share.",
   ],
-  [/^\/public\/schemas(\/|$)/, "Heddle publishes no JSON schemas of messages and tools; GET /openapi.json has its own."],
+  [
+    /^\/public\/schemas(\/|$)/,
+    "Heddle publishes no JSON schemas of messages and tools; GET /openapi.json has its own.",
+  ],
   [
     /^\/sessions\/resolutions$/,
     "Heddle does not resolve addresses to projects. Find a project by GET /api/v1/sessions?name=….",
