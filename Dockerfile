@@ -12,9 +12,10 @@ COPY . .
 RUN npm ci --no-audit --no-fund && npm pack --pack-destination /tmp && mv /tmp/heddle-*.tgz /tmp/heddle.tgz
 
 FROM ${NODE_IMAGE}
-# git fetches repositories that are deployed from
-RUN command -v git > /dev/null \
-  || (apt-get update && apt-get install -y --no-install-recommends ca-certificates git && rm -rf /var/lib/apt/lists/*)
+# git fetches repositories that are deployed from; Python runs graphs in Python and creates their environments
+RUN (command -v git && python3 -m venv --help) > /dev/null 2>&1 \
+  || (apt-get update && apt-get install -y --no-install-recommends ca-certificates git python3 python3-venv \
+  && rm -rf /var/lib/apt/lists/*)
 COPY --from=build /tmp/heddle.tgz /tmp/heddle.tgz
 # stores traces when there is no ClickHouse; only available for linux/amd64, elsewhere: --build-arg CHDB=
 ARG CHDB=chdb@3.4.0

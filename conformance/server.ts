@@ -22,7 +22,8 @@ export interface RunningServer {
  * Project whose graphs the suite calls. `HEDDLE_CONFORMANCE_LANGUAGE=python` selects the twins in Python, which run with
  * the interpreter of `HEDDLE_PYTHON`.
  */
-const PROJECT = process.env["HEDDLE_CONFORMANCE_LANGUAGE"] === "python" ? "project-python" : "project";
+export const isPython = process.env["HEDDLE_CONFORMANCE_LANGUAGE"] === "python";
+const PROJECT = isPython ? "project-python" : "project";
 
 /** Starts `heddle dev` on the suite's own graphs, as a user would, with fresh data. */
 export const startServer = (): Promise<RunningServer> =>
@@ -51,7 +52,7 @@ export async function startTracedServer(
 
 /** Starts the same for a network: every request needs a key. */
 export const startLockedServer = (): Promise<RunningServer> =>
-  start((port) => ["dev", "--config", "conformance/project/langgraph.json", "--port", port, "--no-trace"], {
+  start((port) => ["dev", "--config", `conformance/${PROJECT}/langgraph.json`, "--port", port, "--no-trace"], {
     HEDDLE_AUTH: "required",
   });
 

@@ -27,7 +27,9 @@ function interpreter(path: string, python: string, langgraph: string | null): st
 
 async function find(dir: string, environment: Record<string, string> = {}, configured?: string) {
   const found = await findInterpreter({ dir, configured, environment: { PATH: "/nowhere", ...environment } });
-  return "problem" in found ? found.problem.replaceAll(dir, "DIR") : found.interpreter.executable.replaceAll(dir, "DIR");
+  return "problem" in found
+    ? found.problem.replaceAll(dir, "DIR")
+    : found.interpreter.executable.replaceAll(dir, "DIR");
 }
 
 test("prefers the active environment to .venv, and .venv to the environment of a directory above", async () => {

@@ -90,7 +90,7 @@ function candidatesOf({ dir, packages = [], configured, environment }: Interpret
 
 /** Directories above the project, up to its repository: a workspace of uv has one environment at its root. */
 function* above(dir: string): Generator<string> {
-  for (let at = dir; !existsSync(join(at, ".git")) && dirname(at) !== at; ) {
+  for (let at = dir; !existsSync(join(at, ".git")) && dirname(at) !== at;) {
     at = dirname(at);
     yield at;
   }

@@ -1,7 +1,7 @@
 import type { Hono } from "hono";
 
 import { ConfigError } from "../../base/config/options.ts";
-import { languageOf } from "../project/graph-language.ts";
+import { languageOf } from "../../base/graph-language.ts";
 import { loadExport } from "../project/load-export.ts";
 import type { Project } from "../project/read-project.ts";
 

@@ -24,7 +24,13 @@ async function warnings(name: string, callbacks: string): Promise<string[]> {
   writeFileSync(join(directory, `${name}.mjs`), `export const auth = ${cache};`);
   const logged: string[] = [];
   const log = { warn: (_: object, message: string) => logged.push(message) } as unknown as AgentDeps["log"];
-  const deps = { access: new Access(), customApp: null, python: new PythonCode(log, undefined, 0), ui: new UiBundles(), log };
+  const deps = {
+    access: new Access(),
+    customApp: null,
+    python: new PythonCode(log, undefined, 0),
+    ui: new UiBundles(),
+    log,
+  };
   await loadProjectCode(deps, await readProject(file, {}));
   return logged;
 }

@@ -181,7 +181,8 @@ async function replaceRequest(
   readBody: () => Promise<Buffer>,
 ): Promise<void> {
   const { raw } = c.req;
-  const isSame = JSON.stringify(headers) === JSON.stringify([...raw.headers]) && query === new URL(raw.url).search.slice(1);
+  const isSame =
+    JSON.stringify(headers) === JSON.stringify([...raw.headers]) && query === new URL(raw.url).search.slice(1);
   if (untouched && isSame) return;
   const url = new URL(raw.url);
   url.search = query;

@@ -4,7 +4,7 @@
  */
 import { ConfigError } from "../../base/config/options.ts";
 import { loadExport } from "../project/load-export.ts";
-import { languageOf } from "../project/graph-language.ts";
+import { languageOf } from "../../base/graph-language.ts";
 import type { Project } from "../project/read-project.ts";
 import type { PythonCode } from "../python-code/python-code.ts";
 import type { AuthHandlers } from "./auth-user.ts";

@@ -10,7 +10,7 @@ import type {
   TraceDestination,
 } from "../../../../graph-host/src/host-protocol.ts";
 import { notFound } from "../../base/errors.ts";
-import { type Language, languageOf } from "../project/graph-language.ts";
+import { type Language, languageOf } from "../../base/graph-language.ts";
 import type { Project } from "../project/read-project.ts";
 import type { GraphHost, HostText } from "./graph-host.ts";
 import type { HostLanguage } from "./host-language.ts";

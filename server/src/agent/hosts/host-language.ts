@@ -1,4 +1,4 @@
-import type { Language } from "../project/graph-language.ts";
+import type { Language } from "../../base/graph-language.ts";
 import type { Project } from "../project/read-project.ts";
 
 /** How a host process is started. */

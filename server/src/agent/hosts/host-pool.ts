@@ -321,15 +321,18 @@ export class HostPool {
   }
 
   #spawn(launch: HostLaunch): void {
-    const host: GraphHost = new GraphHost({ ...this.#options, launch }, {
-      ...this.#events,
-      onReady: () => this.#ready(host),
-      onRunEnd: (end, result) => {
-        this.#events.onRunEnd(end, result);
-        this.#retire(host);
+    const host: GraphHost = new GraphHost(
+      { ...this.#options, launch },
+      {
+        ...this.#events,
+        onReady: () => this.#ready(host),
+        onRunEnd: (end, result) => {
+          this.#events.onRunEnd(end, result);
+          this.#retire(host);
+        },
+        onExit: (_, reason) => this.#exited(host, reason),
       },
-      onExit: (_, reason) => this.#exited(host, reason),
-    });
+    );
     this.#hosts.add(host);
     this.#generation.add(host);
     host.start();

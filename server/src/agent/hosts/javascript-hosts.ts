@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 
 import { findPackages, packagesProblem } from "../../base/langgraph-version.ts";
-import { fileOfGraph } from "../project/graph-language.ts";
+import { fileOfGraph } from "../../base/graph-language.ts";
 import type { HostLanguage } from "./host-language.ts";
 
 // both sides are TypeScript in a checkout, and compiled in the published package

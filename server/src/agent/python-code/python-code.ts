@@ -4,7 +4,7 @@ import { ConfigError } from "../../base/config/options.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
 import { hostEnvironment } from "../hosts/host-environment.ts";
-import { languageOf } from "../project/graph-language.ts";
+import { languageOf } from "../../base/graph-language.ts";
 import { packageEnvironment, projectInterpreter } from "../project/python-package.ts";
 import type { Project } from "../project/read-project.ts";
 import { CodeProcess, type CodeLaunch, type CodeReady } from "./code-process.ts";
@@ -114,7 +114,7 @@ export class PythonCode {
   }
 
   async #restart(ended: Loaded): Promise<void> {
-    for (let pause = FIRST_PAUSE_MS; !this.#stopping && this.#loaded === ended; ) {
+    for (let pause = FIRST_PAUSE_MS; !this.#stopping && this.#loaded === ended;) {
       this.#log.warn("The process of the project's Python code ended; it is started again.");
       await sleep(pause);
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS);

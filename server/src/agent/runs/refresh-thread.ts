@@ -11,7 +11,12 @@ const READS = 5;
  * Sets a thread's row to the state of its newest checkpoint. Reads again when a newer checkpoint was committed
  * meanwhile, so that a row never goes back. 503 when that happens in each of several reads.
  */
-export async function refreshThreadHead(sql: Sql, hosts: GraphHosts, threadId: string, graphId?: string): Promise<void> {
+export async function refreshThreadHead(
+  sql: Sql,
+  hosts: GraphHosts,
+  threadId: string,
+  graphId?: string,
+): Promise<void> {
   const graph = graphId ?? (await selectThreadGraph(sql, threadId));
   if (!graph) return;
   for (let read = 0; read < READS; read++) if (await refreshOnce(sql, hosts, threadId, graph)) return;

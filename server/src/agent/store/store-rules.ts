@@ -64,9 +64,8 @@ async function openIndex(
   { log, python }: { log: Log; python: PythonCode | null },
 ): Promise<SemanticIndex> {
   const { embed: model, dims } = config;
-  const embedder = python && isPythonEmbedder(model, project.graphs)
-    ? pythonEmbedder(python)
-    : await loadEmbedder(project, model);
+  const embedder =
+    python && isPythonEmbedder(model, project.graphs) ? pythonEmbedder(python) : await loadEmbedder(project, model);
   let vectorSchema = await findVectorSchema(sql);
   if (vectorSchema === null) {
     await installVector(sql).catch((error: unknown) =>

@@ -6,6 +6,7 @@ import type { Readable } from "node:stream";
 import { create } from "tar";
 
 import { installCommand } from "../../builds/package-manager.ts";
+import { pythonInstallation } from "../../builds/python-packages.ts";
 import { readProjectConfig } from "../../builds/project-config.ts";
 import { unpack } from "../../builds/unpack.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
@@ -87,6 +88,7 @@ function dockerfile(root: string, base: string, params: BuildParams, settings: B
   const { install_command: chosen, build_command: build } = params.config;
   const where = existsSync(join(configDirectory, "package.json")) ? configDirectory : root;
   const install = chosen ?? installCommand(where);
+  const python = chosen == null ? pythonInstallation(root, join(root, params.configPath)) : null;
   const inImage = (path: string) => join(PROJECT, relative(root, path));
   const run = (command: string, path: string) =>
     `RUN ${JSON.stringify(["/bin/sh", "-c", 'cd -- "$0" && exec /bin/sh -c "$1"', inImage(path), command])}`;
@@ -97,6 +99,7 @@ function dockerfile(root: string, base: string, params: BuildParams, settings: B
     `WORKDIR ${PROJECT}`,
     `COPY project/ ${PROJECT}/`,
     ...(install === null ? [] : [run(install, chosen == null ? where : root)]),
+    ...(python === null ? [] : [run(python.command, python.directory)]),
     ...(build == null || build === "" ? [] : [run(build, configDirectory)]),
     "ENTRYPOINT []",
     `CMD ${JSON.stringify(server)}`,

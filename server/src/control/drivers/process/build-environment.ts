@@ -5,7 +5,7 @@ import type { DeploymentAccount } from "./isolation/deployment-accounts.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 
 /** Variables that name files read by package managers. */
-const FILES = ["NODE_EXTRA_CA_CERTS", "npm_config_userconfig", "npm_config_cafile"];
+const FILES = ["NODE_EXTRA_CA_CERTS", "npm_config_userconfig", "npm_config_cafile", "PIP_CONFIG_FILE", "UV_CONFIG_FILE"];
 
 export interface BuildEnvironment {
   variables: Record<string, string>;
@@ -47,6 +47,10 @@ export function buildEnvironment(
     npm_config_update_notifier: "false",
     YARN_CACHE_FOLDER: join(account.cache, "yarn"),
     PNPM_HOME: join(account.cache, "pnpm"),
+    PIP_CACHE_DIR: join(account.cache, "pip"),
+    UV_CACHE_DIR: join(account.cache, "uv"),
+    // a Python that uv downloads would be outside the build
+    UV_PYTHON_DOWNLOADS: "never",
   };
   return { variables, readable: FILES.flatMap((name) => variables[name] ?? []) };
 }

@@ -14,6 +14,7 @@ import { chmod, mkdir, open, readdir, rm, truncate, writeFile } from "node:fs/pr
 import { dirname, join, relative } from "node:path";
 
 import { installCommand, programIn } from "../../builds/package-manager.ts";
+import { pythonInstallation } from "../../builds/python-packages.ts";
 import { readProjectConfig } from "../../builds/project-config.ts";
 import { linkPackages, notePackages, packagesKey, takePackages } from "../../builds/reuse-packages.ts";
 import { runCommand } from "../../builds/run-command.ts";
@@ -158,7 +159,11 @@ export class ProcessDriver implements Driver {
     if (reusedFrom !== null)
       log.write(`The lock file is unchanged since revision ${reusedFrom}: reusing its packages.`);
     else if (install !== null) await run(install, isChosen ? root : where);
-    else log.write("No package.json: nothing to install.");
+    const python = isChosen
+      ? null
+      : pythonInstallation(root, join(root, params.configPath), programIn(environment["PATH"] ?? ""));
+    if (python !== null) await run(python.command, python.directory);
+    else if (install === null) log.write("No package.json and no Python code: nothing to install.");
     if (note) await notePackages(home, note);
     if (params.config.build_command) await run(params.config.build_command, configDirectory);
   }

@@ -13,5 +13,9 @@ test.each(["./src/agent.ts:graph", "agent.ts:graph", "steps.js", "./agent:graph"
 );
 
 test("the file of an export is what precedes the last colon", () => {
-  expect(["./a.py:graph", "C:\\a.ts:graph", "pkg.mod:make"].map(fileOfGraph)).toEqual(["./a.py", "C:\\a.ts", "pkg.mod"]);
+  expect(["./a.py:graph", "C:\\a.ts:graph", "pkg.mod:make"].map(fileOfGraph)).toEqual([
+    "./a.py",
+    "C:\\a.ts",
+    "pkg.mod",
+  ]);
 });
