@@ -171,8 +171,9 @@ def _plain_object(value: Any, ancestors: list[int]) -> Any:
         fields = [field.name for field in dataclasses.fields(value) if not field.name.startswith("_")]
         own = {name: getattr(value, name, _MISSING) for name in fields}
         return {name: _plain(field, ancestors) for name, field in own.items() if field is not _MISSING}
-    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
-        return _plain(value.tolist(), ancestors)
+    to_list: object = getattr(value, "tolist", None)
+    if type(value).__module__ == "numpy" and callable(to_list):
+        return _plain(to_list(), ancestors)
     try:
         replacement = _replacement(value)
     except Exception:

@@ -68,9 +68,7 @@ def _id(config: Any) -> str | None:
     return config["configurable"].get("checkpoint_id") if config else None
 
 
-async def _step_writes(
-    graph: AnyGraph, snapshot: StateSnapshot, parent: StateSnapshot | None = None
-) -> dict[str, Any]:
+async def _step_writes(graph: AnyGraph, snapshot: StateSnapshot, parent: StateSnapshot | None = None) -> dict[str, Any]:
     """Returns the writes of a checkpoint's step, by node.
 
     LangGraph no longer stores them with the checkpoint, but the parent's pending writes are the same. This holds only

@@ -73,7 +73,8 @@ def _update_config(params: dict[str, Any], base: Any) -> Any:
 
 def _to_update(update: dict[str, Any]) -> StateUpdate:
     command = update.get("command")
-    values = to_command(command) if command else update.get("values")
+    # LangGraph takes a command as well, although the type of the field does not say so
+    values: Any = to_command(command) if command else update.get("values")
     return StateUpdate(values, update.get("as_node") or None)
 
 

@@ -96,7 +96,7 @@ class Process:
             return self._begin(self._answer(ident, self._embedder.embed(json.loads(body), header["query"])))
         exchange = self._exchanges.get(ident)
         if exchange is None:
-            return
+            return None
         if kind == "http.chunk":
             exchange.on_chunk(body, header["more"])
         elif kind == "http.ack":

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from langchain_core.messages import BaseMessage, BaseMessageChunk
+from langchain_core.messages import BaseMessage, BaseMessageChunk, message_chunk_to_message
 
 
 class MessageEvents:
@@ -30,7 +30,7 @@ class MessageEvents:
             self._emit("messages/metadata", {message.id: {"metadata": metadata}})
         elif _adds_nothing(message):
             return
-        self._emit("messages/partial", [now])
+        self._emit("messages/partial", [message_chunk_to_message(now)])
 
     def values(self, state: Any) -> None:
         messages = state.get("messages") if isinstance(state, dict) else getattr(state, "messages", None)

@@ -1,6 +1,7 @@
 """Runs a graph and emits the events of protocol v2 (contract agent-server, section 19.5).
 
-The graph runs through LangGraph's own code for stream events version 3, with the transformers that it was compiled with.
+The graph runs through LangGraph's own code for stream events version 3, with the transformers that it was compiled
+with.
 That code requests only the modes that its transformers need and folds some of them, so the chunks of the graph are also
 translated directly: `_tee` requests all modes, and passes on those that LangGraph asked for. Of LangGraph's own events,
 the lifecycle of subgraphs and the channels of the graph's transformers are emitted.
@@ -224,7 +225,8 @@ class _Translator:
                 return payload
             block = blocks.setdefault(index, {"type": "tool_call_chunk", "args": ""})
             block["args"] = f"{block.get('args') or ''}{delta.get('args') or ''}"
-            return {**payload, "delta": {"type": "block-delta", "fields": {key: block[key] for key in _CALL_FIELDS if block.get(key) is not None}}}
+            fields = {key: block[key] for key in _CALL_FIELDS if block.get(key) is not None}
+            return {**payload, "delta": {"type": "block-delta", "fields": fields}}
         return payload
 
     def _custom(self, namespace: Namespace, data: Any) -> None:

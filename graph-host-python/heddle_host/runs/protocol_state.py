@@ -11,7 +11,8 @@ from typing import Any, TypeGuard, cast
 
 Fields = dict[str, Any]
 
-_ROLES = {"user": "human", "assistant": "ai"}
+# Python's chunks of messages bear the name of their class
+_ROLES = {"user": "human", "assistant": "ai", "AIMessageChunk": "ai", "HumanMessageChunk": "human"}
 _MESSAGES = {"human", "ai", "system", "tool", "function", "remove"}
 _BLOCKS = {
     *("text", "reasoning", "tool_call", "tool_call_chunk", "invalid_tool_call", "non_standard"),
@@ -36,8 +37,6 @@ def protocol_state(value: Any) -> Any:
 def _role(kind: Any) -> str:
     if not isinstance(kind, str):
         return ""
-    # Python's chunks of messages bear their class's name
-    kind = {"AIMessageChunk": "ai", "HumanMessageChunk": "human", "ToolMessageChunk": "tool"}.get(kind, kind)
     return _ROLES.get(kind, kind)
 
 

@@ -21,7 +21,7 @@ _VALUES = ("extra", "serialized", "events", "error", "inputs", "outputs")
 
 def _library_json() -> Callable[[Any], bytes]:
     try:
-        from langsmith.client import _dumps_json  # pyright: ignore[reportPrivateUsage]
+        from langsmith.client import _dumps_json  # pyright: ignore[reportPrivateImportUsage, reportPrivateUsage]
     except ImportError:
         return to_json
     return _dumps_json

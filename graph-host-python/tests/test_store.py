@@ -1,0 +1,62 @@
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from heddle_host.store import RemoteStore
+
+ITEM = {
+    "namespace": ["facts", "ada"],
+    "key": "k",
+    "value": {"a": 1},
+    "created_at": "2026-11-24T06:00:00.123Z",
+    "updated_at": "2026-11-24T06:00:00Z",
+    "score": 0.5,
+}
+
+
+class Server:
+    def __init__(self) -> None:
+        self.calls: list[list[dict[str, Any]]] = []
+
+    async def __call__(self, body: bytes) -> list[Any]:
+        operations = json.loads(body)
+        self.calls.append(operations)
+        await asyncio.sleep(0)
+        answers = {"get": ITEM, "put": None, "search": [ITEM], "list": [["facts", "ada"]]}
+        return [answers[operation["op"]] for operation in operations]
+
+
+async def test_operations_cross_the_protocol_in_langgraphs_terms() -> None:
+    server = Server()
+    store = RemoteStore(server)
+    await store.aput(("facts", "ada"), "k", {"a": 1}, index=False, ttl=5)
+    item = await store.aget(("facts", "ada"), "k")
+    found = await store.asearch(("facts",), query="q", filter={"a": 1})
+    assert await store.alist_namespaces(prefix=("facts",)) == [("facts", "ada")]
+    assert item is not None and (item.namespace, item.value) == (("facts", "ada"), {"a": 1})
+    assert found[0].score == 0.5
+    put, get, search, listing = (operations[0] for operations in server.calls)
+    assert put == {
+        "op": "put",
+        "namespace": ["facts", "ada"],
+        "key": "k",
+        "value": {"a": 1},
+        "index": False,
+        "ttl": 5,
+    }
+    assert get["op"] == "get"
+    assert (search["namespace_prefix"], search["query"], search["filter"]) == (["facts"], "q", {"a": 1})
+    assert listing["match_conditions"] == [{"match_type": "prefix", "path": ["facts"]}]
+
+
+async def test_a_node_in_a_thread_uses_the_synchronous_methods() -> None:
+    store = RemoteStore(Server())
+    item = await asyncio.to_thread(store.get, ("facts", "ada"), "k")
+    assert item is not None and item.key == "k"
+
+
+async def test_a_synchronous_method_in_the_event_loop_names_the_asynchronous_one() -> None:
+    with pytest.raises(asyncio.InvalidStateError, match="aget"):
+        RemoteStore(Server()).get(("facts",), "k")
