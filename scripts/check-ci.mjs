@@ -55,6 +55,7 @@ const programChecks = [
     { name: "fuzz", args: ["--import", "tsx", "scripts/fuzz.ts"] },
     { name: "python", args: ["--import", "tsx", "scripts/python-client.ts"] },
     { name: "versions", args: ["--import", "tsx", "scripts/langgraph-versions.ts", "--only", "0.2.57,0.4.10,1.7.3"] },
+    { name: "python-host", args: ["--import", "tsx", "scripts/python-suite.ts"] },
     { name: "audit", args: ["scripts/audit.mjs"] },
   ],
 ];
