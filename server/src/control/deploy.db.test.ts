@@ -37,7 +37,7 @@ test("a project is built, serves at its address, is replaced, rolled back and de
   const answered = await run("story", { text: "a" });
   expect(answered.json).toMatchObject({ word: "first", env: "hello", steps: ["one:first", "two:first"] });
   await vi.waitUntil(async () => (await logLines(call, id, first, "deploy")).includes("step one of first"));
-  expect(await logLines(call, id, first, "build")).toContain("No package.json: nothing to install.");
+  expect(await logLines(call, id, first, "build")).toContain("No package.json and no Python code: nothing to install.");
 
   const second = await deployArchive(call, id, createArchive(graphProject("second")));
   await untilStatus(call, id, second, "DEPLOYED");

@@ -5,7 +5,13 @@ import type { DeploymentAccount } from "./isolation/deployment-accounts.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 
 /** Variables that name files read by package managers. */
-const FILES = ["NODE_EXTRA_CA_CERTS", "npm_config_userconfig", "npm_config_cafile", "PIP_CONFIG_FILE", "UV_CONFIG_FILE"];
+const FILES = [
+  "NODE_EXTRA_CA_CERTS",
+  "npm_config_userconfig",
+  "npm_config_cafile",
+  "PIP_CONFIG_FILE",
+  "UV_CONFIG_FILE",
+];
 
 export interface BuildEnvironment {
   variables: Record<string, string>;

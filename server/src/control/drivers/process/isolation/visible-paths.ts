@@ -16,7 +16,16 @@ const ETC = [
 ].map((name) => `/etc/${name}`);
 
 /** Parts of Heddle's package, in a checkout or installed. */
-const PACKAGE = ["package.json", "tsconfig.json", "cli", "server", "graph-host", "graph-host-python", "dist", "node_modules"];
+const PACKAGE = [
+  "package.json",
+  "tsconfig.json",
+  "cli",
+  "server",
+  "graph-host",
+  "graph-host-python",
+  "dist",
+  "node_modules",
+];
 
 export interface VisiblePaths {
   paths: VisiblePath[];
