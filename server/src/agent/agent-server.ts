@@ -80,7 +80,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     const directTraces = () => hosts.sendTracesTo(traces());
 
     await loadProjectCode(deps, options.project);
-    const provideClient = () => provideInProcessClient((request) => deps.loopback.answerOwnCode(request), mountPrefix(deps));
+    const provideClient = () =>
+      provideInProcessClient((request) => deps.loopback.answerOwnCode(request), mountPrefix(deps));
     let withdrawClient = provideClient();
     registerAgentMetrics(deps.metrics.registry, deps);
 
