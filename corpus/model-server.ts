@@ -65,10 +65,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   let text = "";
   for await (const chunk of request) text += String(chunk);
   const body = JSON.parse(text || "{}") as Body;
-  if (request.url === "/v1/chat/completions") return void chatCompletion(body, response);
-  if (request.url === "/v1/responses") return void openaiResponse(body, response);
+  if (request.url === "/v1/chat/completions") return chatCompletion(body, response);
+  if (request.url === "/v1/responses") return openaiResponse(body, response);
   if (request.url === "/v1/embeddings") return send(response, 200, embeddings(body));
-  if (request.url?.startsWith("/v1/messages")) return void anthropicMessage(body, response);
+  if (request.url?.startsWith("/v1/messages")) return anthropicMessage(body, response);
   send(response, 404, { error: { message: `no ${request.url}` } });
 }
 
@@ -95,7 +95,7 @@ function toolResult({ role, content }: Message): string | null {
 }
 
 function textOf(content: unknown): string {
-  if (!Array.isArray(content)) return String(content ?? "");
+  if (!Array.isArray(content)) return typeof content === "string" ? content : "";
   return (content as { type: string; text?: string }[]).map(({ text = "" }) => text).join("");
 }
 

@@ -11,7 +11,7 @@ import asyncio
 import sys
 import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any
+from typing import Any, cast
 
 from .auth import User, http_scope
 from .link import Header
@@ -26,9 +26,9 @@ _WINDOW = 16
 
 class App:
     def __init__(self, app: Any, path: str) -> None:
-        if not callable(app):
+        if not callable(cast(object, app)):
             raise LoadError(f"http.app: {path} is not an ASGI app.")
-        self._app = app
+        self._app: Any = app
         self._state: dict[str, Any] = {}
         self._lifespan: asyncio.Task[None] | None = None
         self._lifespan_queue: asyncio.Queue[Message] = asyncio.Queue()
@@ -100,7 +100,10 @@ class App:
             exchange.finish()
 
     def _prepare_router(self, app: Any) -> None:
-        own = {getattr(app, name, None) for name in ("docs_url", "redoc_url", "openapi_url", "swagger_ui_oauth2_redirect_url")}
+        own = {
+            getattr(app, name, None)
+            for name in ("docs_url", "redoc_url", "openapi_url", "swagger_ui_oauth2_redirect_url")
+        }
         # FastAPI adds its own documentation, which would replace that of the server
         app.router.routes[:] = [
             route
@@ -225,7 +228,9 @@ class Exchange:
 
     # -- a request that no route of the app matches
 
-    async def inner(self, scope: Any, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]) -> None:
+    async def inner(
+        self, scope: Any, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
+    ) -> None:
         """Returns the request to the server, as middleware has left it, and the server's response to the app."""
         self._inner_head = asyncio.get_running_loop().create_future()
         self._inner_receive = receive

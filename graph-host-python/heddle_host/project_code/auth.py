@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qsl
 
 from .load import LoadError
@@ -109,7 +109,7 @@ class Handlers:
             return {"result": None, "value": value}
         fields: dict[str, Any] = dict(question["user"])
         context = self._context(
-            user=User(fields), permissions=question["permissions"], resource=resource, action=action
+            user=cast(Any, User(fields)), permissions=question["permissions"], resource=resource, action=action
         )
         try:
             result = await _call(handler, ctx=context, value=value)

@@ -16,7 +16,11 @@ _PROVIDER = re.compile(r"^([a-z_-]{2,}):(?![\\/])(.+)$")
 
 class Embedder:
     def __init__(self, directory: str, spec: str) -> None:
-        is_file = "/" in spec.rpartition(":")[0] or spec.rpartition(":")[0].endswith((".py", ".")) or "." in spec.split(":")[0]
+        is_file = (
+            "/" in spec.rpartition(":")[0]
+            or spec.rpartition(":")[0].endswith((".py", "."))
+            or "." in spec.split(":")[0]
+        )
         if not is_file and _PROVIDER.match(spec):
             self._target = _provided(spec)
         else:

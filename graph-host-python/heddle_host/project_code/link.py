@@ -23,9 +23,7 @@ class Link(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
 
     @classmethod
-    async def open(
-        cls, fd: int, on_frame: Callable[[Header, bytes], None], on_end: Callable[[], None]
-    ) -> Link:
+    async def open(cls, fd: int, on_frame: Callable[[Header, bytes], None], on_end: Callable[[], None]) -> Link:
         stream = socket.socket(fileno=fd)
         stream.setblocking(False)
         _, link = await asyncio.get_running_loop().create_connection(lambda: cls(on_frame, on_end), sock=stream)

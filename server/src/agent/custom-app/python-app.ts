@@ -158,6 +158,10 @@ async function exchange(c: Context, next: Next, process: CodeProcess, request: C
           return;
         case "inner.pull":
           return void sendInnerChunk();
+        case "ready":
+        case "result":
+        case "failed":
+          return; // frames of calls, never of a request's exchange
       }
     },
     onLost(error) {
