@@ -4,6 +4,7 @@ const CODE = "{server,graph-host,console/src,cli,examples,scripts}";
 const shared = {
   environment: "node" as const,
   pool: "forks" as const,
+  setupFiles: ["server/test/clean-up-files.ts"],
   // The checkpoint validation suite of LangGraph registers its tests through globals.
   globals: true,
   // On an idle machine results arrive in milliseconds. Generous timeouts cost nothing and help on a busy one.

@@ -37,7 +37,11 @@ const steps: [name: string, command: string[], cwd: string][] = [
   ["pyright", [python, "-m", "pyright", "--pythonpath", python], HOST],
   ["pytest", [python, "-m", "pytest", "-q"], HOST],
   ["server", [process.execPath, vitest, "run", "--project", "python"], ROOT],
-  ["conformance", [process.execPath, vitest, "run", "--config", "conformance/vitest.config.ts", ...CASES], ROOT],
+  [
+    "conformance",
+    [process.execPath, vitest, "run", "--config", "conformance/vitest.config.ts", "--retry", "1", ...CASES],
+    ROOT,
+  ],
 ];
 const only = process.argv.slice(2);
 const needsDatabase = only.length === 0 || only.includes("pytest");

@@ -3,8 +3,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { afterAll } from "vitest";
-
 import { type AgentServer, type AgentServerOptions, startAgentServer } from "../src/agent/agent-server.ts";
 import { readProject } from "../src/agent/project/read-project.ts";
 import { agentOptions } from "../src/agent/settings.ts";
@@ -12,6 +10,7 @@ import { createAgentApp } from "../src/agent-app.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";
 import { createLog, type Log } from "../src/base/log.ts";
+import { atEnd } from "./at-end.ts";
 import { type Call, createCaller } from "./call.ts";
 import { type TestDatabase, testDatabase } from "./db.ts";
 import { openGuard } from "./principal.ts";
@@ -54,7 +53,7 @@ export async function testAgentServer(
   });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= agent.stop());
-  afterAll(async () => {
+  atEnd(async () => {
     await stop();
     rmSync(dataDir, { recursive: true, force: true });
   });

@@ -2,10 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll } from "vitest";
-
 import type { ClickHouse } from "../src/base/clickhouse/clickhouse.ts";
 import { openClickHouse } from "../src/base/clickhouse/open-clickhouse.ts";
+import { atEnd } from "./at-end.ts";
 
 /**
  * A real ClickHouse for tests: chDB in a temporary directory, one per test file, because a process can have only one.
@@ -22,7 +21,7 @@ let shared: Promise<ClickHouse> | undefined;
 async function open(): Promise<ClickHouse> {
   const directory = mkdtempSync(join(tmpdir(), "heddle-chdb-"));
   const clickhouse = await openClickHouse({ url: "", cluster: "", directory, connections: 4, maxMemory: 1024 ** 3 });
-  afterAll(async () => {
+  atEnd(async () => {
     shared = undefined;
     await clickhouse.close();
     rmSync(directory, { recursive: true, force: true });

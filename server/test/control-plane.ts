@@ -5,8 +5,6 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { afterAll } from "vitest";
-
 import { createControlApp } from "../src/control-app.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import type { Sql } from "../src/base/db/connect.ts";
@@ -20,6 +18,7 @@ import { openRegistry } from "../src/control/registry/open-registry.ts";
 import { controlOptions } from "../src/control/settings.ts";
 import { createCredentialRule } from "../src/identity/platform-credentials.ts";
 import { identityOptions } from "../src/identity/settings.ts";
+import { atEnd } from "./at-end.ts";
 import { type Call, createCaller } from "./call.ts";
 import { type TestDatabase, testDatabase } from "./db.ts";
 import { openGuard } from "./principal.ts";
@@ -101,7 +100,7 @@ export async function testControlPlane(
       await control.stop();
       await http.close();
     })());
-  afterAll(async () => {
+  atEnd(async () => {
     await stop();
     await dropDeploymentDatabases(db);
     if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true });

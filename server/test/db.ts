@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import postgres from "postgres";
-import { afterAll, inject, type RunnerTask } from "vitest";
+import { inject, type RunnerTask } from "vitest";
 import type { Sql } from "../src/base/db/connect.ts";
+import { atEnd } from "./at-end.ts";
 
 /**
  * A real Postgres for tests.
@@ -47,9 +48,7 @@ export async function testDatabase(): Promise<TestDatabase> {
     await sql.end({ timeout: 5 });
     await administer(async (admin) => admin`drop database if exists ${admin(name)} with (force)`);
   };
-  // vitest passes the suite as the second argument, and requires the first one destructured.
-  // oxlint-disable-next-line no-empty-pattern
-  afterAll(async ({}, suite) => {
+  atEnd(async (suite) => {
     if (!dropped && hasFailed(suite)) {
       await sql.end({ timeout: 5 });
       console.error(`kept database ${name} (${cluster.keepNote})`);

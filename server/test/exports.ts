@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { DuckDBInstance } from "@duckdb/node-api";
-import { afterAll, expect } from "vitest";
+import { expect } from "vitest";
 
 import type { Bucket } from "../src/base/blob/bucket.ts";
 import { findDestination, openBucket } from "../src/trace/bulk-exports/destination-bucket.ts";
+import { atEnd } from "./at-end.ts";
 import type { TestDatabase } from "./db.ts";
 import { WORKSPACE } from "./principal.ts";
 import { testS3, type TestCredentials } from "./s3.ts";
@@ -29,11 +30,11 @@ export async function testExports(env: Record<string, string> = {}, db?: TestDat
   s3.createBucket("traces");
   const credentials = s3.createKey();
   const scratch = mkdtempSync(join(tmpdir(), "heddle-read-"));
-  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+  atEnd(() => rmSync(scratch, { recursive: true, force: true }));
   const destination = await makeDestination();
   const { deps } = platform.platform;
   const bucket: Bucket = await openBucket((await findDestination(deps, WORKSPACE, destination))!, deps.outbound);
-  afterAll(() => bucket.close());
+  atEnd(() => bucket.close());
 
   async function makeDestination(key: TestCredentials = credentials, endpoint_url = s3.endpoint): Promise<string> {
     const { status, json, text } = await call("POST", "/api/v1/bulk-exports/destinations", {

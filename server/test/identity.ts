@@ -1,7 +1,5 @@
 import { randomUUID } from "node:crypto";
 
-import { afterAll } from "vitest";
-
 import type { Guard } from "../src/base/http/route.ts";
 import { createLog } from "../src/base/log.ts";
 import { createKey } from "../src/identity/api-keys/create-key.ts";
@@ -13,6 +11,7 @@ import { BUILT_IN_ROLES } from "../src/identity/roles/built-in.ts";
 import { identityOptions } from "../src/identity/settings.ts";
 import { insertWorkspace } from "../src/identity/workspaces/sql.ts";
 import { readOptions } from "../src/base/config/options.ts";
+import { atEnd } from "./at-end.ts";
 import type { TestDatabase } from "./db.ts";
 
 /** A workspace in its own organization, with the texts of keys to it. */
@@ -104,6 +103,6 @@ export async function testGuard(
     host: options.host ?? "127.0.0.1",
     ofOneWorkspace: options.ofOneWorkspace ?? false,
   });
-  afterAll(() => identity.stop());
+  atEnd(() => identity.stop());
   return { identity, ...identity.guard };
 }

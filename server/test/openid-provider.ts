@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 import { Provider } from "oidc-provider";
-import { afterAll } from "vitest";
+import { atEnd } from "./at-end.ts";
 
 /** Claims and behaviour of the account that signs in next. */
 export interface ProviderAccount {
@@ -26,7 +26,7 @@ export interface TestProvider {
 export async function testProvider(client: { id: string; secret: string; redirectUri: string }): Promise<TestProvider> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterAll(() => {
+  atEnd(() => {
     server.closeAllConnections();
     server.close();
   });

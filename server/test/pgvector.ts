@@ -3,11 +3,10 @@ import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readd
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll } from "vitest";
-
 import { clusterOwner } from "../src/base/db/cluster-owner.ts";
 import { connect, type Sql } from "../src/base/db/connect.ts";
 import { migrate } from "../src/base/db/migrate.ts";
+import { atEnd } from "./at-end.ts";
 
 const VERSION = "0.1.4";
 
@@ -32,7 +31,7 @@ export async function testPgvector(): Promise<Sql> {
   const options = `-k ${home} -c listen_addresses= -c fsync=off`;
   run("pg_ctl", "-D", data, "-w", "-o", options, "-l", join(home, "log"), "start");
   const sql = connect({ uri: "postgres://postgres@localhost/postgres", socket: home }, { max: 4 });
-  afterAll(async () => {
+  atEnd(async () => {
     await sql.end({ timeout: 2 });
     run("pg_ctl", "-D", data, "-m", "immediate", "stop");
     rmSync(home, { recursive: true, force: true });

@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 
-import { afterAll } from "vitest";
-
 import { Engine, readProgress } from "../src/control/drivers/container/engine.ts";
+import { atEnd } from "./at-end.ts";
 
 /** Whether Podman and the runtime it needs are installed; `.ci/run` installs both. */
 export const hasPodman = ["podman", "runc"].every(
@@ -99,14 +98,14 @@ export function testPodman(): TestPodman {
       return file("bin");
     },
   };
-  afterAll(async () => {
+  atEnd(async () => {
     await podman.run("rm", "--all", "--force", "--time", "0").catch(() => {});
     await podman.run("rmi", "--all", "--force").catch(() => {});
     await podman.stop();
     engine.close();
     spawnSync("umount", ["-l", join(home, "root", "overlay")], { stdio: "ignore" });
     rmSync(home, { recursive: true, force: true });
-  }, 60_000);
+  });
   return podman;
 }
 

@@ -1,5 +1,4 @@
 import { agentPages, LOCAL } from "../src/pages.ts";
-import { afterAll } from "vitest";
 import WebSocket from "ws";
 
 import { createAgentApp } from "../src/agent-app.ts";
@@ -7,6 +6,7 @@ import { agentOptions } from "../src/agent/settings.ts";
 import { readOptions } from "../src/base/config/options.ts";
 import { type HttpServer, listenHttp } from "../src/base/http/http-server.ts";
 import type { Guard } from "../src/base/http/route.ts";
+import { atEnd } from "./at-end.ts";
 import type { TestAgentServer } from "./agent-server.ts";
 import { openGuard } from "./principal.ts";
 
@@ -21,7 +21,7 @@ export async function listenAgent(
 ): Promise<HttpServer> {
   const http = await listenHttp("127.0.0.1", 0, readOptions(agentOptions, env));
   http.serve(createAgentApp(agent.deps, guard).fetch, agentPages(agent.deps, LOCAL));
-  afterAll(() => http.close());
+  atEnd(() => http.close());
   return http;
 }
 

@@ -1,8 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-
-import { afterAll } from "vitest";
+import { atEnd } from "./at-end.ts";
 
 export interface Received {
   path: string;
@@ -59,6 +58,6 @@ export async function receiver(answer: Answerer = (response) => response.end(), 
       await once(server, "close");
     },
   };
-  afterAll(() => made.close());
+  atEnd(() => made.close());
   return made;
 }

@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { afterAll } from "vitest";
 import { freePort } from "../src/base/free-port.ts";
+import { atEnd } from "./at-end.ts";
 
 /** A separate Redis, which a test may stop, freeze and restart. Needs `redis-server` in the PATH. */
 export interface TestRedis {
@@ -46,7 +46,7 @@ export async function testRedis(): Promise<TestRedis> {
     thaw: () => void child?.kill("SIGCONT"),
   };
   await redis.start();
-  afterAll(async () => {
+  atEnd(async () => {
     await redis.kill();
     rmSync(directory, { recursive: true, force: true });
   });

@@ -5,8 +5,8 @@ import type { AddressInfo } from "node:net";
 import { buffer as readAll } from "node:stream/consumers";
 
 import { startFauxqs } from "fauxqs";
-import { afterAll } from "vitest";
 
+import { atEnd } from "./at-end.ts";
 import { checkSignature, type SigningKey } from "./signature-v4.ts";
 
 /**
@@ -56,7 +56,7 @@ export interface TestCredentials {
 
 export async function testS3(): Promise<TestS3> {
   const s3 = await startTestS3();
-  afterAll(() => s3.stop());
+  atEnd(() => s3.stop());
   return s3;
 }
 

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 
 import { Hono } from "hono";
-import { afterAll } from "vitest";
 
 import type { AuditEntry } from "../src/base/auth/principal.ts";
 import { readOptions } from "../src/base/config/options.ts";
@@ -17,6 +16,7 @@ import { setPassword } from "../src/identity/sign-in/set-password.ts";
 import { signInRoutes } from "../src/identity/sign-in/routes.ts";
 import { signInOptions } from "../src/identity/sign-in/settings.ts";
 import { startSignIn } from "../src/identity/sign-in/sign-in-service.ts";
+import { atEnd } from "./at-end.ts";
 import { type Call, createCaller } from "./call.ts";
 import type { TestDatabase } from "./db.ts";
 import { testGuard, type TestWorkspace } from "./identity.ts";
@@ -44,7 +44,7 @@ export async function testSignIn(db: TestDatabase, env: Record<string, string> =
   const settings = readOptions(signInOptions, env);
   const service = startSignIn({ sql: db.sql, log, settings, outbound });
   const guard = { ...(await testGuard(db, env)), audit };
-  afterAll(async () => {
+  atEnd(async () => {
     await service.stop();
     await outbound.close();
   });

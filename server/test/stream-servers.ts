@@ -11,7 +11,6 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import postgres from "postgres";
-import { afterAll } from "vitest";
 
 import { insertAssistant } from "../src/agent/assistants/sql.ts";
 import { joinStream, type ReaderDeps } from "../src/agent/runs/read-run.ts";
@@ -29,6 +28,7 @@ import { SpillSpace } from "../src/base/events/spill-space.ts";
 import { splitFrames } from "../src/base/events/sse.ts";
 import { uuid7 } from "../src/base/ids.ts";
 import { createLog } from "../src/base/log.ts";
+import { atEnd } from "./at-end.ts";
 import { type TestDatabase, testDatabase } from "./db.ts";
 
 const log = createLog("silent");
@@ -49,7 +49,7 @@ export async function streamServers(): Promise<StreamServers> {
   const db = await testDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), "heddle-streams-"));
   const servers: StreamServer[] = [];
-  afterAll(async () => {
+  atEnd(async () => {
     for (const server of servers) await server.stop();
     rmSync(dataDir, { recursive: true, force: true });
   });

@@ -2,8 +2,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll } from "vitest";
-
 import { createTraceApp } from "../src/trace-app.ts";
 import type { ClickHouse } from "../src/base/clickhouse/clickhouse.ts";
 import { readOptions } from "../src/base/config/options.ts";
@@ -14,6 +12,7 @@ import { secretsOptions } from "../src/base/secrets/settings.ts";
 import { identityOptions } from "../src/identity/settings.ts";
 import { traceOptions } from "../src/trace/settings.ts";
 import { startTracePlatform, type TracePlatform } from "../src/trace/trace-platform.ts";
+import { atEnd } from "./at-end.ts";
 import { type Call, createCaller } from "./call.ts";
 import { testClickHouse } from "./clickhouse.ts";
 import { type TestDatabase, testDatabase } from "./db.ts";
@@ -40,7 +39,7 @@ const directories = new WeakMap<TestDatabase, string>();
 function sharedBlobs(db: TestDatabase): string {
   const known = directories.get(db) ?? mkdtempSync(join(tmpdir(), "heddle-blobs-"));
   directories.set(db, known);
-  afterAll(() => rmSync(known, { recursive: true, force: true }));
+  atEnd(() => rmSync(known, { recursive: true, force: true }));
   return known;
 }
 
@@ -69,7 +68,7 @@ export async function testTracePlatform(
   });
   let stopped: Promise<void> | undefined;
   const stop = () => (stopped ??= platform.stop());
-  afterAll(async () => {
+  atEnd(async () => {
     await stop();
     rmSync(dataDir, { recursive: true, force: true });
   });

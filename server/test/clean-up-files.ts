@@ -1,0 +1,4 @@
+/** Setup file of vitest: runs before each test file. */
+import { cleanUpAfterFile } from "./at-end.ts";
+
+cleanUpAfterFile();
