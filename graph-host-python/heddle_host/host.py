@@ -73,6 +73,15 @@ class Host:
                 "graphs": {graph_id: entry.status for graph_id, entry in self._graphs.items()},
             }
         )
+        self._spawn(self._warm_up())
+
+    async def _warm_up(self) -> None:
+        from .warm_up import warm_up
+
+        try:
+            await warm_up(self._deps, lambda: bool(self._runs) or self._draining)
+        except Exception as error:
+            complain(f"The warm-up run failed; this has no effect on runs: {error!r}")
 
     @asynccontextmanager
     async def open_graph(self, graph_id: str, config: dict[str, Any], access: str) -> AsyncIterator[Any]:

@@ -171,8 +171,11 @@ values ($2::uuid, $1::uuid, $1::uuid, 'running', 1)""",
         await self._connection.fetch("update runs set attempt = 2 where run_id = $1::text::uuid", [run_id])
 
     async def status(self, run_id: str) -> str:
-        [(status,)] = await self._connection.fetch("select status from runs where run_id = $1::text::uuid", [run_id])
-        return status
+        return await self.value("select status from runs where run_id = $1::text::uuid", run_id)
+
+    async def value(self, sql: str, *parameters: str) -> Any:
+        [(value,)] = await self._connection.fetch(sql, list(parameters))
+        return value
 
     def close(self) -> None:
         self._connection.close()

@@ -170,3 +170,27 @@ async def test_a_draining_host_finishes_its_runs_and_exits(runs: Runs) -> None:
         assert await asyncio.wait_for(host.process.wait(), 5) == 0
     finally:
         await host.end()
+
+
+async def test_the_warm_up_opens_the_connection_and_leaves_no_trace(runs: Runs) -> None:
+    now = await runs.value("select now()::text")
+    host = await HostProcess.start()
+    try:
+        await host.wait_for_type("ready")
+        sessions = """select count(*)::int from pg_stat_activity
+                      where application_name = $1 and backend_start > $2::text::timestamptz"""
+        for _ in range(100):
+            if await runs.value(sessions, "heddle checkpoint writer", now) == 1:
+                break
+            await asyncio.sleep(0.05)
+        else:
+            pytest.fail("The host has not connected to the database")
+        frame, body = await runs.create(do="sleep")
+        host.send(frame, body)
+        await host.wait_for_type("run.end", run_id=frame["run_id"], outcome="success")
+        assert {f["run_id"] for f in host.frames if "run_id" in f} == {frame["run_id"]}
+        assert "warm-up" not in host.output
+        rehearsed = "select count(*)::int from checkpoints where thread_id like '00000000-%'"
+        assert await runs.value(rehearsed) == 0
+    finally:
+        await host.end()
