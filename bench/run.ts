@@ -3,7 +3,7 @@
 // --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
 // (authentication before each route of the trace platform), ingest, query, export, large-bodies, large-pages (traces),
 // tenants (a workspace beside a busy one), streams (idle and stalled readers), threads (long conversations),
-// large-values (memory), deployments, tracing,
+// large-values (memory), deployments, tracing, python (a Python graph beside LangGraph's server for Python),
 // webhooks, where (processor time and waits of a run, process by process), rest (memory of the idle processes, start-up
 // times), and versions --base REV (an earlier revision beside this one).
 import { execFile } from "node:child_process";
@@ -33,6 +33,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   "large-pages": () => import("./large-pages.ts"),
   export: () => import("./export.ts"),
   query: () => import("./query.ts"),
+  python: () => import("./python.ts"),
   rest: () => import("./rest.ts"),
   streams: () => import("./streams.ts"),
   tenants: () => import("./tenants.ts"),

@@ -36,18 +36,27 @@ export async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
-/**
- * Starts `heddle dev` on the benchmark's project. The data directory stays, so that a second start can be measured.
- * @param root a checkout with its packages installed
- */
-export async function startHeddle(directory: string, root = repository, isTraced = false): Promise<ServerUnderTest> {
+export interface HeddleOptions {
+  /** A checkout with its packages installed. Default: this one. */
+  root?: string;
+  isTraced?: boolean;
+  /** Directory of the project. Default: `bench/project` of the checkout. */
+  project?: string;
+  env?: Record<string, string>;
+}
+
+/** Starts `heddle dev` on a project. The data directory stays, so that a second start can be measured. */
+export async function startHeddle(
+  directory: string,
+  { root = repository, isTraced = false, project = "bench/project", env = {} }: HeddleOptions = {},
+): Promise<ServerUnderTest> {
   const port = await freePort();
-  const args = ["cli/bin/heddle.js", "dev", "--config", "bench/project/langgraph.json", "--port", String(port)];
+  const args = ["cli/bin/heddle.js", "dev", "--config", join(project, "langgraph.json"), "--port", String(port)];
   args.push("--data-dir", join(directory, "data"), "--no-reload", "--no-console");
   if (isTraced) args.push("--trace-port", String(await freePort()));
   else args.push("--no-trace");
-  const env: Record<string, string> = isTraced ? { LANGSMITH_TRACING: "true" } : {};
-  return start("heddle", [process.execPath, ...args], { cwd: root, port, directory, process: "own", env });
+  const environment = isTraced ? { LANGSMITH_TRACING: "true", ...env } : env;
+  return start("heddle", [process.execPath, ...args], { cwd: root, port, directory, process: "own", env: environment });
 }
 
 export interface TraceUnderTest extends ServerUnderTest {
@@ -108,6 +117,22 @@ export async function startDevServer(directory: string): Promise<ServerUnderTest
   return start("dev server", command, { cwd: project, port, directory, process: "largest" });
 }
 
+/**
+ * Starts LangGraph's development server for Python on a copy of the project.
+ * @param environment a Python environment that contains it
+ */
+export async function startPythonDevServer(
+  directory: string,
+  source: string,
+  environment: string,
+): Promise<ServerUnderTest> {
+  const port = await freePort();
+  const project = join(directory, "python-project");
+  await cp(source, project, { recursive: true });
+  const command = [join(environment, "bin/langgraph"), "dev", "--no-browser", "--no-reload", "--port", String(port)];
+  return start("python dev server", command, { cwd: project, port, directory, process: "largest" });
+}
+
 interface StartOptions {
   cwd: string;
   port: number;
@@ -118,7 +143,7 @@ interface StartOptions {
 
 async function start(name: string, command: string[], options: StartOptions): Promise<ServerUnderTest> {
   const { cwd, port, directory } = options;
-  const logFile = join(directory, `${name.replace(" ", "-")}.log`);
+  const logFile = join(directory, `${name.replaceAll(" ", "-")}.log`);
   const log = await open(logFile, "a");
   const env = { ...process.env, LANGSMITH_TRACING: "false", LANGGRAPH_CLI_NO_ANALYTICS: "1", ...options.env };
   const started = performance.now();

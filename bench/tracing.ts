@@ -57,7 +57,7 @@ async function measureServers(): Promise<void> {
   const measure = async () => {
     const sides: Side[] = [];
     for (const [n, name] of ["untraced", "traced"].entries()) {
-      const server = await startHeddle(directories[n]!, undefined, name === "traced");
+      const server = await startHeddle(directories[n]!, { isTraced: name === "traced" });
       servers.push(server);
       sides.push(await startSide(name, server, directories[n]!));
     }

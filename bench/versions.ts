@@ -68,7 +68,7 @@ try {
   for (const [kind, round] of Object.entries(KINDS)) {
     if (options.only !== undefined && options.only !== kind) continue;
     const sides: [Side, Side] = [
-      { name: "base", start: (directory) => startHeddle(directory, base), round },
+      { name: "base", start: (directory) => startHeddle(directory, { root: base }), round },
       { name: "this", start: (directory) => startHeddle(directory), round },
     ];
     const measured = await measureByTurns(sides, {

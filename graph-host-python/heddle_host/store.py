@@ -83,7 +83,9 @@ def _refuse() -> NoReturn:
 
 def _to_wire(operation: Op) -> dict[str, Any]:
     if isinstance(operation, GetOp):
-        return {"op": "get", "namespace": list(operation.namespace), "key": operation.key}
+        get: dict[str, Any] = {"op": "get", "namespace": list(operation.namespace), "key": operation.key}
+        # LangGraph's default is True, which the project's own setting may change
+        return get if operation.refresh_ttl else {**get, "refresh_ttl": False}
     if isinstance(operation, PutOp):
         put: dict[str, Any] = {
             "op": "put",
@@ -104,6 +106,7 @@ def _to_wire(operation: Op) -> dict[str, Any]:
             "limit": operation.limit,
             "offset": operation.offset,
             "query": operation.query,
+            "refresh_ttl": None if operation.refresh_ttl else False,
         }
         return {name: value for name, value in search.items() if value is not None}
     conditions = [

@@ -46,9 +46,17 @@ async def test_operations_cross_the_protocol_in_langgraphs_terms() -> None:
         "index": False,
         "ttl": 5,
     }
-    assert get["op"] == "get"
+    assert get == {"op": "get", "namespace": ["facts", "ada"], "key": "k"}
     assert (search["namespace_prefix"], search["query"], search["filter"]) == (["facts"], "q", {"a": 1})
     assert listing["match_conditions"] == [{"match_type": "prefix", "path": ["facts"]}]
+
+
+async def test_a_read_can_leave_the_time_to_live_alone() -> None:
+    server = Server()
+    store = RemoteStore(server)
+    await store.aget(("facts", "ada"), "k", refresh_ttl=False)
+    await store.asearch(("facts",), refresh_ttl=False)
+    assert [operations[0]["refresh_ttl"] for operations in server.calls] == [False, False]
 
 
 async def test_a_node_in_a_thread_uses_the_synchronous_methods() -> None:

@@ -245,8 +245,17 @@ export interface HostCalls {
 
 /** Store operations cross the protocol in LangGraph's own terms (`BaseStore.batch`). */
 export type StoreOperation =
-  | { op: "get"; namespace: string[]; key: string }
-  | { op: "put"; namespace: string[]; key: string; value: Record<string, unknown> | null; index?: false | string[] }
+  /** `refresh_ttl: false`: reading does not restart the time to live. Otherwise the project's setting decides. */
+  | { op: "get"; namespace: string[]; key: string; refresh_ttl?: false }
+  | {
+      op: "put";
+      namespace: string[];
+      key: string;
+      value: Record<string, unknown> | null;
+      index?: false | string[];
+      /** Minutes. Absent: the project's default. */
+      ttl?: number;
+    }
   | {
       op: "search";
       namespace_prefix: string[];
@@ -254,6 +263,7 @@ export type StoreOperation =
       limit?: number;
       offset?: number;
       query?: string;
+      refresh_ttl?: false;
     }
   | {
       op: "list";

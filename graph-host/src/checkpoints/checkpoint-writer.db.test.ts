@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { uuid6 } from "@langchain/langgraph-checkpoint";
+import postgres from "postgres";
 import { afterAll, expect, test } from "vitest";
 
 import { testDatabase } from "../../../server/test/db.ts";
 import { CheckpointDatabase } from "./checkpoint-database.ts";
+import { CheckpointWriter } from "./checkpoint-writer.ts";
 import { FencedError } from "./errors.ts";
 import { HeddleSaver } from "./heddle-saver.ts";
+import type { WriteItem, WriteRow } from "./rows.ts";
 
 const db = await testDatabase();
 const statements: string[] = [];
@@ -142,6 +145,34 @@ test("stores the valid attempt's content when two attempts write one key in one 
   expect(results.map((r) => r.status)).toEqual(["rejected", "fulfilled"]);
   const tuple = await new HeddleSaver(database).getTuple(config(threadId));
   expect(tuple?.checkpoint.channel_values).toEqual({ a: "valid" });
+});
+
+test("rejects an item that cannot be encoded, and writes the items around it", async () => {
+  const sql = postgres(db.uri, { ...db.options, max: 1 });
+  const writer = new CheckpointWriter(sql);
+  const { runId, threadId } = await startRun();
+  const fence = { runId, attempt: 1 };
+  const write = (idx: number): WriteRow => ({
+    ...{ threadId, ns: "", checkpointId: uuid6(0), taskId: randomUUID(), idx },
+    ...{ channel: "a", type: "json", blob: Buffer.from("1"), replaces: false },
+  });
+  const broken: WriteItem = {
+    fence,
+    writes: [],
+    get blobs(): never {
+      throw new Error("cannot be encoded");
+    },
+  };
+  const results = await Promise.allSettled([
+    writer.write({ fence, blobs: [], writes: [write(0)] }),
+    writer.write(broken),
+    writer.write({ fence, blobs: [], writes: [write(1)] }),
+  ]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  // later items are written too
+  await writer.write({ fence, blobs: [], writes: [write(2)] });
+  expect((await countRows(threadId)).writes).toBe(3);
+  await sql.end();
 });
 
 test("stores a checkpoint that is put twice in one turn once, with its last content", async () => {

@@ -77,18 +77,29 @@ export class CheckpointWriter {
     this.#scheduled = false;
     clearTimeout(this.#later);
     this.#later = undefined;
-    while (this.#urgent) await this.#commit(this.#nextBatch());
+    while (this.#urgent) {
+      const batch = this.#nextBatch();
+      if (batch.queued.length > 0) await this.#commit(batch);
+    }
     this.#busy = false;
     if (this.#queue.length > 0) this.#wait();
   }
 
+  /** Takes the items that fit into the next statement. Rejects an item that cannot be encoded. */
   #nextBatch(): Batch {
     const builder = new StatementBuilder();
     let bytes = 0;
     let count = 0;
-    for (const { item } of this.#queue) {
-      bytes += itemBytes(item);
-      if ((count > 0 && bytes > this.#maxBytes) || !builder.add(item)) break;
+    for (const { item, reject } of this.#queue) {
+      try {
+        bytes += itemBytes(item);
+        if ((count > 0 && bytes > this.#maxBytes) || !builder.add(item)) break;
+      } catch (error) {
+        // from the start, because the builder may contain a part of the item
+        this.#queue.splice(count, 1);
+        reject(error);
+        return this.#nextBatch();
+      }
       count += 1;
     }
     return { builder, queued: this.#queue.splice(0, count) };

@@ -15,6 +15,9 @@ const REFUSED: Record<string, string> = {
   "checkpointer.backend":
     "Heddle stores checkpoints in its database; remove the key, and name your Postgres with DATABASE_URI",
   "checkpointer.serde": "it configures the Python serializer; remove the key",
+  source:
+    "deployments are installed from a uv.lock beside langgraph.json, or from its dependencies; remove the key, and " +
+    "move uv.lock there",
   "store.path": "Heddle keeps the store in its database; remove the key, and name your Postgres with DATABASE_URI",
 };
 

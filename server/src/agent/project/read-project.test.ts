@@ -96,6 +96,7 @@ const WRONG: [object, RegExp][] = [
   [{ pip_installer: "poetry" }, /pip_installer: /],
   [{ keep_pkg_tools: "pip" }, /keep_pkg_tools: /],
   [{ source: { kind: "git" } }, /source\.kind: /],
+  [{ source: { kind: "uv" } }, /source is not supported: .* uv\.lock/],
 ];
 
 test.each(WRONG)("rejects %j by name", async (config, message) => {

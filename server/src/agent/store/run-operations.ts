@@ -77,7 +77,11 @@ async function likenesses({ index }: StoreRules, group: StoreOperation[]): Promi
 async function runGroup(sql: Sql | Transaction, rules: StoreRules, group: Group): Promise<unknown[]> {
   const gets = group.operations.filter((operation) => operation.op === "get");
   if (gets.length > 0) {
-    const reads = gets.map(({ namespace, key }) => ({ namespace, key, refresh: rules.refreshOnRead }));
+    const reads = gets.map(({ namespace, key, refresh_ttl: refresh = rules.refreshOnRead }) => ({
+      namespace,
+      key,
+      refresh,
+    }));
     return JSON.parse(await selectItems(sql, reads)) as unknown[];
   }
   if (group.puts.length > 0) {
@@ -93,7 +97,8 @@ async function runGroup(sql: Sql | Transaction, rules: StoreRules, group: Group)
 function read(sql: Sql | Transaction, rules: StoreRules, group: Group, operation: StoreOperation): Promise<string> {
   if (operation.op === "search") {
     const { namespace_prefix: prefix, filter, limit = 10, offset = 0 } = operation;
-    const search = { prefix, conditions: toConditions(filter), limit, offset, refresh: rules.refreshOnRead };
+    const refresh = operation.refresh_ttl ?? rules.refreshOnRead;
+    const search = { prefix, conditions: toConditions(filter), limit, offset, refresh };
     return searchItems(sql, search, group.likenesses.get(operation) ?? null);
   }
   if (operation.op !== "list") throw new Error(`unknown store operation ${operation.op}`);

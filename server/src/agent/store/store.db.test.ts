@@ -241,6 +241,9 @@ test("an expired item is not found, swept or not", async () => {
   await keys({ namespace_prefix: at });
   expect(await minutesLeft("a")).toBe(10);
   await soon("a");
+  await runStoreOperations([{ op: "get", namespace: at, key: "a", refresh_ttl: false }]);
+  await runStoreOperations([{ op: "search", namespace_prefix: at, refresh_ttl: false }]);
+  expect(await minutesLeft("a")).toBe(1);
   await runStoreOperations([{ op: "get", namespace: at, key: "a" }]);
   expect(await minutesLeft("a")).toBe(10);
 
