@@ -1,4 +1,4 @@
-"""The saver while the database is unreachable or silent."""
+"""The saver while the database is unreachable or silent, or refuses an item."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from heddle_host.checkpoints.database import CheckpointDatabase
 from heddle_host.checkpoints.errors import DatabaseAwayError
 from heddle_host.checkpoints.saver import HeddleSaver
+from heddle_host.checkpoints.write_statement import WriteItem
 from heddle_host.postgres import parse_url
 from heddle_host.runs.outcome import to_outcome
 
@@ -120,6 +121,23 @@ async def test_a_long_outage_ends_the_attempt_for_a_retry(proxy: Proxy) -> None:
         await put(saver, thread_id)
     assert await newest(thread_id) is None
     database.close()
+
+
+class Broken(WriteItem):
+    @property
+    def size(self) -> int:
+        raise ValueError("cannot be encoded")
+
+
+async def test_an_item_that_cannot_be_encoded_fails_alone(database: CheckpointDatabase) -> None:
+    results = await asyncio.gather(
+        database.write(WriteItem(), False),
+        database.write(Broken(), False),
+        database.write(WriteItem(), False),
+        return_exceptions=True,
+    )
+    assert [type(result) for result in results] == [type(None), ValueError, type(None)]
+    assert await asyncio.wait_for(database.write(WriteItem(), False), 3) is None
 
 
 async def test_a_silent_database_is_asked_again_on_a_new_connection(proxy: Proxy) -> None:

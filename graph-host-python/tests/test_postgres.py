@@ -83,7 +83,7 @@ async def test_authenticates_with_a_password_over_tcp(method: str) -> None:
 
 async def test_a_lost_connection_fails_what_is_in_flight() -> None:
     connection = await connect()
-    query = asyncio.ensure_future(connection.fetch("select pg_sleep(60)", []))
+    query = asyncio.ensure_future(connection.fetch("select pg_sleep(1)", []))
     await asyncio.sleep(0.1)
     connection.abort()
     with pytest.raises(ConnectionLostError):

@@ -241,7 +241,9 @@ class Writer:
             self._later = None
         try:
             while any(queued.urgent for queued in self._queue):
-                await self._commit(*self._next_batch())
+                builder, batch = self._next_batch()
+                if batch:
+                    await self._commit(builder, batch)
         finally:
             self._busy = False
             if any(queued.urgent for queued in self._queue):
@@ -250,13 +252,21 @@ class Writer:
                 self._wait()
 
     def _next_batch(self) -> tuple[StatementBuilder, list[_Queued]]:
+        """Takes the items that fit into the next statement. Fails an item that cannot be encoded."""
         builder = StatementBuilder()
         size = 0
         count = 0
         for queued in self._queue:
-            size += queued.item.size
-            if (count and size > _MAX_BATCH_BYTES) or not builder.add(queued.item):
-                break
+            try:
+                size += queued.item.size
+                if (count and size > _MAX_BATCH_BYTES) or not builder.add(queued.item):
+                    break
+            except Exception as error:
+                # from the start, because the builder may contain a part of the item
+                del self._queue[count]
+                if not queued.future.done():
+                    queued.future.set_exception(error)
+                return self._next_batch()
             count += 1
         batch = self._queue[:count]
         del self._queue[:count]
