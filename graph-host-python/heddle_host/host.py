@@ -7,6 +7,7 @@ import os
 import resource
 import signal
 import sys
+import traceback
 from collections.abc import AsyncIterator, Awaitable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
@@ -19,13 +20,18 @@ from .graphs.open import GraphError, OpenInput
 from .output import complain
 from .protocol import PROTOCOL_VERSION, Connection, Header
 from .runs.active_run import ActiveRun
-from .runs.execute_run import OpenedGraph, RunDeps, execute_run
+from .runs.execute_run import OpenedGraph, RunDeps, RunEnd, execute_run
+from .runs.outcome import to_outcome
 from .savers import Savers
 from .serialize import from_json, to_json
 from .store import RemoteStore
 from .tracing.run_tracing import RunTracing
 from .work import Work, current_work
 
+# EX_SOFTWARE of sysexits.h.
+_EXIT_SOFTWARE = 70
+# Longest time for which a process that fails waits for its server to read.
+_LAST_FRAMES_SECONDS = 1
 # Longest time for which a process that is no longer needed waits for its last traces.
 _FLUSH_MS = 5000
 _PAGE = resource.getpagesize()
@@ -44,6 +50,7 @@ class Host:
         self._next_store_call = 1
         self._tracing = RunTracing(complain)
         self._draining = False
+        self._faulty = False
         self._deps = RunDeps(
             savers=savers,
             store=self.store,
@@ -66,6 +73,15 @@ class Host:
                 "graphs": {graph_id: entry.status for graph_id, entry in self._graphs.items()},
             }
         )
+        self._spawn(self._warm_up())
+
+    async def _warm_up(self) -> None:
+        from .warm_up import warm_up
+
+        try:
+            await warm_up(self._deps, lambda: bool(self._runs) or self._draining)
+        except Exception as error:
+            complain(f"The warm-up run failed; this has no effect on runs: {error!r}")
 
     @asynccontextmanager
     async def open_graph(self, graph_id: str, config: dict[str, Any], access: str) -> AsyncIterator[Any]:
@@ -100,6 +116,12 @@ class Host:
             await self._connection.drained()
 
     def _receive(self, header: Header, body: bytes) -> None:
+        try:
+            self._handle(header, body)
+        except Exception as error:
+            self._fault(error)
+
+    def _handle(self, header: Header, body: bytes) -> None:
         kind = header["t"]
         if kind == "ping":
             rss = resident_bytes()
@@ -131,7 +153,23 @@ class Host:
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
         self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error:
+            self._fault(error)
+
+    def _fault(self, error: BaseException) -> None:
+        """Ends the process after an error of the host itself: runs and calls could wait forever."""
+        if self._faulty:
+            return
+        self._faulty = True
+        message = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        complain(f"An error outside any run:\n{message}")
+        self._send({"t": "fault", "message": message})
+        self._spawn(self._exit(_EXIT_SOFTWARE, asyncio.sleep(0)))
 
     async def _execute(self, start: dict[str, Any], kwargs: dict[str, Any]) -> None:
         run = ActiveRun(start)
@@ -140,7 +178,10 @@ class Host:
             earlier.supersede()
         self._runs[run.run_id] = run
         current_work.set(Work(CheckpointClock(process_clock), run.run_id))
-        ended = await execute_run(self._deps, run, kwargs)
+        try:
+            ended = await execute_run(self._deps, run, kwargs)
+        except BaseException as error:
+            ended = RunEnd(to_outcome(error, run.stopped), b"{}")
         if self._runs.get(run.run_id) is not run:
             return  # superseded: ignore its end
         del self._runs[run.run_id]
@@ -191,7 +232,10 @@ class Host:
             complain(f"The last traces could not be sent: {error!r}")
         self.savers.close()
         if self._connection:
-            await self._connection.end()
+            try:
+                await asyncio.wait_for(self._connection.end(), _LAST_FRAMES_SECONDS if code else None)
+            except asyncio.TimeoutError:
+                pass
         sys.stdout.flush()
         sys.stderr.flush()
         # threads of user code may still run; they have no one to report to

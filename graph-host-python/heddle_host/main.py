@@ -17,17 +17,20 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from .output import complain, prefix_output
-from .watchdog import start_watchdog
+from .output import complain, prefix_output, report_stray_error
+from .watchdog import detach_children, start_watchdog
 
 # EX_CONFIG of sysexits.h: a restart is pointless until the project changes.
 _EXIT_CONFIG = 78
+_PROTOCOL_FD = 3
+_WATCHDOG_FD = 4
 # Threads in which synchronous nodes and tools run.
 _THREADS = 64
 
 
 def main() -> None:
-    start_watchdog(int(os.environ.get("HEDDLE_HOST_SILENCE_MS", "8000")))
+    detach_children(_PROTOCOL_FD, _WATCHDOG_FD)
+    start_watchdog(int(os.environ.get("HEDDLE_HOST_SILENCE_MS", "8000")), _WATCHDOG_FD)
     # Ctrl-C in a terminal reaches every process of the group; the server decides what happens to the runs.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -65,11 +68,12 @@ def serve(project: dict[str, Any], database_url: str, database_socket: str | Non
     graphs = load_graphs(project)
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
+    loop.set_exception_handler(report_stray_error)
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="heddle node"))
 
     async def start() -> None:
         host = Host(graphs, Savers(CheckpointDatabase(database_url, database_socket)), langgraph_version)
-        await host.start(3)
+        await host.start(_PROTOCOL_FD)
 
     loop.run_until_complete(start())
     # what is loaded by now stays: the collector need not look at it again

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import sys
 import threading
+from contextvars import Context
 from typing import Any, TextIO, cast
 
 from .work import current_work
@@ -13,6 +15,19 @@ from .work import current_work
 def complain(*parts: object) -> None:
     """Writes a message of the host itself, for the operator."""
     print(*parts, file=sys.__stderr__, flush=True)
+
+
+def report_stray_error(loop: asyncio.AbstractEventLoop, details: dict[str, Any]) -> None:
+    """Handles errors of user code that no caller awaits: they are printed with the id of the run that they belong to.
+
+    As everywhere in Python they do not end the process, nor the run.
+    """
+    for name in ("task", "future", "handle"):
+        source: Any = details.get(name)
+        context = source.get_context() if hasattr(source, "get_context") else getattr(source, "_context", None)
+        if isinstance(context, Context):
+            return context.run(loop.default_exception_handler, details)
+    loop.default_exception_handler(details)
 
 
 class RunOutput(io.TextIOBase):

@@ -107,6 +107,8 @@ class Connection(asyncio.Protocol):
         self._columns: list[int] = []
         self.closed = False
         self.last_answer = 0.0
+        self.authentication = "trust"
+        """The method that the server asked for, named as in pg_hba.conf."""
 
     @classmethod
     async def open(cls, address: Address, settings: dict[str, str], timeout: float = 10) -> Connection:
@@ -300,6 +302,7 @@ class Connection(asyncio.Protocol):
         try:
             if kind == 0:
                 return
+            self.authentication = _METHODS.get(kind, self.authentication)
             if kind == 3:
                 self._send(_message(b"p", password.encode() + b"\0"))
             elif kind == 5:
@@ -336,6 +339,9 @@ class Connection(asyncio.Protocol):
             if not query.future.done():
                 query.future.set_exception(query.error or error)
         self._queries.clear()
+
+
+_METHODS = {3: "password", 5: "md5", 10: "scram-sha-256"}
 
 
 class _Scram:

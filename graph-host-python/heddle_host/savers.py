@@ -48,6 +48,9 @@ class Savers:
         """Returns a saver for a manual update: rejected once the thread has an active run or a newer checkpoint."""
         return HeddleSaver(self._database, guarded=True, clock=_clock())
 
+    async def prepare(self) -> None:
+        await self._database.prepare()
+
     def close(self) -> None:
         self._database.close()
 

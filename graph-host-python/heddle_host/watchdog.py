@@ -14,8 +14,22 @@ import threading
 import time
 
 
-def start_watchdog(silence_ms: int, fd: int = 4) -> None:
-    os.set_inheritable(fd, False)
+def detach_children(*fds: int) -> None:
+    """Keeps processes that user code starts from holding the server's streams open after this process has ended."""
+    for fd in fds:
+        os.set_inheritable(fd, False)
+
+    def detach() -> None:
+        # not closed: objects of the parent would close whatever gets the number next
+        nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+        for fd in fds:
+            os.dup2(nothing, fd, inheritable=False)
+        os.close(nothing)
+
+    os.register_at_fork(after_in_child=detach)
+
+
+def start_watchdog(silence_ms: int, fd: int) -> None:
     threading.Thread(
         target=_watch, args=(fd, silence_ms / 1000, os.getpid()), name="heddle watchdog", daemon=True
     ).start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -46,9 +47,43 @@ async def test_a_statement_with_a_syntax_error_is_reported_with_its_sqlstate() -
     connection.close()
 
 
+@pytest.mark.parametrize("method", ["scram-sha-256", "md5", "password"])
+async def test_authenticates_with_a_password_over_tcp(method: str) -> None:
+    owner = parse_url(database_uri())
+    right = replace(owner, user="heddle_login", password="pass,w=\u00f6rd")
+    assert not right.is_socket
+    admin = await connect()
+    [(file,)] = await admin.fetch("select setting from pg_settings where name = 'hba_file'", [])
+    [(rules,)] = await admin.fetch("select pg_read_file($1)", [file])
+
+    async def use(text: str) -> None:
+        # the statement takes no parameters
+        quoted = "E'" + text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
+        rows = f"select unnest(string_to_array({quoted}, E'\\n'))"
+        await admin.fetch(f"copy ({rows}) to '{file}'", [])
+        await admin.fetch("select pg_reload_conf()", [])
+
+    try:
+        await use(f"host all {right.user} all {method}\n{rules}")
+        await admin.fetch(f"set password_encryption = '{'md5' if method == 'md5' else 'scram-sha-256'}'", [])
+        await admin.fetch(f"drop role if exists {right.user}", [])
+        await admin.fetch(f"create role {right.user} login password '{right.password}'", [])
+        connection = await Connection.open(right, {})
+        assert await connection.fetch("select current_user::text", []) == [(right.user,)]
+        assert connection.authentication == method
+        connection.close()
+        with pytest.raises(DatabaseError) as refused:
+            await Connection.open(replace(right, password="wrong"), {})
+        assert refused.value.code == "28P01"
+    finally:
+        await use(rules)
+        await admin.fetch(f"drop role if exists {right.user}", [])
+        admin.close()
+
+
 async def test_a_lost_connection_fails_what_is_in_flight() -> None:
     connection = await connect()
-    query = asyncio.ensure_future(connection.fetch("select pg_sleep(60)", []))
+    query = asyncio.ensure_future(connection.fetch("select pg_sleep(1)", []))
     await asyncio.sleep(0.1)
     connection.abort()
     with pytest.raises(ConnectionLostError):

@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from ..postgres import Address, Connection, ConnectionLostError, Parameter, Row, parse_url
 from .errors import DatabaseAwayError, FencedError, HeadMovedError, is_passing_error
@@ -18,7 +18,7 @@ from .read_statement import (
     read_checkpoints,
     read_delta_history,
 )
-from .write_statement import Finished, StatementBuilder, WriteItem
+from .write_statement import FINISH_STATEMENT, WRITE_STATEMENT, Finished, StatementBuilder, WriteItem
 
 T = TypeVar("T")
 
@@ -36,6 +36,12 @@ _SETTINGS = {
     "enable_hashjoin": "off",
     "enable_mergejoin": "off",
 }
+
+
+class Session(Protocol):
+    async def fetch(self, text: str, parameters: list[Parameter]) -> list[Row]: ...
+
+    def close(self) -> None: ...
 
 
 class _Session:
@@ -76,6 +82,10 @@ class _Session:
             self._connection.close()
 
 
+def _connecting(address: Address, silence: float) -> Callable[[str], Session]:
+    return lambda name: _Session(address, name, silence)
+
+
 class _Queued:
     __slots__ = ("future", "item", "urgent")
 
@@ -94,13 +104,19 @@ class CheckpointDatabase:
         away_seconds: float = 60,
         silence_seconds: float = 10,
         readers: int = 3,
+        open_session: Callable[[str], Session] | None = None,
     ) -> None:
-        address = parse_url(url, socket or None)
+        """`open_session` creates the session of a name, instead of one with the database at `url`."""
+        open_session = open_session or _connecting(parse_url(url, socket or None), silence_seconds)
         self._away_seconds = away_seconds
-        self._writer = Writer(_Session(address, "writer", silence_seconds), away_seconds)
-        self._readers = [_Session(address, "reader", silence_seconds) for _ in range(readers)]
+        self._writer = Writer(open_session("writer"), away_seconds)
+        self._readers = [open_session("reader") for _ in range(readers)]
         self._next_reader = 0
         self.last_heads = LastHeads()
+
+    async def prepare(self) -> None:
+        """Opens the connection for writes and plans its statements. Failures are left to the first write."""
+        await self._writer.prepare()
 
     def write(self, item: WriteItem, lazy: bool) -> asyncio.Future[Finished | None]:
         return self._writer.write(item, lazy)
@@ -129,7 +145,7 @@ class CheckpointDatabase:
         for reader in self._readers:
             reader.close()
 
-    def _reader(self) -> _Session:
+    def _reader(self) -> Session:
         self._next_reader = (self._next_reader + 1) % len(self._readers)
         return self._readers[self._next_reader]
 
@@ -157,7 +173,7 @@ class Writer:
     all items before it are committed. A lazy item does not trigger a statement: it joins the next one.
     """
 
-    def __init__(self, session: _Session, away_seconds: float) -> None:
+    def __init__(self, session: Session, away_seconds: float) -> None:
         self._session = session
         self._away_seconds = away_seconds
         self._queue: list[_Queued] = []
@@ -176,6 +192,14 @@ class Writer:
         elif not self._busy:
             self._wait()
         return future
+
+    async def prepare(self) -> None:
+        empty = StatementBuilder()
+        try:
+            await self._session.fetch(WRITE_STATEMENT, empty.parameters())
+            await self._session.fetch(FINISH_STATEMENT, empty.parameters(with_ends=True))
+        except Exception:
+            return
 
     def hurry(self) -> None:
         for queued in self._queue:
@@ -217,7 +241,9 @@ class Writer:
             self._later = None
         try:
             while any(queued.urgent for queued in self._queue):
-                await self._commit(*self._next_batch())
+                builder, batch = self._next_batch()
+                if batch:
+                    await self._commit(builder, batch)
         finally:
             self._busy = False
             if any(queued.urgent for queued in self._queue):
@@ -226,13 +252,21 @@ class Writer:
                 self._wait()
 
     def _next_batch(self) -> tuple[StatementBuilder, list[_Queued]]:
+        """Takes the items that fit into the next statement. Fails an item that cannot be encoded."""
         builder = StatementBuilder()
         size = 0
         count = 0
         for queued in self._queue:
-            size += queued.item.size
-            if (count and size > _MAX_BATCH_BYTES) or not builder.add(queued.item):
-                break
+            try:
+                size += queued.item.size
+                if (count and size > _MAX_BATCH_BYTES) or not builder.add(queued.item):
+                    break
+            except Exception as error:
+                # from the start, because the builder may contain a part of the item
+                del self._queue[count]
+                if not queued.future.done():
+                    queued.future.set_exception(error)
+                return self._next_batch()
             count += 1
         batch = self._queue[:count]
         del self._queue[:count]

@@ -74,8 +74,9 @@ class Heads:
             elif row.replaces:
                 head.writes[same[0]] = write
 
-    def clear(self, thread_id: str) -> None:
-        for key in [key for key in self._heads if key[0] == thread_id]:
+    def clear(self, thread_id: str | None = None) -> None:
+        """Forgets a thread, or all."""
+        for key in [key for key in self._heads if thread_id in (None, key[0])]:
             del self._heads[key]
 
     def _keep(self, stored: StoredCheckpoint) -> None:

@@ -26,6 +26,7 @@ from langgraph.checkpoint.base import (
 
 from .. import json_text
 from ..serialize import to_json
+from . import maintenance
 from .clock import CheckpointClock, process_clock
 from .database import CheckpointDatabase
 from .errors import CheckpointOrderError
@@ -303,15 +304,27 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         await self._write(WriteItem(self._fence, guard, None, [], rows), early and not guard)
 
     async def adelete_thread(self, thread_id: str) -> None:
+        await self.aprune([thread_id], strategy="delete")
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
         await self.flush()
-        self._heads.clear(thread_id)
-        await self._database.fetch(
-            """
-with c as (delete from checkpoints where thread_id = $1),
-     b as (delete from checkpoint_blobs where thread_id = $1)
-delete from checkpoint_writes where thread_id = $1""",
-            [thread_id],
-        )
+        self._heads.clear()
+        await maintenance.delete_runs(self._database.fetch, run_ids)
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        await self.flush()
+        await maintenance.copy_thread(self._database.fetch, source_thread_id, target_thread_id)
+
+    async def aprune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        await self.flush()
+        for thread_id in thread_ids:
+            self._heads.clear(thread_id)
+        if strategy == "keep_latest":
+            await maintenance.keep_latest(self._database.fetch, thread_ids)
+        elif strategy == "delete":
+            await maintenance.delete_threads(self._database.fetch, thread_ids)
+        else:
+            raise ValueError(f'Unknown strategy "{strategy}". The strategies are "keep_latest" and "delete".')
 
     async def finish(self, thread_id: str, state: bytes, notify: bool) -> Finished:
         """Writes the run's final status together with everything unsent, in one commit. Fails as `flush` does."""
@@ -485,6 +498,15 @@ delete from checkpoint_writes where thread_id = $1""",
 
     def delete_thread(self, thread_id: str) -> None:
         self._from_thread(self.adelete_thread(thread_id))
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        self._from_thread(self.adelete_for_runs(run_ids))
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        self._from_thread(self.acopy_thread(source_thread_id, target_thread_id))
+
+    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
+        self._from_thread(self.aprune(thread_ids, strategy=strategy))
 
     def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, Any]:
         return self._from_thread(self.aget_delta_channel_history(config=config, channels=channels))

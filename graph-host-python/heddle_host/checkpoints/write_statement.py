@@ -242,7 +242,8 @@ class StatementBuilder:
             return GUARDED_STATEMENT
         return FINISH_STATEMENT if any(item.finish for item in self.items) else WRITE_STATEMENT
 
-    def parameters(self) -> list[Parameter]:
+    def parameters(self, with_ends: bool = False) -> list[Parameter]:
+        """Returns the parameters of `statement`. `with_ends`: those of FINISH_STATEMENT even if no run ends."""
         body = _Body()
         checkpoints: list[tuple[int, CheckpointRow, int]] = []
         blobs: list[tuple[int, BlobRow, int]] = []
@@ -294,7 +295,7 @@ class StatementBuilder:
         ]
         if self._guard:
             return [*parameters, self._guard.thread_id, self._guard.newest, c[0][1].id if c else ""]
-        if not ends:
+        if not ends and not with_ends:
             return parameters
         return [
             *parameters,

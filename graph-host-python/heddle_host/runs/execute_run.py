@@ -91,13 +91,14 @@ class _Execution:
             self._trace = deps.tracing.start(run.start, kwargs)
             if self._trace:
                 self._config["callbacks"] = self._trace.callbacks
-        self._marks = ProgressMarks(
-            lambda checkpoint_id: deps.send({"t": "mark", "run_id": run.run_id, "checkpoint_id": checkpoint_id}, b""),
-            deps.congested,
-        )
+        self._marks = ProgressMarks(self._mark, deps.congested)
         self._graph: Any = None
         self._saver: HeddleSaver | None = None
         self._begun = False
+
+    def _mark(self, checkpoint_id: str) -> None:
+        if not self._run.closed:
+            self._deps.send({"t": "mark", "run_id": self._run.run_id, "checkpoint_id": checkpoint_id}, b"")
 
     async def until_end(self) -> RunEnd:
         """Runs the graph and flushes its puts; a failure to persist them becomes the outcome."""

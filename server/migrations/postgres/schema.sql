@@ -227,6 +227,7 @@ create table checkpoint_writes (
   channel text not null,
   type text,
   blob bytea not null,
+  task_path text not null default ''::text,
   constraint checkpoint_writes_pkey PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
 );
 
