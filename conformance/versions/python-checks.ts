@@ -22,7 +22,10 @@ export const PYTHON_CHECKS: PythonCheck[] = [
     async run(client) {
       const result = (await client.runs.wait(null, "steps", { input: { log: [] } })) as State;
       equal(result, { log: ["one", "two", "three"] });
-      const made = await client.runs.wait(null, "factory", { input: {}, config: { configurable: { flavour: "long" } } });
+      const made = await client.runs.wait(null, "factory", {
+        input: {},
+        config: { configurable: { flavour: "long" } },
+      });
       equal(made, { by: "long", hops: 2 });
       const counted = (await client.runs.wait(null, "counter", { input: { add: 3 } })) as State;
       equal([counted.total, counted.trail], [6, ["+3", "*2"]]);
@@ -83,7 +86,9 @@ export const PYTHON_CHECKS: PythonCheck[] = [
       const both = (await client.threads.create()).thread_id;
       const two = (await client.runs.wait(both, "parallel", { input: {} })) as State;
       const answers = two.__interrupt__.map(({ id, value }: State) => [id, value.branch.toUpperCase()]);
-      const done = (await client.runs.wait(both, "parallel", { command: { resume: Object.fromEntries(answers) } })) as State;
+      const done = (await client.runs.wait(both, "parallel", {
+        command: { resume: Object.fromEntries(answers) },
+      })) as State;
       equal([done.answers.left, done.answers.right], ["LEFT", "RIGHT"]);
       // static
       const stopped = (await client.threads.create()).thread_id;
@@ -155,8 +160,7 @@ export const PYTHON_CHECKS: PythonCheck[] = [
   {
     name: "store",
     async run(client) {
-      for (const fact of ["tea", "zoo"])
-        await client.runs.wait(null, "memory", { input: { user: "u", fact } });
+      for (const fact of ["tea", "zoo"]) await client.runs.wait(null, "memory", { input: { user: "u", fact } });
       equal((await client.store.getItem(["facts", "u"], "tea"))!.value, { text: "tea" });
       const found = await client.runs.wait(null, "memory", { input: { user: "u", like: "eat" } });
       equal((found as State).known, ["tea"]);
