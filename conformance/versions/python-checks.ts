@@ -72,7 +72,7 @@ export const PYTHON_CHECKS: PythonCheck[] = [
     async run(client) {
       const { thread_id: thread } = await client.threads.create();
       const asked = (await client.runs.wait(thread, "approval", { input: { topic: "news" } })) as State;
-      equal(asked.__interrupt__[0].value, { question: "Publish news?" });
+      equal([asked.topic, asked.__interrupt__[0].value], ["news", { question: "Publish news?" }]);
       const { tasks, next } = await client.threads.getState(thread);
       equal(next, ["ask"]);
       equal(tasks[0]!.interrupts, asked.__interrupt__);
@@ -82,6 +82,13 @@ export const PYTHON_CHECKS: PythonCheck[] = [
       const other = (await client.threads.create()).thread_id;
       await client.runs.wait(other, "approval", { input: { topic: "no" } });
       equal(((await client.runs.wait(other, "approval", { command: { resume: false } })) as State).answer, false);
+      // in both modes
+      const modes = { input: { topic: "modes" }, streamMode: ["values", "updates"] };
+      const frames = await collect(client, "approval", modes, (await client.threads.create()).thread_id);
+      for (const mode of modes.streamMode) {
+        const last = frames.findLast(({ event }) => event === mode)!.data;
+        equal(last.__interrupt__?.[0].value, { question: "Publish modes?" }, mode);
+      }
       // two at once, each with its answer
       const both = (await client.threads.create()).thread_id;
       const two = (await client.runs.wait(both, "parallel", { input: {} })) as State;
