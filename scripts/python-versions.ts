@@ -1,6 +1,6 @@
 /**
  * Tests the Python graph host with pairs of Python and langgraph: its pytest suite, then `heddle dev` on
- * `conformance/project-python` and, where langchain 1 and deepagents are installed, on `conformance/versions/agents`.
+ * `conformance/project-python` and, where langchain 1 or deepagents is installed, on `conformance/versions/agents`.
  * Fills the matrix of docs/versions.md:
  *
  *     node --import tsx scripts/python-versions.ts [--write] [--only 0.6.11,3.13]
@@ -84,7 +84,8 @@ async function checkPair(pair: PythonPair, interpreter: string): Promise<Outcome
     const checks = new Map<string, string | null>();
     report(checks, HOST_TESTS, runHostTests(python));
     await checkProject("conformance/project-python", PYTHON_CHECKS, python, checks);
-    if (versions["deepagents"]) await checkProject("conformance/versions/agents", AGENT_CHECKS, python, checks);
+    const agents = AGENT_CHECKS.filter(({ needs }) => versions[needs!] !== undefined);
+    if (agents.length > 0) await checkProject("conformance/versions/agents", agents, python, checks);
     return { python: pair.python, langgraph: versions["langgraph"]!, core: versions["langchain-core"]!, checks };
   } finally {
     rmSync(directory, { recursive: true, force: true });

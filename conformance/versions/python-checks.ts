@@ -6,6 +6,8 @@ import type { TraceReceiver } from "./trace-receiver.ts";
 
 export interface PythonCheck {
   name: string;
+  /** Package without which the check is left out. */
+  needs?: string;
   run(client: Client, traces: TraceReceiver): Promise<void>;
 }
 
@@ -206,6 +208,7 @@ export const PYTHON_CHECKS: PythonCheck[] = [
 export const AGENT_CHECKS: PythonCheck[] = [
   {
     name: "create_agent",
+    needs: "langchain",
     async run(client) {
       const frames = await collect(client, "agent", {
         input: question,
@@ -239,6 +242,7 @@ export const AGENT_CHECKS: PythonCheck[] = [
   },
   {
     name: "deepagents",
+    needs: "deepagents",
     async run(client, traces) {
       const { thread_id: thread } = await client.threads.create();
       const ask = (content: string) => ({ input: { messages: [{ role: "user", content }] } });

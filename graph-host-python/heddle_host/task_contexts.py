@@ -15,7 +15,7 @@ from typing import Any
 
 
 def install_task_contexts() -> None:
-    """Gives `asyncio.create_task` the argument `context` that it has from Python 3.11 on, and makes LangGraph use it."""
+    """Gives `asyncio.create_task` the argument `context` that it has from Python 3.11 on; LangGraph then uses it."""
     if sys.version_info >= (3, 11):
         return
     original = asyncio.create_task
