@@ -4,14 +4,10 @@
  * with 77 when there is no Python or no package index.
  */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import postgres from "postgres";
 
-import { EmbeddedPostgres } from "../server/src/base/db/embedded-postgres.ts";
-import { migrate } from "../server/src/base/db/migrate.ts";
+import { startTestDatabase } from "./python-test-database.ts";
 import { pythonEnvironment } from "./python-venv.ts";
 
 const SKIPPED = 77;
@@ -45,7 +41,7 @@ const steps: [name: string, command: string[], cwd: string][] = [
 ];
 const only = process.argv.slice(2);
 const needsDatabase = only.length === 0 || only.includes("pytest");
-const database = needsDatabase ? await startDatabase() : undefined;
+const database = needsDatabase ? await startTestDatabase() : undefined;
 let failed = 0;
 for (const [name, [command, ...args], cwd] of steps) {
   if (only.length > 0 && !only.includes(name)) continue;
@@ -62,17 +58,3 @@ for (const [name, [command, ...args], cwd] of steps) {
 }
 await database?.stop();
 process.exitCode = failed > 0 ? 1 : 0;
-
-/** A Postgres with the server's schema, for pytest. */
-async function startDatabase() {
-  const dir = mkdtempSync(join(tmpdir(), "heddle-python-suite-"));
-  const cluster = new EmbeddedPostgres({ dataDir: dir, settings: { fsync: "off" } });
-  const { uri } = await cluster.start();
-  const sql = postgres(uri, { max: 1, onnotice: () => {} });
-  await migrate(sql).finally(() => sql.end());
-  const stop = async () => {
-    await cluster.stop();
-    rmSync(dir, { recursive: true, force: true });
-  };
-  return { uri, stop };
-}

@@ -1,6 +1,7 @@
 /** Checks of one project on a server: `name` is the column of the matrix in docs/versions.md. */
 import type { Client } from "langgraph-sdk-v1";
 
+import { equal } from "./equal.ts";
 import type { TraceReceiver } from "./trace-receiver.ts";
 
 export interface Check {
@@ -156,9 +157,4 @@ export const CHECKS: Check[] = [
 
 async function ended(stream: AsyncIterable<{ event: string }>): Promise<void> {
   for await (const { event } of stream) if (event === "error") throw new Error("the run failed");
-}
-
-function equal(actual: unknown, expected: unknown, what = ""): void {
-  const [got, wanted] = [JSON.stringify(actual), JSON.stringify(expected)];
-  if (got !== wanted) throw new Error(`${what && `${what}: `}expected ${wanted}, got ${got}`);
 }

@@ -56,6 +56,9 @@ def main() -> None:
 
 
 def serve(project: dict[str, Any], database_url: str, database_socket: str | None, langgraph_version: str) -> None:
+    from .task_contexts import install_task_contexts
+
+    install_task_contexts()
     from .checkpoints.clock import install_checkpoint_ids
 
     # before the library's modules copy the function

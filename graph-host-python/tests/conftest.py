@@ -11,6 +11,9 @@ from collections.abc import AsyncIterator
 import pytest_asyncio
 
 from heddle_host.checkpoints.database import CheckpointDatabase
+from heddle_host.task_contexts import install_task_contexts
+
+install_task_contexts()
 
 
 def database_uri() -> str:

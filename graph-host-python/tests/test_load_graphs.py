@@ -71,13 +71,18 @@ async def test_loads_a_module_of_a_src_layout_with_relative_imports(project: Pat
         "async def make(config: RunnableConfig): return graph",
         "@contextlib.asynccontextmanager\nasync def make(config): yield graph",
         "@contextlib.contextmanager\ndef make(): yield graph",
-        "async def make(config: RunnableConfig, runtime: ServerRuntime): assert runtime.access_context; return graph",
-        "async def make(*, runtime: ServerRuntime): return graph",
     ],
 )
 async def test_calls_factories_of_every_shape(project: Path, factory: str) -> None:
     imports = "import contextlib\nfrom langchain_core.runnables import RunnableConfig\n"
-    imports += "from langgraph_sdk.runtime import ServerRuntime\n"
+    (project / "made.py").write_text(f"{imports}{GRAPH}\n{factory}\n")
+    assert "a" in (await opened(load(project, "./made.py:make"))).nodes
+
+
+@pytest.mark.parametrize("parameters", ["config: RunnableConfig, runtime: ServerRuntime", "*, runtime: ServerRuntime"])
+async def test_passes_the_runtime_to_factories(project: Path, parameters: str) -> None:
+    imports = "from langchain_core.runnables import RunnableConfig\nfrom langgraph_sdk.runtime import ServerRuntime\n"
+    factory = f"async def make({parameters}):\n    assert runtime.access_context\n    return graph"
     (project / "made.py").write_text(f"{imports}{GRAPH}\n{factory}\n")
     assert "a" in (await opened(load(project, "./made.py:make"))).nodes
 

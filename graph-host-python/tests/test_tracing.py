@@ -9,6 +9,7 @@ import pytest
 from langgraph.graph import START, MessagesState, StateGraph
 from langsmith import traceable
 
+from heddle_host.tracing import run_recorder
 from heddle_host.tracing.run_tracing import RunTracing
 
 
@@ -43,7 +44,9 @@ class Platform:
 
 
 @pytest.fixture
-def platform() -> Iterator[Platform]:
+def platform(monkeypatch: pytest.MonkeyPatch) -> Iterator[Platform]:
+    # only a flush sends: on a slow machine a run would otherwise be sent in parts
+    monkeypatch.setattr(run_recorder, "_DELAY_S", 60.0)
     started = Platform()
     yield started
     started.server.shutdown()

@@ -73,7 +73,10 @@ class RunEnd(NamedTuple):
 
 async def execute_run(deps: RunDeps, run: ActiveRun, kwargs: dict[str, Any]) -> RunEnd:
     """Never raises. Afterwards the run emits nothing more."""
-    execution = _Execution(deps, run, kwargs)
+    try:
+        execution = _Execution(deps, run, kwargs)
+    except Exception as error:
+        return RunEnd(to_outcome(error, run.stopped), b"")
     task = asyncio.ensure_future(execution.until_end())
     await asyncio.wait((task, run.abandoned), return_when=asyncio.FIRST_COMPLETED)
     ended = task.result() if task.done() else RunEnd(run.stopped or {"outcome": "cancelled"}, b"")
@@ -88,7 +91,10 @@ class _Execution:
         self._config = run_config(run.start, kwargs, deps.langgraph_version)
         self._trace: RunTrace | None = None
         if deps.tracing:
-            self._trace = deps.tracing.start(run.start, kwargs)
+            try:
+                self._trace = deps.tracing.start(run.start, kwargs)
+            except Exception as error:
+                complain(f"Run {run.run_id} is not traced: {error!r}")
             if self._trace:
                 self._config["callbacks"] = self._trace.callbacks
         self._marks = ProgressMarks(self._mark, deps.congested)

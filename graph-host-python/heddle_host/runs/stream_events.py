@@ -6,12 +6,15 @@ from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, NamedTuple
 
+from langgraph.pregel._loop import PregelLoop
 from langgraph.types import Interrupt
 
 from ..calls.thread_state import to_checkpoint, to_interrupt
 from .message_events import MessageEvents
 
 _INTERRUPT = "__interrupt__"
+# langgraph 0.6.0 reports interrupts in mode `updates` only.
+_VALUES_HAVE_INTERRUPTS = "values" in PregelLoop.output_writes.__code__.co_consts
 
 Emit = Callable[[str, Any], None]
 
@@ -43,6 +46,7 @@ async def stream_run(run: StreamInput) -> None:
                 pause = run.pause()
                 if pause:
                     await pause
+        emit_chunk.finish()
         return
     async with aclosing(run.graph.astream_events(run.input, run.config, version="v2", **options)) as events:
         async for event in events:
@@ -56,6 +60,7 @@ async def stream_run(run: StreamInput) -> None:
             pause = run.pause()
             if pause:
                 await pause
+    emit_chunk.finish()
 
 
 def asks(payload: Any) -> bool:
@@ -69,6 +74,8 @@ def _library_modes(requested: list[str]) -> list[str]:
     if "messages" in requested:
         # messages/complete reports messages as they appear in the state
         modes.add("values")
+    if "values" in requested and not _VALUES_HAVE_INTERRUPTS:
+        modes.add("updates")
     return sorted(modes)
 
 
@@ -80,6 +87,8 @@ class _ChunkEmitter:
         self._messages = MessageEvents(emit) if "messages" in self._modes else None
         self._tools = _ToolEvents()
         self._interrupts: dict[str, list[Any]] = {}
+        self._updates: dict[str, tuple[Any, ...]] = {}
+        self._last_values: dict[str, Any] = {}
 
     def __call__(self, chunk: Any) -> None:
         namespace, mode, payload = chunk if self._subgraphs else ((), *chunk)
@@ -91,13 +100,17 @@ class _ChunkEmitter:
                 self._messages.token(*payload)
         elif mode == "values":
             if "values" in self._modes:
-                self._emit(name, self._with_earlier_interrupts(name, payload))
+                self._emit(name, self._with_interrupts(name, payload))
             if self._messages and not namespace:
                 self._messages.values(payload)
+        elif mode == "updates":
+            if _interrupts(payload) and "values" in self._modes:
+                values = f"values{name.removeprefix(mode)}"
+                self._updates[values] = (*self._updates.get(values, ()), *payload[_INTERRUPT])
+            if mode in self._modes:
+                self._emit(name, _plain_interrupts(payload))
         elif mode not in self._modes:
             return
-        elif mode == "updates":
-            self._emit(name, _plain_interrupts(payload))
         elif mode == "checkpoints":
             self._emit(name, {key: payload[key] for key in ("values", "metadata", "next")})
         elif mode == "debug":
@@ -109,14 +122,26 @@ class _ChunkEmitter:
         else:
             self._emit(name, payload)
 
-    def _with_earlier_interrupts(self, name: str, payload: Any) -> Any:
-        """Accumulates interrupts: a run's result is its last values, and LangGraph sends a chunk per task."""
-        if not isinstance(payload, dict) or not isinstance(payload.get(_INTERRUPT), tuple | list):
+    def finish(self) -> None:
+        """Emits the interrupts that LangGraph up to 1.0 reports in `updates` only, where both modes are requested."""
+        for name, interrupts in self._updates.items():
+            known = {interrupt["id"] for interrupt in self._interrupts.get(name, ())}
+            if any(_plain_interrupt(interrupt)["id"] not in known for interrupt in interrupts):
+                self._emit(name, self._with_interrupts(name, {_INTERRUPT: interrupts}))
+
+    def _with_interrupts(self, name: str, payload: Any) -> Any:
+        """Accumulates interrupts: a run's result is its last values, and LangGraph sends a chunk per task.
+
+        Versions up to 1.0 send the interrupts without the values.
+        """
+        if not _interrupts(payload):
+            self._last_values[name] = payload
             return payload
         found = self._interrupts.setdefault(name, [])
         known = {interrupt["id"] for interrupt in found}
         found += [plain for plain in map(_plain_interrupt, payload[_INTERRUPT]) if plain["id"] not in known]
-        return {**payload, _INTERRUPT: list(found)}
+        values = payload if len(payload) > 1 else self._last_values.get(name)
+        return {**(values if isinstance(values, dict) else {}), _INTERRUPT: list(found)}
 
 
 class _ToolEvents:
@@ -147,8 +172,12 @@ _TOOL_EVENTS = {
 }
 
 
+def _interrupts(payload: Any) -> bool:
+    return isinstance(payload, dict) and isinstance(payload.get(_INTERRUPT), tuple | list)
+
+
 def _plain_interrupts(payload: Any) -> Any:
-    if not isinstance(payload, dict) or not isinstance(payload.get(_INTERRUPT), tuple | list):
+    if not _interrupts(payload):
         return payload
     return {**payload, _INTERRUPT: [_plain_interrupt(interrupt) for interrupt in payload[_INTERRUPT]]}
 

@@ -6,6 +6,7 @@ it: the original copies and serializes each run twice, within the event loop.
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from langchain_core.env import get_runtime_environment
@@ -17,12 +18,20 @@ if TYPE_CHECKING:
 
 # Keys for which a nested tracer's metadata takes precedence; older versions have none.
 _OVERRIDABLE: frozenset[str] = getattr(library, "OVERRIDABLE_LANGSMITH_INHERITABLE_METADATA_KEYS", frozenset())
+_TAKES_METADATA = "metadata" in inspect.signature(LangChainTracer).parameters
 
 
 class RunTracer(LangChainTracer):
     """Tracer of one run. Its `client` is a TracingClient, which `@traceable` below the run uses as well."""
 
     client: TracingClient
+
+    def __init__(self, *, metadata: dict[str, str], **kwargs: Any) -> None:
+        if _TAKES_METADATA:
+            kwargs["metadata"] = metadata
+        else:
+            self.tracing_metadata = metadata
+        super().__init__(**kwargs)
 
     def _start_trace(self, run: Any) -> None:
         run.start_time = self.client.clock.start()
@@ -42,7 +51,7 @@ class RunTracer(LangChainTracer):
         run.extra["runtime"] = get_runtime_environment()
         run.tags = self._get_tags(run)
         metadata: dict[str, Any] = dict(run.extra.get("metadata") or {})
-        for key, value in (getattr(self, "tracing_metadata", None) or {}).items():
+        for key, value in (self.tracing_metadata or {}).items():
             if key not in metadata or key in _OVERRIDABLE:
                 metadata[key] = value
         run.extra["metadata"] = metadata
