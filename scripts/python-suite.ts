@@ -32,7 +32,7 @@ const steps: [name: string, command: string[], cwd: string][] = [
   ["ruff", [python, "-m", "ruff", "check", "."], HOST],
   ["pyright", [python, "-m", "pyright", "--pythonpath", python], HOST],
   ["pytest", [python, "-m", "pytest", "-q"], HOST],
-  ["server", [process.execPath, vitest, "run", "--project", "python"], ROOT],
+  ["server", [process.execPath, vitest, "run", "--project", "python", "--retry", "1"], ROOT],
   [
     "conformance",
     [process.execPath, vitest, "run", "--config", "conformance/vitest.config.ts", "--retry", "1", ...CASES],
