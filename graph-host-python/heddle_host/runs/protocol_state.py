@@ -11,7 +11,7 @@ from typing import Any, TypeGuard, cast
 
 Fields = dict[str, Any]
 
-# Python's chunks of messages bear the name of their class
+# Python's chunks of messages have the name of their class
 _ROLES = {"user": "human", "assistant": "ai", "AIMessageChunk": "ai", "HumanMessageChunk": "human"}
 _MESSAGES = {"human", "ai", "system", "tool", "function", "remove"}
 _BLOCKS = {
