@@ -60,7 +60,7 @@ const PUBLIC = [
   "trace GET /docs/tracing",
   "trace GET /docs/versions",
   "trace GET /metrics",
-  "trace GET /o/:tenant_id/:page{.+}",
+  "trace GET /o/:tenant_id/:page{[\\s\\S]+}",
   "trace GET /openapi.json",
   "trace GET /public/:share_token/d",
   "trace GET /public/:share_token/r",

@@ -79,6 +79,9 @@ test("paths of the APIs are not found, so that a client with the console's URL d
   for (const path of ["/api/v1/info", "/info", "/api/v1/sessions?limit=1", "/threads/search", "/ok", "/nothing.js"]) {
     const { status, headers } = await fetch(url + path);
     expect([path, status, headers.get("content-type")]).toEqual([path, 404, "text/plain; charset=utf-8"]);
+    // a person who opens it in a browser sees the application's own "Page not found"
+    const page = await fetch(url + path, { headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8" } });
+    expect([path, page.status, page.headers.get("content-type")]).toEqual([path, 200, "text/html;charset=utf-8"]);
   }
   // paths of an API that are also pages
   for (const path of ["/datasets", "/public/t/run"]) {

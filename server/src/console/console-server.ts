@@ -93,8 +93,9 @@ export const PAGES = "a compare datasets deployments exports o projects public s
 const PAGE = new RegExp(`^/(?:${PAGES.join("|")})(?:/|$)`);
 
 /**
- * Serves the console's files, and the application's page at the paths of its pages. Anything else is not found: a
- * client of an API that has the console's URL must not get a page with status 200. Asset names contain their hash.
+ * Serves the console's files, and the application's page at the paths of its pages and to browsers at any path, where
+ * the application says that there is no such page. Anything else is not found: a client of an API that has the
+ * console's URL must not get a page with status 200. Asset names contain their hash.
  */
 function serveFiles(directory: string): RequestHandler {
   const common = { brotli: true, gzip: true, etag: true };
@@ -108,8 +109,9 @@ function serveFiles(directory: string): RequestHandler {
   };
 }
 
+/** Browsers name HTML in the `Accept` of a navigation; clients of an API do not. */
 function isForPage({ url = "/", headers: { accept = "*/*" } }: IncomingMessage): boolean {
-  return PAGE.test(url.split("?", 1)[0]!) && /text\/html|\*\/\*/.test(accept);
+  return accept.includes("text/html") || (accept.includes("*/*") && PAGE.test(url.split("?", 1)[0]!));
 }
 
 /** Lists the available spaces, for the application's first request. */

@@ -100,7 +100,12 @@ test("no route is among the missing endpoints", () => {
 });
 
 test("links that clients build from the platform's URL lead to the console", async () => {
-  for (const path of ["/o/t/projects/p/x/r/y?poll=true", "/o/t/datasets/x/compare?selectedSessions=z", "/public/t/r"]) {
+  for (const path of [
+    "/o/t/projects/p/x/r/y?poll=true",
+    "/o/t/datasets/x/compare?selectedSessions=z",
+    "/o/t/a%0Ab",
+    "/public/t/r",
+  ]) {
     const { status, headers } = await call("GET", path);
     expect([status, headers.get("location")]).toEqual([302, `http://localhost:3000${path}`]);
   }
