@@ -86,7 +86,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
 
   constructor(database: CheckpointDatabase, options: SaverOptions = {}) {
     super();
-    this.#serde = new PlainFirstSerializer(this.serde);
+    this.#serde = new PlainFirstSerializer(this.serde, { sharesTexts: options.onlyReads ?? false });
     this.serde = this.#serde;
     this.#lists = new ChannelLists(this.#serde, (value) => this.#dumpText(value), {
       onlyReads: options.onlyReads ?? false,
