@@ -37,6 +37,7 @@ def main() -> None:
     project = json.loads(os.environ.get("HEDDLE_HOST_PROJECT", "null"))
     database_url = os.environ.get("HEDDLE_HOST_DATABASE")
     database_socket = os.environ.get("HEDDLE_HOST_DATABASE_SOCKET") or None
+    max_value_bytes = int(os.environ.get("HEDDLE_HOST_MAX_VALUE_MB", "64")) * 2**20
     if not project or not database_url:
         complain("HEDDLE_HOST_PROJECT is not set. Only a Heddle server can start a graph host.")
         sys.exit(_EXIT_CONFIG)
@@ -52,10 +53,16 @@ def main() -> None:
         )
         sys.exit(_EXIT_CONFIG)
     prefix_output()
-    serve(project, database_url, database_socket, langgraph_version)
+    serve(project, database_url, database_socket, max_value_bytes, langgraph_version)
 
 
-def serve(project: dict[str, Any], database_url: str, database_socket: str | None, langgraph_version: str) -> None:
+def serve(
+    project: dict[str, Any],
+    database_url: str,
+    database_socket: str | None,
+    max_value_bytes: int,
+    langgraph_version: str,
+) -> None:
     from .task_contexts import install_task_contexts
 
     install_task_contexts()
@@ -75,7 +82,8 @@ def serve(project: dict[str, Any], database_url: str, database_socket: str | Non
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="heddle node"))
 
     async def start() -> None:
-        host = Host(graphs, Savers(CheckpointDatabase(database_url, database_socket)), langgraph_version)
+        database = CheckpointDatabase(database_url, database_socket, max_value_bytes=max_value_bytes)
+        host = Host(graphs, Savers(database), langgraph_version)
         await host.start(_PROTOCOL_FD)
 
     loop.run_until_complete(start())

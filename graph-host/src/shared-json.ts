@@ -17,6 +17,7 @@ const LINE_FEED = 0x0a;
 export function encodeSharedJson(parts: readonly (string | readonly { wire: string }[])[]): string {
   const layout: Layout = { items: [], parts: [] };
   const places = new Map<object, number>();
+  const objects: object[] = [];
   const items: string[] = [];
   const literals: string[] = [];
   const literal = (text: string): void => {
@@ -30,10 +31,12 @@ export function encodeSharedJson(parts: readonly (string | readonly { wire: stri
     }
     let range: [number, number] | undefined;
     for (const item of part) {
-      let at = places.get(item);
+      // most lists have long ranges in common, which need no lookup
+      let at = range && objects[range[1]] === item ? range[1] : places.get(item);
       if (at === undefined) {
         at = items.length;
         places.set(item, at);
+        objects.push(item);
         items.push(item.wire);
         layout.items.push(Buffer.byteLength(item.wire));
       }

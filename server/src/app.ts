@@ -38,6 +38,8 @@ export interface Surroundings {
   logger?: MiddlewareHandler | undefined;
   /** Returns an explanation for an unknown path. */
   explainMissing?: (path: string) => string | undefined;
+  /** Environment variable that sets the largest body. */
+  bodySetting: string;
   /** Prefix of every path. */
   prefix?: string | undefined;
   /** Whether a trailing slash makes a path another one: not for LangSmith's clients (contract trace-platform §0.1). */
@@ -57,6 +59,7 @@ export function createApp(
     isOpen,
     corsRules: rules,
     logger,
+    bodySetting,
     prefix,
     strict = true,
     mountFirst,
@@ -79,7 +82,11 @@ export function createApp(
   if (gate) app.use(gate.requests);
   // ahead of the routes, whose parameters match some of these paths
   if (explain) app.use((c, next) => (explain(c.req.path) === undefined ? next() : Promise.resolve(notFound(c))));
-  const bodies = { maxBytes: settings.maxBodyBytes, gate: guard.bodies ?? new BodyGate(settings) };
+  const bodies = {
+    maxBytes: settings.maxBodyBytes,
+    setting: bodySetting,
+    gate: guard.bodies ?? new BodyGate(settings),
+  };
   mountFirst?.(app, routes, guard, bodies);
   mountRoutes(app, routes, guard, bodies);
   return app;

@@ -52,6 +52,16 @@ export const agentOptions = {
     min: 64,
     description: "Memory limit of a graph host in MB; a host that exceeds it is killed and its runs are retried.",
   }),
+  maxValueMb: integer({
+    env: ["HEDDLE_MAX_VALUE_MB"],
+    default: 64,
+    min: 1,
+    max: 255,
+    description:
+      "Maximum size in MiB of one value of a state (one channel, or one result of a node for it) as it is stored. A " +
+      "run that writes a larger one ends with the error ValueTooLargeError; a state update gets 413. A graph host " +
+      "needs about 30 times the size of its largest value as memory.",
+  }),
   hostBlockMs: integer({
     env: ["HEDDLE_HOST_BLOCK_MS"],
     default: 10_000,

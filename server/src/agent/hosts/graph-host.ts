@@ -48,6 +48,8 @@ export interface HostOptions {
   port: number;
   database: DatabaseAddress;
   memoryMb: number;
+  /** Largest value of a state, in MiB. */
+  maxValueMb: number;
   blockMs: number;
   silenceMs: number;
   log: Log;
@@ -128,7 +130,7 @@ export class GraphHost {
   }
 
   start(): void {
-    const { project, launch, port, database, memoryMb, silenceMs, log } = this.#options;
+    const { project, launch, port, database, memoryMb, maxValueMb, silenceMs, log } = this.#options;
     const child = spawn(launch.command, launch.args(memoryMb), {
       cwd: project.dir,
       stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
@@ -140,6 +142,7 @@ export class GraphHost {
         HEDDLE_HOST_DATABASE: database.uri,
         HEDDLE_HOST_DATABASE_SOCKET: database.socket ?? "",
         HEDDLE_HOST_SILENCE_MS: String(silenceMs),
+        HEDDLE_HOST_MAX_VALUE_MB: String(maxValueMb),
       },
     });
     this.#child = child;

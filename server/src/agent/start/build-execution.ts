@@ -84,6 +84,7 @@ const createHosts = (
       project,
       database,
       memoryMb: settings.hostMemoryMb,
+      maxValueMb: settings.maxValueMb,
       blockMs: settings.hostBlockMs,
       // a frozen server's hosts must exit before its lease expires, which is 0.8 leases after the freeze at the
       // earliest
