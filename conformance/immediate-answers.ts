@@ -22,11 +22,14 @@ export const PROTOCOLS: Record<string, (url: string) => Promise<Talk>> = {
   "a run's stream": (url) => rest(url, streamUntilAsked),
   "a thread's stream": (url) => rest(url, followUntilAsked),
   "a thread's state, polled": (url) => rest(url, pollUntilAsked),
+  "a thread, polled": (url) => rest(url, pollThreadUntilAsked),
   "a run that is awaited": (url) => rest(url, waitUntilAsked),
   "protocol v2 over sse": (url) => protocol(url, "sse"),
   "protocol v2 over websocket": (url) => protocol(url, "websocket"),
+  "protocol v2 after a polled state": protocolAfterPoll,
   MCP: mcp,
   "A2A 0.3": a2aV0,
+  "A2A 0.3, polled": a2aPolled,
   "A2A 1.0": a2aV1,
 };
 
@@ -86,11 +89,23 @@ async function followUntilAsked(client: Client, thread: string): Promise<void> {
 
 async function pollUntilAsked(client: Client, thread: string): Promise<void> {
   await client.runs.create(thread, GRAPH, { input: QUESTION });
+  await interruptInState(client, thread);
+}
+
+const interruptInState = (client: Client, thread: string) =>
+  poll(async () => (await client.threads.getState(thread)).tasks.flatMap(({ interrupts }) => interrupts)[0]?.id);
+
+async function pollThreadUntilAsked(client: Client, thread: string): Promise<void> {
+  await client.runs.create(thread, GRAPH, { input: QUESTION });
+  await poll(async () => Object.values((await client.threads.get(thread)).interrupts ?? {})[0]);
+}
+
+async function poll<T>(read: () => Promise<T | undefined>): Promise<T> {
   for (const deadline = Date.now() + 30_000; Date.now() < deadline;) {
-    const { tasks } = await client.threads.getState(thread);
-    if (tasks.some(({ interrupts }) => interrupts.length > 0)) return;
+    const found = await read();
+    if (found !== undefined) return found;
   }
-  throw new Error("the state has no question after 30 s");
+  throw new Error("no question after 30 s");
 }
 
 async function waitUntilAsked(client: Client, thread: string): Promise<void> {
@@ -126,6 +141,28 @@ async function protocol(url: string, transport: "sse" | "websocket"): Promise<Ta
   };
 }
 
+/** The state has an interrupt before its run has ended. */
+async function protocolAfterPoll(url: string): Promise<Talk> {
+  const client = connect(url);
+  return async () => {
+    const { thread_id: thread } = await client.threads.create();
+    const command = async (method: string, params: object) => {
+      const response = await fetch(`${url}/threads/${thread}/commands`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ id: 1, method, params }),
+      });
+      const { type, message } = (await response.json()) as { type: string; message?: string };
+      if (type !== "success") throw new Error(message);
+    };
+    await command("run.start", { assistant_id: GRAPH, input: QUESTION });
+    const interrupt_id = await interruptInState(client, thread);
+    await command("input.respond", { namespace: [], interrupt_id, response: ANSWER });
+    const [answered] = await client.runs.list(thread);
+    return client.runs.join(thread, answered!.run_id);
+  };
+}
+
 async function mcp(url: string): Promise<Talk> {
   const client = new McpClient({ name: "immediate answers", version: "1" });
   await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", url)) as never);
@@ -157,6 +194,25 @@ async function a2aV0(url: string): Promise<Talk> {
     }
     const task = (await answered) as { artifacts?: { parts: { data?: unknown }[] }[] } | undefined;
     return task?.artifacts?.[0]?.parts[0]?.data;
+  };
+}
+
+/** Polls the task instead of reading its stream. */
+async function a2aPolled(url: string): Promise<Talk> {
+  const client = await new FactoryV0().createFromUrl(url, cardPath);
+  const say = (part: object, more: object = {}) => ({
+    message: { kind: "message", role: "user", messageId: randomUUID(), parts: [part], ...more },
+  });
+  return async () => {
+    const first = { ...say({ kind: "data", data: QUESTION }), configuration: { blocking: false } };
+    const { id, contextId } = (await client.sendMessage(first as never)) as { id: string; contextId: string };
+    await poll(async () => {
+      const { status } = await client.getTask({ id });
+      return status.state === "input-required" ? status : undefined;
+    });
+    const answer = say({ kind: "text", text: ANSWER }, { taskId: id, contextId });
+    const task = (await client.sendMessage(answer as never)) as { artifacts?: { parts: { data?: unknown }[] }[] };
+    return task.artifacts?.[0]?.parts[0]?.data;
   };
 }
 
