@@ -55,11 +55,14 @@ const connect = (apiUrl: string) => new Client({ apiUrl, apiKey: null, callerOpt
 const isQuestion = (data: unknown) => typeof data === "object" && data !== null && "__interrupt__" in data;
 
 /** The answer is a new run, which may not be refused although the strategy is reject. */
-async function rest(url: string, untilAsked: (client: Client, thread: string) => Promise<void>): Promise<Talk> {
+async function rest(
+  url: string,
+  untilAsked: (client: Client, thread: string, url: string) => Promise<void>,
+): Promise<Talk> {
   const client = connect(url);
   return async () => {
     const { thread_id: thread } = await client.threads.create();
-    await untilAsked(client, thread);
+    await untilAsked(client, thread, url);
     const payload = { command: { resume: ANSWER }, multitaskStrategy: "reject" as const };
     const run = await client.runs.create(thread, GRAPH, payload);
     return client.runs.join(thread, run.run_id);
@@ -73,18 +76,17 @@ async function streamUntilAsked(client: Client, thread: string): Promise<void> {
   throw new Error("the stream ended without the question");
 }
 
-async function followUntilAsked(client: Client, thread: string): Promise<void> {
+/** Starts the run after the stream is open: a later reader would not see the question. */
+async function followUntilAsked(client: Client, thread: string, url: string): Promise<void> {
   const abort = new AbortController();
-  const frames = client.threads.joinStream(thread, { signal: abort.signal, streamMode: ["run_modes"] });
-  const asked = (async () => {
-    for await (const { data } of frames) if (isQuestion(data)) return;
-    throw new Error("the stream ended without the question");
-  })();
-  try {
-    await Promise.all([asked, client.runs.create(thread, GRAPH, { input: QUESTION, streamMode: "updates" })]);
-  } finally {
-    abort.abort();
+  const { body } = await fetch(`${url}/threads/${thread}/stream?stream_mode=run_modes`, { signal: abort.signal });
+  await client.runs.create(thread, GRAPH, { input: QUESTION, streamMode: "updates" });
+  let text = "";
+  for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (/"__interrupt__":\[.+\n/.test(text)) return abort.abort();
   }
+  throw new Error("the stream ended without the question");
 }
 
 async function pollUntilAsked(client: Client, thread: string): Promise<void> {
