@@ -18,8 +18,8 @@ const eager = v1("/feedback/eager");
 
 export function feedbackRoutes(deps: TraceDeps): Route[] {
   const { sql } = deps;
-  const read = async (tenantId: string, id: string): Promise<Response> => {
-    const item = await rows.findFeedback(sql, tenantId, id);
+  const read = async (tenantId: string, id: string, userNames?: boolean): Promise<Response> => {
+    const item = await rows.findFeedback(sql, tenantId, id, userNames);
     if (item === undefined) throw notFound("Feedback not found");
     return rawJson(item);
   };
@@ -63,7 +63,8 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
       summary: "Get feedback",
       query: schema.readQuery,
       out: { 200: schema.feedback },
-      handler: ({ params, principal }) => read(principal.workspaceId, params.feedback_id),
+      handler: ({ params, query, principal }) =>
+        read(principal.workspaceId, params.feedback_id, query.include_user_names),
     }),
     route({
       ...shared,
