@@ -194,6 +194,9 @@ export const CHECKS: Record<string, Check> = {
     const values = await client.runs.wait(null, "agent", { input: say("weather?") });
     assert.equal(values.ui[0].name, "weather");
     assert.deepEqual(values.ui[0].props, { city: "Berlin" });
+    // `id` in SDK 1, `message_id` in SDK 2
+    assert.equal(values.ui[0].metadata.id, values.messages.at(-1).id);
+    assert.match(values.ui[0].metadata.run_id, /^[0-9a-f-]{36}$/);
     const page = await fetch(`${url}/ui/agent`, {
       method: "POST",
       headers: { "content-type": "application/json" },
@@ -240,7 +243,7 @@ export const CHECKS: Record<string, Check> = {
     await resume("Grand");
     const done = await resume(true);
     assert.equal(done.hotel, "Grand");
-    assert.equal(done.log.at(-1), "done with Grand");
+    assert.deepEqual(done.log, ["confirmed", "done with Grand"]);
     const subgraphs = await client.assistants.getSubgraphs("agent");
     assert.deepEqual(Object.keys(subgraphs), ["book"]);
   },
