@@ -20,7 +20,7 @@ import { installPackages } from "./install-packages.ts";
 
 const PROJECTS = fileURLToPath(new URL("../corpus/projects", import.meta.url));
 const SDKS = ["1.15.0", "2.0.0"];
-const CHECK_MS = 120_000;
+const CHECK_MS = 300_000;
 
 type Sdk = { version: string; create(apiUrl: string, headers: Record<string, string>): Client };
 

@@ -57,6 +57,8 @@ export class ProcessDriver implements Driver {
   readonly kind = "process";
   readonly sources = ["internal_source", "github"] as const;
   readonly #options: ProcessDriverOptions;
+  /** Kills because of the memory limit that each instance's log shows. */
+  readonly #kills = new Map<string, number>();
   /** CPU time of each instance's process group, and when it was measured. */
   readonly #measured = new Map<number, { seconds: number; at: number }>();
 
@@ -259,7 +261,26 @@ export class ProcessDriver implements Driver {
     return { memory_bytes: now.memoryBytes, cpu_percent: percent === null ? null : Math.max(0, round(percent)) };
   }
 
+  /** Reads the instance's output, then a line for processes that the kernel has killed because of its memory limit. */
   async readLog(instanceId: string, offset: number): Promise<{ text: string; next: number }> {
+    const read = await this.#readOutput(instanceId, offset);
+    return read.text === "" ? { ...read, text: this.#noteKills(instanceId, offset) } : read;
+  }
+
+  #noteKills(instanceId: string, offset: number): string {
+    const kills = this.#options.cgroups.outOfMemory(instanceId);
+    // an instance with earlier output was watched by a previous control plane, which has reported its kills
+    const reported = this.#kills.get(instanceId) ?? (offset > 0 ? kills : 0);
+    this.#kills.set(instanceId, kills);
+    if (kills <= reported) return "";
+    const what = kills - reported === 1 ? "a process" : `${kills - reported} processes`;
+    return (
+      `Error: out of memory: the kernel killed ${what} of instance ${instanceId} at its memory limit. ` +
+      "Raise memory_limit_mb of resource_spec, or reduce the state.\n"
+    );
+  }
+
+  async #readOutput(instanceId: string, offset: number): Promise<{ text: string; next: number }> {
     const file = join(this.#instance(instanceId), "log");
     let size: number;
     try {
@@ -295,6 +316,7 @@ export class ProcessDriver implements Driver {
     await this.#remove(this.#instance(instanceId));
     await this.#remove(abandoned(this.#instance(instanceId)));
     this.#options.cgroups.remove(instanceId);
+    this.#kills.delete(instanceId);
   }
 
   async listInstances(): Promise<string[]> {
