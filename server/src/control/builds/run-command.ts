@@ -60,27 +60,37 @@ interface Output {
   first: FirstError;
 }
 
-/** Keeps the first line that reports an error: package managers print their usage or a summary after it. */
+/**
+ * Keeps the first line that reports an error, with the line after it where it ends with a colon: package managers print
+ * their usage or a summary after it.
+ */
 export class FirstError {
   #line: string | undefined;
 
   read(line: string): void {
-    if (this.#line !== undefined) return;
+    if (this.#line !== undefined && !this.#line.endsWith(":")) return;
     // oxlint-disable-next-line no-control-regex -- colours
     const plain = line.slice(0, 2000).replaceAll(/\u001B\[[0-9;]*m/g, "");
+    if (this.#line !== undefined) {
+      const detail = plain.replace(/^[\s╰─▶│├]+/, "").trim();
+      if (detail !== "") this.#line = `${this.#line.slice(0, -1)}. ${detail}`.replace(/:$/, "").slice(0, 500);
+      return;
+    }
     if (!ERROR_LINE.test(plain)) return;
-    const text = plain.replace(/^\s*npm (?:error|ERR!) ?/, "").trim();
+    const text = plain.replace(/^\s*(?:npm (?:error|ERR!) ?|×)/, "").trim();
     // npm's first lines: a code, and nothing
     if (text !== "" && !/^code \w+$/.test(text)) this.#line = text.slice(0, 500);
   }
 
   /** Returns the end of a message: the line after a colon, or a full stop. */
   text(): string {
-    return this.#line === undefined ? "." : `: ${this.#line}`;
+    return this.#line === undefined ? "." : `: ${this.#line.replace(/:$/, "")}`;
   }
 }
 
-const ERROR_LINE = /(?:^|[\s[])(?:error|ERR!|ERR_\w+)(?![\w-])|^\s*(?:Uncaught )?\w*Error\b/i;
+/** `×` begins uv's errors; Debian's Python reports its missing package venv without the word. */
+const ERROR_LINE =
+  /(?:^|[\s[])(?:error|ERR!|ERR_\w+)(?![\w-])|^\s*(?:Uncaught )?\w*Error\b|^\s*× |ensurepip is not|: not found$/i;
 
 /**
  * Reads lines with back-pressure: waits for the database when there are many, so that they don't accumulate in memory.

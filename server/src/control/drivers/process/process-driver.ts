@@ -162,9 +162,7 @@ export class ProcessDriver implements Driver {
     if (reusedFrom !== null)
       log.write(`The lock file is unchanged since revision ${reusedFrom}: reusing its packages.`);
     else if (install !== null) await run(install, isChosen ? root : where);
-    const python = isChosen
-      ? null
-      : pythonInstallation(root, join(root, params.configPath), programIn(environment["PATH"] ?? ""));
+    const python = isChosen ? null : pythonInstallation(root, join(root, params.configPath));
     if (python !== null) await run(python.command, python.directory);
     else if (install === null) log.write("No package.json and no Python code: nothing to install.");
     if (note) await notePackages(home, note);
