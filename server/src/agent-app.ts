@@ -21,7 +21,7 @@ import { agentOrigins, LOCAL, type Reach } from "./pages.ts";
  */
 export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false, reach: Reach = LOCAL): Hono {
   const { served } = guard;
-  const keys = served ? admitOwnCode(guard.authenticator, served) : guard.authenticator;
+  const keys = served ? admitOwnCode(guard.authenticator, deps.ownCodeApi, served) : guard.authenticator;
   const authenticator = served ? projectAuthenticator(deps, keys, served) : keys;
   const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator }, projectSurroundings(deps, reach));
   deps.loopback.answer = async (request) => app.fetch(request);

@@ -50,6 +50,16 @@ test.each([
     ["The virtual environment was not created successfully because ensurepip is not", "available."],
     ": The virtual environment was not created successfully because ensurepip is not",
   ],
+  [
+    [
+      "  × Failed to fetch: `https://index.example/simple/langgraph/`",
+      "  ├─▶ Request failed after 3 retries",
+      "  ╰─▶ invalid peer certificate: UnknownIssuer",
+      "  help: Consider enabling use of system TLS certificates",
+    ],
+    ": Failed to fetch: `https://index.example/simple/langgraph/`. invalid peer certificate: UnknownIssuer",
+  ],
+  [["  × Failed to build `a`", "hint: none"], ": Failed to build `a`"],
   [["/bin/sh: 1: make: not found"], ": /bin/sh: 1: make: not found"],
   [["0 errors", "compiled error-free", "done"], "."],
 ])("finds the first error in %j", (lines, expected) => {
