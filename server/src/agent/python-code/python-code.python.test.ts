@@ -119,8 +119,3 @@ test("code that ends its process fails its own requests only, and is started aga
   await expect.poll(async () => (await call("GET", "/custom/state")).status).toBe(200);
   expect(agent.deps.python.ready).not.toBeNull();
 });
-
-test("a client without an address calls the server that started the process", async () => {
-  const { status, json } = await plain.call("GET", "/own-assistants");
-  expect([status, json]).toEqual([200, ["agent"]]);
-});
