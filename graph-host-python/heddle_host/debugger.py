@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import sys
 import time
@@ -28,6 +29,8 @@ def listen_for_debugger(port: str | None) -> None:
     if not _becomes_free(int(port)):
         complain(f"No debugger can attach: port {port} is in use. Choose another one with --debug-port.")
         return
+    # only breakpoints in the standard library would need it otherwise
+    os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
     debugpy.listen((_HOST, int(port)))
     complain(f"A debugger can attach to the Python graphs with debugpy at {_HOST}:{port}.")
 

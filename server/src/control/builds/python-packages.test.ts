@@ -100,7 +100,7 @@ test("uses the Python that the project requires, or reports that another one is 
   expect(wants("3.13")!.calls[0]).toBe("python3.11 -m venv .venv");
   expect(install({ graphs: GRAPHS }, [], { programs: ["uv"] })).toMatchObject({
     calls: [],
-    printed: "error: there is no python3 for builds on this machine",
+    printed: "error: the build needs python3, which was not found",
     status: 1,
   });
 });

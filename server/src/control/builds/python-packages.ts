@@ -63,7 +63,7 @@ function selectPython(version: string | undefined): string {
   const names = version === undefined ? "python3" : `python${version} python3`;
   const select = `for python in ${names}; do "$python" -c 0 2>/dev/null && break; done`;
   const missing =
-    '"$python" -c 0 2>/dev/null || { echo "error: there is no python3 for builds on this machine" >&2; exit 1; }';
+    '"$python" -c 0 2>/dev/null || { echo "error: the build needs python3, which was not found" >&2; exit 1; }';
   if (version === undefined) return `${select}; ${missing}`;
   const other = `echo "warning: the project requires Python ${version}, but builds use $("$python" -V)"`;
   return `${select}; ${missing}; case "$("$python" -V)" in "Python ${version}"*) ;; *) ${other};; esac`;
