@@ -11,7 +11,7 @@ export interface Target {
   connect(headers?: Record<string, string>): Client;
 }
 
-interface Message {
+export interface Message {
   id?: string;
   type: string;
   content: unknown;
@@ -21,9 +21,9 @@ interface Message {
 
 export type Check = (client: Client, target: Target) => Promise<void>;
 
-const say = (content: string) => ({ messages: [{ role: "user", content }] });
+export const say = (content: string) => ({ messages: [{ role: "user", content }] });
 
-const text = ({ content }: Message): string =>
+export const text = ({ content }: Message): string =>
   typeof content === "string" ? content : (content as { text?: string }[]).map(({ text = "" }) => text).join("");
 
 /** Runs one turn on a new thread, streamed by tokens, and returns the messages of the thread. */
@@ -50,7 +50,7 @@ async function streamTurn(client: Client, assistant: string, input: object, conf
 }
 
 /** Checks that a turn calls a tool, and reports its result. */
-async function usesTool(client: Client, tool: string, input: object, answer: RegExp, config: object = {}) {
+export async function usesTool(client: Client, tool: string, input: object, answer: RegExp, config: object = {}) {
   const messages = await streamTurn(client, "agent", say(`use ${tool} ${JSON.stringify(input)}`), config);
   const call = messages.find(({ tool_calls: calls }) => calls?.some(({ name }) => name === tool));
   assert.ok(call, `no call of ${tool} in ${JSON.stringify(messages)}`);
@@ -58,7 +58,7 @@ async function usesTool(client: Client, tool: string, input: object, answer: Reg
 }
 
 /** Checks that a conversation keeps its messages over two turns. */
-async function keepsConversation(client: Client): Promise<void> {
+export async function keepsConversation(client: Client): Promise<void> {
   const { thread_id: thread } = await client.threads.create();
   await client.runs.wait(thread, "agent", { input: say("one") });
   const values = await client.runs.wait(thread, "agent", { input: say("two") });
@@ -78,6 +78,13 @@ async function hasProperties(client: Client, kind: string, expected: string[], a
     if (found.join() === expected.join()) return;
     assert.ok(Date.now() < deadline, `${kind} has ${found.join()}, not ${expected.join()}: ${JSON.stringify(schemas)}`);
   }
+}
+
+/** Returns the names of a schema's properties. */
+export async function properties(client: Client, kind: string, assistant = "agent"): Promise<string[]> {
+  const schemas = await client.assistants.getSchemas(assistant);
+  assert.ok(schemas[kind], `no ${kind} in ${JSON.stringify(schemas)}`);
+  return Object.keys(resolveSchema(schemas[kind]).properties ?? {}).toSorted();
 }
 
 interface Schema {

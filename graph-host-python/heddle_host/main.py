@@ -17,7 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from .debugger import listen_for_debugger
 from .output import complain, prefix_output, report_stray_error
+from .own_client import install_own_client
 from .watchdog import detach_children, start_watchdog
 
 # EX_CONFIG of sysexits.h: a restart is pointless until the project changes.
@@ -41,6 +43,8 @@ def main() -> None:
     if not project or not database_url:
         complain("HEDDLE_HOST_PROJECT is not set. Only a Heddle server can start a graph host.")
         sys.exit(_EXIT_CONFIG)
+    debug_port = os.environ.get("HEDDLE_HOST_DEBUG_PORT")
+    own_api = os.environ.get("HEDDLE_HOST_OWN_API")
     # User code must not see the database, and processes that it starts are not graph hosts.
     for name in [name for name in os.environ if name.startswith("HEDDLE_HOST_")]:
         del os.environ[name]
@@ -53,6 +57,8 @@ def main() -> None:
         )
         sys.exit(_EXIT_CONFIG)
     prefix_output()
+    install_own_client(own_api)
+    listen_for_debugger(debug_port)
     serve(project, database_url, database_socket, max_value_bytes, langgraph_version)
 
 

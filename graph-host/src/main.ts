@@ -12,6 +12,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Project } from "./graphs/load-graphs.ts";
 import { complain } from "./complain.ts";
+import { listenForDebugger } from "./debugger.ts";
 import { startWatchdog } from "./watchdog.ts";
 
 /** EX_CONFIG of sysexits.h: a restart is pointless until the project changes. */
@@ -32,8 +33,11 @@ const { HEDDLE_HOST_DATABASE_SOCKET: socket, HEDDLE_HOST_MAX_VALUE_MB: maxValueM
 const database = url
   ? { url, socket, maxValueBytes: maxValueMb === undefined ? undefined : Number(maxValueMb) * 1024 * 1024 }
   : undefined;
+const debugPort = process.env.HEDDLE_HOST_DEBUG_PORT;
 // User code must not see the database, and processes that it starts are not graph hosts.
 for (const name of Object.keys(process.env)) if (name.startsWith("HEDDLE_HOST_")) delete process.env[name];
+
+if (debugPort) await listenForDebugger(Number(debugPort));
 
 const projectFile = project.from ?? join(project.dir, "langgraph.json");
 const langgraphVersion = installedLangGraph(projectFile);

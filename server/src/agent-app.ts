@@ -24,7 +24,7 @@ const [BODY_SETTING] = agentOptions.maxBodyBytes.env as [string];
  */
 export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false, reach: Reach = LOCAL): Hono {
   const { served } = guard;
-  const keys = served ? admitOwnCode(guard.authenticator, served) : guard.authenticator;
+  const keys = served ? admitOwnCode(guard.authenticator, deps.ownCodeApi, served) : guard.authenticator;
   const authenticator = served ? projectAuthenticator(deps, keys, served) : keys;
   const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator }, projectSurroundings(deps, reach));
   deps.loopback.answer = async (request) => app.fetch(request);

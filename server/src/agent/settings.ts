@@ -39,6 +39,16 @@ export const agentOptions = {
       "Python interpreter for Python graphs. By default the one of the active environment, of .venv or venv in the " +
       "project, or python3: the first that has langgraph.",
   }),
+  debugPort: integer({
+    env: ["HEDDLE_DEBUG_PORT"],
+    default: 0,
+    min: 0,
+    max: 65_534,
+    description:
+      "Port on 127.0.0.1 where a debugger can attach to the graph host: debugpy for Python, the inspector for " +
+      "JavaScript, which uses the next port if the project has graphs of both languages. Graphs then run in one host " +
+      "process per language, which is not ended when it does not answer. 0: none.",
+  }),
   jobs: integer({
     env: ["HEDDLE_JOBS", "N_JOBS_PER_WORKER"],
     default: 100,

@@ -140,9 +140,9 @@ export class ProcessDriver implements Driver {
         endsWithParent: true,
       });
     };
-    const run = (command: string, where: string) => {
+    const run = (command: string, where: string, title?: string) => {
       log.write(`$ ${command}`);
-      return runCommand({ ...common, command, directory: where, confine: confine([]) });
+      return runCommand({ ...common, command, title, directory: where, confine: confine([]) });
     };
     // a running instance of the deployment may modify the source: copy as its user, with the same permissions
     const copy = (from: string, to: string) => {
@@ -164,10 +164,8 @@ export class ProcessDriver implements Driver {
     if (reusedFrom !== null)
       log.write(`The lock file is unchanged since revision ${reusedFrom}: reusing its packages.`);
     else if (install !== null) await run(install, isChosen ? root : where);
-    const python = isChosen
-      ? null
-      : pythonInstallation(root, join(root, params.configPath), programIn(environment["PATH"] ?? ""));
-    if (python !== null) await run(python.command, python.directory);
+    const python = isChosen ? null : pythonInstallation(root, join(root, params.configPath));
+    if (python !== null) await run(python.command, python.directory, "The installation of the Python packages");
     else if (install === null) log.write("No package.json and no Python code: nothing to install.");
     if (note) await notePackages(home, note);
     if (params.config.build_command) await run(params.config.build_command, configDirectory);
