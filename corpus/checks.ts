@@ -71,20 +71,18 @@ export async function keepsConversation(client: Client): Promise<void> {
 const SCHEMAS_MS = 120_000;
 
 /** Checks the properties of a schema. Those that come from the source may come later than the first answer. */
-async function hasProperties(client: Client, kind: string, expected: string[], assistant = "agent"): Promise<void> {
+export async function hasProperties(
+  client: Client,
+  kind: string,
+  expected: string[],
+  assistant = "agent",
+): Promise<void> {
   for (const deadline = Date.now() + SCHEMAS_MS; ; await new Promise((done) => setTimeout(done, 1000))) {
     const schemas = await client.assistants.getSchemas(assistant);
     const found = Object.keys(resolveSchema(schemas[kind]).properties ?? {}).toSorted();
     if (found.join() === expected.join()) return;
     assert.ok(Date.now() < deadline, `${kind} has ${found.join()}, not ${expected.join()}: ${JSON.stringify(schemas)}`);
   }
-}
-
-/** Returns the names of a schema's properties. */
-export async function properties(client: Client, kind: string, assistant = "agent"): Promise<string[]> {
-  const schemas = await client.assistants.getSchemas(assistant);
-  assert.ok(schemas[kind], `no ${kind} in ${JSON.stringify(schemas)}`);
-  return Object.keys(resolveSchema(schemas[kind]).properties ?? {}).toSorted();
 }
 
 interface Schema {
