@@ -30,9 +30,9 @@ export function encodeSharedJson(parts: readonly (string | readonly { wire: stri
       continue;
     }
     let range: [number, number] | undefined;
-    for (const item of part) {
-      // most lists have long ranges in common, which need no lookup
-      let at = range && objects[range[1]] === item ? range[1] : places.get(item);
+    for (let i = 0; i < part.length;) {
+      const item = part[i]!;
+      let at = places.get(item);
       if (at === undefined) {
         at = items.length;
         places.set(item, at);
@@ -40,10 +40,17 @@ export function encodeSharedJson(parts: readonly (string | readonly { wire: stri
         items.push(item.wire);
         layout.items.push(Buffer.byteLength(item.wire));
       }
-      if (range?.[1] === at) range[1] += 1;
+      // lists have long ranges in common: a loop without a lookup, which is compiled soon
+      let to = at + 1;
+      i += 1;
+      while (i < part.length && objects[to] === part[i]) {
+        to += 1;
+        i += 1;
+      }
+      if (range?.[1] === at) range[1] = to;
       else {
         if (range) literal(",");
-        layout.parts.push((range = [at, at + 1]));
+        layout.parts.push((range = [at, to]));
       }
     }
   }

@@ -32,6 +32,15 @@ test("an update passes through the reducers and becomes the head", async () => {
   expect(head).toMatchObject({ checkpoint, metadata: { source: "update", step: 4, graph_id: "steps", writes: {} } });
 });
 
+test("a large text of an update is in the thread's new head and in its history", async () => {
+  const text = `"large"\n`.repeat(20_000);
+  await host.run("steps", { input: { log: [] } }, { threadId: thread_id });
+  const { state } = await update([{ values: { log: [text] }, as_node: "one" }]);
+  const values = { log: ["one", "two", "three", text] };
+  expect(state.values).toEqual(values);
+  expect((await history())[0]!.values).toEqual(values);
+});
+
 test("an update of an older checkpoint creates a branch", async () => {
   await host.run("steps", { input: { log: [] } }, { threadId: thread_id });
   const older = (await history()).find(({ next }) => next[0] === "two")!;
