@@ -65,11 +65,6 @@ export const SAMPLES: Sample[] = [
     ],
   },
   {
-    name: "traceloop",
-    program: "traceloop_openai.py",
-    packages: ["traceloop-sdk==0.62.4", "openai==3.54.0"],
-  },
-  {
     name: "pydantic-ai-v1",
     program: "pydantic_agent.py",
     packages: [
