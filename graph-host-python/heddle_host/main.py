@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from .output import complain, prefix_output, report_stray_error
+from .output import complain, mark_tasks, prefix_output, report_stray_error
 from .watchdog import detach_children, start_watchdog
 
 # EX_CONFIG of sysexits.h: a restart is pointless until the project changes.
@@ -72,6 +72,7 @@ def serve(project: dict[str, Any], database_url: str, database_socket: str | Non
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     loop.set_exception_handler(report_stray_error)
+    mark_tasks(loop)
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="heddle node"))
 
     async def start() -> None:
