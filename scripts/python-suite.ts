@@ -27,7 +27,9 @@ if (!environment) {
 }
 const python = join(environment, "bin", "python");
 const vitest = join(ROOT, "node_modules", "vitest", "vitest.mjs");
-const CASES = ["runs", "streaming", "state", "interrupts", "custom-project"].map((name) => `${name}.test.ts`);
+/** The fastest cases; `--all` runs every one. Those of the front ends and of traces do not depend on the language. */
+const CASES = ["runs", "streaming", "state", "interrupts", "cancel", "subgraphs", "custom-project"];
+const cases = process.argv.includes("--all") ? ["--project", "conformance"] : CASES.map((name) => `${name}.test.ts`);
 const steps: [name: string, command: string[], cwd: string][] = [
   ["ruff", [python, "-m", "ruff", "check", "."], HOST],
   ["pyright", [python, "-m", "pyright", "--pythonpath", python], HOST],
@@ -35,11 +37,11 @@ const steps: [name: string, command: string[], cwd: string][] = [
   ["server", [process.execPath, vitest, "run", "--project", "python", "--retry", "1"], ROOT],
   [
     "conformance",
-    [process.execPath, vitest, "run", "--config", "conformance/vitest.config.ts", "--retry", "1", ...CASES],
+    [process.execPath, vitest, "run", "--config", "conformance/vitest.config.ts", "--retry", "1", ...cases],
     ROOT,
   ],
 ];
-const only = process.argv.slice(2);
+const only = process.argv.slice(2).filter((name) => name !== "--all");
 const needsDatabase = only.length === 0 || only.includes("pytest");
 const database = needsDatabase ? await startTestDatabase() : undefined;
 let failed = 0;

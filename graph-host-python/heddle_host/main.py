@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .debugger import listen_for_debugger
-from .output import complain, prefix_output, report_stray_error
+from .output import complain, mark_tasks, prefix_output, report_stray_error
 from .own_client import install_own_client
 from .watchdog import detach_children, start_watchdog
 
@@ -85,6 +85,7 @@ def serve(
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     loop.set_exception_handler(report_stray_error)
+    mark_tasks(loop)
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="heddle node"))
 
     async def start() -> None:

@@ -6,7 +6,8 @@ import asyncio
 import io
 import sys
 import threading
-from contextvars import Context
+from collections.abc import Coroutine
+from contextvars import Context, copy_context
 from typing import Any, TextIO, cast
 
 from .work import current_work
@@ -24,10 +25,30 @@ def report_stray_error(loop: asyncio.AbstractEventLoop, details: dict[str, Any])
     """
     for name in ("task", "future", "handle"):
         source: Any = details.get(name)
+        work = getattr(source, "heddle_work", None)
+        if work:
+            context = copy_context()
+            context.run(current_work.set, work)
+            return context.run(loop.default_exception_handler, details)
         context = source.get_context() if hasattr(source, "get_context") else getattr(source, "_context", None)
         if isinstance(context, Context):
             return context.run(loop.default_exception_handler, details)
     loop.default_exception_handler(details)
+
+
+def mark_tasks(loop: asyncio.AbstractEventLoop) -> None:
+    """Lets `report_stray_error` find the run of a task. Before Python 3.12 tasks do not show their context."""
+    if sys.version_info < (3, 12):
+        loop.set_task_factory(_marked_task)
+
+
+def _marked_task(loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **options: Any) -> asyncio.Task[Any]:
+    task = asyncio.Task(coro, loop=loop, **options)
+    context: Context | None = options.get("context")
+    work = context.get(current_work) if context is not None else current_work.get()
+    if work:
+        task.heddle_work = work  # pyright: ignore[reportAttributeAccessIssue]
+    return task
 
 
 class RunOutput(io.TextIOBase):

@@ -128,6 +128,18 @@ async def test_stray_errors_are_printed_with_their_run(host: HostProcess, runs: 
     assert sorted(lines) == ["ValueError: left behind", f"[run {frame['run_id']}] ValueError: left behind"]
 
 
+async def test_errors_of_tasks_left_behind_are_printed_with_their_run(host: HostProcess, runs: Runs) -> None:
+    frame, body = await runs.create(do="stray task")
+    host.send(frame, body)
+    await host.wait_for_type("run.end", run_id=frame["run_id"], outcome="success")
+    expected = f"[run {frame['run_id']}] ValueError: left behind"
+    for _ in range(200):
+        if expected in host.output.splitlines():
+            break
+        await asyncio.sleep(0.05)
+    assert expected in host.output.splitlines(), host.output
+
+
 async def test_a_process_that_exits_ends_its_stream_although_its_children_live(runs: Runs) -> None:
     host = await HostProcess.start()
     try:

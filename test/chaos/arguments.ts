@@ -2,10 +2,15 @@ import { parseArgs } from "node:util";
 
 import { FAULT_KINDS, type FaultKind } from "./plan.ts";
 
+const LANGUAGES = ["javascript", "python"] as const;
+export type Language = (typeof LANGUAGES)[number];
+
 export interface Arguments {
   minutes: number;
   seed: number;
   kinds: FaultKind[];
+  /** Language of the graphs. */
+  language: Language;
   keep: boolean;
 }
 
@@ -16,6 +21,7 @@ Runs three servers on Postgres and Redis under load and faults, and checks the l
   --minutes N      how long faults go on (default 30)
   --seed N         the nemesis' choices; the same seed makes the same ones (default: the time)
   --faults KINDS   kinds, or beginnings of kinds, with commas between (default: all)
+  --language L     of the graphs, ${LANGUAGES.join(" or ")}; HEDDLE_PYTHON names the interpreter (default: javascript)
   --keep           leave the directory with logs, history and data
   --help
 
@@ -32,6 +38,7 @@ export function readArguments(args: string[]): Arguments | undefined {
       minutes: { type: "string", default: "30" },
       seed: { type: "string", default: String(Date.now() % 1_000_000) },
       faults: { type: "string" },
+      language: { type: "string", default: "javascript" },
       keep: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -42,7 +49,9 @@ export function readArguments(args: string[]): Arguments | undefined {
     throw new Error(`--minutes must be from 0 to 1440, not "${values.minutes}"`);
   const seed = Number(values.seed);
   if (!Number.isSafeInteger(seed) || seed < 0) throw new Error(`--seed must be a whole number, not "${values.seed}"`);
-  return { minutes, seed, kinds: readKinds(values.faults), keep: values.keep };
+  const language = LANGUAGES.find((name) => name === values.language);
+  if (!language) throw new Error(`--language must be ${LANGUAGES.join(" or ")}, not "${values.language}"`);
+  return { minutes, seed, kinds: readKinds(values.faults), language, keep: values.keep };
 }
 
 function readKinds(text: string | undefined): FaultKind[] {

@@ -203,9 +203,17 @@ describe("arguments", () => {
     expect(kinds).toEqual(["clock-ahead", "clock-behind", "clock-steps", "client-cut"]);
   });
 
-  test.each([["--minutes=0"], ["--minutes=x"], ["--seed=1.5"], ["--faults=rain"], ["--what"]])("reject %s", (arg) => {
-    expect(() => readArguments([arg])).toThrow();
+  test("select the language of the graphs", () => {
+    expect(readArguments([])!.language).toBe("javascript");
+    expect(readArguments(["--language", "python"])!.language).toBe("python");
   });
+
+  test.each([["--minutes=0"], ["--minutes=x"], ["--seed=1.5"], ["--faults=rain"], ["--language=cobol"], ["--what"]])(
+    "reject %s",
+    (arg) => {
+      expect(() => readArguments([arg])).toThrow();
+    },
+  );
 });
 
 test("parses stored frames with id, event and data", () => {

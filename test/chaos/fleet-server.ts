@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+import type { Language } from "./arguments.ts";
 import { now } from "./now.ts";
 import { stablePort } from "./stable-port.ts";
 import { processes } from "../crash/server-process.ts";
@@ -30,6 +31,8 @@ export interface FleetServerOptions {
   jobs: number;
   /** The fleet's directory. It contains this server's logs, clock and data directory. */
   directory: string;
+  /** Language of the graphs. */
+  language: Language;
   ledger: string;
   databaseUri: string;
   redisUri: string;
@@ -133,7 +136,7 @@ export class FleetServer {
   hosts(): number[] {
     const parent = this.#child?.pid;
     return processes().flatMap((entry) =>
-      entry.parent === parent && entry.command.includes("graph-host") ? entry.pid : [],
+      entry.parent === parent && /graph-host|heddle_host/.test(entry.command) ? entry.pid : [],
     );
   }
 
@@ -190,9 +193,9 @@ export class FleetServer {
   }
 
   #spawn(): void {
-    const { role, jobs, ledger, databaseUri, redisUri, env } = this.#o;
+    const { role, jobs, language, ledger, databaseUri, redisUri, env } = this.#o;
     const log = openSync(this.#logFile(), "a");
-    const config = "test/chaos/project/langgraph.json";
+    const config = `test/chaos/${language === "python" ? "project-python" : "project"}/langgraph.json`;
     const args = ["cli/bin/heddle.js", "serve", "--role", role, "--config", config, "--port", String(this.#port)];
     const child = spawn(process.execPath, [...args, "--data-dir", this.dataDir], {
       cwd: repository,

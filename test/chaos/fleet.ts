@@ -2,6 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import type { Language } from "./arguments.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import { FleetServer } from "./fleet-server.ts";
 import type { History } from "./history.ts";
@@ -75,14 +76,14 @@ export class Fleet {
     return directory;
   }
 
-  static async start(directory: string, history: History): Promise<Fleet> {
+  static async start(directory: string, history: History, language: Language): Promise<Fleet> {
     const disks: FleetDisks = { postgres: mount(directory, "postgres", 768), servers: {} };
     const postgres = await PostgresProcess.create(join(directory, "postgres"));
     mkdirSync(join(directory, "redis"), { recursive: true });
     const redis = new RedisProcess(await stablePort(), join(directory, "redis"));
     const fleet = new Fleet(directory, postgres, redis, disks);
     try {
-      await fleet.#startServers(history);
+      await fleet.#startServers(history, language);
       return fleet;
     } catch (error) {
       await fleet.stop();
@@ -90,7 +91,7 @@ export class Fleet {
     }
   }
 
-  async #startServers(history: History): Promise<void> {
+  async #startServers(history: History, language: Language): Promise<void> {
     const { directory, postgres, redis, disks } = this;
     await redis.start();
     for (const name of SERVER_NAMES) {
@@ -101,6 +102,7 @@ export class Fleet {
         name,
         ...SERVERS[name],
         directory,
+        language,
         ledger: this.ledger,
         databaseUri: postgres.uri(postgresProxy.port),
         redisUri: `redis://127.0.0.1:${redisProxy.port}/0`,

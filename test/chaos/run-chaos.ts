@@ -33,14 +33,14 @@ export interface ChaosResult {
  * early; all started processes are stopped in any case.
  */
 export async function runChaos(
-  { minutes, seed, kinds }: Arguments,
+  { minutes, seed, kinds, language }: Arguments,
   directory: string,
   signal: AbortSignal,
   say: (text: string) => void,
 ): Promise<ChaosResult> {
   const history = new History(join(directory, "history.jsonl"));
   const hooks = await startWebhookReceiver(history, randomFrom(seed + 1));
-  const fleet = await Fleet.start(directory, history);
+  const fleet = await Fleet.start(directory, history, language);
   let sampling = true;
   let sampler: Promise<void> | undefined;
   try {
@@ -63,7 +63,7 @@ export async function runChaos(
     });
     interrupted.catch(() => {});
     signal.throwIfAborted();
-    say(`seed ${seed}, ${minutes} minutes, ${kinds.length} kinds of faults, in ${directory}`);
+    say(`seed ${seed}, ${minutes} minutes, ${kinds.length} kinds of faults, graphs in ${language}, in ${directory}`);
     await Promise.race([interrupted, nemesis.run(seed, kinds, now() + minutes * 60_000)]);
     const calmFrom = now();
     await Promise.race([interrupted, generator.stop()]);

@@ -16,10 +16,10 @@ from collections.abc import Awaitable
 from typing import Any
 
 from ..own_client import install_own_client
+from ..protocol import Connection, Header
 from .app import App, Exchange
 from .auth import Handlers, Refusal
 from .embed import Embedder
-from .link import Header, Link
 from .load import LoadError, extend_path, load_export
 from .values import to_json
 
@@ -27,7 +27,7 @@ from .values import to_json
 class Process:
     def __init__(self, project: dict[str, Any]) -> None:
         self._project = project
-        self._link: Link | None = None
+        self._connection: Connection | None = None
         self._auth: Handlers | None = None
         self._app: App | None = None
         self._embedder: Embedder | None = None
@@ -37,7 +37,7 @@ class Process:
 
     async def run(self) -> None:
         # without its server the process has no purpose
-        self._link = await Link.open(3, self._on_frame, lambda: os._exit(0))
+        self._connection = await Connection.open(3, self._on_frame, lambda: os._exit(0))
         key = "The project's code"
         try:
             directory = self._project["dir"]
@@ -77,8 +77,8 @@ class Process:
         os._exit(0)
 
     def _send(self, header: Header, body: bytes = b"") -> None:
-        if self._link is not None:
-            self._link.send(header, body)
+        if self._connection is not None:
+            self._connection.send(header, body)
 
     def _on_frame(self, header: Header, body: bytes) -> None:
         kind = header["t"]

@@ -13,8 +13,8 @@ import traceback
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any, cast
 
+from ..protocol import Header
 from .auth import User, http_scope
-from .link import Header
 from .load import LoadError
 
 Message = MutableMapping[str, Any]

@@ -1,4 +1,4 @@
-"""JSON of the values that cross the link."""
+"""JSON of the values that cross the connection."""
 
 from __future__ import annotations
 

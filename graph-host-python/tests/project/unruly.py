@@ -49,9 +49,16 @@ async def act(state: State) -> State:
         asyncio.get_running_loop().call_soon(stray)
         threading.Thread(target=stray).start()
         await asyncio.sleep(0.05)
+    elif do == "stray task":
+        asyncio.create_task(leave_behind())
+        await asyncio.sleep(0.05)
     elif do == "print":
         print("printed by the node")
     return {"done": do}
+
+
+async def leave_behind() -> None:
+    stray()
 
 
 def stray() -> Any:

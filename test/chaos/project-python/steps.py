@@ -1,0 +1,46 @@
+import asyncio
+import math
+import operator
+from typing import Annotated, TypedDict
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import StreamWriter
+
+from ledger import next_execution, record
+
+SLICE_MS = 100
+
+
+class State(TypedDict, total=False):
+    job: dict
+    """`token`, `steps`, the length of a step in ms as `pause`, and the custom events of a step as `frames`."""
+    done: Annotated[list[str], operator.add]
+    """`<token>/<step>` of each step, in commit order."""
+
+
+def steps_done(state: State) -> int:
+    return sum(entry.startswith(f"{state['job']['token']}/") for entry in state.get("done", []))
+
+
+async def work(state: State, config: RunnableConfig, writer: StreamWriter) -> State:
+    """Runs one step of the job: a line in the ledger at its start and end, and the custom events between them."""
+    job, done = state["job"], state.get("done", [])
+    token, frames, pause = job["token"], job["frames"], job["pause"]
+    step = steps_done(state) + 1
+    about = {"token": token, "step": step, "execution": next_execution()}
+    record(config, phase="start", **about, seen=len(done), last=done[-1] if done else None)
+    slices = max(frames, math.ceil(pause / SLICE_MS), 1)
+    for k in range(1, slices + 1):
+        if k <= frames:
+            writer({**about, "k": k, "n": frames})
+        await asyncio.sleep(pause / slices / 1000)
+    record(config, phase="end", **about, frames=frames)
+    return {"done": [f"{token}/{step}"]}
+
+
+def following(state: State) -> str:
+    return "work" if steps_done(state) < state["job"]["steps"] else END
+
+
+graph = StateGraph(State).add_node(work).add_edge(START, "work").add_conditional_edges("work", following).compile()
