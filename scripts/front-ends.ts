@@ -30,6 +30,7 @@ const SOURCES = fileURLToPath(new URL("../conformance/front-ends/", import.meta.
 const CACHE = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "heddle", "front-ends");
 /** A name that the browser resolves to this machine, so that pages have a foreign origin. */
 const PAGE_HOST = "app.example";
+const STRANGER_HOST = "stranger.example";
 /** Front ends that use `crypto.randomUUID`, which http pages have on localhost only. */
 const SECURE_CONTEXT = ["copilotkit"];
 /** Front ends that are another one's page with an addition to its query. */
@@ -73,7 +74,11 @@ const server = values.url
 const key = values.key ?? (await printedKey());
 const browser = await chromium.launch({
   executablePath: ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) => existsSync(path))!,
-  args: ["--no-sandbox", "--disable-dev-shm-usage", `--host-resolver-rules=MAP ${PAGE_HOST} 127.0.0.1`],
+  args: [
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    `--host-resolver-rules=MAP ${PAGE_HOST} 127.0.0.1, MAP ${STRANGER_HOST} 127.0.0.1`,
+  ],
 });
 let failed = 0;
 let passed = 0;
@@ -88,7 +93,8 @@ try {
     };
     if (name === "plain") {
       pages.set("plain", "");
-      await checkPlainPage({ browser, page: `${origin}/plain`, apiUrl: server.url, key, report });
+      const frontEnd = { browser, page: `${origin}/plain`, apiUrl: server.url, key, report };
+      await checkPlainPage(frontEnd, `http://${STRANGER_HOST}:${port}/plain`);
       continue;
     }
     const folder = VARIANTS[name]?.of ?? name;
