@@ -9,6 +9,10 @@ const cases = Object.entries(PROTOCOLS).map(([name, connect]) => ({
   count: /polled|awaited/.test(name) ? 5 : 20,
 }));
 
-test.each(cases)("an interrupt that becomes visible can be answered at once: $name", async ({ connect, count }) => {
-  expect(await refusals(await connect(url), count)).toEqual([]);
-});
+test.each(cases)(
+  "an interrupt that becomes visible can be answered at once: $name",
+  { timeout: 120_000 },
+  async ({ connect, count }) => {
+    expect(await refusals(await connect(url), count)).toEqual([]);
+  },
+);

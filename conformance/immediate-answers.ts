@@ -17,6 +17,7 @@ type Talk = () => Promise<unknown>;
 const GRAPH = "approval";
 const QUESTION = { topic: "tea" };
 const ANSWER = "yes";
+const RUN_MS = 30_000;
 
 export const PROTOCOLS: Record<string, (url: string) => Promise<Talk>> = {
   "a run's stream": (url) => rest(url, streamUntilAsked),
@@ -120,9 +121,13 @@ async function protocol(url: string, transport: "sse" | "websocket"): Promise<Ta
   const webSocketFactory = (at: string) => new WebSocket(at) as unknown as globalThis.WebSocket;
   return async () => {
     const stream = client.threads.stream(randomUUID(), { assistantId: GRAPH, transport, webSocketFactory });
+    const seen: unknown[] = [];
     try {
       const done = new Promise<void>((resolve, reject) => {
-        stream.onEvent(({ method, params }) => {
+        const late = () => reject(new Error(`no end of the run after ${RUN_MS} ms; events: ${JSON.stringify(seen)}`));
+        setTimeout(late, RUN_MS).unref();
+        stream.onEvent(({ method, params, seq }) => {
+          seen.push([seq, method, (params.data as { event?: string }).event]);
           const { namespace, data } = params as { namespace: string[]; data: Record<string, unknown> };
           if (method === "input.requested") {
             const answer = { namespace, interrupt_id: String(data["interrupt_id"]), response: ANSWER };

@@ -57,7 +57,7 @@ def equal(found, wanted):
         raise AssertionError(f"expected {wanted!r}, found {found!r}")
 
 
-def until(read, is_wanted, seconds=10):
+def until(read, is_wanted, seconds=60):
     deadline = time.monotonic() + seconds
     while True:
         try:
