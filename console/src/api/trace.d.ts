@@ -2330,6 +2330,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/o/{tenant_id}/{page}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Redirect a link that a client printed to the console's page */
+        get: operations["get_o_tenant_id_page_s_S"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/{share_token}/r": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Redirect a link that a client printed to the console's page */
+        get: operations["get_public_share_token_r"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/{share_token}/d": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Redirect a link that a client printed to the console's page */
+        get: operations["get_public_share_token_d"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -4442,7 +4493,7 @@ export interface operations {
                         max_groups?: number | null;
                     } | null;
                     groups?: (string | null)[] | null;
-                    select?: ("run_count" | "latency_p50" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "feedback_stats" | "run_facets" | "all_run_stats" | "all_token_stats")[] | null;
+                    select?: ("run_count" | "latency_p50" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "prompt_token_details" | "completion_token_details" | "prompt_cost_details" | "completion_cost_details" | "feedback_stats" | "thread_feedback_stats" | "session_feedback_stats" | "run_facets" | "all_run_stats" | "all_token_stats")[] | null;
                     skip_pagination?: boolean | null;
                 };
             };
@@ -4478,7 +4529,25 @@ export interface operations {
                         last_run_start_time?: string | null;
                         error_rate?: number | null;
                         streaming_rate?: number | null;
+                        prompt_token_details?: {
+                            [key: string]: number;
+                        } | null;
+                        completion_token_details?: {
+                            [key: string]: number;
+                        } | null;
+                        prompt_cost_details?: {
+                            [key: string]: number;
+                        } | null;
+                        completion_cost_details?: {
+                            [key: string]: number;
+                        } | null;
                         feedback_stats?: {
+                            [key: string]: unknown;
+                        } | null;
+                        thread_feedback_stats?: {
+                            [key: string]: unknown;
+                        } | null;
+                        session_feedback_stats?: {
                             [key: string]: unknown;
                         } | null;
                         run_facets?: {
@@ -4509,7 +4578,25 @@ export interface operations {
                             last_run_start_time?: string | null;
                             error_rate?: number | null;
                             streaming_rate?: number | null;
+                            prompt_token_details?: {
+                                [key: string]: number;
+                            } | null;
+                            completion_token_details?: {
+                                [key: string]: number;
+                            } | null;
+                            prompt_cost_details?: {
+                                [key: string]: number;
+                            } | null;
+                            completion_cost_details?: {
+                                [key: string]: number;
+                            } | null;
                             feedback_stats?: {
+                                [key: string]: unknown;
+                            } | null;
+                            thread_feedback_stats?: {
+                                [key: string]: unknown;
+                            } | null;
+                            session_feedback_stats?: {
                                 [key: string]: unknown;
                             } | null;
                             run_facets?: {
@@ -4746,7 +4833,25 @@ export interface operations {
                         last_run_start_time?: string | null;
                         error_rate?: number | null;
                         streaming_rate?: number | null;
+                        prompt_token_details?: {
+                            [key: string]: number;
+                        } | null;
+                        completion_token_details?: {
+                            [key: string]: number;
+                        } | null;
+                        prompt_cost_details?: {
+                            [key: string]: number;
+                        } | null;
+                        completion_cost_details?: {
+                            [key: string]: number;
+                        } | null;
                         feedback_stats?: {
+                            [key: string]: unknown;
+                        } | null;
+                        thread_feedback_stats?: {
+                            [key: string]: unknown;
+                        } | null;
+                        session_feedback_stats?: {
                             [key: string]: unknown;
                         } | null;
                         run_facets?: {
@@ -5851,7 +5956,6 @@ export interface operations {
             header?: never;
             path: {
                 share_token: string;
-                query: string;
             };
             cookie?: never;
         };
@@ -6825,7 +6929,7 @@ export interface operations {
                 min_created_at?: string;
                 max_created_at?: string;
                 comparative_experiment_id?: string;
-                include_user_names?: "0" | "false" | "False";
+                include_user_names?: "0" | "1" | "true" | "false" | "True" | "False";
                 limit?: string;
                 offset?: string;
             };
@@ -6887,7 +6991,7 @@ export interface operations {
     get_api_v1_feedback_feedback_id: {
         parameters: {
             query?: {
-                include_user_names?: "0" | "false" | "False";
+                include_user_names?: "0" | "1" | "true" | "false" | "True" | "False";
             };
             header?: never;
             path: {
@@ -11413,6 +11517,73 @@ export interface operations {
                         heddle_version: string;
                     };
                 };
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_o_tenant_id_page_s_S: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tenant_id: string;
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_public_share_token_r: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                share_token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_public_share_token_d: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                share_token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
