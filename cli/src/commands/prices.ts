@@ -5,20 +5,26 @@ import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/fla
 
 const flags = {
   ...DATA_FLAGS,
-  file: { type: "text", placeholder: "FILE", description: "Price list in LiteLLM's JSON format." },
+  file: { type: "text", placeholder: "FILE", description: "The same as FILE." },
   from: {
     type: "text",
     placeholder: "TIME",
     description: "Time from which changed prices apply, ISO 8601. Default: now.",
   },
+  "dry-run": { type: "switch", default: false, description: "Print the changes without making them." },
 } as const satisfies Record<string, FlagSpec>;
+
+interface PriceChange {
+  before: { prompt_cost: string; completion_cost: string } | undefined;
+  after: { name: string; provider: string | null; prompt_cost: string; completion_cost: string };
+}
 
 export const summary = "Import model prices";
 
 export function help(): string {
-  return `Usage: heddle prices import --file FILE [options]
+  return `Usage: heddle prices import FILE [options]
 
-Adds a list of model prices to the installation. They apply to all workspaces, after a
+Adds a list of model prices, in LiteLLM's JSON format, to the installation. They apply to all workspaces, after a
 workspace's own prices and before the built-in ones. A changed price applies to runs that
 start from --from on; earlier runs keep theirs. LiteLLM publishes such a list:
 model_prices_and_context_window.json in the repository BerriAI/litellm.
@@ -30,20 +36,43 @@ ${describeFlags(flags)}
 
 export async function run(args: string[]): Promise<void> {
   const [action = "", ...rest] = args;
-  const options = readFlags(flags, rest, process.env);
   if (action !== "import") throw new UsageError(`heddle prices needs an action: import, not "${action}".`);
-  if (options.file === undefined) throw new UsageError("heddle prices import needs --file FILE.");
+  const [first = ""] = rest;
+  const named = first === "" || first.startsWith("-") ? [] : [rest.shift()!];
+  const options = readFlags(flags, rest, process.env);
+  const [file = options.file] = named;
+  if (file === undefined) throw new UsageError("heddle prices import needs a file: heddle prices import FILE.");
+  if (options.file !== undefined && options.file !== file) {
+    throw new UsageError(`heddle prices import takes one file, not both ${file} and ${options.file}.`);
+  }
   const from = options.from === undefined ? new Date() : new Date(options.from);
   if (Number.isNaN(from.getTime())) throw new UsageError(`--from must be an ISO 8601 time, not "${options.from}".`);
-  const text = await readFile(options.file, "utf8").catch((error: Error) => {
-    throw new UsageError(`Cannot read the file ${options.file}: ${error.message}`);
+  const text = await readFile(file, "utf8").catch((error: Error) => {
+    throw new UsageError(`Cannot read the file ${file}: ${error.message}`);
   });
   const { importPrices } = await import("../../../server/src/admin/prices.ts");
   try {
-    const { added, changed, unchanged } = await importPrices(readDataLocation(options), text, from);
-    process.stdout.write(`${added} prices added, ${changed} changed, ${unchanged} unchanged.\n`);
+    const dryRun = options["dry-run"];
+    const imported = await importPrices(readDataLocation(options), text, from, { dryRun });
+    if (dryRun) process.stdout.write(describeChanges(imported.changes));
+    const { added, changed, unchanged } = imported;
+    const verb = dryRun ? "would be added" : "added";
+    process.stdout.write(`${added} prices ${verb}, ${changed} changed, ${unchanged} unchanged.\n`);
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError)) throw error;
-    throw new UsageError(`${options.file} cannot be imported: ${error.message}.`);
+    throw new UsageError(`${file} cannot be imported: ${error.message}.`);
   }
+}
+
+/** Lists each new and changed price in dollars per million tokens. */
+function describeChanges(changes: PriceChange[]): string {
+  const million = (cost: string) => Number(`${cost}e6`).toString();
+  const figures = (price: { prompt_cost: string; completion_cost: string }) =>
+    `${million(price.prompt_cost)} / ${million(price.completion_cost)}`;
+  return changes
+    .map(({ before, after }) => {
+      const was = before ? `, was ${figures(before)}` : "";
+      return `${before ? "changed" : "new"}  ${after.name} (${after.provider ?? "any provider"}): ${figures(after)}${was}\n`;
+    })
+    .join("");
 }

@@ -4898,9 +4898,10 @@ export interface operations {
                 content: {
                     "application/json": {
                         version: string;
-                        langgraph_js_version: string | null;
+                        langgraph_js_version?: string | null;
+                        langgraph_py_version?: string | null;
                         /** @constant */
-                        context: "js";
+                        context?: "js";
                         flags: {
                             assistants: boolean;
                             crons: boolean;

@@ -4609,7 +4609,7 @@ export interface operations {
                         max_groups?: number | null;
                     } | null;
                     groups?: (string | null)[] | null;
-                    select?: ("run_count" | "latency_p50" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "feedback_stats" | "run_facets" | "all_run_stats" | "all_token_stats")[] | null;
+                    select?: ("run_count" | "latency_p50" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "prompt_token_details" | "completion_token_details" | "prompt_cost_details" | "completion_cost_details" | "feedback_stats" | "thread_feedback_stats" | "session_feedback_stats" | "run_facets" | "all_run_stats" | "all_token_stats")[] | null;
                     skip_pagination?: boolean | null;
                 };
             };
@@ -4645,7 +4645,25 @@ export interface operations {
                         last_run_start_time?: string | null;
                         error_rate?: number | null;
                         streaming_rate?: number | null;
+                        prompt_token_details?: {
+                            [key: string]: number;
+                        } | null;
+                        completion_token_details?: {
+                            [key: string]: number;
+                        } | null;
+                        prompt_cost_details?: {
+                            [key: string]: number;
+                        } | null;
+                        completion_cost_details?: {
+                            [key: string]: number;
+                        } | null;
                         feedback_stats?: {
+                            [key: string]: unknown;
+                        } | null;
+                        thread_feedback_stats?: {
+                            [key: string]: unknown;
+                        } | null;
+                        session_feedback_stats?: {
                             [key: string]: unknown;
                         } | null;
                         run_facets?: {
@@ -4676,7 +4694,25 @@ export interface operations {
                             last_run_start_time?: string | null;
                             error_rate?: number | null;
                             streaming_rate?: number | null;
+                            prompt_token_details?: {
+                                [key: string]: number;
+                            } | null;
+                            completion_token_details?: {
+                                [key: string]: number;
+                            } | null;
+                            prompt_cost_details?: {
+                                [key: string]: number;
+                            } | null;
+                            completion_cost_details?: {
+                                [key: string]: number;
+                            } | null;
                             feedback_stats?: {
+                                [key: string]: unknown;
+                            } | null;
+                            thread_feedback_stats?: {
+                                [key: string]: unknown;
+                            } | null;
+                            session_feedback_stats?: {
                                 [key: string]: unknown;
                             } | null;
                             run_facets?: {
@@ -4913,7 +4949,25 @@ export interface operations {
                         last_run_start_time?: string | null;
                         error_rate?: number | null;
                         streaming_rate?: number | null;
+                        prompt_token_details?: {
+                            [key: string]: number;
+                        } | null;
+                        completion_token_details?: {
+                            [key: string]: number;
+                        } | null;
+                        prompt_cost_details?: {
+                            [key: string]: number;
+                        } | null;
+                        completion_cost_details?: {
+                            [key: string]: number;
+                        } | null;
                         feedback_stats?: {
+                            [key: string]: unknown;
+                        } | null;
+                        thread_feedback_stats?: {
+                            [key: string]: unknown;
+                        } | null;
+                        session_feedback_stats?: {
                             [key: string]: unknown;
                         } | null;
                         run_facets?: {
@@ -7206,7 +7260,7 @@ export interface operations {
                 min_created_at?: string;
                 max_created_at?: string;
                 comparative_experiment_id?: string;
-                include_user_names?: "0" | "false" | "False";
+                include_user_names?: "0" | "1" | "true" | "false" | "True" | "False";
                 limit?: string;
                 offset?: string;
             };
@@ -7268,7 +7322,7 @@ export interface operations {
     get_api_v1_feedback_feedback_id: {
         parameters: {
             query?: {
-                include_user_names?: "0" | "false" | "False";
+                include_user_names?: "0" | "1" | "true" | "false" | "True" | "False";
             };
             header?: never;
             path: {

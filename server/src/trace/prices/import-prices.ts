@@ -8,14 +8,22 @@ export interface ImportedPrices {
   added: number;
   changed: number;
   unchanged: number;
+  /** The new prices, with those that they replace. */
+  changes: { before: ModelPriceRow | undefined; after: ListedPrice }[];
 }
 
 /**
  * Adds a price list to the installation's prices, which apply to all workspaces after their own. A model's first price
- * has no start; a changed price applies from `from`, and the earlier one to runs that started before.
+ * has no start; a changed price applies from `from`, and the earlier one to runs that started before. A dry run
+ * writes nothing.
  * @throws RangeError when the installation would have too many prices
  */
-export async function importPrices(sql: Sql, list: ListedPrice[], from: Date): Promise<ImportedPrices> {
+export async function importPrices(
+  sql: Sql,
+  list: ListedPrice[],
+  from: Date,
+  { dryRun = false } = {},
+): Promise<ImportedPrices> {
   return sql.begin(async (tx) => {
     await tx`lock table model_prices in share row exclusive mode`;
     const known = new Map<string, ModelPriceRow>();
@@ -34,8 +42,13 @@ export async function importPrices(sql: Sql, list: ListedPrice[], from: Date): P
       ...added.map((price) => ({ ...price, id: uuid7(), start_time: null })),
       ...changed.map((price) => ({ ...price, id: uuid7(), start_time: start })),
     ];
-    await insertInstalledPrices(tx, rows);
-    return { added: added.length, changed: changed.length, unchanged: list.length - added.length - changed.length };
+    if (!dryRun) await insertInstalledPrices(tx, rows);
+    return {
+      added: added.length,
+      changed: changed.length,
+      unchanged: list.length - added.length - changed.length,
+      changes: [...added, ...changed].map((after) => ({ before: known.get(identity(after)), after })),
+    };
   }) as Promise<ImportedPrices>;
 }
 

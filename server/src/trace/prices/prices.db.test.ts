@@ -78,7 +78,7 @@ test("known models have built-in prices", async () => {
 
 test("has current prices of seven providers, in the spellings that clients send", async () => {
   const usage = { input_tokens: 1_000_000, output_tokens: 0 };
-  for (const [model, provider, cost] of [
+  const cases = [
     ["gpt-5", "openai", "1.25"],
     ["GPT-5-2025-08-07", "OpenAI", "1.25"],
     ["gpt-4o-2024-11-20", "azure.ai.openai", "2.5"],
@@ -98,9 +98,11 @@ test("has current prices of seven providers, in the spellings that clients send"
     ["gpt-5", "", "1.25"],
     ["gpt-5", "openrouter", null],
     ["gpt-50", "openai", null],
-  ] as const) {
-    expect([model, provider, await ingestedCost(model, usage, provider)]).toEqual([model, provider, cost]);
-  }
+  ] as const;
+  const costs = await Promise.all(
+    cases.map(async ([model, provider]) => [model, provider, await ingestedCost(model, usage, provider)]),
+  );
+  expect(costs).toEqual(cases);
 });
 
 test("prices cached, audio, reasoning and batch tokens with exact decimals", async () => {
@@ -116,9 +118,8 @@ test("prices cached, audio, reasoning and batch tokens with exact decimals", asy
     ],
     ["gemini-2.5-flash", "google", { output_tokens: 4, output_token_details: { reasoning: 3 } }, "0.00001"],
   ];
-  for (const [model, provider, usage, cost] of cases) {
-    expect([model, await ingestedCost(model, usage, provider)]).toEqual([model, cost]);
-  }
+  const costs = await Promise.all(cases.map(([model, provider, usage]) => ingestedCost(model, usage, provider)));
+  expect(costs).toEqual(cases.map(([, , , cost]) => cost));
 });
 
 test("matches the names that a price's match_path selects", async () => {
@@ -148,8 +149,9 @@ test("an imported list goes before the built-in prices, and a changed price appl
     );
   expect(list(2).map((price) => price.name)).toEqual(["acme/listed-1.0", "listed-1.0"]);
   const from = new Date("2026-11-21T10:00:00Z");
-  expect(await importPrices(sql, list(2), from)).toEqual({ added: 2, changed: 0, unchanged: 0 });
-  expect(await importPrices(sql, list(2), from)).toEqual({ added: 0, changed: 0, unchanged: 2 });
+  expect(await importPrices(sql, list(2), from, { dryRun: true })).toMatchObject({ added: 2 });
+  expect(await importPrices(sql, list(2), from)).toMatchObject({ added: 2, changed: 0, unchanged: 0 });
+  expect(await importPrices(sql, list(2), from)).toMatchObject({ added: 0, changed: 0, unchanged: 2 });
   expect(await importPrices(sql, list(4), new Date("2026-11-22T00:00:00Z"))).toMatchObject({ changed: 2 });
   expect(await importPrices(sql, list(8), from)).toMatchObject({ changed: 2 });
   const other = await testTracePlatform({}, { db });
@@ -163,6 +165,8 @@ test("an imported list goes before the built-in prices, and a changed price appl
   expect(await costs("2026-11-21T09:59:59Z")).toBe("2");
   expect(await costs("2026-11-21T10:00:00Z")).toBe("8");
   expect(await costs("2026-11-22T00:00:00Z")).toBe("4");
+  const misprinted = '{"m":{"input_cost_per_token":"1 dollar"}}';
+  expect(() => readPriceList(misprinted)).toThrow('input_cost_per_token of "m" is not a price: "1 dollar"');
   for (const wrong of ["[]", "{}", '{"m":{"mode":"chat"}}']) expect(() => readPriceList(wrong)).toThrow(TypeError);
 });
 

@@ -76,8 +76,11 @@ export function readPriceList(text: string): ListedPrice[] {
 
 function readEntry(key: string, entry: Record<string, unknown>): ListedPrice[] {
   const cost = (...names: string[]): string | undefined => {
-    const parsed = names.map((name) => parseDecimal(entry[name])).find((value) => value !== undefined && value >= 0n);
-    return parsed === undefined ? undefined : formatDecimal(parsed);
+    const name = names.find((candidate) => entry[candidate] != null);
+    if (name === undefined) return undefined;
+    const parsed = parseDecimal(entry[name]);
+    if (parsed !== undefined && parsed >= 0n) return formatDecimal(parsed);
+    throw new TypeError(`${name} of "${key}" is not a price: ${JSON.stringify(entry[name])}`);
   };
   const details = (prices: Record<string, string[]>): Record<string, string> | null => {
     const found = Object.entries(prices).flatMap(([detail, names]) => {
