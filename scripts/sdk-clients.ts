@@ -77,23 +77,23 @@ const CHECKS: Record<string, (client: Any, remote: (graphId: string) => Any, Com
   async remote_graph(client, remote, Command) {
     const counter = remote("counter");
     assert.equal((await counter.invoke({ add: 2 })).total, 4);
-    let parts = 0;
-    for await (const _ of await counter.stream({ add: 2 }, { streamMode: "updates" })) parts += 1;
-    assert.equal(parts, 2);
+    const parts: unknown[] = [];
+    for await (const part of await counter.stream({ add: 2 }, { streamMode: "updates" })) parts.push(part);
+    assert.equal(parts.length, 2);
     assert.ok("increment" in (await counter.getGraphAsync()).nodes);
     const approval = remote("approval");
     const config = { configurable: { thread_id: (await client.threads.create()).thread_id } };
     // so that a graph around it is interrupted
     await assert.rejects(approval.invoke({ topic: "b" }, config), { name: "GraphInterrupt" });
-    const snapshot = await approval.getState(config);
-    assert.deepEqual(snapshot.next, ["ask"]);
-    assert.equal(snapshot.tasks[0].interrupts.length, 1);
+    const paused = await approval.getState(config);
+    assert.deepEqual(paused.next, ["ask"]);
+    assert.equal(paused.tasks[0].interrupts.length, 1);
     assert.equal((await approval.invoke(new Command({ resume: "no" }), config)).log.at(-1), "dropped");
     await approval.updateState(config, { log: ["noted"] });
     assert.equal((await approval.getState(config)).values.log.at(-1), "noted");
-    let history = 0;
-    for await (const _ of approval.getStateHistory(config)) history += 1;
-    assert.ok(history > 3);
+    const history: unknown[] = [];
+    for await (const snapshot of approval.getStateHistory(config)) history.push(snapshot);
+    assert.ok(history.length > 3);
   },
 };
 

@@ -12,6 +12,7 @@ const MAX_NAME = 200;
 export const threadParams = z.object({
   thread_id: z
     .string()
+    .min(1)
     .max(MAX_NAME)
     .refine((text) => !text.includes("\0"), "must not contain a null character")
     .describe("A UUID, or other text, which stands for a UUID derived from it. Answers contain the UUID.")
