@@ -4,7 +4,9 @@ import * as checkpoints from "./commands/checkpoints.ts";
 import * as deploy from "./commands/deploy.ts";
 import * as deployments from "./commands/deployments.ts";
 import * as dev from "./commands/dev.ts";
+import * as erase from "./commands/erase.ts";
 import * as exporting from "./commands/export.ts";
+import * as holds from "./commands/holds.ts";
 import * as interrupt from "./commands/interrupt.ts";
 import * as keys from "./commands/keys.ts";
 import * as logs from "./commands/logs.ts";
@@ -46,6 +48,8 @@ const COMMANDS: Record<string, Command> = {
   audit,
   users,
   export: exporting,
+  erase,
+  holds,
 };
 
 function overview(): string {
