@@ -5,7 +5,9 @@ import * as deploy from "./commands/deploy.ts";
 import * as deployments from "./commands/deployments.ts";
 import * as dev from "./commands/dev.ts";
 import * as doctor from "./commands/doctor.ts";
+import * as erase from "./commands/erase.ts";
 import * as exporting from "./commands/export.ts";
+import * as holds from "./commands/holds.ts";
 import * as interrupt from "./commands/interrupt.ts";
 import * as keys from "./commands/keys.ts";
 import * as logs from "./commands/logs.ts";
@@ -48,6 +50,8 @@ const COMMANDS: Record<string, Command> = {
   audit,
   users,
   export: exporting,
+  erase,
+  holds,
 };
 
 function overview(): string {

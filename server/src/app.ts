@@ -1,7 +1,7 @@
 /** Composition: the middleware around every request of a space. Each space is mounted by a module of its own. */
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 
-import { refuseOutside, pathBelow } from "./agent/custom-app/mount-prefix.ts";
+import { refuseOutside, pathBelow } from "./agent/custom-app/path-prefix.ts";
 import { AppError } from "./base/errors.ts";
 import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
 import { allowOrigins, type CrossOriginRules, type CrossOriginSettings } from "./base/http/cross-origin.ts";

@@ -13,6 +13,8 @@ import { sqlLiteral } from "../src/base/clickhouse/format-param.ts";
  */
 export async function clickHouseServer(
   sessions: ChdbSessions,
+  /** Called with each statement, without inserted data, and its parameters and settings. */
+  onStatement?: (query: string, given: URLSearchParams) => void,
 ): Promise<{ url: string; server: Server; queries: string[] }> {
   const queries: string[] = [];
   const server = createServer((request, response) => {
@@ -31,6 +33,7 @@ export async function clickHouseServer(
     const given = searchParams.get("query");
     const query = given === null ? body : `${given}\n${body}`;
     queries.push(given ?? body);
+    onStatement?.(given ?? body, searchParams);
     return sessions.use("write", (session) => run(session, query, searchParams));
   };
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));

@@ -2,7 +2,7 @@ import { isUuid } from "../core/uuid.ts";
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable } from "../core/table.ts";
-import { type ExportOnWire, TraceApi, watch } from "../core/trace-api.ts";
+import { type ExportOnWire, resolveProject, TraceApi, watch } from "../core/trace-api.ts";
 import { nameOptions } from "./export-words.ts";
 
 const flags = {
@@ -194,13 +194,6 @@ async function resolveDestination(api: TraceApi, idOrName: string): Promise<stri
     throw new Error(`Several destinations are named "${idOrName}": use one of the ids ${ids(named)}.`);
   if (named[0]) return named[0].id;
   throw new Error(`There is no destination "${idOrName}". To list them: heddle export destinations`);
-}
-
-async function resolveProject(api: TraceApi, idOrName: string): Promise<string> {
-  if (isUuid(idOrName)) return idOrName;
-  const [project] = await api.send<{ id: string }[]>("GET", `/sessions?name=${encodeURIComponent(idOrName)}`);
-  if (project) return project.id;
-  throw new Error(`There is no project "${idOrName}".`);
 }
 
 const ids = (items: { id: string }[]) => items.map(({ id }) => id).join(", ");

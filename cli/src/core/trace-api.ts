@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { parseBaseUrl, whyNot } from "./reach.ts";
+import { isUuid } from "./uuid.ts";
 
 /** Fields of an export that commands read. */
 export interface ExportOnWire {
@@ -17,6 +18,19 @@ export interface ExportOnWire {
     percent: number;
     estimated_end: string | null;
   };
+}
+
+/** Deletion of traces, a project or a workspace. */
+export interface ErasureOnWire {
+  id: string;
+  scope: string;
+  session_ids: string[] | null;
+  traces: number | null;
+  status: string;
+  requested_at: string;
+  deleted_at: string | null;
+  done_at: string | null;
+  error: string | null;
 }
 
 /** The platform does not answer, or is temporarily unavailable. */
@@ -72,6 +86,42 @@ const WIDTH = 30;
 
 /** Longest outage to wait out: an export resumes when the platform is restarted. */
 const AWAY_AT_MOST_MS = 5 * 60_000;
+
+/** Polls until nothing of an erasure is left on disk; prints a line per status. Takes about ten minutes. */
+export async function watchErasure(api: TraceApi, id: string): Promise<ErasureOnWire> {
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  for (let last = ""; ; await sleep(1000)) {
+    let current: ErasureOnWire;
+    try {
+      current = await api.send<ErasureOnWire>("GET", `/erasures/${encodeURIComponent(id)}`);
+    } catch (error) {
+      if (error instanceof AwayError && performance.now() - answeredAt < AWAY_AT_MOST_MS) continue;
+      throw error;
+    }
+    answeredAt = performance.now();
+    const line = erasureLine(current);
+    if (line !== last) process.stderr.write(`${line}\n`);
+    last = line;
+    if (current.status === "done") return current;
+  }
+}
+
+const ERASURE_STATUS: Record<string, string> = {
+  pending: "is being deleted",
+  deleted: "cannot be read any more; waiting until it has left the disk",
+  done: "has left the disk",
+};
+
+export const erasureLine = ({ id, status, error }: ErasureOnWire): string =>
+  `Erasure ${id} ${ERASURE_STATUS[status] ?? status}${error === null ? "" : ` (${error})`}`;
+
+/** @throws when there is no project of this name */
+export async function resolveProject(api: TraceApi, idOrName: string): Promise<string> {
+  if (isUuid(idOrName)) return idOrName;
+  const [project] = await api.send<{ id: string }[]>("GET", `/sessions?name=${encodeURIComponent(idOrName)}`);
+  if (project) return project.id;
+  throw new Error(`There is no project "${idOrName}".`);
+}
 
 /** Polls each half second until the export ends; shows a bar on a terminal, a line per status elsewhere. */
 export async function watch(api: TraceApi, id: string): Promise<ExportOnWire> {

@@ -18,7 +18,7 @@ import type { ThreadWatch } from "./thread-stream/thread-watch.ts";
 import type { AgentSettings } from "./settings.ts";
 import type { StoreRules } from "./store/store-rules.ts";
 import type { WebhookSender } from "./webhooks/webhook-sender.ts";
-import type { OwnCodeApi } from "./custom-app/own-code-api.ts";
+import type { OwnCodeApi } from "./project/own-code-api.ts";
 import type { UiBundles } from "./ui/ui-bundles.ts";
 
 /** Dependencies of the agent server's slices, built once by `startAgentServer`. */

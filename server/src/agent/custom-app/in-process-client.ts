@@ -1,5 +1,5 @@
 import type { Authenticator, Principal } from "../../base/auth/principal.ts";
-import type { OwnCodeApi } from "./own-code-api.ts";
+import type { OwnCodeApi } from "../project/own-code-api.ts";
 import { AGENT_PERMISSIONS } from "../custom-auth/agent-permissions.ts";
 
 /** Makes `new Client()` without a URL reach this server in project code that runs in the server (contract §17). */

@@ -21,7 +21,7 @@ import type { DatabaseAddress } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { OwnCodeApi } from "../custom-app/own-code-api.ts";
+import type { OwnCodeApi } from "../project/own-code-api.ts";
 import { hostEnvironment } from "./host-environment.ts";
 import type { HostLaunch } from "./host-language.ts";
 import type { Project } from "../project/read-project.ts";

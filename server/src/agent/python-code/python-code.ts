@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError } from "../../base/config/options.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import type { OwnCodeApi } from "../custom-app/own-code-api.ts";
+import type { OwnCodeApi } from "../project/own-code-api.ts";
 import { hostEnvironment } from "../hosts/host-environment.ts";
 import { languageOf } from "../../base/graph-language.ts";
 import { packageEnvironment, projectInterpreter } from "../project/python-package.ts";

@@ -13,7 +13,7 @@ import { Access } from "../custom-auth/access.ts";
 import type { AgentDeps } from "../deps.ts";
 import { Sweeper } from "../housekeeping/sweeper.ts";
 import type { Project } from "../project/read-project.ts";
-import type { OwnCodeApi } from "../custom-app/own-code-api.ts";
+import type { OwnCodeApi } from "../project/own-code-api.ts";
 import type { PythonCode } from "../python-code/python-code.ts";
 import { refreshThreadHead } from "../runs/refresh-thread.ts";
 import type { ServerLease } from "../servers/server-lease.ts";

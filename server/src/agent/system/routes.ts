@@ -3,7 +3,7 @@ import { answerUnhealthy, readyRoute, RETRY_HEALTH } from "../../base/http/healt
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
-import { mountPrefix } from "../custom-app/mount-prefix.ts";
+import { mountPrefix } from "../project/mount-prefix.ts";
 import { withProjectAuth } from "../custom-auth/describe-auth.ts";
 import type { AgentDeps } from "../deps.ts";
 import { describeParts } from "./health.ts";

@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import { AppError, notFound } from "../../base/errors.ts";
 import { outerUrl } from "../../base/http/outer-url.ts";
-import { mountPrefix } from "../custom-app/mount-prefix.ts";
+import { mountPrefix } from "../project/mount-prefix.ts";
 import { agentRoute, type AgentRoute } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
 import { globalName } from "./bundle.ts";

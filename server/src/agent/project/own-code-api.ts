@@ -5,19 +5,20 @@
  */
 import { randomBytes, timingSafeEqual } from "node:crypto";
 
-import type { Project } from "../project/read-project.ts";
-import type { AgentSettings } from "../settings.ts";
 import { mountPrefix } from "./mount-prefix.ts";
+import type { Project } from "./read-project.ts";
+
+type MountSettings = Parameters<typeof mountPrefix>[0]["settings"];
 
 const HEADER = "x-heddle-own-code";
 
 export class OwnCodeApi {
   readonly #key = randomBytes(32).toString("base64url");
   readonly #origin: string;
-  readonly #settings: AgentSettings;
+  readonly #settings: MountSettings;
 
   /** @param origin URL under which this server is reached on its machine */
-  constructor(origin: string, settings: AgentSettings) {
+  constructor(origin: string, settings: MountSettings) {
     this.#origin = origin;
     this.#settings = settings;
   }

@@ -1,11 +1,5 @@
 import { type Context, Hono } from "hono";
 
-import type { AgentDeps } from "../deps.ts";
-
-/** The mount prefix: empty, or a path without a trailing slash. */
-export const mountPrefix = ({ settings, project }: Pick<AgentDeps, "settings" | "project">): string =>
-  settings.mountPrefix ?? project.config.http.mount_prefix ?? "";
-
 /** A path that no URL decodes to. */
 const OUTSIDE = "\0";
 

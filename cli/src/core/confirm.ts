@@ -1,0 +1,17 @@
+import { createInterface } from "node:readline/promises";
+
+import { UsageError } from "./flags.ts";
+
+/**
+ * Asks on the terminal. @returns whether the answer is yes
+ * @throws UsageError without a terminal, which cannot ask
+ */
+export async function confirm(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new UsageError(`${question} Pass --yes to confirm without a terminal.`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(?:es)?$/i.test((await terminal.question(`${question} Type yes to continue: `)).trim());
+  } finally {
+    terminal.close();
+  }
+}
