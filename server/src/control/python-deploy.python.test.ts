@@ -17,9 +17,7 @@ const { call, url } = await testControlPlane();
 
 const site = spawnSync(process.env["HEDDLE_PYTHON"]!, ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
 const packages = site.stdout.toString().trim();
-const source_config = {
-  build_command: `for at in .venv/lib/python3*/site-packages; do echo ${packages} > $at/suite.pth; done`,
-};
+const source_config = { build_command: ".venv/bin/python link.py" };
 
 const project = (word: string, requirements: string) =>
   createArchive(
@@ -29,6 +27,10 @@ const project = (word: string, requirements: string) =>
         graphs: { echo: "./graph.mjs:graph", agent: "./agent.py:graph" },
       }),
       "requirements.txt": `--no-index\n${requirements}\n`,
+      "link.py": `
+import pathlib, sysconfig
+pathlib.Path(sysconfig.get_path("purelib"), "suite.pth").write_text(${JSON.stringify(packages)})
+`,
       "agent.py": `
 import sys
 from typing import TypedDict
