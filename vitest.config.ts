@@ -11,8 +11,8 @@ const shared = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   expect: { poll: { timeout: 20_000 } },
-  // database tests mostly wait: one file at a time leaves half of two cores idle
-  maxWorkers: 2,
+  // tests often wait for a database or a process: two files at once leave a quarter of two cores idle
+  maxWorkers: 3,
   // The console's port would be contended; tests that need the console enable it. Each isolation recompiles the
   // sources, which takes seconds; tests of isolation set theirs.
   env: { HEDDLE_CONSOLE: "false", HEDDLE_PROCESS_ISOLATION: "none" },
@@ -35,7 +35,7 @@ export default defineConfig({
           include: [`${CODE}/**/*.test.ts`, "test/{crash,chaos}/check-*.test.ts"],
           exclude: [
             "**/node_modules/**",
-            ...["db", "crash", "python", "redis", "pgvector", "podman"].map((kind) => `**/*.${kind}.test.ts`),
+            ...["db", "slow", "crash", "python", "redis", "pgvector", "podman"].map((kind) => `**/*.${kind}.test.ts`),
           ],
         },
       },
@@ -46,6 +46,16 @@ export default defineConfig({
           ...together,
           name: "db",
           include: [`${CODE}/**/*.db.test.ts`],
+          globalSetup: ["server/test/cluster.ts"],
+        },
+      },
+      {
+        // Files that take long: whole platforms and their commands, builds, outages. `.ci/run` runs them, `npm test` not.
+        test: {
+          ...shared,
+          ...together,
+          name: "slow",
+          include: [`${CODE}/**/*.slow.test.ts`],
           globalSetup: ["server/test/cluster.ts"],
         },
       },
@@ -101,7 +111,8 @@ export default defineConfig({
           globalSetup: ["console/test/shared-platforms.ts"],
           // a browser on a busy machine misses an event now and then; a real defect fails twice
           retry: 1,
-          // two files at once: a file mostly waits for the page
+          // a file mostly waits for the page
+          maxWorkers: 2,
           testTimeout: 120_000,
           hookTimeout: 240_000,
         },

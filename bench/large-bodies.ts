@@ -6,6 +6,7 @@ import { gzipSync } from "node:zlib";
 
 import { residentBytes } from "./processes.ts";
 import { removeDirectory, startTrace, temporaryDirectory } from "./servers.ts";
+import { Targets } from "./targets.ts";
 
 const { values: options } = parseArgs({
   allowPositionals: true,
@@ -19,7 +20,7 @@ const MAX_PEAK = 600e6;
 const MAX_LEFT = 100e6;
 
 const directory = await temporaryDirectory();
-let missed = false;
+const targets = new Targets();
 try {
   const server = await startTrace(directory, "large-bodies", { HEDDLE_RATE_LIMITS: "off" });
   const send = async (body: Buffer): Promise<number> => {
@@ -83,17 +84,12 @@ try {
     console.log(
       `${BODIES} bodies of ${megabytes(BYTES)} stored in ${seconds.toFixed(1)} s; ${megabytes(before)} before`,
     );
-    report("peak of resident memory", megabytes(peak), peak <= MAX_PEAK, "≤ 600 MB");
-    report("growth after 30 s at most", megabytes(left), left <= MAX_LEFT, "≤ 100 MB");
+    targets.report("peak of resident memory", megabytes(peak), peak <= MAX_PEAK, "≤ 600 MB");
+    targets.report("growth after 30 s at most", megabytes(left), left <= MAX_LEFT, "≤ 100 MB");
   } finally {
     await server.stop();
   }
 } finally {
   await removeDirectory(directory);
 }
-process.exitCode = missed ? 1 : 0;
-
-function report(label: string, value: string, pass: boolean, target: string): void {
-  if (!pass) missed = true;
-  console.log(`${label.padEnd(34)} ${value.padStart(8)}   ${target.padEnd(10)} ${pass ? "ok" : "MISSED"}`);
-}
+process.exitCode = targets.missed ? 1 : 0;

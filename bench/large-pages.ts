@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { residentBytes } from "./processes.ts";
 import { removeDirectory, startTrace, temporaryDirectory } from "./servers.ts";
 import { percentile } from "./statistics.ts";
+import { Targets } from "./targets.ts";
 
 const { values: options } = parseArgs({
   allowPositionals: true,
@@ -22,7 +23,7 @@ interface Page {
 }
 
 const directory = await temporaryDirectory();
-let missed = false;
+const targets = new Targets();
 try {
   const server = await startTrace(directory, "large-pages", { HEDDLE_RATE_LIMITS: "off" });
   const ask = async (method: string, path: string, body?: object): Promise<string> => {
@@ -76,11 +77,11 @@ try {
     reading = false;
     await Promise.all([sampling, probing]);
     console.log(`${RUNS} runs of ${(BYTES / 1e6).toFixed(1)} MB read in ${seconds.toFixed(1)} s over ${pages} pages`);
-    report("runs that arrived", String(ids.size), ids.size === RUNS, String(RUNS));
+    targets.report("runs that arrived", String(ids.size), ids.size === RUNS, String(RUNS));
     const growth = peak - before;
-    report("growth of resident memory", `${(growth / 1e6).toFixed(0)} MB`, growth <= MAX_GROWTH, "≤ 300 MB");
+    targets.report("growth of resident memory", `${(growth / 1e6).toFixed(0)} MB`, growth <= MAX_GROWTH, "≤ 300 MB");
     const longest = Math.max(...waits);
-    report("longest wait of another request", `${longest.toFixed(0)} ms`, longest <= MAX_WAIT_MS, "≤ 100 ms");
+    targets.report("longest wait of another request", `${longest.toFixed(0)} ms`, longest <= MAX_WAIT_MS, "≤ 100 ms");
     console.log(`the same, p95: ${percentile(waits, 0.95).toFixed(0)} ms`);
   } finally {
     await server.stop();
@@ -88,9 +89,4 @@ try {
 } finally {
   await removeDirectory(directory);
 }
-process.exitCode = missed ? 1 : 0;
-
-function report(label: string, value: string, pass: boolean, target: string): void {
-  if (!pass) missed = true;
-  console.log(`${label.padEnd(34)} ${value.padStart(8)}   ${target.padEnd(10)} ${pass ? "ok" : "MISSED"}`);
-}
+process.exitCode = targets.missed ? 1 : 0;

@@ -55,7 +55,8 @@ export async function startHeddle(
   args.push("--data-dir", join(directory, "data"), "--no-reload", "--no-console");
   if (isTraced) args.push("--trace-port", String(await freePort()));
   else args.push("--no-trace");
-  const environment = isTraced ? { LANGSMITH_TRACING: "true", ...env } : env;
+  // not "true", which would send the traces to LangSmith as well
+  const environment = isTraced ? { LANGSMITH_TRACING: undefined, ...env } : env;
   return start("heddle", [process.execPath, ...args], { cwd: root, port, directory, process: "own", env: environment });
 }
 
@@ -138,7 +139,8 @@ interface StartOptions {
   port: number;
   directory: string;
   process: ServerUnderTest["process"];
-  env?: Record<string, string>;
+  /** A variable that is undefined here is removed. */
+  env?: Record<string, string | undefined>;
 }
 
 async function start(name: string, command: string[], options: StartOptions): Promise<ServerUnderTest> {

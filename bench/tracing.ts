@@ -31,7 +31,7 @@ const MOST_LATENCY = 1.15;
 const MOST_COST_MS = 1;
 const LEAST_RUNS = 1000;
 /** Traces are sent at most this long after their runs. */
-const DELIVERY_MS = 2000;
+const DELIVERY_MS = 4000;
 /** Time in which the trace platform starts. */
 const TRACE_START_MS = 60_000;
 

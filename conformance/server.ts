@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const repository = fileURLToPath(new URL("..", import.meta.url));
-const START_MS = 60_000;
+/** Generous: scripts run where other work does. */
+const START_MS = 180_000;
 const STOP_MS = 20_000;
 
 export interface RunningServer {

@@ -3,7 +3,7 @@
 // the machine's speed is run once more, alone, and named in the totals; tests of data loss are never retried.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -27,6 +27,7 @@ const noSearch = (file) => !readFileSync(file, "utf8").includes('from "fast-chec
 /** `paced`: whether a failure in the file may be due to the machine's speed. */
 const suites = [
   { name: "tests", args: (report) => ["scripts/test.mjs", ...vitest(report).slice(2)], paced: noSearch },
+  { name: "slow", args: (report) => vitest(report, "--project", "slow"), paced: noSearch },
   { name: "services", args: (report) => vitest(report, "--project", "services", ...withoutS3Server), paced: always },
   { name: "package", args: (report) => vitest(report, "--project", "package"), paced: always },
   { name: "conformance", args: (report) => vitest(report, "--config", "conformance/vitest.config.ts"), paced: always },
@@ -128,17 +129,29 @@ function run(args) {
 const total = { passed: 0, failed: 0, skipped: 0 };
 const lines = [];
 const notes = [];
-function count(name, seconds, { passed, failed, skipped }) {
+function count(name, { seconds, busy }, { passed, failed, skipped }) {
   total.passed += passed;
   total.failed += failed;
   total.skipped += skipped;
-  lines.push(`${name.padEnd(12)} ${passed} passed, ${failed} failed, ${skipped} skipped (${seconds.toFixed(0)} s)`);
+  const cost = `${seconds.toFixed(0)} s, ${Math.round(busy * 100)} % of ${cpus().length} cores`;
+  lines.push(`${name.padEnd(12)} ${passed} passed, ${failed} failed, ${skipped} skipped (${cost})`);
 }
 
+/** Sums the time of all cores since the machine's start, in milliseconds. */
+function coreTimes() {
+  const times = cpus().map(({ times }) => times);
+  const sum = (pick) => times.reduce((total, each) => total + pick(each), 0);
+  return { idle: sum(({ idle }) => idle), all: sum((each) => Object.values(each).reduce((a, b) => a + b)) };
+}
+
+/** Runs the work. `busy`: the share of the machine's cores that was in use meanwhile, by anything. */
 async function timed(work) {
   const started = Date.now();
+  const before = coreTimes();
   const result = await work();
-  return { result, seconds: (Date.now() - started) / 1000 };
+  const after = coreTimes();
+  const busy = 1 - (after.idle - before.idle) / (after.all - before.all);
+  return { result, cost: { seconds: (Date.now() - started) / 1000, busy } };
 }
 
 /**
@@ -175,23 +188,23 @@ function noteFailures(what, suite, file, failures) {
 }
 
 {
-  const { result: code, seconds } = await timed(() => run(["scripts/check-all.mjs"]));
-  count("check", seconds, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
+  const { result: code, cost } = await timed(() => run(["scripts/check-all.mjs"]));
+  count("check", cost, { passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, skipped: 0 });
 }
 installPrograms();
 // without Go or its modules, the tests that need that server are skipped, and counted as skipped
 const withoutS3Server = buildS3Server() ? [] : ["--exclude", "test/s3/*.s3.test.ts"];
-if (withoutS3Server.length > 0) count("s3-policies", 0, { passed: 0, failed: 0, skipped: 1 });
+if (withoutS3Server.length > 0) count("s3-policies", { seconds: 0, busy: 0 }, { passed: 0, failed: 0, skipped: 1 });
 for (const suite of suites) {
   console.log(`\n== ${suite.name}`);
-  const { result, seconds } = await timed(() => runSuite(suite));
-  count(suite.name, seconds, result);
+  const { result, cost } = await timed(() => runSuite(suite));
+  count(suite.name, cost, result);
 }
 async function runPrograms(programs) {
   for (const { name, args } of programs) {
     console.log(`\n== ${name}`);
-    const { result: code, seconds } = await timed(() => run(args));
-    count(name, seconds, {
+    const { result: code, cost } = await timed(() => run(args));
+    count(name, cost, {
       passed: code === 0 ? 1 : 0,
       failed: code === 0 || code === SKIPPED ? 0 : 1,
       skipped: code === SKIPPED ? 1 : 0,

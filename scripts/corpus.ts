@@ -1,11 +1,12 @@
 /**
- * Serves and deploys the projects of `corpus/projects` with their packages from npm, and drives them with the official
- * clients:
+ * Serves and deploys the projects of `corpus/projects`, or with `--language python` those of `corpus/python-projects`,
+ * with their packages from the registry, and drives them with the official clients:
  *
- *     node --import tsx scripts/corpus.ts [--only A,B] [--no-deploy]
+ *     node --import tsx scripts/corpus.ts [--language python] [--only A,B] [--no-deploy]
  *
  * Exits with 1 when a check fails, with 77 when the registry cannot be reached.
  */
+import { execFile } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -16,15 +17,26 @@ import { heddle, type Platform, startPlatform } from "../conformance/deploy/plat
 import { startProject } from "../conformance/server.ts";
 import { CHECKS, type Client, type Target } from "../corpus/checks.ts";
 import { type ModelServer, startModelServer } from "../corpus/model-server.ts";
+import { PYTHON_CHECKS } from "../corpus/python-checks.ts";
 import { installPackages } from "./install-packages.ts";
+import { createEnvironment, installUv, runInstaller } from "./python-environments.ts";
 
-const PROJECTS = fileURLToPath(new URL("../corpus/projects", import.meta.url));
-const SDKS = ["1.15.0", "2.0.0"];
-const CHECK_MS = 120_000;
+const CHECK_MS = 300_000;
+/** Version of the Python client. */
+const PYTHON_SDK = "py-0.4.14";
+const CONFIGS = ["langgraph.json", "apps/agent/langgraph.json"];
 
-type Sdk = { version: string; create(apiUrl: string, headers: Record<string, string>): Client };
+/** A version of an official client. */
+interface Driver {
+  name: string;
+  check(url: string, project: string): Promise<void>;
+}
 
 const argument = (name: string) => process.argv[process.argv.indexOf(name) + 1]!;
+const isPython = process.argv.includes("--language") && argument("--language") === "python";
+const PROJECTS = fileURLToPath(new URL(`../corpus/${isPython ? "python-projects" : "projects"}`, import.meta.url));
+const SDKS = isPython ? ["2.0.0"] : ["1.15.0", "2.0.0"];
+const checks = isPython ? PYTHON_CHECKS : CHECKS;
 const only = process.argv.includes("--only") ? argument("--only").split(",") : null;
 const names = readdirSync(PROJECTS).filter((name) => only === null || only.includes(name));
 if (names.length === 0) throw new Error(`--only: choose of ${readdirSync(PROJECTS).join(", ")}`);
@@ -39,10 +51,13 @@ const model = await startModelServer();
 let platform: Platform | undefined;
 try {
   Object.assign(process.env, { HEDDLE_CONSOLE: "false" });
-  const sdks = await loadSdks();
-  if (deploys) platform = await startPlatform({ HEDDLE_AUTH: "auto" }, home);
+  // each project has an environment of its own
+  delete process.env["HEDDLE_PYTHON"];
+  const drivers = await loadSdks();
+  if (isPython) drivers.push(pythonDriver());
+  if (deploys) platform = await startPlatform({ HEDDLE_AUTH: "auto", ...(isPython && uvForBuilds()) }, home);
   for (const name of names) {
-    rows.push([name, ...(await checkProject(name, sdks, model, platform))]);
+    rows.push([name, ...(await checkProject(name, drivers, model, platform))]);
     console.error(rows.at(-1)!.join(" "));
   }
 } finally {
@@ -52,7 +67,9 @@ try {
 }
 const head = [
   "project",
-  ...["served", ...(deploys ? ["deployed"] : [])].flatMap((how) => SDKS.map((v) => `${how}, ${v}`)),
+  ...["served", ...(deploys ? ["deployed"] : [])].flatMap((how) =>
+    [...SDKS, ...(isPython ? [PYTHON_SDK] : [])].map((v) => `${how}, ${v}`),
+  ),
 ];
 for (const row of [head, head.map(() => "---"), ...rows]) console.log(`| ${row.join(" | ")} |`);
 for (const failure of failures) console.log(failure);
@@ -60,7 +77,7 @@ console.log(`${passed} passed, ${failures.length} failed`);
 process.exitCode = failures.length === 0 ? 0 : 1;
 
 /** Installs each version of the client in a directory of its own. */
-async function loadSdks(): Promise<Sdk[]> {
+async function loadSdks(): Promise<Driver[]> {
   const directory = join(home, "clients");
   const dependencies = Object.fromEntries(SDKS.map((v) => [`sdk-${v}`, `npm:@langchain/langgraph-sdk@${v}`]));
   mkdirSync(directory);
@@ -68,44 +85,92 @@ async function loadSdks(): Promise<Sdk[]> {
   installPackages(directory);
   const require = createRequire(join(directory, "package.json"));
   return Promise.all(
-    SDKS.map(async (version) => {
-      const module = (await import(pathToFileURL(require.resolve(`sdk-${version}`)).href)) as {
+    SDKS.map(async (name) => {
+      const module = (await import(pathToFileURL(require.resolve(`sdk-${name}`)).href)) as {
         Client: new (options: object) => Client;
       };
       const create = (apiUrl: string, defaultHeaders: Record<string, string>) =>
         new module.Client({ apiUrl, defaultHeaders, apiKey: null, callerOptions: { maxRetries: 0 } });
-      return { version, create };
+      const check = (url: string, project: string) => {
+        const target: Target = { url, connect: (headers = {}) => create(url, headers) };
+        return checks[project]!(target.connect(), target);
+      };
+      return { name, check };
     }),
   );
 }
 
+/** The official Python client in an environment of its own, which runs corpus/drive.py. */
+function pythonDriver(): Driver {
+  const python = createEnvironment(join(home, "python-client"), "python3", [`langgraph-sdk==${PYTHON_SDK.slice(3)}`]);
+  const script = fileURLToPath(new URL("../corpus/drive.py", import.meta.url));
+  const check = (url: string, project: string) =>
+    new Promise<void>((done, fail) => {
+      execFile(python, [script, url, project], { timeout: CHECK_MS }, (error, _, stderr) => {
+        if (error) fail(new Error(stderr || error.message));
+        else done();
+      });
+    });
+  return { name: PYTHON_SDK, check };
+}
+
+/** Settings with which builds find uv, so that they use it except where a project chooses pip. */
+function uvForBuilds(): Record<string, string> {
+  const uv = installUv("python3");
+  if (uv === undefined) return {};
+  const bin = join(home, "bin");
+  mkdirSync(bin);
+  cpSync(uv, join(bin, "uv"));
+  return { PATH: `${bin}:${process.env["PATH"]}`, HEDDLE_PROCESS_READABLE: bin };
+}
+
+/** Installs a project's packages as its developer does. */
+function installProject(root: string, config: string): void {
+  if (existsSync(join(root, "package.json"))) installPackages(root);
+  if (!isPython) return;
+  if (config !== "langgraph.json") {
+    // the lock names the index that it was made with, so the corpus has none
+    const uv = installUv("python3");
+    if (uv === undefined) throw new Error("uv cannot be installed");
+    runInstaller(uv, ["lock", "--quiet"], root);
+    return runInstaller(uv, ["sync", "--quiet", "--all-packages"], root);
+  }
+  const what = existsSync(join(root, "requirements.txt")) ? ["-r", join(root, "requirements.txt")] : ["-e", root];
+  createEnvironment(join(root, ".venv"), "python3", what);
+}
+
 /** Returns a cell for each way of serving the project, and each client. */
-async function checkProject(name: string, sdks: Sdk[], model: ModelServer, platform?: Platform): Promise<string[]> {
+async function checkProject(
+  name: string,
+  drivers: Driver[],
+  model: ModelServer,
+  platform?: Platform,
+): Promise<string[]> {
   const root = join(home, name);
   cpSync(join(PROJECTS, name), root, { recursive: true });
-  const config = ["langgraph.json", "apps/agent/langgraph.json"].find((path) => existsSync(join(root, path)))!;
+  const config = CONFIGS.find((path) => existsSync(join(root, path)))!;
   const environment = Object.entries(model.environment).map(([key, value]) => `${key}=${value}\n`);
   writeFileSync(join(root, config.replace("langgraph.json", ".env")), environment.join(""));
   const cells: string[] = [];
   try {
-    installPackages(root);
+    installProject(root, config);
     const server = await startProject(join(root, config));
     try {
-      for (const sdk of sdks) cells.push(await checkAt(server.url, name, "served", sdk));
+      for (const driver of drivers) cells.push(await checkAt(server.url, name, "served", driver));
       if (cells.includes("FAILED") && process.env["HEDDLE_CORPUS_LOG"]) console.log(await server.printed());
     } finally {
       await server.stop();
     }
   } catch (error) {
-    while (cells.length < sdks.length) cells.push(fail(`${name}, served: ${(error as Error).message}`));
+    while (cells.length < drivers.length) cells.push(fail(`${name}, served: ${(error as Error).message}`));
   }
   if (!platform) return cells;
   const to = ["--url", platform.control];
   const env = { HEDDLE_API_KEY: platform.key };
   const { code, output } = await heddle(root, ["deploy", "--config", config, "--name", name, ...to], env);
-  if (code !== 0) return [...cells, ...sdks.map(() => fail(`${name}, deployed: ${output}`))];
+  if (code !== 0) return [...cells, ...drivers.map(() => fail(`${name}, deployed: ${output}`))];
   const url = /^http\S+$/m.exec(output)![0];
-  for (const sdk of sdks) cells.push(await checkAt(url, name, "deployed", sdk));
+  for (const driver of drivers) cells.push(await checkAt(url, name, "deployed", driver));
   if (cells.includes("FAILED") && process.env["HEDDLE_CORPUS_LOG"]) {
     console.log((await heddle(root, ["logs", name, ...to], env)).output);
   }
@@ -114,14 +179,13 @@ async function checkProject(name: string, sdks: Sdk[], model: ModelServer, platf
   return cells;
 }
 
-async function checkAt(url: string, name: string, how: string, sdk: Sdk): Promise<string> {
-  const target: Target = { url, connect: (headers = {}) => sdk.create(url, headers) };
+async function checkAt(url: string, name: string, how: string, driver: Driver): Promise<string> {
   try {
-    await within(CHECKS[name]!(target.connect(), target));
+    await within(driver.check(url, name));
     passed += 1;
     return "ok";
   } catch (error) {
-    return fail(`${name}, ${how}, ${sdk.version}: ${(error as Error).stack}`);
+    return fail(`${name}, ${how}, ${driver.name}: ${(error as Error).stack}`);
   }
 }
 

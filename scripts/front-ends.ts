@@ -2,8 +2,9 @@
  * Drives front ends from npm, unmodified, in a browser against the examples: chat, tool calls, interrupts, and a reload
  * in the middle of a stream. The server requires a key, and the pages have an origin that HEDDLE_CORS_ORIGINS lists.
  *
- *     node --import tsx scripts/front-ends.ts [--only NAME]…
+ *     node --import tsx scripts/front-ends.ts [--only NAME]… [--url URL --key KEY --port PORT]
  *
+ * With `--url`, another server is tested, which must allow the origins http://app.example:PORT and http://localhost:PORT.
  * Packages are installed at the pinned versions below the user's cache. Exits with 1 if a check fails.
  */
 import { spawn, spawnSync, type ChildProcess } from "node:child_process";
@@ -29,11 +30,26 @@ const SOURCES = fileURLToPath(new URL("../conformance/front-ends/", import.meta.
 const CACHE = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "heddle", "front-ends");
 /** A name that the browser resolves to this machine, so that pages have a foreign origin. */
 const PAGE_HOST = "app.example";
+const STRANGER_HOST = "stranger.example";
+/** Front ends that use `crypto.randomUUID`, which http pages have on localhost only. */
+const SECURE_CONTEXT = ["copilotkit"];
+/** Front ends that are another one's page with an addition to its query. */
+const VARIANTS: Record<string, { of: string; query: Record<string, string> }> = {
+  "use-stream-react-websocket": { of: "use-stream-react", query: { transport: "websocket" } },
+};
 
-const { values } = parseArgs({ options: { only: { type: "string", multiple: true } } });
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true },
+    url: { type: "string" },
+    key: { type: "string" },
+    port: { type: "string", default: "0" },
+  },
+});
 const known = readdirSync(SOURCES).filter((name) => existsSync(join(SOURCES, name, "package.json")));
-const names = [...known, "plain"].filter((name) => !values.only || values.only.includes(name));
-if (names.length === 0) throw new Error(`--only must name one of ${[...known, "plain"].join(", ")}`);
+const all = [...known, ...Object.keys(VARIANTS), "plain"];
+const names = all.filter((name) => !values.only || values.only.includes(name));
+if (names.length === 0) throw new Error(`--only must name one of ${all.join(", ")}`);
 
 const pages = new Map<string, string>();
 const web = createServer((request, response) => {
@@ -47,14 +63,22 @@ const web = createServer((request, response) => {
       : `<!doctype html><meta charset="utf-8"><title>${name}</title><div id="root"></div><script type="module" src="/${name}.js"></script>`,
   );
 });
-await new Promise<void>((done) => web.listen(0, "127.0.0.1", done));
-const origin = `http://${PAGE_HOST}:${(web.address() as AddressInfo).port}`;
+await new Promise<void>((done) => web.listen(Number(values.port), "127.0.0.1", done));
+const { port } = web.address() as AddressInfo;
+const origin = `http://${PAGE_HOST}:${port}`;
+const secureOrigin = `http://localhost:${port}`;
 
-const server = await startExamples({ HEDDLE_AUTH: "required", HEDDLE_CORS_ORIGINS: origin });
-const key = await printedKey();
+const server = values.url
+  ? { url: values.url, stop: async () => {} }
+  : await startExamples({ HEDDLE_AUTH: "required", HEDDLE_CORS_ORIGINS: `${origin},${secureOrigin}` });
+const key = values.key ?? (await printedKey());
 const browser = await chromium.launch({
   executablePath: ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"].find((path) => existsSync(path))!,
-  args: ["--no-sandbox", "--disable-dev-shm-usage", `--host-resolver-rules=MAP ${PAGE_HOST} 127.0.0.1`],
+  args: [
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    `--host-resolver-rules=MAP ${PAGE_HOST} 127.0.0.1, MAP ${STRANGER_HOST} 127.0.0.1`,
+  ],
 });
 let failed = 0;
 let passed = 0;
@@ -69,18 +93,20 @@ try {
     };
     if (name === "plain") {
       pages.set("plain", "");
-      await checkPlainPage({ browser, page: `${origin}/plain`, apiUrl: server.url, key, report });
+      const frontEnd = { browser, page: `${origin}/plain`, apiUrl: server.url, key, report };
+      await checkPlainPage(frontEnd, `http://${STRANGER_HOST}:${port}/plain`);
       continue;
     }
-    const directory = install(name);
-    pages.set(name, await bundle(name, directory));
+    const folder = VARIANTS[name]?.of ?? name;
+    const directory = install(folder);
+    pages.set(name, await bundle(folder, directory));
     const runtime = name === "copilotkit" ? await startRuntime(directory, server.url, key) : undefined;
     try {
-      const query = new URLSearchParams({ api: server.url, key });
+      const query = new URLSearchParams({ api: server.url, key, ...VARIANTS[name]?.query });
       if (runtime) query.set("runtime", runtime.url);
       await checkFrontEnd({
         browser,
-        page: `${origin}/${name}?${query}`,
+        page: `${SECURE_CONTEXT.includes(name) ? secureOrigin : origin}/${name}?${query}`,
         apiUrl: server.url,
         key,
         report,
@@ -100,7 +126,7 @@ process.exitCode = failed === 0 ? 0 : 1;
 /** Returns the key that the first start prints, after the banner. */
 async function printedKey(): Promise<string> {
   for (const deadline = Date.now() + 20_000; ;) {
-    const key = /lsv2_sk_\w+/.exec(await server.printed())?.[0];
+    const key = "printed" in server ? /lsv2_sk_\w+/.exec(await server.printed())?.[0] : undefined;
     if (key) return key;
     if (Date.now() > deadline) {
       await server.stop();

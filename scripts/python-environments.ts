@@ -53,7 +53,7 @@ export function installedVersions(python: string, packages: string[]): Record<st
 }
 
 /** Returns uv of the cache directory, installed there with pip; undefined when that fails. */
-function installUv(interpreter: string): string | undefined {
+export function installUv(interpreter: string): string | undefined {
   const target = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "heddle", `uv-${UV}`);
   const uv = join(target, "bin", "uv");
   if (existsSync(uv)) return uv;
@@ -62,7 +62,8 @@ function installUv(interpreter: string): string | undefined {
   return status === 0 && existsSync(uv) ? uv : undefined;
 }
 
-function runInstaller(command: string, args: string[]): void {
-  const { status, stderr } = spawnSync(command, args, { encoding: "utf8", timeout: INSTALL_MS });
+/** Runs a command in a directory. @throws an error with the end of its output */
+export function runInstaller(command: string, args: string[], cwd?: string): void {
+  const { status, stderr } = spawnSync(command, args, { cwd, encoding: "utf8", timeout: INSTALL_MS });
   if (status !== 0) throw new Error(`${command} ${args.join(" ")} failed:\n${stderr?.slice(-2000)}`);
 }

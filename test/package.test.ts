@@ -165,6 +165,8 @@ test("the tarball holds compiled JavaScript, the migrations, the examples, and n
   const files = readdirSync(join(project, "node_modules", "heddle"), { recursive: true }).map(String);
   expect(files).toContain(join("dist", "server", "src", "main.js"));
   expect(files).toContain(join("dist", "server", "migrations", "postgres", "functions", "runs.sql"));
+  expect(files).toContain(join("dist", "graph-host-python", "heddle_host", "main.py"));
+  expect(files.filter((file) => file.includes("__pycache__"))).toEqual([]);
   const [templates, others] = [[] as string[], [] as string[]];
   for (const file of files) (file.startsWith(join("dist", "examples")) ? templates : others).push(file);
   expect(others.filter((file) => /\.ts$|\.test\.|(^|\/)test\//.test(file))).toEqual([]);

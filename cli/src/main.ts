@@ -4,6 +4,7 @@ import * as checkpoints from "./commands/checkpoints.ts";
 import * as deploy from "./commands/deploy.ts";
 import * as deployments from "./commands/deployments.ts";
 import * as dev from "./commands/dev.ts";
+import * as doctor from "./commands/doctor.ts";
 import * as exporting from "./commands/export.ts";
 import * as interrupt from "./commands/interrupt.ts";
 import * as keys from "./commands/keys.ts";
@@ -31,6 +32,7 @@ const COMMANDS: Record<string, Command> = {
   dev,
   up,
   serve,
+  doctor,
   deploy,
   deployments,
   prices,

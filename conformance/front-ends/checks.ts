@@ -12,7 +12,7 @@ export interface FrontEnd {
 }
 
 const LONG = Array.from({ length: 220 }, (_, index) => `word${index}`).join(" ");
-const WAIT_MS = 12_000;
+const WAIT_MS = 30_000;
 
 export async function checkFrontEnd(frontEnd: FrontEnd): Promise<void> {
   await check(frontEnd, "chat: an answer grows token by token, and the thread remembers", chat);

@@ -1,7 +1,9 @@
 /** What browsers offer without a library: fetch, WebSocket and EventSource, from a page of an allowed origin. */
 import type { FrontEnd } from "./checks.ts";
 
-export async function checkPlainPage({ browser, page: url, apiUrl, key, report }: FrontEnd): Promise<void> {
+/** @param stranger URL of the same page on an origin that is not allowed */
+export async function checkPlainPage(frontEnd: FrontEnd, stranger: string): Promise<void> {
+  const { browser, page: url, apiUrl, key, report } = frontEnd;
   const context = await browser.newContext();
   const page = await context.newPage();
   try {
@@ -10,6 +12,16 @@ export async function checkPlainPage({ browser, page: url, apiUrl, key, report }
     await page.goto(url);
     const results = await page.evaluate(inPage, { apiUrl, key });
     for (const [check, error] of results) report(check, error ?? undefined);
+    await page.goto(stranger);
+    const headers = { "x-api-key": key, "content-type": "application/json" };
+    const made = await fetch(`${apiUrl}/threads`, { method: "POST", headers, body: "{}" });
+    const { thread_id: thread } = (await made.json()) as { thread_id: string };
+    const connected = await page.evaluate(connectInPage, { apiUrl, key, thread });
+    const isRefused = connected.length === 0;
+    report(
+      "pages of other origins are refused, also with the key",
+      isRefused ? undefined : `connected: ${connected.join(", ")}`,
+    );
   } finally {
     await context.close();
   }
@@ -94,4 +106,26 @@ async function inPage({ apiUrl, key }: { apiUrl: string; key: string }): Promise
     },
   );
   return results;
+}
+
+/** Runs in the page. @returns what could connect */
+async function connectInPage(of: { apiUrl: string; key: string; thread: string }): Promise<string[]> {
+  const { apiUrl, key, thread } = of;
+  const query = `x-api-key=${key}`;
+  const opens = (source: EventTarget) =>
+    new Promise<boolean>((resolve) => {
+      source.addEventListener("open", () => resolve(true));
+      source.addEventListener("error", () => resolve(false));
+    });
+  const tries: Record<string, Promise<boolean>> = {
+    fetch: fetch(`${apiUrl}/threads/search`, { method: "POST", headers: { "x-api-key": key }, body: "{}" }).then(
+      () => true,
+      () => false,
+    ),
+    WebSocket: opens(new WebSocket(`${apiUrl.replace("http", "ws")}/threads/${thread}/stream/events?${query}`)),
+    EventSource: opens(new EventSource(`${apiUrl}/threads/${thread}/stream?${query}`)),
+  };
+  const connected: string[] = [];
+  for (const [name, isOpen] of Object.entries(tries)) if (await isOpen) connected.push(name);
+  return connected;
 }

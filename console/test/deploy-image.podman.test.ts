@@ -7,8 +7,9 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
 import type { Browser } from "playwright-core";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 
+import { atEnd } from "../../server/test/at-end.ts";
 import { graphProject } from "../../server/test/deploy.ts";
 import { hasPodman, importImage, type TestPodman, testPodman } from "../../server/test/podman.ts";
 import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
@@ -44,10 +45,10 @@ async function setUp(): Promise<{ platform: Platform; browser: Browser }> {
   });
   const browser = await openBrowser();
   // before the engine is stopped, whose hook was declared first
-  afterAll(async () => {
+  atEnd(async () => {
     await browser.close();
     await platform.stop();
-  }, 60_000);
+  });
   return { platform, browser };
 }
 

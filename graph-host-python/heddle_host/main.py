@@ -17,7 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from .debugger import listen_for_debugger
 from .output import complain, mark_tasks, prefix_output, report_stray_error
+from .own_client import install_own_client
 from .watchdog import detach_children, start_watchdog
 
 # EX_CONFIG of sysexits.h: a restart is pointless until the project changes.
@@ -37,9 +39,12 @@ def main() -> None:
     project = json.loads(os.environ.get("HEDDLE_HOST_PROJECT", "null"))
     database_url = os.environ.get("HEDDLE_HOST_DATABASE")
     database_socket = os.environ.get("HEDDLE_HOST_DATABASE_SOCKET") or None
+    max_value_bytes = int(os.environ.get("HEDDLE_HOST_MAX_VALUE_MB", "64")) * 2**20
     if not project or not database_url:
         complain("HEDDLE_HOST_PROJECT is not set. Only a Heddle server can start a graph host.")
         sys.exit(_EXIT_CONFIG)
+    debug_port = os.environ.get("HEDDLE_HOST_DEBUG_PORT")
+    own_api = os.environ.get("HEDDLE_HOST_OWN_API")
     # User code must not see the database, and processes that it starts are not graph hosts.
     for name in [name for name in os.environ if name.startswith("HEDDLE_HOST_")]:
         del os.environ[name]
@@ -52,10 +57,18 @@ def main() -> None:
         )
         sys.exit(_EXIT_CONFIG)
     prefix_output()
-    serve(project, database_url, database_socket, langgraph_version)
+    install_own_client(own_api)
+    listen_for_debugger(debug_port)
+    serve(project, database_url, database_socket, max_value_bytes, langgraph_version)
 
 
-def serve(project: dict[str, Any], database_url: str, database_socket: str | None, langgraph_version: str) -> None:
+def serve(
+    project: dict[str, Any],
+    database_url: str,
+    database_socket: str | None,
+    max_value_bytes: int,
+    langgraph_version: str,
+) -> None:
     from .task_contexts import install_task_contexts
 
     install_task_contexts()
@@ -76,7 +89,8 @@ def serve(project: dict[str, Any], database_url: str, database_socket: str | Non
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="heddle node"))
 
     async def start() -> None:
-        host = Host(graphs, Savers(CheckpointDatabase(database_url, database_socket)), langgraph_version)
+        database = CheckpointDatabase(database_url, database_socket, max_value_bytes=max_value_bytes)
+        host = Host(graphs, Savers(database), langgraph_version)
         await host.start(_PROTOCOL_FD)
 
     loop.run_until_complete(start())

@@ -274,6 +274,8 @@ export type StoreOperation =
     };
 
 const PREFIX = 8;
+/** Size from which a frame is collected in one piece. */
+const LARGE_FRAME = 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /** Encodes one frame. `body` is text or bytes that are sent unchanged. */
@@ -298,20 +300,27 @@ export class FrameReader<T extends { t: string }> {
   #onFrame: (header: T, body: Buffer) => void;
   #chunks: Buffer[] = [];
   #length = 0;
+  /** A large frame whose end has not arrived, and the number of its bytes that have. */
+  #large: { frame: Buffer; length: number } | undefined;
 
   constructor(onFrame: (header: T, body: Buffer) => void) {
     this.#onFrame = onFrame;
   }
 
-  push(chunk: Buffer): void {
-    this.#chunks.push(chunk);
+  push(received: Buffer): void {
+    const chunk = this.#large ? this.#fill(this.#large, received) : received;
+    if (!chunk) return;
+    if (chunk.length > 0) this.#chunks.push(chunk);
     this.#length += chunk.length;
     while (this.#length >= PREFIX) {
       if (this.#chunks[0]!.length < PREFIX) this.#join();
       const head = this.#chunks[0]!;
       const headLength = head.readUInt32LE(0);
       const size = PREFIX + headLength + head.readUInt32LE(4);
-      if (this.#length < size) return;
+      if (this.#length < size) {
+        if (size >= LARGE_FRAME) this.#startLarge(size);
+        return;
+      }
       if (this.#chunks[0]!.length < size) this.#join();
       const buffer = this.#chunks[0]!;
       if (buffer.length === size) this.#chunks.shift();
@@ -320,6 +329,27 @@ export class FrameReader<T extends { t: string }> {
       const header = JSON.parse(buffer.toString("utf8", PREFIX, PREFIX + headLength)) as T;
       this.#onFrame(header, buffer.subarray(PREFIX + headLength, size));
     }
+  }
+
+  /** Collects a large frame in place: its chunks would otherwise be in memory beside the frame. */
+  #startLarge(size: number): void {
+    const frame = Buffer.allocUnsafe(size);
+    let length = 0;
+    for (const chunk of this.#chunks) length += chunk.copy(frame, length);
+    this.#large = { frame, length };
+    this.#chunks = [];
+    this.#length = 0;
+  }
+
+  /** @returns what follows the frame in the chunk, if the frame is complete */
+  #fill(large: { frame: Buffer; length: number }, chunk: Buffer): Buffer | undefined {
+    const taken = chunk.copy(large.frame, large.length);
+    large.length += taken;
+    if (large.length < large.frame.length) return undefined;
+    this.#large = undefined;
+    this.#chunks = [large.frame];
+    this.#length = large.frame.length;
+    return chunk.subarray(taken);
   }
 
   #join(): void {

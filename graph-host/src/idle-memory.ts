@@ -62,7 +62,7 @@ function sample() {
 }
 
 /** Collects all garbage. Contexts created before and afterwards have no `gc`. */
-function collectGarbage(): void {
+export function collectGarbage(): void {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as () => void;
   setFlagsFromString("--no-expose-gc");

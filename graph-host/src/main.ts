@@ -1,7 +1,8 @@
 /**
  * Entry of the graph host. The environment defines what to serve: the working directory is the project's,
  * `HEDDLE_HOST_PROJECT` lists its graphs, `HEDDLE_HOST_DATABASE` is the database for checkpoints (with
- * `HEDDLE_HOST_DATABASE_SOCKET`, the directory of its Unix socket, where there is one). Descriptors 3 and 4 connect to
+ * `HEDDLE_HOST_DATABASE_SOCKET`, the directory of its Unix socket, where there is one, and `HEDDLE_HOST_MAX_VALUE_MB`,
+ * the size of the largest value). Descriptors 3 and 4 connect to
  * the server (see protocol.ts).
  *
  * Modules that import LangChain are imported only after the resolve hook is installed.
@@ -11,6 +12,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Project } from "./graphs/load-graphs.ts";
 import { complain } from "./complain.ts";
+import { listenForDebugger } from "./debugger.ts";
 import { startWatchdog } from "./watchdog.ts";
 
 /** EX_CONFIG of sysexits.h: a restart is pointless until the project changes. */
@@ -27,9 +29,15 @@ if (!project) {
   process.exit(EXIT_CONFIG);
 }
 const url = process.env.HEDDLE_HOST_DATABASE;
-const database = url ? { url, socket: process.env.HEDDLE_HOST_DATABASE_SOCKET } : undefined;
+const { HEDDLE_HOST_DATABASE_SOCKET: socket, HEDDLE_HOST_MAX_VALUE_MB: maxValueMb } = process.env;
+const database = url
+  ? { url, socket, maxValueBytes: maxValueMb === undefined ? undefined : Number(maxValueMb) * 1024 * 1024 }
+  : undefined;
+const debugPort = process.env.HEDDLE_HOST_DEBUG_PORT;
 // User code must not see the database, and processes that it starts are not graph hosts.
 for (const name of Object.keys(process.env)) if (name.startsWith("HEDDLE_HOST_")) delete process.env[name];
+
+if (debugPort) await listenForDebugger(Number(debugPort));
 
 const projectFile = project.from ?? join(project.dir, "langgraph.json");
 const langgraphVersion = installedLangGraph(projectFile);

@@ -63,8 +63,12 @@ export type Saver = BaseCheckpointSaver & {
   unfinished?(threadId: string, id: string | undefined): Promise<CheckpointTuple | undefined>;
 };
 
-export function openSavers(database: { url: string; socket?: string | undefined } | undefined): Savers {
-  return database ? databaseSavers(new CheckpointDatabase(database.url, { socket: database.socket })) : memorySavers();
+export function openSavers(
+  database: { url: string; socket?: string | undefined; maxValueBytes?: number | undefined } | undefined,
+): Savers {
+  if (!database) return memorySavers();
+  const { url, ...options } = database;
+  return databaseSavers(new CheckpointDatabase(url, options));
 }
 
 function databaseSavers(database: CheckpointDatabase): Savers {

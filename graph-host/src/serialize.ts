@@ -19,12 +19,16 @@ export function toFieldJson(value: unknown): string | undefined {
   return json === undefined ? undefined : storable(json);
 }
 
+/** Length from which a text is a part of its own. */
+const LARGE_TEXT = 32 * 1024;
+
 /**
  * Serializes values that may contain lists of stored items. Returns the text in parts, the items of such a list being
- * one: they have their text already, and states of one thread have most of them in common.
+ * one: they have their text already, and states of one thread have most of them in common. So are large texts: a state
+ * contains them up to three times, as value, as result of a task and as write of a step.
  */
-export function toSharedParts(value: unknown): (string | readonly StoredItem[])[] {
-  const lists = new SharedLists();
+export function toSharedParts(value: unknown): (string | readonly Wire[])[] {
+  const lists = new SharedParts();
   shared = lists;
   try {
     return lists.split(toJson(value));
@@ -33,23 +37,44 @@ export function toSharedParts(value: unknown): (string | readonly StoredItem[])[
   }
 }
 
-/** Lists that are left out of a text, each replaced by a mark. */
-class SharedLists {
-  #lists: (readonly StoredItem[])[] = [];
+interface Wire {
+  wire: string;
+}
+
+/** Lists and large texts that are left out of a text, each replaced by a mark. */
+class SharedParts {
+  #parts: { items: readonly Wire[]; isList: boolean }[] = [];
+  #texts = new Map<string, string>();
   #name = `stored-items-${randomUUID()}-`;
 
-  add(items: readonly StoredItem[]): string {
-    return `${this.#name}${this.#lists.push(items) - 1}.`;
+  addList(items: readonly StoredItem[]): string {
+    return this.#add(items, true);
   }
 
-  split(text: string): (string | readonly StoredItem[])[] {
-    if (this.#lists.length === 0) return [text];
-    const parts: (string | readonly StoredItem[])[] = [];
+  addText(text: string): string {
+    let mark = this.#texts.get(text);
+    if (mark === undefined) {
+      mark = this.#add([{ wire: storable(JSON.stringify(text)) }], false);
+      this.#texts.set(text, mark);
+    }
+    return mark;
+  }
+
+  #add(items: readonly Wire[], isList: boolean): string {
+    return `${this.#name}${this.#parts.push({ items, isList }) - 1}.`;
+  }
+
+  split(text: string): (string | readonly Wire[])[] {
+    if (this.#parts.length === 0) return [text];
+    const parts: (string | readonly Wire[])[] = [];
     for (const [n, piece] of text.split(`"${this.#name}`).entries()) {
       if (n === 0) parts.push(piece);
       else {
         const end = piece.indexOf('."');
-        parts.push("[", this.#lists[Number(piece.slice(0, end))]!, `]${piece.slice(end + 2)}`);
+        const { items, isList } = this.#parts[Number(piece.slice(0, end))]!;
+        const rest = piece.slice(end + 2);
+        if (isList) parts.push("[", items, `]${rest}`);
+        else parts.push(items, rest);
       }
     }
     return parts;
@@ -57,7 +82,7 @@ class SharedLists {
 }
 
 /** Set while `toSharedParts` serializes, which takes no turn of the event loop. */
-let shared: SharedLists | undefined;
+let shared: SharedParts | undefined;
 
 /** Returns the values that `toJson` serializes: plain, without class instances. */
 export function toPlain(value: unknown): unknown {
@@ -70,6 +95,7 @@ interface Message {
 
 function plain(value: unknown, ancestors: object[]): unknown {
   if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value.toString();
+  if (typeof value === "string" && shared && value.length >= LARGE_TEXT) return shared.addText(value);
   if (typeof value !== "object" || value === null) return value;
   if (ancestors.includes(value)) throw new TypeError("A value with a circular reference cannot be serialized as JSON.");
   ancestors.push(value);
@@ -80,7 +106,7 @@ function plain(value: unknown, ancestors: object[]): unknown {
 
 function plainArray(array: unknown[], ancestors: object[]): unknown {
   const items = shared && storedItems(array);
-  if (items) return shared!.add(items);
+  if (items) return shared!.addList(items);
   let copy: unknown[] | undefined;
   for (let i = 0; i < array.length; i++) {
     const item = plain(array[i], ancestors);

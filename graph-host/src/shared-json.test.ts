@@ -24,6 +24,19 @@ test("lists may have items in another order, or several times", () => {
   expect(decode(value).toString()).toBe(toJson(value.map((list) => list.map((item) => item.toJSON()))));
 });
 
+test("large texts that several states contain are sent once", () => {
+  const text = `ä "quoted"\n`.repeat(5000);
+  const states = [0, 1, 2].map((n) => ({ values: { n, text, messages: markStored(items) }, writes: [{ text }] }));
+  const encoded = encodeSharedJson(toSharedParts(states));
+  expect(encoded.length).toBeLessThan(1.5 * JSON.stringify(text).length);
+  const shown = states.map(({ values, writes }) => ({
+    values: { ...values, messages: items.map((item) => item.toJSON()) },
+    writes,
+  }));
+  expect(JSON.parse(decode(states).toString())).toEqual(shown);
+  expect(decode(text).toString()).toBe(toJson(text));
+});
+
 test("a copied list has the values of its items", () => {
   expect(toJson({ last: items.slice(1) })).toBe('{"last":[{"content":"b"},{"content":"c"}]}');
 });

@@ -17,6 +17,7 @@ const LINE_FEED = 0x0a;
 export function encodeSharedJson(parts: readonly (string | readonly { wire: string }[])[]): string {
   const layout: Layout = { items: [], parts: [] };
   const places = new Map<object, number>();
+  const objects: object[] = [];
   const items: string[] = [];
   const literals: string[] = [];
   const literal = (text: string): void => {
@@ -29,18 +30,27 @@ export function encodeSharedJson(parts: readonly (string | readonly { wire: stri
       continue;
     }
     let range: [number, number] | undefined;
-    for (const item of part) {
+    for (let i = 0; i < part.length;) {
+      const item = part[i]!;
       let at = places.get(item);
       if (at === undefined) {
         at = items.length;
         places.set(item, at);
+        objects.push(item);
         items.push(item.wire);
         layout.items.push(Buffer.byteLength(item.wire));
       }
-      if (range?.[1] === at) range[1] += 1;
+      // lists have long ranges in common: a loop without a lookup, which is compiled soon
+      let to = at + 1;
+      i += 1;
+      while (i < part.length && objects[to] === part[i]) {
+        to += 1;
+        i += 1;
+      }
+      if (range?.[1] === at) range[1] = to;
       else {
         if (range) literal(",");
-        layout.parts.push((range = [at, at + 1]));
+        layout.parts.push((range = [at, to]));
       }
     }
   }

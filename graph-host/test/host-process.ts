@@ -16,6 +16,7 @@ import {
   type ServerFrame,
   type WireError,
 } from "../src/host-protocol.ts";
+import { SharedJson } from "../src/shared-json.ts";
 
 // oxlint-disable-next-line typescript/no-explicit-any -- JSON off the wire, which tests look into
 type Json = any;
@@ -152,9 +153,9 @@ export class HostProcess {
     const answer = this.frame((header) => header.t === "result" && header.id === id);
     this.send({ t: "call", id, method }, params);
     const { header, body } = await answer;
-    const { error } = header as { error?: WireError };
+    const { error, shared } = header as { error?: WireError; shared?: true };
     if (error) throw Object.assign(new Error(error.message), error);
-    return JSON.parse(body.toString());
+    return JSON.parse((shared ? new SharedJson(body) : body).toString());
   }
 
   async stop(): Promise<void> {

@@ -10,10 +10,13 @@ import { toAuthUser } from "./agent/custom-auth/access.ts";
 import { projectAuthenticator } from "./agent/custom-auth/authenticate.ts";
 import type { AgentDeps } from "./agent/deps.ts";
 import { agentRoutes, workerRoutes } from "./agent/index.ts";
+import { agentOptions } from "./agent/settings.ts";
 import { createApp, type Surroundings } from "./app.ts";
 import { holdBodies } from "./base/http/hold-body.ts";
 import { type Guard, IN_PROCESS, recognize } from "./base/http/route.ts";
 import { agentOrigins, LOCAL, type Reach } from "./pages.ts";
+
+const [BODY_SETTING] = agentOptions.maxBodyBytes.env as [string];
 
 /**
  * Builds the agent application. A `worker` serves only health and metrics; its internal requests, such as those of
@@ -21,13 +24,14 @@ import { agentOrigins, LOCAL, type Reach } from "./pages.ts";
  */
 export function createAgentApp(deps: AgentDeps, guard: Guard, worker = false, reach: Reach = LOCAL): Hono {
   const { served } = guard;
-  const keys = served ? admitOwnCode(guard.authenticator, served) : guard.authenticator;
+  const keys = served ? admitOwnCode(guard.authenticator, deps.ownCodeApi, served) : guard.authenticator;
   const authenticator = served ? projectAuthenticator(deps, keys, served) : keys;
   const app = createApp(deps, agentRoutes(deps), { ...guard, authenticator }, projectSurroundings(deps, reach));
   deps.loopback.answer = async (request) => app.fetch(request);
   deps.loopback.answerOwnCode = async (request) => app.fetch(request, IN_PROCESS);
   deps.loopback.ready = true;
-  return worker ? createApp(deps, workerRoutes(deps), guard, { allows: agentOrigins(deps, reach) }) : app;
+  if (!worker) return app;
+  return createApp(deps, workerRoutes(deps), guard, { allows: agentOrigins(deps, reach), bodySetting: BODY_SETTING });
 }
 
 /** Reads the HTTP section of langgraph.json: CORS rules, a prefix, the project's own app. */
@@ -38,6 +42,7 @@ function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
   return {
     allows: agentOrigins(deps, reach),
     corsRules: corsRules(http.cors),
+    bodySetting: BODY_SETTING,
     logger: rules && logRequests(deps.log, rules),
     prefix: prefix === "" ? undefined : prefix,
     mountFirst(app, routes, guard, bodies) {

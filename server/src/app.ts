@@ -37,7 +37,9 @@ export interface Surroundings {
   corsRules?: CrossOriginRules | undefined;
   logger?: MiddlewareHandler | undefined;
   /** Returns an explanation for an unknown path. */
-  explainMissing?: (path: string) => string | undefined;
+  explainMissing?: (path: string, method: string) => string | undefined;
+  /** Environment variable that sets the largest body. */
+  bodySetting: string;
   /** Prefix of every path. */
   prefix?: string | undefined;
   /** Whether a trailing slash makes a path another one: not for LangSmith's clients (contract trace-platform §0.1). */
@@ -57,6 +59,7 @@ export function createApp(
     isOpen,
     corsRules: rules,
     logger,
+    bodySetting,
     prefix,
     strict = true,
     mountFirst,
@@ -65,7 +68,7 @@ export function createApp(
 ): Hono {
   const app = new Hono(prefix === undefined ? { strict } : { getPath: pathBelow(prefix) });
   const notFound = (c: Context) =>
-    errorResponse(settings.errors, new AppError(404, explain?.(c.req.path) ?? "404 Not Found"));
+    errorResponse(settings.errors, new AppError(404, explain?.(c.req.path, c.req.method) ?? "404 Not Found"));
   app.onError(errorHandler(settings.errors, log, (shortage) => health.note(shortage)));
   app.notFound(notFound);
   if (prefix !== undefined) refuseOutside(app, notFound);
@@ -78,8 +81,13 @@ export function createApp(
   app.use(allowOrigins(allows, rules, isOpen, mountFirst !== undefined));
   if (gate) app.use(gate.requests);
   // ahead of the routes, whose parameters match some of these paths
-  if (explain) app.use((c, next) => (explain(c.req.path) === undefined ? next() : Promise.resolve(notFound(c))));
-  const bodies = { maxBytes: settings.maxBodyBytes, gate: guard.bodies ?? new BodyGate(settings) };
+  if (explain)
+    app.use((c, next) => (explain(c.req.path, c.req.method) === undefined ? next() : Promise.resolve(notFound(c))));
+  const bodies = {
+    maxBytes: settings.maxBodyBytes,
+    setting: bodySetting,
+    gate: guard.bodies ?? new BodyGate(settings),
+  };
   mountFirst?.(app, routes, guard, bodies);
   mountRoutes(app, routes, guard, bodies);
   return app;

@@ -12,4 +12,5 @@ export const createControlApp = (deps: ControlDeps, guard: Guard, reach: Reach =
   createApp(deps, controlRoutes(deps), guard, {
     allows: platformOrigins(deps.settings, reach),
     explainMissing,
+    bodySetting: "HEDDLE_CONTROL_MAX_BODY_BYTES",
   });

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { afterAll, expect, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 
+import { atEnd } from "../test/at-end.ts";
 import { testDatabase } from "../test/db.ts";
 import { testWorkspace } from "../test/identity.ts";
 import { startAgentServer } from "./main.ts";
@@ -15,7 +16,7 @@ const PROJECT = fileURLToPath(new URL("../test/fixtures/agent-project/langgraph.
 test("servers forward streams with the caller's key, and reject callers of other workspaces", async () => {
   const db = await testDatabase();
   const dataDir = mkdtempSync(join(tmpdir(), "heddle-main-"));
-  afterAll(() => rmSync(dataDir, { recursive: true, force: true }));
+  atEnd(() => rmSync(dataDir, { recursive: true, force: true }));
   for (const [name, value] of [
     ["HEDDLE_AUTH", "required"],
     ["HEDDLE_HOSTS", "1"],
@@ -34,7 +35,7 @@ test("servers forward streams with the caller's key, and reject callers of other
       database,
       reload: false,
     });
-    afterAll(() => server.close());
+    atEnd(() => server.close());
     await server.graphs;
     return server;
   };

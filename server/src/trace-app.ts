@@ -9,6 +9,7 @@ import { isFeedbackLink } from "./trace/feedback/token-path.ts";
 import { traceRoutes } from "./trace/index.ts";
 import { explainMissingTrace } from "./trace/not-built.ts";
 import { limitRequests } from "./trace/rate-limits/limit-requests.ts";
+import { BODY_SETTING } from "./trace/settings.ts";
 
 export function createTraceApp(deps: TraceDeps, guard: Guard, reach: Reach = LOCAL): Hono {
   const { rateLimits, log } = deps;
@@ -17,6 +18,7 @@ export function createTraceApp(deps: TraceDeps, guard: Guard, reach: Reach = LOC
   return createApp(deps, traceRoutes(deps, guard.audit), guard, {
     allows,
     gate,
+    bodySetting: BODY_SETTING,
     isOpen: isFeedbackLink,
     explainMissing: explainMissingTrace,
     strict: false,

@@ -7,8 +7,9 @@ import { atEnd } from "./at-end.ts";
 /**
  * A real Postgres for tests.
  *
- * Name the file `*.db.test.ts` or `*.crash.test.ts`; then vitest starts one temporary cluster for the run (cluster.ts), applies the
- * migrations to a template database, and each call here clones that template (about 50 ms):
+ * Name the file `*.db.test.ts`, `*.slow.test.ts` or `*.crash.test.ts`; then vitest starts one temporary cluster for the
+ * run (cluster.ts), applies the migrations to a template database, and each call here clones that template (about
+ * 50 ms):
  *
  *     const db = await testDatabase();          // at the top of the file, or in beforeAll
  *     await db.sql`select 1`;                   // a small pool on the clone
@@ -32,7 +33,7 @@ export interface TestDatabase {
 
 export async function testDatabase(): Promise<TestDatabase> {
   const cluster = inject("testCluster");
-  if (!cluster) throw new Error("testDatabase() works in *.db.test.ts and *.crash.test.ts files only");
+  if (!cluster) throw new Error("testDatabase() works in *.db.test.ts, *.slow.test.ts and *.crash.test.ts files only");
   const options = cluster.socket ? { host: cluster.socket } : {};
   const name = `test_${process.pid}_${randomBytes(4).toString("hex")}`;
   await administer(async (admin) => admin`create database ${admin(name)} template ${admin(cluster.template)}`);

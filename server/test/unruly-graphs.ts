@@ -6,8 +6,9 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 
+import { atEnd } from "./at-end.ts";
 import { type TestAgentServer, testAgentServer } from "./agent-server.ts";
 import { machineFactor } from "../../test/crash/machine.ts";
 
@@ -41,7 +42,7 @@ export function testUnrulyGraphs(project: string, harms: Harm[], env: Record<str
     // all hosts are up
     await good();
   });
-  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+  atEnd(() => rmSync(dir, { recursive: true, force: true }));
 
   async function good(ms = 0): Promise<number> {
     const startedAt = performance.now();

@@ -13,8 +13,8 @@ import {
   PutBucketPolicyCommand,
   S3Client,
 } from "@aws-sdk/client-s3";
-import { afterAll } from "vitest";
 
+import { atEnd } from "../../server/test/at-end.ts";
 import { S3_SERVER } from "../../scripts/s3-server.mjs";
 import { freePort } from "../../server/src/base/free-port.ts";
 
@@ -49,7 +49,7 @@ export async function startPolicyServer(): Promise<PolicyServer> {
   const backend = ["--iam-dir", join(directory, "iam"), "--quiet", "posix", join(directory, "data")];
   const child = spawn(S3_SERVER, [...login, "--port", `127.0.0.1:${port}`, ...backend], { stdio: "ignore" });
   const client = new S3Client({ endpoint, region: "us-east-1", forcePathStyle: true, credentials: root });
-  afterAll(async () => {
+  atEnd(async () => {
     client.destroy();
     await end(child);
     rmSync(directory, { recursive: true, force: true });

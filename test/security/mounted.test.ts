@@ -55,6 +55,7 @@ const PUBLIC = [
   "trace GET /auth/oidc/login",
   "trace GET /docs",
   "trace GET /docs/bulk-export",
+  "trace GET /docs/deletion",
   "trace GET /docs/export-permissions",
   "trace GET /docs/filter-language",
   "trace GET /docs/tracing",

@@ -36,6 +36,15 @@ const flags = {
     default: true,
     description: "Do not reload graphs when their files change.",
   },
+  "debug-port": {
+    type: "integer",
+    placeholder: "N",
+    env: ["HEDDLE_DEBUG_PORT"],
+    defaultNote: "none",
+    min: 1024,
+    max: 65_534,
+    description: "Port where a debugger can attach: debugpy for Python, the inspector for JavaScript.",
+  },
   "n-jobs-per-worker": SERVER_FLAGS["n-jobs-per-worker"],
   trace: {
     type: "switch",
@@ -83,6 +92,7 @@ export async function run(args: string[]): Promise<void> {
     dataDir,
     database: options["postgres-uri"],
     reload: options.reload,
+    debugPort: options["debug-port"],
     jobs: options["n-jobs-per-worker"],
     traces: { state: options.trace ? "waiting" : "off" },
     // stopped after the runs, whose traces it receives, and before the database, which it shares

@@ -13,14 +13,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { launcherPath } from "./launcher.ts";
 import { onNpmEnd } from "./npm-parent.ts";
+import { restartPause } from "./restart-pause.ts";
 
 const IS_CHILD = "HEDDLE_RESTARTED_BY_LAUNCHER";
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
-/** Longest pause after the death of a server that was ready: it was killed, or fails only under load. */
-const LONGEST_PAUSE_AFTER_READY_MS = 4000;
-/** Uptime after which a death is not attributed to the start. */
-const STEADY_MS = 60_000;
 
 type LauncherMessage = "ready" | "stopping";
 
@@ -52,7 +47,7 @@ export async function runWithRestarts(command: string, args: string[]): Promise<
   onNpmEnd(stop);
 
   let hasServed = false;
-  for (let pause = FIRST_PAUSE_MS; ;) {
+  for (let pause = 0; ;) {
     const startedAt = performance.now();
     const received = new Set<LauncherMessage>();
     child = start(command, args);
@@ -62,10 +57,13 @@ export async function runWithRestarts(command: string, args: string[]): Promise<
     hasServed ||= received.has("ready");
     // a stop was requested, here or elsewhere; or it never started serving, and reported why
     if (isStopping || received.has("stopping") || !hasServed) process.exit(code ?? 1);
-    if (performance.now() - startedAt > STEADY_MS) pause = FIRST_PAUSE_MS;
+    pause = restartPause(pause, {
+      uptimeMs: performance.now() - startedAt,
+      hasAnswered: received.has("ready"),
+      signal,
+    });
     console.error(`heddle: The server exited (${signal ?? `exit code ${code}`}); restarting it.`);
     await sleep(pause);
-    pause = Math.min(pause * 2, received.has("ready") ? LONGEST_PAUSE_AFTER_READY_MS : LONGEST_PAUSE_MS);
   }
 }
 

@@ -11,6 +11,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { isKill, restartPause } from "./restart-pause.ts";
+
 export type FromParent = {
   type: "start";
   database: { uri: string; socket: string | null };
@@ -22,14 +24,8 @@ export type FromChild = { type: "ready"; url: string } | { type: "failed"; messa
 /** Address of the platform, or the reason why it does not answer. */
 export type TraceOutcome = { url: string } | { problem: string };
 
-const FIRST_PAUSE_MS = 500;
-const LONGEST_PAUSE_MS = 30_000;
-/** Longest pause after the death of a child that had answered: it was killed, or fails only under load. */
-const LONGEST_PAUSE_AFTER_ANSWER_MS = 4000;
-/** Number of failures after which a platform that has never answered is given up; one that has answered never is. */
+/** Number of failures after which a platform that has never answered is given up; one that was killed never is. */
 const MAX_FAILURES = 5;
-/** Uptime after which a child's death does not count as a failed start. */
-const STEADY_MS = 60_000;
 const STOP_MS = 15_000;
 
 export interface TraceProcessOptions {
@@ -100,7 +96,7 @@ export class TraceProcess {
     while (!this.#stopping.signal.aborted) {
       const startedAt = performance.now();
       const { exited, outcome } = this.#spawn();
-      const result = await Promise.race([outcome, exited.then((how) => ({ problem: how, code: "" }))]);
+      const result = await Promise.race([outcome, exited.then(({ how }) => ({ problem: how, code: "" }))]);
       if ("url" in result) {
         // keep a port that was chosen as any free one
         this.#port = Number(new URL(result.url).port);
@@ -114,20 +110,21 @@ export class TraceProcess {
         if (!isKnown) print(`The trace platform failed to start: ${problem}`);
         lastProblem = problem;
       }
-      const how = await exited;
+      const { how, signal } = await exited;
       if (this.#stopping.signal.aborted) return;
       // a port in use and the operator's settings will not change by the next try
       if (!hasAnswered && "code" in result && /^(EADDRINUSE|EACCES|CONFIG)$/.test(result.code)) return onUrl(null);
-      if (!hasAnswered && ++failures === MAX_FAILURES) return onUrl(null);
+      if (!hasAnswered && !isKill(signal) && ++failures === MAX_FAILURES) return onUrl(null);
       if ("url" in result) print(`The trace platform exited (${how}); restarting it.`);
-      const isSteady = performance.now() - startedAt > STEADY_MS;
-      const longest = "url" in result ? LONGEST_PAUSE_AFTER_ANSWER_MS : LONGEST_PAUSE_MS;
-      pause = isSteady || pause === 0 ? FIRST_PAUSE_MS : Math.min(pause * 2, longest);
+      pause = restartPause(pause, { uptimeMs: performance.now() - startedAt, hasAnswered: "url" in result, signal });
       await sleep(pause, undefined, { signal: this.#stopping.signal }).catch(() => {});
     }
   }
 
-  #spawn(): { exited: Promise<string>; outcome: Promise<{ url: string } | { problem: string; code: string }> } {
+  #spawn(): {
+    exited: Promise<{ how: string; signal: string | null }>;
+    outcome: Promise<{ url: string } | { problem: string; code: string }>;
+  } {
     const { launcher, host, dataDir, database, tracingKey } = this.#options;
     const args = ["serve", "--role", "trace", "--supervised"];
     args.push("--host", host, "--trace-port", String(this.#port), "--data-dir", dataDir);
@@ -135,9 +132,9 @@ export class TraceProcess {
     const env = { UV_THREADPOOL_SIZE: "8", ...process.env };
     const child = fork(launcher, args, { stdio: ["ignore", "ignore", "inherit", "ipc"], execArgv: [], env });
     this.#child = child;
-    const exited = new Promise<string>((resolve) => {
-      child.once("error", (error) => resolve(error.message));
-      child.once("exit", (code, signal) => resolve(signal ?? `exit code ${code}`));
+    const exited = new Promise<{ how: string; signal: string | null }>((resolve) => {
+      child.once("error", (error) => resolve({ how: error.message, signal: null }));
+      child.once("exit", (code, signal) => resolve({ how: signal ?? `exit code ${code}`, signal }));
     });
     const outcome = new Promise<{ url: string } | { problem: string; code: string }>((resolve) => {
       child.on("message", (message: FromChild) => {

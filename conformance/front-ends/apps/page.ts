@@ -6,6 +6,7 @@ export const page = {
   apiKey: query.get("key") ?? undefined,
   assistantId: query.get("assistant") ?? "agent",
   threadId: query.get("thread"),
+  transport: query.get("transport") ?? "sse",
   /** URL of the CopilotKit runtime. */
   runtimeUrl: query.get("runtime") ?? "",
 };

@@ -1,5 +1,5 @@
 /** assistant-ui with its LangGraph runtime, wired as its documentation shows. */
-import { AssistantRuntimeProvider, useAuiState } from "@assistant-ui/react";
+import { AssistantRuntimeProvider, InMemoryThreadListAdapter, useAuiState } from "@assistant-ui/react";
 import {
   unstable_createLangGraphStream,
   useLangGraphInterruptState,
@@ -22,6 +22,20 @@ async function load(threadId: string) {
   const state = await client.threads.getState<{ messages?: never[] }>(threadId);
   return { messages: state.values.messages ?? [], interrupts: state.tasks[0]?.interrupts as never };
 }
+
+/** Names the server's threads; without it, the runtime does not know the thread of a page that is opened again. */
+class ServerThreads extends InMemoryThreadListAdapter {
+  override async initialize() {
+    const { thread_id: id } = await client.threads.create();
+    keepThread(id);
+    return { remoteId: id, externalId: id };
+  }
+
+  override fetch(threadId: string) {
+    return Promise.resolve({ status: "regular" as const, remoteId: threadId, externalId: threadId });
+  }
+}
+const threads = new ServerThreads();
 
 interface Part {
   type: string;
@@ -66,11 +80,7 @@ function App() {
     stream,
     load,
     threadId: page.threadId ?? undefined,
-    create: async () => {
-      const { thread_id } = await client.threads.create();
-      keepThread(thread_id);
-      return { externalId: thread_id };
-    },
+    unstable_threadListAdapter: threads,
   });
   return (
     <AssistantRuntimeProvider runtime={runtime}>

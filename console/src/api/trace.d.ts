@@ -411,6 +411,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List deletions of traces, projects and workspaces, newest first */
+        get: operations["get_api_v1_erasures"];
+        put?: never;
+        /** Erase traces, a project or the workspace, with feedback and attachments, also from the disk */
+        post: operations["post_api_v1_erasures"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/erasures/{erasure_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a deletion: whether it is still readable, or still on the disk */
+        get: operations["get_api_v1_erasures_erasure_id"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/legal-holds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List legal holds, newest first */
+        get: operations["get_api_v1_legal_holds"];
+        put?: never;
+        /** Hold a project or the whole workspace: nothing of it is deleted until the hold is released */
+        post: operations["post_api_v1_legal_holds"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/legal-holds/{hold_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Release a legal hold; its record stays */
+        delete: operations["delete_api_v1_legal_holds_hold_id"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/{run_id}/share": {
         parameters: {
             query?: never;
@@ -1534,6 +1604,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/docs/deletion": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the guide: Deletion and legal holds */
+        get: operations["get_docs_deletion"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/docs/bulk-export": {
         parameters: {
             query?: never;
@@ -2330,6 +2417,57 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/o/{tenant_id}/{page}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Redirect a link that a client printed to the console's page */
+        get: operations["get_o_tenant_id_page_s_S"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/{share_token}/r": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Redirect a link that a client printed to the console's page */
+        get: operations["get_public_share_token_r"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/{share_token}/d": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Redirect a link that a client printed to the console's page */
+        get: operations["get_public_share_token_d"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/openapi.json": {
         parameters: {
             query?: never;
@@ -2418,6 +2556,35 @@ export interface components {
             completion_cost_details: {
                 [key: string]: string | number;
             } | null;
+        };
+        Erasure: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            scope: "traces" | "project" | "workspace";
+            session_ids: string[] | null;
+            traces: number | null;
+            dataset_copies: boolean;
+            /**
+             * @description pending: being deleted; deleted: cannot be read any more; done: off the disk.
+             * @enum {string}
+             */
+            status: "pending" | "deleted" | "done";
+            requested_by: string;
+            requested_at: string;
+            deleted_at: string | null;
+            done_at: string | null;
+            error: string | null;
+        };
+        LegalHold: {
+            /** Format: uuid */
+            id: string;
+            session_id: string | null;
+            reason: string;
+            created_by: string;
+            created_at: string;
+            released_by: string | null;
+            released_at: string | null;
         };
         FeedbackToken: {
             /** Format: uuid */
@@ -5280,6 +5447,8 @@ export interface operations {
                     /** Format: uuid */
                     session_id: string;
                     trace_ids: string[];
+                    /** @description Also delete the examples made of runs of these traces. */
+                    dataset_copies?: boolean | null;
                 };
             };
         };
@@ -5292,6 +5461,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         deleted_traces: number;
+                        /** Format: uuid */
+                        erasure_id?: string;
                     };
                 };
             };
@@ -5299,6 +5470,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
@@ -5320,6 +5492,8 @@ export interface operations {
                     metadata?: {
                         [key: string]: string;
                     } | null;
+                    /** @description Also delete the examples made of runs of these traces. */
+                    dataset_copies?: boolean | null;
                 };
             };
         };
@@ -5332,6 +5506,8 @@ export interface operations {
                 content: {
                     "application/json": {
                         deleted_traces: number;
+                        /** Format: uuid */
+                        erasure_id?: string;
                     };
                 };
             };
@@ -5339,7 +5515,204 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_api_v1_erasures: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"][];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    post_api_v1_erasures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    trace_ids?: string[];
+                    /**
+                     * Format: uuid
+                     * @description A project.
+                     */
+                    session_id?: string;
+                    /**
+                     * Format: uuid
+                     * @description The caller's workspace: everything in it.
+                     */
+                    workspace_id?: string;
+                    /**
+                     * @description Also the examples made of these runs; of a workspace all its datasets.
+                     * @default false
+                     */
+                    dataset_copies?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_api_v1_erasures_erasure_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                erasure_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_api_v1_legal_holds: {
+        parameters: {
+            query?: {
+                active?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LegalHold"][];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    post_api_v1_legal_holds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    /** @description The project; absent: the whole workspace. */
+                    session_id?: string | null;
+                    reason: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LegalHold"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    delete_api_v1_legal_holds_hold_id: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                hold_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LegalHold"];
+                };
+            };
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
@@ -5851,7 +6224,6 @@ export interface operations {
             header?: never;
             path: {
                 share_token: string;
-                query: string;
             };
             cookie?: never;
         };
@@ -6364,6 +6736,7 @@ export interface operations {
     delete_api_v1_sessions: {
         parameters: {
             query?: {
+                dataset_copies?: string;
                 session_ids?: string | string[];
             };
             header?: never;
@@ -6380,12 +6753,15 @@ export interface operations {
                 content: {
                     "application/json": {
                         deleted: string[];
+                        /** Format: uuid */
+                        erasure_id?: string;
                     };
                 };
             };
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
@@ -6469,7 +6845,9 @@ export interface operations {
     };
     delete_api_v1_sessions_session_id: {
         parameters: {
-            query?: never;
+            query?: {
+                dataset_copies?: string;
+            };
             header?: never;
             path: {
                 session_id: string;
@@ -6486,12 +6864,15 @@ export interface operations {
                 content: {
                     "application/json": {
                         deleted: string[];
+                        /** Format: uuid */
+                        erasure_id?: string;
                     };
                 };
             };
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
@@ -6939,6 +7320,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
@@ -7582,6 +7964,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
@@ -7640,6 +8023,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
@@ -9434,6 +9818,28 @@ export interface operations {
         };
     };
     get_docs_tracing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_docs_deletion: {
         parameters: {
             query?: never;
             header?: never;
@@ -11413,6 +11819,73 @@ export interface operations {
                         heddle_version: string;
                     };
                 };
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_o_tenant_id_page_s_S: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                tenant_id: string;
+                page: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_public_share_token_r: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                share_token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    get_public_share_token_d: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                share_token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            302: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];

@@ -33,7 +33,7 @@ async def update_state(graph: AnyGraph, params: dict[str, Any]) -> dict[str, Any
         name = error_name(error)
         if name in _INFRASTRUCTURE:
             raise
-        raise CallError(409 if name == "HeadMovedError" else 422, name, str(error)) from error
+        raise CallError({"HeadMovedError": 409, "ValueTooLargeError": 413}.get(name, 422), name, str(error)) from error
     address = to_checkpoint(updated)
     assert address is not None
     del address["checkpoint_map"]

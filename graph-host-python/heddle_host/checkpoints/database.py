@@ -104,11 +104,14 @@ class CheckpointDatabase:
         away_seconds: float = 60,
         silence_seconds: float = 10,
         readers: int = 3,
+        max_value_bytes: int = 64 * 2**20,
         open_session: Callable[[str], Session] | None = None,
     ) -> None:
         """`open_session` creates the session of a name, instead of one with the database at `url`."""
         open_session = open_session or _connecting(parse_url(url, socket or None), silence_seconds)
         self._away_seconds = away_seconds
+        # largest value of a channel
+        self.max_value_bytes = max_value_bytes
         self._writer = Writer(open_session("writer"), away_seconds)
         self._readers = [open_session("reader") for _ in range(readers)]
         self._next_reader = 0

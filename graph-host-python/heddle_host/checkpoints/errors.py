@@ -23,6 +23,17 @@ class HeadMovedError(Exception):
         )
 
 
+class ValueTooLargeError(Exception):
+    """A value of a state is larger than the limit. The checkpoint with it is not written."""
+
+    def __init__(self, thread_id: str, channel: str, size: int, limit: int) -> None:
+        super().__init__(
+            f'The value of "{channel}" in thread {thread_id} is {-(-size // 2**20)} MiB as it is stored; the limit is '
+            f"{-(-limit // 2**20)} MiB (HEDDLE_MAX_VALUE_MB). Store large content elsewhere and keep a reference in "
+            "the state."
+        )
+
+
 class DatabaseAwayError(Exception):
     """The database was unreachable for longer than allowed; the item may or may not have been written."""
 

@@ -29,7 +29,7 @@ from ..serialize import to_json
 from . import maintenance
 from .clock import CheckpointClock, process_clock
 from .database import CheckpointDatabase
-from .errors import CheckpointOrderError
+from .errors import CheckpointOrderError, ValueTooLargeError
 from .heads import Heads, NewestIds
 from .read_statement import CheckpointQuery, StoredCheckpoint, StoredWrite, other_language
 from .steps import StartStep, Triggers, nothing_follows
@@ -263,7 +263,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         text = json_text.storable(json_text.dumps({k: v for k, v in checkpoint.items() if k != "channel_values"}))
         row = CheckpointRow(thread_id, ns, checkpoint_id, parent_id, text, self._metadata_text(config, metadata))
         blobs = [
-            BlobRow(thread_id, ns, channel, str(version), *self._dump(values, channel))
+            BlobRow(thread_id, ns, channel, str(version), *self._dump(thread_id, values, channel))
             for channel, version in new_versions.items()
         ]
         self._written.add(ns)
@@ -294,7 +294,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
                 task_id,
                 WRITES_IDX_MAP.get(channel, i),
                 channel,
-                *self.serde.dumps_typed(value),
+                *self._checked(thread_id, channel, self.serde.dumps_typed(value)),
                 replaces,
             )
             for i, (channel, value) in enumerate(writes)
@@ -419,10 +419,17 @@ class HeddleSaver(BaseCheckpointSaver[str]):
             return False
         return nothing_follows(cast(Mapping[str, Any], checkpoint), self._triggers)
 
-    def _dump(self, values: Mapping[str, Any], channel: str) -> tuple[str, bytes | None]:
+    def _dump(self, thread_id: str, values: Mapping[str, Any], channel: str) -> tuple[str, bytes | None]:
         if channel not in values:
             return ("empty", None)
-        return self.serde.dumps_typed(values[channel])
+        return self._checked(thread_id, channel, self.serde.dumps_typed(values[channel]))
+
+    def _checked(self, thread_id: str, channel: str, typed: tuple[str, bytes]) -> tuple[str, bytes]:
+        """Raises ValueTooLargeError when a value as it is stored exceeds the limit."""
+        limit = self._database.max_value_bytes
+        if len(typed[1]) > limit:
+            raise ValueTooLargeError(thread_id, channel, len(typed[1]), limit)
+        return typed
 
     def _metadata_text(self, config: RunnableConfig, metadata: CheckpointMetadata) -> bytes:
         run_id = self._fence.run_id if self._fence else None

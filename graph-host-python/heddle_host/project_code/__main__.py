@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Awaitable
 from typing import Any
 
+from ..own_client import install_own_client
 from ..protocol import Connection, Header
 from .app import App, Exchange
 from .auth import Handlers, Refusal
@@ -166,6 +167,7 @@ def main() -> None:
     if text is None:
         sys.exit("HEDDLE_CODE_PROJECT is not set. Only a Heddle server can start this process.")
     project = json.loads(text)
+    install_own_client(os.environ.pop("HEDDLE_CODE_OWN_API", None))
     threading.Thread(target=_end_with_parent, name="heddle-parent", daemon=True).start()
     extend_path(project["dir"], project.get("dependencies", []))
     asyncio.run(Process(project).run())

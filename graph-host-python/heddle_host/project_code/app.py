@@ -20,6 +20,7 @@ from .load import LoadError
 Message = MutableMapping[str, Any]
 Send = Callable[[Header, bytes], None]
 
+_WEBSOCKET_ROUTES = ("WebSocketRoute", "APIWebSocketRoute")
 #: Chunks of a response that may be under way to the server.
 _WINDOW = 16
 
@@ -36,6 +37,13 @@ class App:
         self._routed = hasattr(app, "router") and hasattr(app.router, "routes") and hasattr(app.router, "default")
         if self._routed:
             self._prepare_router(app)
+            sockets = [route.path for route in app.router.routes if type(route).__name__ in _WEBSOCKET_ROUTES]
+            if sockets:
+                print(
+                    f"http.app: {', '.join(sockets)} of {path} cannot be reached, because WebSockets of apps are not "
+                    "served. Stream a response instead, for example as server-sent events.",
+                    file=sys.stderr,
+                )
 
     @property
     def description(self) -> dict[str, Any]:
@@ -125,7 +133,7 @@ def _describe_routes(routes: list[Any]) -> list[dict[str, Any]] | None:
     described: list[dict[str, Any]] = []
     for route in routes:
         regex = getattr(route, "path_regex", None)
-        if type(route).__name__ in ("WebSocketRoute", "APIWebSocketRoute"):
+        if type(route).__name__ in _WEBSOCKET_ROUTES:
             continue
         if regex is None:
             return None

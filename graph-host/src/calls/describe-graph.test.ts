@@ -1,5 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { HostProcess } from "../../test/host-process.ts";
+
+const TYPES_MS = 300_000;
+type Schemas = Record<string, { properties: object; required?: string[] }>;
 
 let host: HostProcess;
 beforeAll(async () => {
@@ -8,9 +12,24 @@ beforeAll(async () => {
     annotated: "./schemas.ts:annotated",
     nested: "./human.ts:nested",
     declared: "./declared.ts:declared",
+    official_zod: "./official.ts:zod",
+    official_zod_split: "./official.ts:zodSplit",
+    official_zod_messages: "./official.ts:zodMessages",
+    official_state_schema: "./official.ts:stateSchema",
+    official_annotated: "./official.ts:annotated",
   });
 });
 afterAll(() => host.stop());
+
+/** Repeats a call until the schemas come from the source: on a busy machine, a first one does not wait for them. */
+const untilTyped = (read: () => Promise<Schemas>): Promise<Schemas> =>
+  vi.waitUntil(
+    async () => {
+      const schemas = await read();
+      return schemas["output_schema"]!.required && schemas;
+    },
+    { timeout: TYPES_MS, interval: 200 },
+  ) as Promise<Schemas>;
 
 test("a zod state has zod's schemas, extras included", async () => {
   const schemas = await host.call("graph.schemas", { graph_id: "zod", config: {} });
@@ -32,12 +51,9 @@ test("derives the schemas of an annotated state from its messages and default va
   });
 });
 
-test("reads the types of an annotated state from its source, of its subgraphs too", { timeout: 120_000 }, async () => {
-  type Schemas = Record<string, { properties: object; required?: string[] }>;
+test("reads the types of an annotated state from its source, of its subgraphs too", { timeout: TYPES_MS }, async () => {
   const read = () => host.call("graph.schemas", { graph_id: "declared", config: {} }) as Promise<Schemas>;
-  let schemas = await read();
-  // on a busy machine, a first call does not wait until the end
-  for (let i = 0; i < 9 && !schemas["output_schema"]!.required; i += 1) schemas = await read();
+  const schemas = await untilTyped(read);
   const properties = {
     topic: { type: "string", description: "What to write about." },
     kind: { type: "string", enum: ["short", "long"] },
@@ -48,7 +64,7 @@ test("reads the types of an annotated state from its source, of its subgraphs to
       required: ["deep"],
     },
     byName: { type: "object", properties: {}, additionalProperties: { type: "number" } },
-    next: { anyOf: [{ type: "null" }, { type: "number" }] },
+    next: { anyOf: [{ type: "number" }, { type: "null" }] },
     anything: {},
     messages: { type: "array", langgraph_type: "messages" },
   };
@@ -64,6 +80,44 @@ test("reads the types of an annotated state from its source, of its subgraphs to
     check: { input: { properties: { limit: { type: "number" } } }, output: { required: ["limit"] } },
   });
 });
+
+const official = JSON.parse(
+  readFileSync(new URL("../../test/fixtures/agents/official-schemas.json", import.meta.url), "utf8"),
+) as { derived: Record<string, object>; annotated: Record<string, Record<Kind, { properties?: object }>> };
+type Kind = "input" | "output" | "config";
+
+test.each(Object.entries(official.derived))(
+  "schemas of %s are those of LangGraph's own server",
+  async (name, expected) => {
+    const schemas = await host.call("graph.schemas", { graph_id: `official_${name}`, config: {} });
+    // where a graph has no configuration, that server leaves it out
+    const empty = { type: "object", properties: {} };
+    expect(schemas).toEqual({ config_schema: empty, context_schema: empty, ...expected, graph_id: `official_${name}` });
+  },
+);
+
+test("types of annotated fields are those of LangGraph's own server", { timeout: TYPES_MS }, async () => {
+  const target = { graph_id: "official_annotated", config: {} };
+  const read = () => host.call("graph.schemas", target) as Promise<Schemas>;
+  const schemas = await untilTyped(read);
+  const subgraphs = (await host.call("graph.subgraphs", { ...target, recurse: true })) as Record<string, Schemas>;
+  // that server does not resolve the fields of nested objects
+  for (const kind of ["input", "output", "config"] as const) {
+    for (const [ours, theirs] of [
+      [schemas[`${kind}_schema`]!.properties, official.annotated[""]![kind].properties ?? {}],
+      [subgraphs["search"]![kind]!.properties, official.annotated["search"]![kind].properties ?? {}],
+    ] as const) {
+      expect(sortEnums(ours)).toMatchObject(theirs);
+      expect(Object.keys(ours)).toEqual(Object.keys(theirs));
+    }
+  }
+});
+
+/** Sorts the values of enums: LangGraph's server returns them in the order of the compiler. */
+const sortEnums = (schema: object): object =>
+  JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) => (key === "enum" ? (value as string[]).toSorted() : value)),
+  ) as object;
 
 test("a call that needs no types does not wait for them", async () => {
   const begunAt = performance.now();

@@ -49,7 +49,10 @@ export async function graphSchemas(graph: Graph, typed: TypedSchemas = {}): Prom
     };
   };
   return {
-    state: derived(library.getUpdateTypeSchema, graph) ?? fromChannels(channels, typed.state),
+    state:
+      derived(readStateSchema, graph) ??
+      derived(library.getUpdateTypeSchema, graph) ??
+      fromChannels(channels, typed.state),
     input:
       derived(library.getInputTypeSchema, graph) ?? fromChannels(propertyNames(builder._inputDefinition), typed.input),
     output:
@@ -58,6 +61,12 @@ export async function graphSchemas(graph: Graph, typed: TypedSchemas = {}): Prom
     config: derived(library.getConfigTypeSchema, graph) ?? typed.config ?? { type: "object", properties: {} },
   };
 }
+
+/** Schema of the values of a `StateSchema`, where LangGraph's reader returns that of its updates. */
+const readStateSchema: SchemaReader = (graph) => {
+  const { builder } = graph as { builder?: { _schemaRuntimeDefinition?: { getJsonSchema?: () => object } } };
+  return builder?._schemaRuntimeDefinition?.getJsonSchema?.();
+};
 
 /**
  * Returns undefined for a schema that JSON Schema cannot express (a zod transform, for example), so that the others

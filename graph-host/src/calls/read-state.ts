@@ -1,14 +1,10 @@
-import { setImmediate as turn } from "node:timers/promises";
-
 import type { StateSnapshot } from "@langchain/langgraph";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { WITHOUT_LISTS } from "../checkpoints/showable-lists.ts";
 import type { Graph } from "../graphs/graph.ts";
 import type { CheckpointRef, HostCalls } from "../host-protocol.ts";
+import { TimeSlice } from "../time-slice.ts";
 import { toThreadState, taskWrites, type ThreadState } from "./thread-state.ts";
-
-/** Longest time in milliseconds for which states are read without a turn of the event loop. */
-const SLICE_MS = 10;
 
 type GetParams = HostCalls["state.get"]["params"];
 type HistoryParams = HostCalls["state.history"]["params"];
@@ -24,14 +20,11 @@ export async function readHistory(graph: Graph, params: HistoryParams): Promise<
   const config = checkpointConfig(params.thread_id, params.checkpoint);
   const before = params.before && checkpointConfig(params.thread_id, params.before);
   const snapshots: StateSnapshot[] = [];
-  let since = performance.now();
+  const slice = new TimeSlice();
   for await (const snapshot of graph.getStateHistory(config, { limit: params.limit, before, filter: params.filter })) {
     snapshots.push(snapshot);
-    // a long history must not keep runs waiting
-    if (performance.now() - since > SLICE_MS) {
-      await turn();
-      since = performance.now();
-    }
+    const pause = slice.next();
+    if (pause) await pause;
   }
   const known = new Map(snapshots.map((snapshot) => [snapshot.config.configurable?.checkpoint_id, snapshot]));
   const states = snapshots.map(async (snapshot) => {

@@ -8,7 +8,11 @@ import type { ThreadState } from "./thread-state.ts";
 const db = await testDatabase();
 let host: HostProcess;
 beforeAll(async () => {
-  host = await databaseHost(db, { steps: "./human.ts:steps", echo: "./echo.ts:graph" });
+  host = await databaseHost(
+    db,
+    { steps: "./human.ts:steps", echo: "./echo.ts:graph" },
+    { HEDDLE_HOST_MAX_VALUE_MB: "1" },
+  );
 });
 afterAll(() => host.stop());
 
@@ -26,6 +30,15 @@ test("an update passes through the reducers and becomes the head", async () => {
   expect(state).toMatchObject({ values: { log: ["one", "two", "three", "by hand"] }, next: ["two"] });
   const [head] = await history();
   expect(head).toMatchObject({ checkpoint, metadata: { source: "update", step: 4, graph_id: "steps", writes: {} } });
+});
+
+test("a large text of an update is in the thread's new head and in its history", async () => {
+  const text = `"large"\n`.repeat(20_000);
+  await host.run("steps", { input: { log: [] } }, { threadId: thread_id });
+  const { state } = await update([{ values: { log: [text] }, as_node: "one" }]);
+  const values = { log: ["one", "two", "three", text] };
+  expect(state.values).toEqual(values);
+  expect((await history())[0]!.values).toEqual(values);
 });
 
 test("an update of an older checkpoint creates a branch", async () => {
@@ -48,6 +61,25 @@ test("creates a thread from supersteps", async () => {
   expect(state).toMatchObject({ values: { log: ["given", "one, by hand"] }, next: ["two"] });
   const run = await host.run("steps", { input: null }, { threadId: thread_id });
   expect(run.result.values).toEqual({ log: ["given", "one, by hand", "two", "three"] });
+});
+
+test("a value above the limit is refused with 413, or ends its run; both name the setting", async () => {
+  const tooLarge = { name: "ValueTooLargeError", message: expect.stringContaining("(HEDDLE_MAX_VALUE_MB)") };
+  await host.run("steps", { input: { log: [] } }, { threadId: thread_id });
+  const before = await history();
+  const large = "x".repeat(2 * 1024 * 1024);
+  await expect(update([{ values: { log: [large] }, as_node: "one" }])).rejects.toMatchObject({
+    ...tooLarge,
+    status: 413,
+  });
+  const run = await host.run("steps", { input: { log: [large] } }, { threadId: thread_id });
+  expect(await run.end).toMatchObject({
+    outcome: "error",
+    error: { error: "ValueTooLargeError", message: tooLarge.message },
+  });
+  expect(await history()).toEqual(before);
+  const next = await host.run("steps", { input: { log: ["small"] } }, { threadId: thread_id });
+  expect(await next.end).toMatchObject({ outcome: "success" });
 });
 
 test("a node's null values advance the graph without a write", async () => {

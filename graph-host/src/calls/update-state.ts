@@ -1,4 +1,4 @@
-import { DatabaseAwayError, HeadMovedError } from "../checkpoints/errors.ts";
+import { DatabaseAwayError, HeadMovedError, ValueTooLargeError } from "../checkpoints/errors.ts";
 import type { Graph, StateUpdate } from "../graphs/graph.ts";
 import { omit } from "../omit.ts";
 import type { HostCalls, RunKwargs } from "../host-protocol.ts";
@@ -34,6 +34,7 @@ export async function updateState(graph: Graph, params: Params): Promise<Result>
     // Node bodies do not run here, only writers and reducers: an exception is caused by the update.
     if (!(error instanceof Error) || error instanceof DatabaseAwayError) throw error;
     if (error instanceof HeadMovedError) throw new CallError(409, error.name, error.message);
+    if (error instanceof ValueTooLargeError) throw new CallError(413, error.name, error.message);
     throw new CallError(422, errorName(error), error.message);
   });
   const { thread_id, checkpoint_ns, checkpoint_id } = toCheckpoint(updated)!;

@@ -23,6 +23,8 @@ export interface CheckpointDatabaseOptions {
   lazyMs?: number;
   /** Number of read connections. Default 3; writes use one more. */
   readers?: number;
+  /** Largest value of a channel, in bytes. Default 64 MiB. */
+  maxValueBytes?: number | undefined;
   /** Called with each statement that is sent. */
   onStatement?: (text: string) => void;
 }
@@ -48,11 +50,13 @@ export class CheckpointDatabase {
   readonly lastHeads = new LastHeads();
   /** Whether long lists are stored whole, for servers that cannot read changes. */
   storesListsWhole = false;
+  readonly maxValueBytes: number;
   /** Lists of the threads that this process has shown. */
   readonly shownLists = new ShownListCache();
 
   constructor(url: string, options: CheckpointDatabaseOptions = {}) {
     this.#awayMs = options.awayMs ?? 60_000;
+    this.maxValueBytes = options.maxValueBytes ?? 64 * 1024 * 1024;
     const connect = (max: number, name: string): postgres.Sql =>
       postgres(url, {
         ...watchedSocket(options.silenceMs ?? 10_000, START_MS),

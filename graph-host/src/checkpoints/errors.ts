@@ -30,6 +30,19 @@ export class CheckpointOrderError extends Error {
   }
 }
 
+/** A value of a state is larger than the limit. The checkpoint with it is not written. */
+export class ValueTooLargeError extends Error {
+  override name = "ValueTooLargeError";
+
+  constructor(threadId: string, channel: string, bytes: number, limit: number) {
+    const mebibytes = (size: number) => Math.ceil(size / 1024 / 1024);
+    super(
+      `The value of "${channel}" in thread ${threadId} is ${mebibytes(bytes)} MiB as it is stored; the limit is ` +
+        `${mebibytes(limit)} MiB (HEDDLE_MAX_VALUE_MB). Store large content elsewhere and keep a reference in the state.`,
+    );
+  }
+}
+
 /** The database was unreachable for longer than allowed; the item may or may not have been written. */
 export class DatabaseAwayError extends Error {
   override name = "DatabaseAwayError";

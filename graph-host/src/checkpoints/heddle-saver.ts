@@ -15,7 +15,7 @@ import { type CheckpointClock, processClock } from "./checkpoint-clock.ts";
 import type { CheckpointDatabase } from "./checkpoint-database.ts";
 import { ChannelLists } from "./channel-lists.ts";
 import { ChangedLists, type ShownLists } from "./changed-lists.ts";
-import { CheckpointOrderError } from "./errors.ts";
+import { CheckpointOrderError, ValueTooLargeError } from "./errors.ts";
 import { nothingFollows, type Triggers } from "./final-step.ts";
 import { Heads } from "./head.ts";
 import { jsonbText } from "./jsonb-text.ts";
@@ -86,7 +86,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
 
   constructor(database: CheckpointDatabase, options: SaverOptions = {}) {
     super();
-    this.#serde = new PlainFirstSerializer(this.serde);
+    this.#serde = new PlainFirstSerializer(this.serde, { sharesTexts: options.onlyReads ?? false });
     this.serde = this.#serde;
     this.#lists = new ChannelLists(this.#serde, (value) => this.#dumpText(value), {
       onlyReads: options.onlyReads ?? false,
@@ -245,7 +245,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     const replaces = writes.every(([channel]) => channel in WRITES_IDX_MAP);
     const rows = await this.#inOrder(
       writes.map(async ([channel, value], i): Promise<WriteRow> => {
-        const [type, blob] = await this.#serde.dumpsTyped(value);
+        const [type, blob] = this.#checked(threadId, channel, await this.#serde.dumpsTyped(value));
         const idx = WRITES_IDX_MAP[channel] ?? i;
         return { threadId, ns, checkpointId, taskId, idx, channel, type, blob, replaces };
       }),
@@ -403,9 +403,20 @@ export class HeddleSaver extends BaseCheckpointSaver {
     const key = { threadId, ns, channel, version: String(version) };
     if (!Object.hasOwn(values, channel)) return { ...key, type: "empty", blob: null };
     const value = values[channel];
-    if (Array.isArray(value) && value.length > 0 && !channel.startsWith("__")) return this.#lists.store(key, value);
-    const [type, blob] = await this.#serde.dumpsTyped(value);
+    if (Array.isArray(value) && value.length > 0 && !channel.startsWith("__")) {
+      const row = await this.#lists.store(key, value);
+      this.#checked(threadId, channel, [row.type, row.blob!]);
+      return row;
+    }
+    const [type, blob] = this.#checked(threadId, channel, await this.#serde.dumpsTyped(value));
     return { ...key, type, blob };
+  }
+
+  /** @throws ValueTooLargeError when a value as it is stored exceeds the limit */
+  #checked<T extends [string, Uint8Array]>(threadId: string, channel: string, typed: T): T {
+    const limit = this.#database.maxValueBytes;
+    if (typed[1].byteLength > limit) throw new ValueTooLargeError(threadId, channel, typed[1].byteLength, limit);
+    return typed;
   }
 
   async #dumpText(value: unknown): Promise<string> {

@@ -1,13 +1,10 @@
-import { setImmediate as turn } from "node:timers/promises";
-
 import { isUnchanged, shadowOf, UNTRACKABLE } from "./item-shadow.ts";
 import type { ListItem, ListValue, LiveItem } from "./list-value.ts";
 import { wireOf } from "./item-wire.ts";
 import type { PlainFirstSerializer } from "./serializer.ts";
+import { TimeSlice } from "../time-slice.ts";
 import { markStored, StoredItem } from "./stored-items.ts";
 
-/** Longest time in milliseconds for which items are loaded without a turn of the event loop. */
-const SLICE_MS = 10;
 /** Number of items that are loaded between two looks at the clock. */
 const SLICE_ITEMS = 32;
 
@@ -46,7 +43,7 @@ export class ListLoader {
   async load(name: string, { items }: ListValue): Promise<unknown[]> {
     const values = Array.from<unknown>({ length: items.length });
     const live = Array.from<LiveItem | undefined>({ length: items.length });
-    let since = performance.now();
+    const slice = new TimeSlice();
     for (let i = 0; i < items.length; i++) {
       const item = items[i]!;
       const at = this.#onlyReads ? undefined : take(item);
@@ -62,10 +59,8 @@ export class ListLoader {
         if (this.#onlyReads) this.#shared.set(item, values[i]);
         else live[i] = liveItem(values[i]);
       }
-      if (i % SLICE_ITEMS === SLICE_ITEMS - 1 && performance.now() - since > SLICE_MS) {
-        await turn();
-        since = performance.now();
-      }
+      const pause = i % SLICE_ITEMS === SLICE_ITEMS - 1 ? slice.next() : undefined;
+      if (pause) await pause;
     }
     if (!this.#onlyReads) {
       const known = { items, values: live };
@@ -78,7 +73,7 @@ export class ListLoader {
   /** Returns the list's items with the JSON text that the API shows, without their values. */
   async loadWire({ items }: ListValue): Promise<StoredItem[]> {
     const stored = Array.from<StoredItem>({ length: items.length });
-    let since = performance.now();
+    const slice = new TimeSlice();
     for (let i = 0; i < items.length; i++) {
       const item = items[i]!;
       let known = this.#storedItems.get(item);
@@ -90,10 +85,8 @@ export class ListLoader {
         this.#storedItems.set(item, (known = new StoredItem(item)));
       }
       stored[i] = known;
-      if (i % SLICE_ITEMS === SLICE_ITEMS - 1 && performance.now() - since > SLICE_MS) {
-        await turn();
-        since = performance.now();
-      }
+      const pause = i % SLICE_ITEMS === SLICE_ITEMS - 1 ? slice.next() : undefined;
+      if (pause) await pause;
     }
     return markStored(stored);
   }

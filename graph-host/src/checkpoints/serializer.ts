@@ -14,9 +14,13 @@ export interface Serializer {
  */
 export class PlainFirstSerializer implements Serializer {
   #serializer: Serializer;
+  /** Large texts by their JSON, where several readers get the same. */
+  #texts: Map<string, string> | undefined;
 
-  constructor(serializer: Serializer) {
+  /** @param options `sharesTexts`: a large text that is loaded several times is one object while this one is in use */
+  constructor(serializer: Serializer, { sharesTexts = false }: { sharesTexts?: boolean } = {}) {
     this.#serializer = serializer;
+    if (sharesTexts) this.#texts = new Map();
   }
 
   dumpsTyped(value: unknown): Promise<[string, Uint8Array]> {
@@ -28,7 +32,14 @@ export class PlainFirstSerializer implements Serializer {
       return this.#serializer.loadsTyped(type, typeof data === "string" ? data : new Uint8Array(data));
     }
     const text = typeof data === "string" ? data : decoder.decode(data);
+    if (this.#texts && text.length >= LARGE_TEXT && text.startsWith('"')) return this.#sharedText(this.#texts, text);
     return text.includes('"lc":') ? this.#serializer.loadsTyped(type, text) : JSON.parse(text);
+  }
+
+  #sharedText(texts: Map<string, string>, json: string): string {
+    let text = texts.get(json);
+    if (text === undefined) texts.set(json, (text = JSON.parse(json) as string));
+    return text;
   }
 
   /** Returns the value of JSON text, or a promise of it where only the library can revive it. */
@@ -51,6 +62,7 @@ export class PlainFirstSerializer implements Serializer {
 }
 
 const decoder = new TextDecoder();
+const LARGE_TEXT = 32 * 1024;
 
 const OBJECT = '{"lc":1,"type":"constructor","id":[';
 

@@ -41,12 +41,17 @@ export class TypeSchemas {
     const kept = types.filter((type) => !(type.flags & TypeFlags.Undefined) && !this.#isControl(type));
     if (kept.some((type) => this.#isMessageList(type))) return this.#messages;
     if (kept.length > MAX_MEMBERS) return {};
-    if (kept.length > 0 && kept.every((type) => type.isStringLiteral())) {
-      const values = kept.map((type) => type.value);
-      return values.length === 1 ? { type: "string", const: values[0] } : { type: "string", enum: values };
-    }
+    const isText = (type: Ts.Type) => type.isStringLiteral();
+    const texts = kept.filter(isText).map((type) => (type as Ts.StringLiteralType).value);
+    // null comes last, as a form's first option is the usual one
+    const isNull = (type: Ts.Type) => (type.flags & TypeFlags.Null) !== 0;
+    const others = kept.filter((type) => !isText(type));
     const schemas = new Map<string, JsonSchema>();
-    for (const type of kept) {
+    if (texts.length > 0) {
+      const text = texts.length === 1 ? { type: "string", const: texts[0] } : { type: "string", enum: texts };
+      schemas.set(JSON.stringify(text), text);
+    }
+    for (const type of [...others.filter((each) => !isNull(each)), ...others.filter(isNull)]) {
       // true | false
       const schema = type.flags & TypeFlags.BooleanLiteral ? { type: "boolean" } : this.convert(type, depth + 1);
       schemas.set(JSON.stringify(schema), schema);

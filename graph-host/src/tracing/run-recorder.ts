@@ -6,7 +6,7 @@ import { runJson, type SentRun } from "./run-json.ts";
 /** Time that a run waits for others of its batch. */
 const DELAY_MS = 250;
 /** Time between two batches under load: requests are then larger rather than more. */
-const INTERVAL_MS = 1000;
+const INTERVAL_MS = 2000;
 /** Runs in a batch from which on there is load. */
 const LOAD_RUNS = 20;
 /** Most runs in a batch. */

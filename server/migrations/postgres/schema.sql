@@ -387,6 +387,27 @@ create table deployments (
   constraint deployments_tenant_id_name_key UNIQUE (tenant_id, name)
 );
 
+create table erasures (
+  erasure_id uuid not null,
+  tenant_id uuid not null,
+  scope text not null,
+  project_ids uuid[],
+  trace_ids uuid[],
+  traces integer,
+  dataset_copies boolean not null,
+  at_once boolean not null,
+  status text not null default 'pending'::text,
+  requested_by text not null,
+  requested_at timestamp with time zone not null default now(),
+  deleted_at timestamp with time zone,
+  rewritten_at timestamp with time zone,
+  done_at timestamp with time zone,
+  error text,
+  constraint erasures_scope_check CHECK ((scope = ANY (ARRAY['traces'::text, 'project'::text, 'workspace'::text]))),
+  constraint erasures_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'deleted'::text, 'done'::text]))),
+  constraint erasures_pkey PRIMARY KEY (erasure_id)
+);
+
 create table export_destination_tests (
   id uuid not null,
   tenant_id uuid not null,
@@ -577,6 +598,18 @@ create table known_visitors (
   expires_at timestamp with time zone not null,
   constraint known_visitors_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE,
   constraint known_visitors_pkey PRIMARY KEY (bucket)
+);
+
+create table legal_holds (
+  hold_id uuid not null,
+  tenant_id uuid not null,
+  project_id uuid,
+  reason text not null,
+  created_by text not null,
+  created_at timestamp with time zone not null default now(),
+  released_by text,
+  released_at timestamp with time zone,
+  constraint legal_holds_pkey PRIMARY KEY (hold_id)
 );
 
 create table list_rewrites (
@@ -1122,6 +1155,8 @@ CREATE INDEX deployment_logs_by_deployment ON public.deployment_logs USING btree
 CREATE INDEX deployment_logs_by_revision ON public.deployment_logs USING btree (revision_id, kind, id);
 CREATE INDEX deployments_by_tenant ON public.deployments USING btree (tenant_id, created_at DESC, id DESC);
 CREATE INDEX deployments_going ON public.deployments USING btree (updated_at) WHERE (status = ANY (ARRAY['AWAITING_DATABASE'::text, 'AWAITING_DELETE'::text]));
+CREATE INDEX erasures_by_tenant ON public.erasures USING btree (tenant_id, requested_at DESC, erasure_id DESC);
+CREATE INDEX erasures_open ON public.erasures USING btree (requested_at) WHERE (status <> 'done'::text);
 CREATE INDEX export_destination_tests_waiting ON public.export_destination_tests USING btree (created_at) WHERE (claimed_at IS NULL);
 CREATE INDEX export_destinations_by_tenant ON public.export_destinations USING btree (tenant_id, created_at DESC, id DESC);
 CREATE INDEX feedback_by_creation ON public.feedback USING btree (tenant_id, created_at DESC, feedback_id DESC);
@@ -1140,6 +1175,8 @@ CREATE INDEX instances_by_deployment ON public.instances USING btree (deployment
 CREATE INDEX instances_going ON public.instances USING btree (started_at) WHERE (state <> 'ended'::text);
 CREATE INDEX known_visitors_by_end ON public.known_visitors USING btree (expires_at);
 CREATE INDEX known_visitors_by_user ON public.known_visitors USING btree (user_id);
+CREATE INDEX legal_holds_active ON public.legal_holds USING btree (tenant_id) WHERE (released_at IS NULL);
+CREATE INDEX legal_holds_by_tenant ON public.legal_holds USING btree (tenant_id, created_at DESC, hold_id DESC);
 CREATE INDEX model_prices_tenant ON public.model_prices USING btree (tenant_id);
 CREATE INDEX organization_members_by_user ON public.organization_members USING btree (user_id);
 CREATE INDEX projects_by_dataset ON public.projects USING btree (tenant_id, reference_dataset_id) WHERE (reference_dataset_id IS NOT NULL);

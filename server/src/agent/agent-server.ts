@@ -12,6 +12,7 @@ import { Started } from "../base/started.ts";
 import { registerSystemAssistants } from "./assistants/register-system-assistants.ts";
 import { systemAssistantId } from "./project/assistant-id.ts";
 import type { AgentDeps } from "./deps.ts";
+import { OwnCodeApi } from "./custom-app/own-code-api.ts";
 import { provideInProcessClient } from "./custom-app/in-process-client.ts";
 import { loadProjectCode } from "./custom-app/load-project-code.ts";
 import { mountPrefix } from "./custom-app/mount-prefix.ts";
@@ -61,7 +62,8 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
   return started.orStop(async () => {
     const stores = await openStores(options, started);
     const port = Number(new URL(options.internalUrl).port);
-    const python = new PythonCode(log, settings.python, port);
+    const ownCodeApi = new OwnCodeApi(options.internalUrl, settings);
+    const python = new PythonCode({ log, configured: settings.python, port, ownCodeApi });
     started.add(() => python.stop());
     const store = new StoreRules(python);
     const configureStore = (project: Project) => withoutLimit(database, (sql) => store.configure(sql, project, log));
@@ -74,7 +76,10 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     started.add(() => priming);
     let destination: TraceDestination = configuredDestination(settings) ?? options.traces ?? { state: "off" };
     const traces = (): TraceDestination => (isTracingDisabled(settings, deps.project) ? { state: "off" } : destination);
-    const parts = await buildParts({ ...options, stores, serverId: uuid7(), store, python, traces }, started);
+    const parts = await buildParts(
+      { ...options, stores, serverId: uuid7(), store, python, ownCodeApi, traces },
+      started,
+    );
     const deps: AgentDeps = parts.deps;
     const { hosts, queue, webhooks, crons, health } = deps;
     const directTraces = () => hosts.sendTracesTo(traces());

@@ -18,6 +18,7 @@ import type { ThreadWatch } from "./thread-stream/thread-watch.ts";
 import type { AgentSettings } from "./settings.ts";
 import type { StoreRules } from "./store/store-rules.ts";
 import type { WebhookSender } from "./webhooks/webhook-sender.ts";
+import type { OwnCodeApi } from "./custom-app/own-code-api.ts";
 import type { UiBundles } from "./ui/ui-bundles.ts";
 
 /** Dependencies of the agent server's slices, built once by `startAgentServer`. */
@@ -55,6 +56,8 @@ export interface AgentDeps {
     /** Answers project code in this process, which needs no key. */
     answerOwnCode: (request: Request) => Promise<Response>;
   };
+  /** Access of the project's Python code to this server's API. */
+  ownCodeApi: OwnCodeApi;
   /** The `store` section of langgraph.json. */
   store: StoreRules;
   /** The current destination of run traces. */

@@ -39,6 +39,16 @@ export const agentOptions = {
       "Python interpreter for Python graphs. By default the one of the active environment, of .venv or venv in the " +
       "project, or python3: the first that has langgraph.",
   }),
+  debugPort: integer({
+    env: ["HEDDLE_DEBUG_PORT"],
+    default: 0,
+    min: 0,
+    max: 65_534,
+    description:
+      "Port on 127.0.0.1 where a debugger can attach to the graph host: debugpy for Python, the inspector for " +
+      "JavaScript, which uses the next port if the project has graphs of both languages. Graphs then run in one host " +
+      "process per language, which is not ended when it does not answer. 0: none.",
+  }),
   jobs: integer({
     env: ["HEDDLE_JOBS", "N_JOBS_PER_WORKER"],
     default: 100,
@@ -51,6 +61,16 @@ export const agentOptions = {
     default: 2048,
     min: 64,
     description: "Memory limit of a graph host in MB; a host that exceeds it is killed and its runs are retried.",
+  }),
+  maxValueMb: integer({
+    env: ["HEDDLE_MAX_VALUE_MB"],
+    default: 64,
+    min: 1,
+    max: 255,
+    description:
+      "Maximum size in MiB of one value of a state (one channel, or one result of a node for it) as it is stored. A " +
+      "run that writes a larger one ends with the error ValueTooLargeError; a state update gets 413. A graph host " +
+      "needs about 30 times the size of its largest value as memory.",
   }),
   hostBlockMs: integer({
     env: ["HEDDLE_HOST_BLOCK_MS"],

@@ -54,6 +54,15 @@ test.each([
   );
 });
 
+test("names Yarn Plug'n'Play, and the setting that creates node_modules", () => {
+  const files = { "package.json": { workspaces: ["agent"] }, ".pnp.cjs": "", "yarn.lock": "" };
+  expect(problem({ ...files, "agent/package.json": LISTED }, ["./agent/graph.ts"])).toBe(
+    "DIR uses Yarn Plug'n'Play, which is not supported: Heddle resolves packages from node_modules. Run there:\n" +
+      "  yarn config set nodeLinker node-modules && yarn install",
+  );
+  expect(problem({ ...files, "package.json": LISTED, ...langgraph("1.7.3") })).toBeUndefined();
+});
+
 test("finds LangGraph in the package of a graph when a workspace does not hoist it", () => {
   const files = { "package.json": {}, "pnpm-lock.yaml": "", "apps/agents/package.json": LISTED };
   const graphs = ["./apps/agents/src/graph.ts"];

@@ -50,6 +50,13 @@ export function packagesProblem({ from, version }: ProjectPackages): string | un
     return `langgraph ${version} is not supported, needs ${OLDEST} or newer. Run in ${where}:\n  ${command}`;
   }
   const where = packageDirectory(from);
+  const plugAndPlay = plugAndPlayRoot(where);
+  if (plugAndPlay !== undefined) {
+    return (
+      `${plugAndPlay} uses Yarn Plug'n'Play, which is not supported: Heddle resolves packages from node_modules. ` +
+      `Run there:\n  yarn config set nodeLinker node-modules && yarn install`
+    );
+  }
   if (listsLangGraph(where)) {
     return `The packages of ${where} are not installed. Run there:\n  ${managerOf(where)} install`;
   }
@@ -61,6 +68,14 @@ function packageDirectory(file: string): string {
   for (let dir = dirname(file); ; dir = dirname(dir)) {
     if (existsSync(join(dir, "package.json"))) return dir;
     if (dir === dirname(dir)) return dirname(file);
+  }
+}
+
+/** Returns the nearest directory, at or above `dir`, whose packages Yarn has left in its archives. */
+function plugAndPlayRoot(dir: string): string | undefined {
+  for (let at = dir; ; at = dirname(at)) {
+    if (existsSync(join(at, ".pnp.cjs"))) return at;
+    if (existsSync(join(at, "node_modules")) || at === dirname(at)) return undefined;
   }
 }
 

@@ -28,6 +28,8 @@ export interface AgentServerSettings extends ServerSettings {
   config: string;
   reload?: boolean | undefined;
   jobs?: number | undefined;
+  /** Port on which a debugger can attach to graph hosts. */
+  debugPort?: number | undefined;
   /** Whether it only executes runs, and serves only health and metrics. */
   worker?: boolean | undefined;
   /** Destination of the traces of runs; none by default. */
@@ -53,9 +55,10 @@ export async function openAgentServer(
   env: Environment,
   started: Started,
 ): Promise<RunningAgentServer> {
-  const { jobs, reload, host, dataDir } = settings;
+  const { jobs, debugPort, reload, host, dataDir } = settings;
   const overrides: Partial<AgentSettings> = {};
   if (jobs !== undefined) Object.assign(overrides, { jobs });
+  if (debugPort !== undefined) Object.assign(overrides, { debugPort });
   if (reload !== undefined) Object.assign(overrides, { reload });
   const options = readOptions({ ...agentOptions, ...identityOptions, ...secretsOptions }, env, overrides);
   const project = await readProject(settings.config);

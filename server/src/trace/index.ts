@@ -15,12 +15,14 @@ import { exampleRoutes } from "./examples/routes.ts";
 import { splitRoutes } from "./examples/split-routes.ts";
 import { exampleUploadRoutes } from "./examples/upload-routes.ts";
 import { comparativeRoutes } from "./experiments/comparative-routes.ts";
+import { erasureRoutes } from "./erasures/routes.ts";
 import { experimentRoutes } from "./experiments/routes.ts";
 import { feedbackConfigRoutes } from "./feedback/config-routes.ts";
 import { feedbackFormulaRoutes } from "./feedback/formula-routes.ts";
 import { feedbackRoutes } from "./feedback/routes.ts";
 import { feedbackTokenRoutes } from "./feedback/token-routes.ts";
 import { ingestRoutes } from "./ingest/routes.ts";
+import { legalHoldRoutes } from "./legal-holds/routes.ts";
 import { otelRoutes } from "./otel/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
@@ -46,6 +48,8 @@ export function traceRoutes(deps: TraceDeps, audit: AuditSink): Route[] {
     ...threadRoutes(deps),
     ...runV2Routes(deps),
     ...runDeleteRoutes(deps),
+    ...erasureRoutes(deps),
+    ...legalHoldRoutes(deps),
     ...sharingRoutes(deps),
     ...publicRunRoutes(deps),
     ...projectRoutes(deps),

@@ -1,9 +1,9 @@
 /**
  * Endpoints of the vendor's tracing service that are missing here, with an explanation of what to use instead. Paths
- * are those of the contract without `/api/v1`, `/v1` and `/platform`; those of v2 begin with `/v2`. They are matched
- * before the routes, whose parameters would otherwise match some of them: no route may have a path of this table.
+ * are those of the contract without `/api/v1`, `/v1` and `/platform`, or with `/platform` where only those are missing;
+ * those of v2 begin with `/v2`. An entry with a method concerns only that one. Entries are matched before the routes, whose parameters would otherwise match some of them: no route may have a path of this table.
  */
-const NOT_BUILT: [path: RegExp, detail: string][] = [
+const NOT_BUILT: [path: RegExp, detail: string, method?: string][] = [
   [
     /^\/(repos|commits|likes|comments|prompts|prompt-webhooks|hub|playground-settings)(\/|$)/,
     "Heddle has no prompt hub and no playground for prompts. Keep prompts in the project's repository.",
@@ -95,6 +95,21 @@ const NOT_BUILT: [path: RegExp, detail: string][] = [
     "Heddle adds members to workspaces one at a time: POST /api/v1/workspaces/current/members.",
   ],
   [
+    /^\/orgs$/,
+    "Heddle creates no organizations by request: an installation has those of its settings. Create a workspace: POST " +
+      "/api/v1/workspaces or heddle workspaces create.",
+    "POST",
+  ],
+  [
+    /^\/platform\/orgs\/current\/(info|members)$/,
+    "Heddle serves organizations in version 1 of the API: /api/v1/orgs/current/info and /api/v1/orgs/current/members.",
+  ],
+  [
+    /^\/feedback\/formulas\/[^/]+$/,
+    "Feedback formulas are no longer part of the API. Compute scores in the client, and store them by POST " +
+      "/api/v1/feedback.",
+  ],
+  [
     /^\/service-accounts(\/|$)/,
     "Heddle has no service accounts. Create a service key: POST /api/v1/orgs/current/service-keys or heddle keys create.",
   ],
@@ -123,11 +138,14 @@ const NOT_BUILT: [path: RegExp, detail: string][] = [
 ];
 
 /** Returns the explanation for a path; undefined when there is none. */
-export function explainMissingTrace(path: string): string | undefined {
-  const bare = path
+export function explainMissingTrace(path: string, method: string): string | undefined {
+  const full = path
     .replace(/\/$/, "")
     .replace(/^\/api(?=\/)/, "")
-    .replace(/^\/v1(?=\/)/, "")
-    .replace(/^\/platform(?=\/)/, "");
-  return NOT_BUILT.find(([pattern]) => pattern.test(bare))?.[1];
+    .replace(/^\/v1(?=\/)/, "");
+  const bare = full.replace(/^\/platform(?=\/)/, "");
+  const entry = NOT_BUILT.find(
+    ([pattern, , only]) => (only === undefined || only === method) && (pattern.test(bare) || pattern.test(full)),
+  );
+  return entry?.[1];
 }

@@ -14,6 +14,8 @@ import { otelOptions } from "./otel/settings.ts";
 import { rateLimitOptions } from "./rate-limits/settings.ts";
 import { retentionOptions } from "./retention/settings.ts";
 
+export const BODY_SETTING = "HEDDLE_TRACE_MAX_BODY_BYTES";
+
 /** Settings of the trace platform. */
 export const traceOptions = {
   errors: choice({
@@ -23,7 +25,7 @@ export const traceOptions = {
     description: 'Format of error bodies: bare text, or {"detail": message}.',
   }),
   maxBodyBytes: integer({
-    env: ["HEDDLE_TRACE_MAX_BODY_BYTES"],
+    env: [BODY_SETTING],
     default: 64 * 1024 * 1024,
     min: 1024,
     description: "Maximum size of a request body in bytes; a larger one gets 413.",

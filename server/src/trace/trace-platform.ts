@@ -22,6 +22,7 @@ import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
 import type { TraceDeps } from "./deps.ts";
+import { ErasureWorker } from "./erasures/erasure-worker.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
 import { ProjectDirectory } from "./project-records/project-directory.ts";
@@ -120,6 +121,7 @@ export async function startTracePlatform({
     projects,
     feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer }),
     exporter,
+    erasures: new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log }),
   };
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
@@ -128,6 +130,7 @@ export async function startTracePlatform({
   exporter.start();
   const retention = new RetentionSweep(deps);
   retention.start();
+  deps.erasures.start();
   deps.health.start();
   return {
     deps,
@@ -135,6 +138,7 @@ export async function startTracePlatform({
       await deps.health.stop();
       await exporter.stop();
       await retention.stop();
+      await deps.erasures.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();
       await rateLimits.stop();

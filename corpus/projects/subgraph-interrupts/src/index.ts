@@ -4,6 +4,6 @@ import { Booking, booking } from "./booking.js";
 
 export const graph = new StateGraph(Booking)
   .addNode("book", booking, { ends: ["done"] })
-  .addNode("done", ({ hotel, log }) => ({ log: [...log, `done with ${hotel}`] }))
+  .addNode("done", ({ hotel }) => ({ log: [`done with ${hotel}`] }))
   .addEdge("__start__", "book")
   .compile();

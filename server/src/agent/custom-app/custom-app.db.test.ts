@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
+import { atEnd } from "../../../test/at-end.ts";
 import { testAgentServer } from "../../../test/agent-server.ts";
 import { createCaller } from "../../../test/call.ts";
 import { openGuard } from "../../../test/principal.ts";
@@ -234,7 +235,7 @@ test(
   { timeout: 30_000 },
   async () => {
     const dir = mkdtempSync(join(tmpdir(), "heddle-app-"));
-    afterAll(() => rmSync(dir, { recursive: true, force: true }));
+    atEnd(() => rmSync(dir, { recursive: true, force: true }));
     cpSync(fileURLToPath(new URL("../../../../conformance/project/echo.ts", import.meta.url)), join(dir, "echo.ts"));
     const write = (text: string) => writeFileSync(join(dir, "app.ts"), text);
     const hono = import.meta.resolve("hono");

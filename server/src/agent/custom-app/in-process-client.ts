@@ -1,4 +1,5 @@
 import type { Authenticator, Principal } from "../../base/auth/principal.ts";
+import type { OwnCodeApi } from "./own-code-api.ts";
 import { AGENT_PERMISSIONS } from "../custom-auth/agent-permissions.ts";
 
 /** Makes `new Client()` without a URL reach this server in project code that runs in the server (contract §17). */
@@ -36,18 +37,20 @@ const KEY_VARIABLES = ["LANGGRAPH_API_KEY", "LANGSMITH_API_KEY", "LANGCHAIN_API_
 const CREDENTIAL_HEADERS = ["x-api-key", "x-service-key", "authorization", "cookie"];
 
 /**
- * Lets the project's own code in this process call the server without a key: it runs with the server's authority
- * anyway. Requests that carry a credential, for example that of the app's caller, are authenticated by it.
+ * Lets the project's own code, in this process or in one that this server started, call the server without a key: it
+ * runs with the server's authority anyway. Requests that carry a credential, for example that of the app's caller, are authenticated by it.
  */
 export function admitOwnCode(
   keys: Authenticator,
+  api: Pick<OwnCodeApi, "admits">,
   served: () => Pick<Principal, "organizationId" | "workspaceId" | "plan">,
 ): Authenticator {
   const actor = { kind: "system", id: "", name: "http.app", userId: null } as const;
   return {
     authenticate(credentials) {
       const { inProcess, headers } = credentials;
-      if (!inProcess || CREDENTIAL_HEADERS.some((name) => headers.has(name))) return keys.authenticate(credentials);
+      if (!(inProcess || api.admits(headers)) || CREDENTIAL_HEADERS.some((name) => headers.has(name)))
+        return keys.authenticate(credentials);
       return { ...served(), actor, permissions: AGENT_PERMISSIONS };
     },
   };

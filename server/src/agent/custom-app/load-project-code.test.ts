@@ -27,7 +27,7 @@ async function warnings(name: string, callbacks: string): Promise<string[]> {
   const deps = {
     access: new Access(),
     customApp: null,
-    python: new PythonCode(log, undefined, 0),
+    python: new PythonCode({ log, configured: undefined, port: 0, ownCodeApi: { describe: () => "" } }),
     ui: new UiBundles(),
     log,
   };

@@ -21,6 +21,7 @@ import type { DatabaseAddress } from "../../base/db/connect.ts";
 import { deferred, type Deferred } from "../../base/deferred.ts";
 import { AppError, coerceError, unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { OwnCodeApi } from "../custom-app/own-code-api.ts";
 import { hostEnvironment } from "./host-environment.ts";
 import type { HostLaunch } from "./host-language.ts";
 import type { Project } from "../project/read-project.ts";
@@ -46,14 +47,22 @@ export interface HostOptions {
   launch: HostLaunch;
   /** Port of this server, which graphs may call. */
   port: number;
+  /** Access of the project's code to this server's API. */
+  ownCodeApi: OwnCodeApi;
   database: DatabaseAddress;
   memoryMb: number;
+  /** Largest value of a state, in MiB. */
+  maxValueMb: number;
   blockMs: number;
   silenceMs: number;
+  /** Port on which a debugger can attach. A host that a debugger pauses is silent, so silence is not a failure then. */
+  debugPort?: number | undefined;
   log: Log;
 }
 
 const READY_TIMEOUT_MS = 120_000;
+/** Longest pause of a debugger. */
+const LONGEST_PAUSE_MS = 86_400_000;
 /** Signals sent by operators and kernels; a process that crashes by itself ends with others. */
 const FROM_OUTSIDE = new Set<NodeJS.Signals>(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
 /** Silence after which a host gets no new work. It is killed `blockMs` later, or earlier. */
@@ -124,11 +133,13 @@ export class GraphHost {
   }
 
   get #silentFor(): number {
+    if (this.#options.debugPort !== undefined) return 0;
     return this.#lastPing > this.#lastPong ? performance.now() - this.#lastPong : 0;
   }
 
   start(): void {
-    const { project, launch, port, database, memoryMb, silenceMs, log } = this.#options;
+    const { project, launch, port, database, memoryMb, maxValueMb, silenceMs, debugPort, log, ownCodeApi } =
+      this.#options;
     const child = spawn(launch.command, launch.args(memoryMb), {
       cwd: project.dir,
       stdio: ["ignore", "pipe", "pipe", "pipe", "pipe"],
@@ -139,7 +150,10 @@ export class GraphHost {
         HEDDLE_HOST_PROJECT: JSON.stringify(launch.project),
         HEDDLE_HOST_DATABASE: database.uri,
         HEDDLE_HOST_DATABASE_SOCKET: database.socket ?? "",
-        HEDDLE_HOST_SILENCE_MS: String(silenceMs),
+        HEDDLE_HOST_OWN_API: ownCodeApi.describe(project),
+        HEDDLE_HOST_MAX_VALUE_MB: String(maxValueMb),
+        HEDDLE_HOST_SILENCE_MS: String(debugPort === undefined ? silenceMs : LONGEST_PAUSE_MS),
+        ...(debugPort !== undefined && { HEDDLE_HOST_DEBUG_PORT: String(debugPort) }),
       },
     });
     this.#child = child;

@@ -163,6 +163,7 @@ export class GraphHosts {
       ...this.#options,
       project: partOf(this.#options.project, language),
       language: this.#hostsOf(language),
+      debugPort: this.#debugPortOf(language),
     };
     const pool = new HostPool(options, {
       ...this.#events,
@@ -175,6 +176,14 @@ export class GraphHosts {
     pool.sendTracesTo(this.#traces);
     pool.storeListsWhole(this.#listsWhole);
     if (this.#started) pool.start();
+  }
+
+  /** Port of a debugger: with graphs of two languages the JavaScript host has the next one. */
+  #debugPortOf(language: Language): number | undefined {
+    const { debugPort, project } = this.#options;
+    return debugPort !== undefined && language === "javascript" && languagesIn(project).has("python")
+      ? debugPort + 1
+      : debugPort;
   }
 
   #hostsOf(language: Language): HostLanguage {

@@ -242,6 +242,8 @@ export class HostPool {
     }
     this.#generation = new Set();
     this.#failedStarts = 0;
+    // the next one needs its port
+    if (this.#options.debugPort !== undefined) for (const old of this.#previous) old.drain();
   }
 
   /** Finds the language's programs and packages; without them no host is started. */
@@ -290,6 +292,11 @@ export class HostPool {
     return hosts.sort((a, b) => byRuns(b, a)).slice(0, this.#options.count);
   }
 
+  /** Hosts that take runs and the reserve. A debugger attaches to one process, which then does everything. */
+  get #wanted(): number {
+    return this.#options.debugPort === undefined ? this.#options.count + 1 : 1;
+  }
+
   #idlest(): GraphHost | undefined {
     return usable(this.#generation).sort(byRuns)[0] ?? usable(this.#previous).sort(byRuns)[0];
   }
@@ -317,7 +324,7 @@ export class HostPool {
     const able = [...this.#generation].filter((host) => !host.isolated && !host.suspect && host.state !== "draining");
     // one at a time: a start takes a whole core, which runs waiting for the first host need too
     if (able.some((host) => host.state === "starting")) return;
-    if (able.length < this.#options.count + 1 + this.#spawnFor) this.#spawn(this.#launch);
+    if (able.length < this.#wanted + this.#spawnFor) this.#spawn(this.#launch);
   }
 
   #spawn(launch: HostLaunch): void {
@@ -362,7 +369,7 @@ export class HostPool {
       host.isolated = false;
     }
     const able = usable(this.#generation);
-    if (able.length > this.#options.count + 1 && able.includes(host) && this.#generation.delete(host)) host.drain();
+    if (able.length > this.#wanted && able.includes(host) && this.#generation.delete(host)) host.drain();
     this.#events.onCapacity();
   }
 

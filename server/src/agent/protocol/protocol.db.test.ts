@@ -67,6 +67,18 @@ test("a stream opened before its thread exists receives all events of all runs, 
   expect(runs).toMatchObject([{ status: "success" }, { run_id: started.result.run_id, status: "success" }]);
 });
 
+test("a thread may be named by any text, which stands for a UUID that answers contain", async () => {
+  const name = encodeURIComponent(`Anna's chat, ${uuid7()}`);
+  const reader = await read(name);
+  const { meta } = await start(name, "trail", { topic: "a" });
+  await until(reader, 1);
+  expect(meta.thread_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5/);
+  expect((await server.call("GET", `/threads/${meta.thread_id}`)).json.status).toBe("idle");
+  const again = await command(name, "state.get");
+  expect([again.meta.thread_id, again.result.values.topic]).toEqual([meta.thread_id, "a"]);
+  expect((await command(`${name}x`, "state.get")).meta?.thread_id).not.toBe(meta.thread_id);
+});
+
 test("late and reconnecting readers receive exactly the same bytes", async () => {
   const thread = uuid7();
   const first = await read(thread);
@@ -293,7 +305,9 @@ test("rejects malformed requests first", async () => {
   for (const body of [{}, { channels: "values" }, { channels: [], depth: -1 }, { channels: [], since: 0.5 }]) {
     expect((await server.call("POST", `${path}/stream/events`, body)).status).toBe(422);
   }
-  expect((await server.call("POST", "/threads/no-uuid/commands", { id: 1, method: "state.get" })).status).toBe(422);
+  for (const name of ["a%00b", "x".repeat(201)]) {
+    expect((await server.call("POST", `/threads/${name}/commands`, { id: 1, method: "state.get" })).status).toBe(422);
+  }
   const plain = await server.call("GET", `${path}/stream/events`);
   expect([plain.status, plain.headers.get("upgrade")]).toEqual([426, "websocket"]);
 });

@@ -1,9 +1,22 @@
 import { z } from "zod";
 
+import { uuid5 } from "../../base/ids.ts";
 import { jsonObject, uuid } from "../../base/http/fields.ts";
 import { runBody } from "../runs/schema.ts";
 
-export const threadParams = z.object({ thread_id: z.uuid() });
+/** Namespace of the ids of threads that clients name by other text than a UUID. */
+const THREAD_NAMES = "7d0c1c2e-5a0b-5d43-9f5e-2f1f0f2b8f2d";
+const MAX_NAME = 200;
+
+/** Any text names a thread: a UUID itself, other text the UUIDv5 of it (contract agent-server §19.1). */
+export const threadParams = z.object({
+  thread_id: z
+    .string()
+    .max(MAX_NAME)
+    .refine((text) => !text.includes("\0"), "must not contain a null character")
+    .describe("A UUID, or other text, which stands for a UUID derived from it. Answers contain the UUID.")
+    .transform((text) => (z.guid().safeParse(text).success ? text.toLowerCase() : uuid5(text, THREAD_NAMES))),
+});
 
 const channels = z.array(z.string().max(200)).max(100);
 const namespaces = z.array(z.array(z.string().max(500)).max(100)).max(1000);

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ConfigError } from "../../base/config/options.ts";
 import { unavailable } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
+import type { OwnCodeApi } from "../custom-app/own-code-api.ts";
 import { hostEnvironment } from "../hosts/host-environment.ts";
 import { languageOf } from "../../base/graph-language.ts";
 import { packageEnvironment, projectInterpreter } from "../project/python-package.ts";
@@ -28,15 +29,22 @@ export class PythonCode {
   readonly #log: Log;
   readonly #configured: string | undefined;
   readonly #port: number;
+  readonly #ownCodeApi: Pick<OwnCodeApi, "describe">;
   #loaded: Loaded | undefined;
   readonly #retired = new Set<CodeProcess>();
   #stopping = false;
 
-  /** @param configured interpreter that HEDDLE_PYTHON names */
-  constructor(log: Log, configured: string | undefined, port: number) {
-    this.#log = log;
-    this.#configured = configured;
-    this.#port = port;
+  /** @param options `configured`: interpreter that HEDDLE_PYTHON names; `port`: that of this server */
+  constructor(options: {
+    log: Log;
+    configured: string | undefined;
+    port: number;
+    ownCodeApi: Pick<OwnCodeApi, "describe">;
+  }) {
+    this.#log = options.log;
+    this.#configured = options.configured;
+    this.#port = options.port;
+    this.#ownCodeApi = options.ownCodeApi;
   }
 
   /**
@@ -95,6 +103,7 @@ export class PythonCode {
         ...hostEnvironment(env, process.env),
         ...packageEnvironment({ ...env, ...process.env }),
         PORT: String(this.#port),
+        HEDDLE_CODE_OWN_API: this.#ownCodeApi.describe(project),
         HEDDLE_CODE_PROJECT: JSON.stringify({ dir, dependencies: config.dependencies ?? [], ...parts }),
       },
     };

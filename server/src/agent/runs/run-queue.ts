@@ -11,15 +11,14 @@
  *        |                  +-- no host --> waiting-+  |
  *        +------------ release (host died, shutdown) --+
  */
-import type { RunEnd, RunKwargs } from "../../../../graph-host/src/host-protocol.ts";
+import type { RunEnd } from "../../../../graph-host/src/host-protocol.ts";
 import type { GroupCommit } from "../../base/db/group-commit.ts";
 import { untilDone } from "../../base/db/retry.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { GraphHost } from "../hosts/graph-host.ts";
 import type { GraphHosts } from "../hosts/graph-hosts.ts";
-import type { Suspicion } from "../hosts/host-pool.ts";
 import type { ActiveRun } from "./active-run.ts";
 import { acceptOnce } from "./accept-once.ts";
+import { RunClaimer } from "./claim-runs.ts";
 import { toLostTrace } from "./close-trace.ts";
 import { RunEndings } from "./end-run.ts";
 import type { RunCounts, RunQueueOptions } from "./queue-options.ts";
@@ -31,24 +30,20 @@ import {
   cancelRunRow,
   type CancelAction,
   type ClaimedRun,
-  claimRuns,
   createRuns,
   type CreatedRun,
   type NewRun,
   notifyQueue,
   releaseRun,
   selectCancellable,
-  selectNextDue,
   selectRetried,
   selectRunState,
   type RunningRow,
 } from "./sql.ts";
 import type { KeptLength } from "../streams/sql.ts";
+import { type BegunRun, isProtocolRun, isResumable, metadataOf, parseQuestions, toActiveRun } from "./start-run.ts";
 import { continueStream, takeOver } from "./take-over.ts";
 
-const POLL_MS = 1000;
-/** Limit of runs per claim. */
-const MOST_CLAIMED = 32;
 /** Prefix of events that are numbered in the thread's log instead of the run's stream. */
 const PROTOCOL = "protocol:";
 const CANCELLED = { outcome: "cancelled" } as const;
@@ -64,27 +59,23 @@ export class RunQueue {
   readonly #reconciler: Reconciler;
   /** Creations in progress that may claim their run. */
   #creating = new Map<string, number>();
-  /** Slots of creations and claims in progress, which may each begin a run. */
-  #reserved = 0;
-  #claiming = false;
-  /** Start of the claim in progress, by `performance.now()`. */
-  #claimBegan = 0;
-  #claimAgain = false;
   /** Time until which no other server can declare this one dead, by `performance.now()`. */
   #leasedUntil = Number.POSITIVE_INFINITY;
   /** Time at which the lease was last found lost. */
   #lostAt = Number.NEGATIVE_INFINITY;
-  /** Whether runs may be pending only because a slot or a host was missing here. */
-  #behind = false;
   #stopping = false;
-  #poll: NodeJS.Timeout | undefined;
-  #due: NodeJS.Timeout | undefined;
-  readonly claimFailure: RepeatedFailure;
+  readonly #claimer: RunClaimer;
   readonly counts: RunCounts = { started: 0, finished: 0, released: 0, lost: 0 };
 
   constructor(options: RunQueueOptions) {
     this.#o = options;
-    this.claimFailure = new RepeatedFailure({ log: options.log, message: "could not claim runs" });
+    this.#claimer = new RunClaimer({
+      ...options,
+      activeCount: () => this.#active.size,
+      hasHosts: () => this.#hosts.hasCapacity,
+      isStopping: () => this.#stopping,
+      begin: (rows, claimedAt) => this.#beginClaimed(rows, claimedAt),
+    });
     this.#creates = sortedGroupCommit(
       ({ threadId }) => threadId,
       (runs) => createRuns(options.hotSql, runs, false),
@@ -100,7 +91,7 @@ export class RunQueue {
     this.#reconciler = new Reconciler({
       ...options,
       active: this.#active,
-      isExplained: (runId, before) => this.#creating.has(runId) || (this.#claiming && this.#claimBegan < before),
+      isExplained: (runId, before) => this.#creating.has(runId) || this.#claimer.isClaimingSince(before),
       isExecuted: (run) => this.#findHost(run) !== undefined,
       deliverCancel: (runId) => this.onCancelNotice(runId),
       handBack: (runId, attempt) => this.#handBack(runId, attempt),
@@ -115,8 +106,11 @@ export class RunQueue {
   }
 
   start(): void {
-    this.#poll = setInterval(() => this.wake(), POLL_MS);
-    this.wake();
+    this.#claimer.start();
+  }
+
+  get claimFailure(): RunClaimer["failure"] {
+    return this.#claimer.failure;
   }
 
   get activeCount(): number {
@@ -129,10 +123,8 @@ export class RunQueue {
 
   /** Accepts a run; starts it at once when its thread, a slot and a host are free. Idempotent. */
   async create(run: Omit<NewRun, "serverId" | "claim">): Promise<CreatedRun> {
-    const claim = !this.#stopping && this.#freeSlots > 0 && this.#hosts.hasCapacity;
-    if (!claim) this.#behind = true;
-    else this.#reserved += 1;
-    const created = await this.#insert(run, claim).finally(() => claim && this.#unreserve());
+    const claim = this.#claimer.reserve();
+    const created = await this.#insert(run, claim).finally(() => claim && this.#claimer.unreserve());
     for (const runId of created.cancelled) this.#afterCancel(runId, false);
     // other servers may have a free slot, or the graph
     const elsewhere = !claim || !this.#hosts.runnable.includes(created.graph_id);
@@ -177,18 +169,8 @@ export class RunQueue {
         head: created.head,
       };
       this.#begin(claimed, claimedAt, undefined, created.announced);
-    } else if (run.afterSeconds > 0) this.#setDue(run.afterSeconds * 1000);
+    } else if (run.afterSeconds > 0) this.#claimer.wakeAfter(run.afterSeconds * 1000);
     return created;
-  }
-
-  /** Slots that no run has and no creation or claim in progress may take. */
-  get #freeSlots(): number {
-    return this.#o.settings.jobs - this.#active.size - this.#reserved;
-  }
-
-  #unreserve(slots = 1): void {
-    this.#reserved -= slots;
-    if (slots > 0 && this.#behind) this.wake();
   }
 
   #created(runId: string): void {
@@ -202,7 +184,7 @@ export class RunQueue {
     const row = await selectRunState(this.#o.sql, threadId, runId);
     if (row?.status === "pending") this.wake();
     const isHere = row?.status === "running" && row.server_id === this.#o.serverId;
-    if (!isHere || this.#active.has(runId) || this.#creating.has(runId) || this.#claiming) return;
+    if (!isHere || this.#active.has(runId) || this.#creating.has(runId) || this.#claimer.isClaiming) return;
     await this.#handBack(runId, row.attempt);
   }
 
@@ -229,20 +211,7 @@ export class RunQueue {
 
   /** Claims pending runs now. */
   wake(): void {
-    if (this.#stopping) return;
-    if (this.#claiming) {
-      this.#claimAgain = true;
-      return;
-    }
-    this.#claiming = true;
-    this.#claimBegan = performance.now();
-    void this.#claim().finally(() => {
-      this.#claiming = false;
-      if (this.#claimAgain) {
-        this.#claimAgain = false;
-        this.wake();
-      }
-    });
+    this.#claimer.wake();
   }
 
   /** Requests a run's cancellation. `cancelled`: it had not started; `signalled`: it will end soon, see its stream. */
@@ -342,7 +311,7 @@ export class RunQueue {
 
   onCapacity(): void {
     this.#dispatchWaiting();
-    if (this.#behind) this.wake();
+    this.#claimer.onCapacity();
   }
 
   /** Cancels all runs of the thread. Resolves when none is pending or running. */
@@ -395,8 +364,7 @@ export class RunQueue {
   /** Stops claiming, lets runs finish within the grace period, and releases the others without blame. */
   async stop(): Promise<void> {
     this.#stopping = true;
-    clearInterval(this.#poll);
-    clearTimeout(this.#due);
+    this.#claimer.stop();
     const deadline = performance.now() + this.#o.settings.shutdownGraceSecs * 1000;
     while (this.#active.size > this.#waitingForHost.length && performance.now() < deadline) {
       await new Promise((resolve) => setTimeout(resolve, 20));
@@ -413,51 +381,10 @@ export class RunQueue {
     }
   }
 
-  async #claim(): Promise<void> {
-    try {
-      for (;;) {
-        const free = this.#freeSlots;
-        this.#behind = free <= 0 || !this.#hosts.hasCapacity;
-        if (this.#stopping || this.#behind) return;
-        // half of them, so that runs created meanwhile can start at once
-        const limit = Math.min(Math.ceil(free / 2), MOST_CLAIMED);
-        if ((await this.#claimUpTo(limit)) < limit) break;
-      }
-      const due = await selectNextDue(this.#o.sql);
-      if (due !== null) this.#setDue(due);
-      this.claimFailure.succeeded();
-    } catch (error) {
-      // the next poll retries
-      if (!this.#stopping) this.claimFailure.failed(error);
-    }
-  }
-
-  /** @returns the number of runs claimed and begun */
-  async #claimUpTo(limit: number): Promise<number> {
-    let reserved = limit;
-    const keep = (slots: number) => {
-      const spare = reserved - slots;
-      reserved = slots;
-      this.#unreserve(spare);
-    };
-    this.#reserved += limit;
-    try {
-      const claimedAt = performance.now();
-      const rows = await claimRuns(this.#o.leaseSql, this.#o.serverId, limit);
-      keep(rows.length);
-      if (rows.length > 0) this.#o.fault("after-claim");
-      const keptLengths = await takeOver(this.#o, rows);
-      for (const row of rows) this.#begin(row, claimedAt, keptLengths ? keptLengths.get(row.run_id) : "unknown");
-      return rows.length;
-    } finally {
-      keep(0);
-    }
-  }
-
-  #setDue(ms: number): void {
-    clearTimeout(this.#due);
-    this.#due = setTimeout(() => this.wake(), Math.min(Math.max(ms, 1), 60_000));
-    this.#due.unref();
+  async #beginClaimed(rows: ClaimedRun[], claimedAt: number): Promise<void> {
+    if (rows.length > 0) this.#o.fault("after-claim");
+    const keptLengths = await takeOver(this.#o, rows);
+    for (const row of rows) this.#begin(row, claimedAt, keptLengths ? keptLengths.get(row.run_id) : "unknown");
   }
 
   /**
@@ -465,42 +392,11 @@ export class RunQueue {
    * @param kept its stream in the database; undefined when there is no stored stream of an earlier attempt
    * @param announced whether the `metadata` frame of this attempt is stored
    */
-  #begin(
-    row: ClaimedRun & Partial<Pick<CreatedRun, "head">>,
-    claimedAt: number,
-    kept?: KeptLength | "unknown",
-    announced = false,
-  ): void {
+  #begin(row: BegunRun, claimedAt: number, kept?: KeptLength | "unknown", announced = false): void {
     if (claimedAt < this.#lostAt) return;
     const { runTimeoutSecs } = this.#o.settings;
     const isKept = kept !== undefined || isResumable(row.kwargs);
-    const run: ActiveRun = {
-      runId: row.run_id,
-      threadId: row.thread_id,
-      graphId: row.graph_id,
-      attempt: row.attempt,
-      suspicion: suspicionAfter(row.failures, this.#o.settings.maxFailures),
-      start: {
-        t: "run.start",
-        run_id: row.run_id,
-        thread_id: row.thread_id,
-        assistant_id: row.assistant_id,
-        graph_id: row.graph_id ?? "",
-        attempt: row.attempt,
-        fresh_thread: row.fresh_thread,
-        ...(row.head && { head: row.head }),
-        ...(!this.#o.settings.answerToolCalls && { keep_tool_calls: true }),
-        notify: !this.#o.alone(),
-        // an earlier attempt may have left a gap, which the end of the run records
-        ...((isKept || row.attempt > 1) && { hold_end: true }),
-      },
-      kwargs: row.kwargs,
-      timeout: undefined,
-      claimedAt: performance.now(),
-      phase: "starting",
-      untouched: row.attempt === 1,
-      unconfirmed: false,
-    };
+    const run = toActiveRun(row, this.#o, isKept);
     run.timeout = setTimeout(() => void this.#timeOut(run), runTimeoutSecs * 1000);
     this.counts.started += 1;
     this.#active.set(run.runId, run);
@@ -597,36 +493,11 @@ export class RunQueue {
     clearTimeout(run.timeout);
     clearTimeout(run.killTimer);
     if (this.#active.get(run.runId) === run) this.#active.delete(run.runId);
-    if (this.#behind) this.wake();
+    this.#claimer.onCapacity();
   }
 
   #afterCancel(runId: string, wasPending: boolean): void {
     if (this.#active.has(runId)) this.onCancelNotice(runId);
     else this.#o.follower.onCancelled(runId, wasPending);
   }
-}
-
-const isProtocolRun = ({ kwargs }: ActiveRun): boolean => kwargs.includes('"protocol": "v2"');
-
-/** Data of the first frame of each attempt. */
-const metadataOf = (runId: string, attempt: number, discarded?: string[]): string =>
-  JSON.stringify({ run_id: runId, attempt, ...(discarded && { discarded_interrupts: discarded }) });
-
-/** Whether clients may reconnect to the stream. The text is parsed only when it contains the key. */
-const isResumable = (kwargs: string): boolean =>
-  (kwargs.includes('"resumable": true') || kwargs.includes('"resumable":true')) &&
-  (JSON.parse(kwargs) as { resumable?: unknown }).resumable === true;
-
-/**
- * Result of questions.sql for a run that answers or discards interrupts. The text is parsed only when it contains the
- * key.
- */
-function parseQuestions(kwargs: string): RunKwargs["questions"] {
-  return kwargs.includes('"questions": {') ? (JSON.parse(kwargs) as RunKwargs).questions : undefined;
-}
-
-/** Suspicion for a run that has lost hosts: its last attempt runs alone on a host, isolated from all other runs. */
-function suspicionAfter(failures: number, maxFailures: number): Suspicion {
-  if (failures === 0) return "none";
-  return failures >= maxFailures - 1 ? "alone" : "apart";
 }

@@ -30,6 +30,7 @@ interface Options extends Pick<LocalStreams, "streams">, SharedStreams {
   project: Project;
   /** The `store` section of langgraph.json. */
   store: AgentDeps["store"];
+  ownCodeApi: AgentDeps["ownCodeApi"];
   metrics: Metrics;
   fault: FaultPoint;
   lease: ServerLease;
@@ -76,7 +77,7 @@ export function buildExecution(options: Options, started: Started): { queue: Run
 }
 
 const createHosts = (
-  { project, database, internalUrl, reload, settings, log, stores, store, lease, onGraphs }: Options,
+  { project, database, internalUrl, reload, settings, log, stores, store, ownCodeApi, lease, onGraphs }: Options,
   queue: RunQueue,
 ): GraphHosts =>
   new GraphHosts(
@@ -84,12 +85,15 @@ const createHosts = (
       project,
       database,
       memoryMb: settings.hostMemoryMb,
+      maxValueMb: settings.maxValueMb,
       blockMs: settings.hostBlockMs,
       // a frozen server's hosts must exit before its lease expires, which is 0.8 leases after the freeze at the
       // earliest
       silenceMs: settings.leaseMs * 0.6,
       count: settings.hosts,
       python: settings.python,
+      ownCodeApi,
+      debugPort: settings.debugPort || undefined,
       port: Number(new URL(internalUrl).port),
       reloads: reload,
       log,

@@ -13,6 +13,7 @@ import { Access } from "../custom-auth/access.ts";
 import type { AgentDeps } from "../deps.ts";
 import { Sweeper } from "../housekeeping/sweeper.ts";
 import type { Project } from "../project/read-project.ts";
+import type { OwnCodeApi } from "../custom-app/own-code-api.ts";
 import type { PythonCode } from "../python-code/python-code.ts";
 import { refreshThreadHead } from "../runs/refresh-thread.ts";
 import type { ServerLease } from "../servers/server-lease.ts";
@@ -40,6 +41,7 @@ interface Options {
   /** The `store` section of langgraph.json. */
   store: AgentDeps["store"];
   python: PythonCode;
+  ownCodeApi: OwnCodeApi;
   traces(): TraceDestination;
   onGraphs(graphs: Record<string, GraphStatus>): void;
 }
@@ -108,6 +110,7 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     health: agentHealth({ sql, log, settings, dataDir, hosts, queue, lease }),
     access: new Access(),
     python: options.python,
+    ownCodeApi: options.ownCodeApi,
     customApp: null,
     ui: new UiBundles(),
     outbound,

@@ -4,8 +4,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
 import postgres from "postgres";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
 
+import { atEnd } from "../../../test/at-end.ts";
 import { type Answerer, receiver } from "../../../test/receiver.ts";
 import { testDatabase, type TestDatabase } from "../../../test/db.ts";
 import { readOptions } from "../../base/config/options.ts";
@@ -48,7 +49,7 @@ function sender(env: Record<string, string> = {}, names: Record<string, string> 
     answer: () => null,
   });
   senders.push(sender);
-  afterAll(() => outbound.close());
+  atEnd(() => outbound.close());
   return sender;
 }
 const ANY_PORT = Array.from({ length: 65_535 }, (_, n) => n + 1);

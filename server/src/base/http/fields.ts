@@ -52,14 +52,17 @@ export const queryFlag = z
  * A documented field that is not implemented yet. It is rejected by name rather than ignored, so that no caller relies
  * on it.
  */
-export const notBuilt = (name: string) => z.null(`"${name}" is not supported yet; leave it out`).optional();
+export const notBuilt = (name: string, instead = "") =>
+  z.null(`"${name}" is not supported${instead ? `: ${instead}` : " yet; leave it out"}`).optional();
 
 /** Unsupported query parameter. */
 export const queryNotBuilt = (name: string) => z.undefined(`"${name}" is not supported yet; leave it out`).optional();
 
 /** Unsupported boolean query parameter; only false is accepted, because it is the existing behaviour. */
-export const queryFalse = (name: string) =>
-  z.enum(["false", "False", "0"], `"${name}" is not supported yet; leave it out`).optional();
+export const queryFalse = (name: string, instead = "") =>
+  z
+    .enum(["false", "False", "0"], `"${name}" is not supported${instead ? `: ${instead}` : " yet; leave it out"}`)
+    .optional();
 
 /** Text that Postgres can store. */
 export const storableText = z.string().refine((text) => !text.includes("\0"), "must not contain null characters");

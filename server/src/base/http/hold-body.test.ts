@@ -54,7 +54,12 @@ const authenticator = {
     return openGuard.authenticator.authenticate(...args);
   },
 };
-mountRoutes(app, routes, { ...openGuard, authenticator }, { maxBytes: 100_000, gate });
+mountRoutes(
+  app,
+  routes,
+  { ...openGuard, authenticator },
+  { maxBytes: 100_000, setting: "HEDDLE_MAX_BODY_BYTES", gate },
+);
 const server = createServer(getRequestListener(app.fetch));
 let url: string;
 beforeAll(async () => {
@@ -71,16 +76,17 @@ async function post(path: string, body: BodyInit, duplex?: "half"): Promise<[num
 
 const streamed = (bytes: number) => new Blob(["x".repeat(bytes)]).stream();
 
-test("accepts a body within the limit and rejects a larger one with 413, with or without a length", async () => {
-  for (const [path, limit] of [
-    ["/", 100_000],
-    ["/public", 65_536],
-    ["/tiny", 10],
+test("accepts a body within the limit and rejects a larger one with 413, which names the setting, with or without a length", async () => {
+  for (const [path, limit, setting] of [
+    ["/", 100_000, " (HEDDLE_MAX_BODY_BYTES)"],
+    ["/public", 65_536, ""],
+    ["/tiny", 10, ""],
   ] as const) {
     expect(await post(path, "x".repeat(limit))).toEqual([200, String(limit)]);
-    expect(await post(path, "x".repeat(limit + 1))).toEqual([413, `The request body is larger than ${limit} bytes.`]);
+    const tooLarge = [413, `The request body is larger than ${limit} bytes${setting}.`];
+    expect(await post(path, "x".repeat(limit + 1))).toEqual(tooLarge);
     expect(await post(path, streamed(limit), "half")).toEqual([200, String(limit)]);
-    expect((await post(path, streamed(limit + 100_000), "half"))[0]).toBe(413);
+    expect(await post(path, streamed(limit + 100_000), "half")).toEqual(tooLarge);
   }
   expect(gate.used).toBe(0);
 });

@@ -15,11 +15,14 @@ const SMALL_BYTES = 16 * 1024;
 export interface BodyLimits {
   /** Largest body; a larger one gets 413. */
   maxBytes: number;
+  /** Environment variable that sets `maxBytes`, which the error names. */
+  setting?: string | undefined;
   gate: BodyGate;
 }
 
 interface Limit {
   maxBytes: number;
+  setting?: string | undefined;
   isPublic: boolean;
   /** Whether a compressed body is decompressed here. Routes that read their own bodies decompress them themselves. */
   decompress?: boolean;
@@ -38,12 +41,13 @@ const HELD = "heddle.bodyHeld";
 export function holdBody(
   c: Context,
   gate: BodyGate,
-  { maxBytes, isPublic, decompress = false }: Limit,
+  { maxBytes, setting, isPublic, decompress = false }: Limit,
 ): (() => void) | Promise<() => void> | undefined {
   if (c.req.method === "GET" || c.req.method === "HEAD") return undefined;
   const declared = c.req.header("content-length");
   const length = Number(declared ?? 0);
-  if (length > maxBytes) throw tooLarge(maxBytes);
+  const tooLarge = () => new BodyTooLargeError(maxBytes, setting);
+  if (length > maxBytes) throw tooLarge();
   if (c.get(HELD) === true || !hasBody(c, declared)) return undefined;
   c.set(HELD, true);
   const format = decompress ? compression(c) : undefined;
@@ -55,16 +59,16 @@ export function holdBody(
   const reservation = (isPublic ? gate.holdPublic : gate.hold).call(gate, (error) => refuse(error));
   const { raw } = c.req;
   const open = () => (format ? decompressed(raw.body!, format) : raw.body!);
-  const { body, fail } = counted(open, maxBytes, reservation, format !== undefined);
+  const { body, fail } = counted(open, { maxBytes, tooLarge }, reservation, format !== undefined);
   refuse = fail;
   c.req.raw = new Request(raw, { body, duplex: "half" } as RequestInit);
   return () => reservation.end();
 }
 
 /** Middleware that holds the bodies of all requests behind it. */
-export function holdBodies({ gate, maxBytes }: BodyLimits): MiddlewareHandler {
+export function holdBodies({ gate, maxBytes, setting }: BodyLimits): MiddlewareHandler {
   return async (c, next) => {
-    const release = await holdBody(c, gate, { maxBytes, isPublic: false });
+    const release = await holdBody(c, gate, { maxBytes, setting, isPublic: false });
     try {
       await next();
     } finally {
@@ -100,12 +104,17 @@ function decompressed(body: ReadableStream<Uint8Array>, format: CompressionForma
   return body.pipeThrough(stream);
 }
 
-const tooLarge = (maxBytes: number) => new AppError(413, `The request body is larger than ${maxBytes} bytes.`);
+/** @param setting environment variable that raises the limit */
+export class BodyTooLargeError extends AppError {
+  constructor(maxBytes: number, setting?: string) {
+    super(413, `The request body is larger than ${maxBytes} bytes${setting === undefined ? "" : ` (${setting})`}.`);
+  }
+}
 
 /** `fail` ends the body with an error, whatever has arrived. */
 function counted(
   open: () => ReadableStream<Uint8Array>,
-  maxBytes: number,
+  { maxBytes, tooLarge }: { maxBytes: number; tooLarge: () => AppError },
   reservation: BodyReservation,
   isCompressed: boolean,
 ): { body: ReadableStream<Uint8Array>; fail: (error: AppError) => void } {
@@ -135,7 +144,7 @@ function counted(
           return controller.close();
         }
         total += value.byteLength;
-        if (total > maxBytes) return fail(tooLarge(maxBytes));
+        if (total > maxBytes) return fail(tooLarge());
         try {
           await reservation.use(value.byteLength);
         } catch (error) {

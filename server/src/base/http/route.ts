@@ -112,12 +112,18 @@ const LIMITS: BodyLimits = {
   gate: new BodyGate({ bodyMemoryMb: 256, maxBodyBytes: 64 * 1024 * 1024 }),
 };
 
-export function mountRoutes(app: Hono, routes: Route[], guard: Guard, { gate, maxBytes }: BodyLimits = LIMITS): void {
+export function mountRoutes(
+  app: Hono,
+  routes: Route[],
+  guard: Guard,
+  { gate, maxBytes, setting }: BodyLimits = LIMITS,
+): void {
   for (const spec of routes) {
     const auditing = createAuditor(spec, guard);
     const isPublic = spec.permission === "public";
     const limit = {
       maxBytes: spec.maxBodyBytes ?? (isPublic ? PUBLIC_BODY_BYTES : maxBytes),
+      ...(spec.maxBodyBytes === undefined && !isPublic && { setting }),
       isPublic,
       decompress: spec.body !== undefined,
     };

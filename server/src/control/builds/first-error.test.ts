@@ -31,6 +31,36 @@ test.each([
     ": ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with frozen-lockfile",
   ],
   [["TypeError: x is not a function"], ": TypeError: x is not a function"],
+  [
+    [
+      "  × No solution found when resolving dependencies:",
+      "  ╰─▶ Because there is no version of heddle-absent==1 and you require heddle-absent==1, we can conclude that your",
+      "      requirements are unsatisfiable.",
+    ],
+    ": No solution found when resolving dependencies. Because there is no version of heddle-absent==1 and you require heddle-absent==1, we can conclude that your",
+  ],
+  [
+    [
+      "ERROR: Could not find a version that satisfies the requirement heddle-absent==1 (from versions: none)",
+      "ERROR: No matching distribution found for heddle-absent==1",
+    ],
+    ": ERROR: Could not find a version that satisfies the requirement heddle-absent==1 (from versions: none)",
+  ],
+  [
+    ["The virtual environment was not created successfully because ensurepip is not", "available."],
+    ": The virtual environment was not created successfully because ensurepip is not",
+  ],
+  [
+    [
+      "  × Failed to fetch: `https://index.example/simple/langgraph/`",
+      "  ├─▶ Request failed after 3 retries",
+      "  ╰─▶ invalid peer certificate: UnknownIssuer",
+      "  help: Consider enabling use of system TLS certificates",
+    ],
+    ": Failed to fetch: `https://index.example/simple/langgraph/`. invalid peer certificate: UnknownIssuer",
+  ],
+  [["  × Failed to build `a`", "hint: none"], ": Failed to build `a`"],
+  [["/bin/sh: 1: make: not found"], ": /bin/sh: 1: make: not found"],
   [["0 errors", "compiled error-free", "done"], "."],
 ])("finds the first error in %j", (lines, expected) => {
   const first = new FirstError();

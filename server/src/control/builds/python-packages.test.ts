@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -9,51 +10,107 @@ import { pythonInstallation } from "./python-packages.ts";
 const dirs: string[] = [];
 afterAll(() => dirs.forEach((dir) => rmSync(dir, { recursive: true, force: true })));
 
-function installation(config: object, files: string[], programs: string[] = [], at = "langgraph.json") {
+function write(root: string, files: Record<string, string>): void {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, name)), { recursive: true });
+    writeFileSync(join(root, name), text);
+    chmodSync(join(root, name), 0o755);
+  }
+}
+
+/** Answers `-c`, prints its version, and creates environments with a pip and a uv that log their arguments. */
+const python = (log: string, version: string) => `#!/bin/sh
+case "$1" in
+  -c) ;;
+  -V) echo "Python ${version}.1" ;;
+  *)
+    echo "python${version} $*" >> ${log}
+    /bin/mkdir -p .venv/bin
+    for name in pip uv; do
+      printf '#!/bin/sh\\necho "$PIP_CONFIG_FILE .venv/bin/%s $*" >> ${log}\\n' $name > .venv/bin/$name
+      /bin/chmod +x .venv/bin/$name
+    done ;;
+esac
+`;
+
+/** Runs the installation of a project where only some programs exist. Returns what was called, in which directory. */
+function install(config: object, files: string[], { programs = ["python3"], at = "langgraph.json" } = {}) {
   const root = mkdtempSync(join(tmpdir(), "heddle-python-build-"));
   dirs.push(root);
-  for (const name of [at, ...files]) {
-    mkdirSync(dirname(join(root, name)), { recursive: true });
-    writeFileSync(join(root, name), name === at ? JSON.stringify(config) : "");
-  }
-  const found = pythonInstallation(root, join(root, at), (name) => programs.includes(name));
-  return found && { ...found, directory: found.directory.replace(root, "ROOT") };
+  const log = join(root, "log");
+  write(root, { ...Object.fromEntries(files.map((name) => [name, ""])), [at]: JSON.stringify(config), log: "" });
+  const available = {
+    python3: python(log, "3.11"),
+    "python3.12": python(log, "3.12"),
+    // a shim of pyenv for a version that is not selected
+    "python3.13": "#!/bin/sh\nexit 127\n",
+    uv: `#!/bin/sh\necho "uv $*" >> ${log}\n`,
+  };
+  const chosen = Object.entries(available).filter(([name]) => programs.includes(name));
+  write(join(root, "bin"), Object.fromEntries(chosen));
+  const found = pythonInstallation(root, join(root, at));
+  if (found === null) return null;
+  const env = { PATH: join(root, "bin") };
+  const { stdout, stderr, status } = spawnSync("/bin/sh", ["-c", found.command], { cwd: found.directory, env });
+  const calls = readFileSync(log, "utf8").split("\n").slice(0, -1);
+  return {
+    directory: found.directory.replace(root, "ROOT"),
+    calls: calls.map((line) => line.replaceAll(root, "ROOT").trim()),
+    printed: `${stdout.toString()}${stderr.toString()}`.trim(),
+    status,
+  };
 }
 
 const GRAPHS = { agent: "./agent.py:graph" };
-const VENV = '"$(command -v python3 || command -v python3)" -m venv .venv';
+const PIP = ".venv/bin/pip install --disable-pip-version-check --no-input --quiet";
 
 test("a project without Python code needs no environment", () => {
-  expect(installation({ graphs: { agent: "./agent.ts:graph" } }, ["requirements.txt"])).toBeNull();
+  expect(install({ graphs: { agent: "./agent.ts:graph" } }, ["requirements.txt"])).toBeNull();
 });
 
-test("installs the project and its requirements with pip", () => {
-  expect(installation({ graphs: GRAPHS }, ["requirements.txt", "pyproject.toml"])).toEqual({
-    command: `${VENV} && .venv/bin/pip install --disable-pip-version-check --no-input --quiet -r requirements.txt -e .`,
+test("installs the project and its requirements with pip, or with uv where it is installed", () => {
+  const files = ["requirements.txt", "pyproject.toml"];
+  expect(install({ graphs: GRAPHS }, files)).toEqual({
     directory: "ROOT",
+    calls: ["python3.11 -m venv .venv", `${PIP} -r requirements.txt -e .`],
+    printed: "",
+    status: 0,
   });
+  expect(install({ graphs: GRAPHS }, files, { programs: ["python3", "uv"] })!.calls).toEqual([
+    "uv venv -q --allow-existing --python ROOT/bin/python3 .venv",
+    "uv pip install -q --python .venv/bin/python -r requirements.txt -e .",
+  ]);
 });
 
 test("installs the dependencies of langgraph.json with pip's own settings", () => {
-  const config = {
-    graphs: GRAPHS,
-    dependencies: ["langchain>=1", "./lib"],
-    python_version: "3.12",
-    pip_config_file: "./pip.conf",
-  };
-  expect(installation(config, ["lib/pyproject.toml"], ["uv"])!.command).toBe(
-    '"$(command -v python3.12 || command -v python3)" -m venv .venv && PIP_CONFIG_FILE=./pip.conf .venv/bin/pip ' +
-      "install --disable-pip-version-check --no-input --quiet 'langchain>=1' -e ./lib",
-  );
+  const config = { graphs: GRAPHS, dependencies: ["langchain>=1", "./lib"], pip_config_file: "./pip.conf" };
+  const { calls } = install(config, ["lib/pyproject.toml"], { programs: ["python3", "uv"] })!;
+  expect(calls).toEqual(["python3.11 -m venv .venv", `./pip.conf ${PIP} langchain>=1 -e ./lib`]);
+});
+
+test("uses the Python that the project requires, or reports that another one is used", () => {
+  const wants = (version: string) =>
+    install({ graphs: GRAPHS, python_version: version }, [], { programs: ["python3", "python3.12", "python3.13"] });
+  expect(wants("3.12")).toMatchObject({ printed: "", status: 0 });
+  expect(wants("3.12")!.calls[0]).toBe("python3.12 -m venv .venv");
+  expect(wants("3.13")).toMatchObject({
+    printed: "warning: the project requires Python 3.13, but builds use Python 3.11.1",
+    status: 0,
+  });
+  expect(wants("3.13")!.calls[0]).toBe("python3.11 -m venv .venv");
+  expect(install({ graphs: GRAPHS }, [], { programs: ["uv"] })).toMatchObject({
+    calls: [],
+    printed: "error: the build needs python3, which was not found",
+    status: 1,
+  });
 });
 
 test("synchronizes with uv.lock, also that of a workspace, with the machine's uv or with one from the index", () => {
-  expect(installation({ graphs: GRAPHS }, ["uv.lock", "pyproject.toml"], ["uv"])!.command).toMatch(
-    /^uv venv .* && uv sync --frozen --no-dev --inexact$/,
-  );
-  const workspace = installation({ graphs: GRAPHS }, ["uv.lock"], [], "apps/agent/langgraph.json")!;
-  expect(workspace.directory).toBe("ROOT");
-  expect(workspace.command).toMatch(
-    /pip install .* uv && \.venv\/bin\/uv sync --frozen --no-dev --inexact --all-packages$/,
-  );
+  const withUv = install({ graphs: GRAPHS }, ["uv.lock", "pyproject.toml"], { programs: ["python3", "uv"] })!;
+  expect(withUv.calls).toEqual(["uv sync --python ROOT/bin/python3 --frozen --no-dev --inexact"]);
+  const workspace = install({ graphs: GRAPHS }, ["uv.lock"], { at: "apps/agent/langgraph.json" })!;
+  expect(workspace).toMatchObject({
+    directory: "ROOT",
+    calls: ["python3.11 -m venv .venv", `${PIP} uv`, ".venv/bin/uv sync --frozen --no-dev --inexact --all-packages"],
+  });
 });

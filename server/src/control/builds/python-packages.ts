@@ -19,46 +19,54 @@ export interface PythonInstallation {
 }
 
 /** Dependencies of a group for development are not installed, and no other Python is downloaded. */
-const UV_SYNC = "sync --frozen --no-dev --inexact";
+const UV_SYNC = "--frozen --no-dev --inexact";
 const PIP = "install --disable-pip-version-check --no-input --quiet";
 
 /**
  * Returns the command that creates the environment `.venv` of a project with Python code, and its directory; null for a
  * project without. Packages come from uv.lock, from the `dependencies` of langgraph.json, or from pyproject.toml or
- * requirements.txt beside it.
+ * requirements.txt beside it. The command looks for programs itself, because a sandbox may hide those of this machine.
  * @param root the project's sources
  * @param configFile its langgraph.json
- * @param hasProgram whether the build's commands find a program
  */
-export function pythonInstallation(
-  root: string,
-  configFile: string,
-  hasProgram: (name: string) => boolean = () => false,
-): PythonInstallation | null {
+export function pythonInstallation(root: string, configFile: string): PythonInstallation | null {
   const config = JSON.parse(readFileSync(configFile, "utf8")) as PythonConfig;
   if (!usesPython(config)) return null;
   const directory = dirname(configFile);
-  const version = config.python_version ?? "3";
-  const python = `"$(command -v python${version} || command -v python3)"`;
-  const venv = `${python} -m venv .venv`;
+  // the agent server reports another format
+  const version = /^\d+\.\d+$/.test(config.python_version ?? "") ? config.python_version : undefined;
+  const python = selectPython(version);
   const locked = lockDirectory(root, directory);
   if (locked !== null && config.pip_installer !== "pip") {
-    const packages = locked === directory ? "" : " --all-packages";
-    if (hasProgram("uv"))
-      return {
-        command: `uv venv -q --allow-existing --python ${python} .venv && uv ${UV_SYNC}${packages}`,
-        directory: locked,
-      };
-    return {
-      command: `${venv} && .venv/bin/pip ${PIP} uv && .venv/bin/uv ${UV_SYNC}${packages}`,
-      directory: locked,
-    };
+    const sync = `${UV_SYNC}${locked === directory ? "" : " --all-packages"}`;
+    const install = withUv(
+      `uv sync --python "$(command -v "$python")" ${sync}`,
+      `${VENV} && .venv/bin/pip ${PIP} uv && .venv/bin/uv sync ${sync}`,
+    );
+    return { command: `${python}; ${install}`, directory: locked };
   }
-  const what = requirements(directory, config.dependencies ?? ["."]);
-  const withUv = hasProgram("uv") && config.pip_installer !== "pip" && config.pip_config_file === undefined;
-  if (withUv) return { command: `${venv} && uv pip install -q --python .venv/bin/python ${what.join(" ")}`, directory };
+  const what = requirements(directory, config.dependencies ?? ["."]).join(" ");
   const settings = config.pip_config_file === undefined ? "" : `PIP_CONFIG_FILE=${quote(config.pip_config_file)} `;
-  return { command: `${venv} && ${settings}.venv/bin/pip ${PIP} ${what.join(" ")}`, directory };
+  const withPip = `${VENV} && ${settings}.venv/bin/pip ${PIP} ${what}`;
+  const onlyPip = config.pip_installer === "pip" || config.pip_config_file !== undefined;
+  const uv = `uv venv -q --allow-existing --python "$(command -v "$python")" .venv && uv pip install -q --python .venv/bin/python ${what}`;
+  return { command: `${python}; ${onlyPip ? withPip : withUv(uv, withPip)}`, directory };
+}
+
+const VENV = '"$python" -m venv .venv';
+
+const withUv = (uv: string, otherwise: string): string =>
+  `if command -v uv >/dev/null; then ${uv}; else ${otherwise}; fi`;
+
+/** Sets `python` to the wanted version where it works: a shim of pyenv exists for versions that are not selected. */
+function selectPython(version: string | undefined): string {
+  const names = version === undefined ? "python3" : `python${version} python3`;
+  const select = `for python in ${names}; do "$python" -c 0 2>/dev/null && break; done`;
+  const missing =
+    '"$python" -c 0 2>/dev/null || { echo "error: the build needs python3, which was not found" >&2; exit 1; }';
+  if (version === undefined) return `${select}; ${missing}`;
+  const other = `echo "warning: the project requires Python ${version}, but builds use $("$python" -V)"`;
+  return `${select}; ${missing}; case "$("$python" -V)" in "Python ${version}"*) ;; *) ${other};; esac`;
 }
 
 function usesPython({ graphs = {}, auth, http }: PythonConfig): boolean {

@@ -5,6 +5,8 @@ import type { BuildLog } from "../logs/log-writer.ts";
 export interface CommandParams {
   /** Command line for a shell. */
   command: string;
+  /** What messages call it; by default the command. */
+  title?: string | undefined;
   directory: string;
   /** Wraps a program and its arguments to run in the deployment's sandbox. */
   confine: (command: string[]) => string[];
@@ -27,25 +29,26 @@ const GUARDED = `cd -- "$0" || exit 1; ${GUARD} eval "$HEDDLE_COMMAND" </dev/nul
  */
 export async function runCommand(params: CommandParams): Promise<void> {
   const { command, log, signal, budget } = params;
+  const name = params.title ?? quote(command);
   const group = {
     // entered inside the sandbox: the deployment owns the directory and may have replaced it by a link
     cwd: "/",
     env: { ...params.environment, HEDDLE_COMMAND: command },
     signal,
     limitMs: params.deadline - performance.now(),
-    onTimeout: () => new BuildError(`${quote(command)} was killed: the build took longer than ${params.limitText}.`),
+    onTimeout: () => new BuildError(`${name} was killed: the build took longer than ${params.limitText}.`),
   };
   try {
     const confined = params.confine(["/bin/sh", "-c", GUARDED, params.directory]);
     const first = new FirstError();
     const { code, signal: by } = await runProcessGroup(confined, group, (child, end) => {
       const tooMuch = () =>
-        end(new BuildError(`${quote(command)} was killed: it printed more than the limit (HEDDLE_BUILD_LOG_MB).`));
+        end(new BuildError(`${name} was killed: it printed more than the limit (HEDDLE_BUILD_LOG_MB).`));
       return Promise.all(
         [child.stdout, child.stderr].map((stream) => readLines(stream, { log, budget, tooMuch, first })),
       );
     });
-    if (code !== 0) throw new BuildError(`${quote(command)} failed with ${by ?? `exit code ${code}`}${first.text()}`);
+    if (code !== 0) throw new BuildError(`${name} failed with ${by ?? `exit code ${code}`}${first.text()}`);
   } finally {
     await log.flush();
   }
@@ -60,27 +63,45 @@ interface Output {
   first: FirstError;
 }
 
-/** Keeps the first line that reports an error: package managers print their usage or a summary after it. */
+/**
+ * Keeps the first line that reports an error: package managers print their usage or a summary after it. Where it ends
+ * with a colon, or is followed by uv's chain of causes, the next line or the last cause is added.
+ */
 export class FirstError {
   #line: string | undefined;
+  #waitsFor: "line" | "cause" | undefined;
 
   read(line: string): void {
-    if (this.#line !== undefined) return;
+    if (this.#line !== undefined && this.#waitsFor === undefined) return;
     // oxlint-disable-next-line no-control-regex -- colours
     const plain = line.slice(0, 2000).replaceAll(/\u001B\[[0-9;]*m/g, "");
+    if (this.#line !== undefined) return this.#readDetail(plain);
     if (!ERROR_LINE.test(plain)) return;
-    const text = plain.replace(/^\s*npm (?:error|ERR!) ?/, "").trim();
+    const text = plain.replace(/^\s*(?:npm (?:error|ERR!) ?|×)/, "").trim();
     // npm's first lines: a code, and nothing
-    if (text !== "" && !/^code \w+$/.test(text)) this.#line = text.slice(0, 500);
+    if (text === "" || /^code \w+$/.test(text)) return;
+    this.#line = text.slice(0, 500);
+    if (/^\s*×/.test(plain)) this.#waitsFor = "cause";
+    else if (text.endsWith(":")) this.#waitsFor = "line";
+  }
+
+  #readDetail(plain: string): void {
+    const detail = plain.replace(/^[\s╰─▶│├]+/, "").trim();
+    if (detail === "" || (this.#waitsFor === "cause" && /^\s*├/.test(plain))) return;
+    if (this.#waitsFor === "line" || /^\s*╰/.test(plain))
+      this.#line = `${this.#line!.replace(/:$/, "")}. ${detail}`.slice(0, 500);
+    this.#waitsFor = undefined;
   }
 
   /** Returns the end of a message: the line after a colon, or a full stop. */
   text(): string {
-    return this.#line === undefined ? "." : `: ${this.#line}`;
+    return this.#line === undefined ? "." : `: ${this.#line.replace(/:$/, "")}`;
   }
 }
 
-const ERROR_LINE = /(?:^|[\s[])(?:error|ERR!|ERR_\w+)(?![\w-])|^\s*(?:Uncaught )?\w*Error\b/i;
+/** `×` begins uv's errors; Debian's Python reports its missing package venv without the word. */
+const ERROR_LINE =
+  /(?:^|[\s[])(?:error|ERR!|ERR_\w+)(?![\w-])|^\s*(?:Uncaught )?\w*Error\b|^\s*× |ensurepip is not|: not found$/i;
 
 /**
  * Reads lines with back-pressure: waits for the database when there are many, so that they don't accumulate in memory.

@@ -51,7 +51,9 @@ export const buildOptions = {
   }),
   buildEnvironment: text({
     env: ["HEDDLE_BUILD_ENV"],
-    default: "HTTP_PROXY,HTTPS_PROXY,NO_PROXY,http_proxy,https_proxy,no_proxy,NODE_EXTRA_CA_CERTS,npm_config_registry",
+    default:
+      "HTTP_PROXY,HTTPS_PROXY,NO_PROXY,http_proxy,https_proxy,no_proxy,NODE_EXTRA_CA_CERTS,npm_config_registry," +
+      "SSL_CERT_FILE,PIP_CERT,PIP_INDEX_URL,PIP_EXTRA_INDEX_URL,UV_DEFAULT_INDEX,UV_INDEX,UV_NATIVE_TLS",
     description: "Names of environment variables that the control plane passes on to builds, separated by commas.",
   }),
 };

@@ -20,7 +20,9 @@ const RESERVED = names(`${ALWAYS} ${OURS}`);
 const RESERVED_IN_THE_CLOUD = names(IN_THE_CLOUD);
 
 /** Tunables of the agent server begin with HEDDLE_ too; only these may be set by the user. */
-const TUNABLE = names("HEDDLE_HOSTS HEDDLE_JOBS HEDDLE_DURABILITY HEDDLE_MULTITASK_STRATEGY HEDDLE_LOG_LEVEL");
+const TUNABLE = names(
+  "HEDDLE_HOSTS HEDDLE_JOBS HEDDLE_DURABILITY HEDDLE_MULTITASK_STRATEGY HEDDLE_LOG_LEVEL HEDDLE_MAX_VALUE_MB",
+);
 
 export function isReserved(name: string, installation: "self_hosted" | "cloud"): boolean {
   if (RESERVED.has(name)) return true;

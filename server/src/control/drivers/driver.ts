@@ -74,7 +74,10 @@ export interface Driver {
   /** Requests shutdown, and kills the instance with all of its processes after `graceMs`. */
   stop(process: InstanceProcess, graceMs: number): Promise<void>;
   usage(process: InstanceProcess): Promise<InstanceUsage | null>;
-  /** Reads output from `offset` on; `next` is the offset to continue from. */
+  /**
+   * Reads output from `offset` on; `next` is the offset to continue from. Text without progress is the driver's own, and
+   * is returned once.
+   */
   readLog(instanceId: string, offset: number): Promise<{ text: string; next: number }>;
   /** Removes an ended instance. */
   discard(instanceId: string): Promise<void>;

@@ -85,7 +85,12 @@ export class ImageStore {
       const counted = async function* (chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           size += chunk.length;
-          if (size > max) throw new RegistryError(413, "SIZE_INVALID", `The blob is larger than ${max} bytes.`);
+          if (size > max)
+            throw new RegistryError(
+              413,
+              "SIZE_INVALID",
+              `The blob is larger than ${max} bytes (HEDDLE_REGISTRY_BLOB_MB).`,
+            );
           yield chunk;
         }
       };

@@ -132,7 +132,7 @@ export class InstanceWatch {
     const { id, deployment_id: deploymentId, revision_id: revisionId } = this.row;
     for (;;) {
       const { text, next } = await driver.readLog(id, this.#offset);
-      if (next === this.#offset) return;
+      if (next === this.#offset && text === "") return;
       const now = new Date();
       const lines = text
         .split("\n")

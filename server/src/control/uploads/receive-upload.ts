@@ -31,7 +31,8 @@ export async function receiveUpload(
     transform(chunk: Buffer, _, done) {
       size += chunk.length;
       if (head.length < 2) head = Buffer.concat([head, chunk.subarray(0, 2)]).subarray(0, 2);
-      if (size > maxBytes) return done(new AppError(413, `The archive is larger than ${maxBytes} bytes.`));
+      if (size > maxBytes)
+        return done(new AppError(413, `The archive is larger than ${maxBytes} bytes (HEDDLE_UPLOAD_MAX_BYTES).`));
       if (head.length === 2 && !head.equals(GZIP)) return done(new AppError(400, "The archive is not a gzip file."));
       done(null, chunk);
     },

@@ -83,6 +83,7 @@ const used = () => new AppError(409, "This upload URL has already been used. Req
 
 async function receive(c: Context, file: string, maxBytes: number): Promise<number> {
   const declaredLength = Number(c.req.header("content-length") ?? 0);
-  if (declaredLength > maxBytes) throw new AppError(413, `The archive is larger than ${maxBytes} bytes.`);
+  if (declaredLength > maxBytes)
+    throw new AppError(413, `The archive is larger than ${maxBytes} bytes (HEDDLE_UPLOAD_MAX_BYTES).`);
   return receiveUpload(c.req.raw.body, file, maxBytes);
 }

@@ -46,6 +46,12 @@ const clientOptions = z.strictObject({
   us_east_1_regional_endpoint: z.literal("regional", 'must be "regional"').nullish(),
 });
 
+/** AWS's own addresses of S3. Private ones of a VPC (`….vpce.amazonaws.com`) can only be named by `endpoint_url`. */
+function isAws(endpoint: string): boolean {
+  const host = URL.canParse(endpoint) ? new URL(endpoint).hostname.replace(/\.$/, "") : "";
+  return /(^|\.)s3[.\w-]*\.amazonaws\.com(\.cn)?$/.test(host) && !/\.vpce\.amazonaws\.com/.test(host);
+}
+
 export const destinationConfig = z
   .strictObject({
     bucket_name: bucketName.nullish().transform((name) => name ?? null),
@@ -60,10 +66,16 @@ export const destinationConfig = z
     include_bucket_in_prefix: z.boolean().default(true),
     s3_additional_kwargs: objectOptions.nullish(),
     config_kwargs_s3: clientOptions.nullish(),
-    aws_role_arn: notBuilt("aws_role_arn"),
+    aws_role_arn: notBuilt(
+      "aws_role_arn",
+      "set credentials, or omit them for those of the platform's environment, whose AWS profile can assume a role",
+    ),
   })
   .superRefine((config, issues) => {
     const addIssue = (path: string, message: string) => issues.addIssue({ code: "custom", path: [path], message });
+    if (config.endpoint_url !== null && isAws(config.endpoint_url)) {
+      addIssue("endpoint_url", "must be omitted for AWS: set bucket_name and region instead");
+    }
     if (config.endpoint_url === null && config.region === null) {
       addIssue("region", "is required for AWS; for another store set endpoint_url");
     }

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { isoTime, jsonObject, notBuilt, queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
+import { isoTime, jsonObject, queryLimit, queryOffset, storableText, uuid } from "../../base/http/fields.ts";
 import { parseTime } from "../filter/literals.ts";
 import { EXPORT_FIELDS } from "./columns.ts";
 import { meansCancelled } from "./status.ts";
@@ -31,7 +31,9 @@ export const createBody = z
       .nullish(),
     interval_hours: z.int().min(1).max(168).nullish(),
     export_fields: fields.min(1, "must name at least one field; omit it for all fields").max(1000).nullish(),
-    all_experiments: z.union([z.literal(false), notBuilt("all_experiments")]).optional(),
+    all_experiments: z
+      .literal(false, '"all_experiments" is not supported: create an export for the project of each experiment')
+      .nullish(),
   })
   .superRefine((body, context) => {
     const { start_time, end_time, interval_hours } = body;

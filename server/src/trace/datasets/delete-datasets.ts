@@ -1,4 +1,5 @@
 import { notFound } from "../../base/errors.ts";
+import { refuseHeldWorkspace } from "../legal-holds/check-holds.ts";
 import type { TraceDeps } from "../deps.ts";
 import { deleteDatasets as deleteRows, selectBlobs } from "./sql.ts";
 
@@ -6,13 +7,14 @@ import { deleteDatasets as deleteRows, selectBlobs } from "./sql.ts";
  * Deletes datasets with all versions of their examples and their files, all or none. Experiments on them are separate
  * projects and stay.
  *
- * @throws 404 when one of them does not exist
+ * @throws 404 when one of them does not exist, 409 while the workspace is under legal hold
  */
 export async function deleteDatasets(
   { sql, blobs, log }: Pick<TraceDeps, "sql" | "blobs" | "log">,
   tenantId: string,
   ids: string[],
 ): Promise<void> {
+  await refuseHeldWorkspace(sql, tenantId);
   const requestedIds = [...new Set(ids)];
   const files = await sql.begin(async (tx) => {
     const names = await selectBlobs(tx, tenantId, requestedIds);

@@ -54,7 +54,7 @@ export function datasetRoutes(deps: TraceDeps): Route[] {
       summary: "Delete several datasets with all versions of their examples",
       query: schema.deleteManyQuery,
       out: { 200: schema.deleted },
-      errors: [404],
+      errors: [404, 409],
       async handler({ query, principal, c }) {
         await deleteDatasets(deps, principal.workspaceId, query.dataset_ids);
         return c.json({ message: "Datasets deleted" });
@@ -93,6 +93,7 @@ export function datasetRoutes(deps: TraceDeps): Route[] {
       permission: "datasets:delete",
       summary: "Delete a dataset with all versions of its examples; its experiments stay",
       out: { 200: schema.deleted },
+      errors: [409],
       async handler({ params: { dataset_id }, principal, c }) {
         await deleteDatasets(deps, principal.workspaceId, [dataset_id]);
         return c.json({ message: "Dataset deleted" });

@@ -7,6 +7,7 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { AppError, conflict, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { checkExamples } from "../datasets/check-examples.ts";
+import { refuseHeldWorkspace } from "../legal-holds/check-holds.ts";
 import type { AttachmentsOperations } from "./schema.ts";
 import {
   type Attachments,
@@ -168,6 +169,7 @@ export async function eraseExamplesForGood(
   ids: string[],
 ): Promise<{ example_ids: string[]; blobs: string[] }> {
   return sql.begin(async (tx) => {
+    await refuseHeldWorkspace(tx, tenantId);
     const current = await findExampleDatasets(tx, tenantId, ids);
     for (const datasetId of new Set(current.map((row) => row.dataset_id))) {
       await lock(tx, tenantId, datasetId);

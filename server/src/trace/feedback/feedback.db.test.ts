@@ -284,3 +284,19 @@ test("feedback is accepted while ClickHouse is down, and copied when it recovers
   await expect.poll(() => sql`select 1 from feedback_changes where run_id = ${runId}`).toHaveLength(0);
   await back.stop();
 });
+
+test("names the authors of feedback on request", async () => {
+  const user = uuid7();
+  await sql`insert into users (id, email, full_name) values (${user}, 'ada@heddle.test', 'Ada')`;
+  const run_id = uuid7();
+  const body = createBody.parse({ run_id, key: "author", score: 1 });
+  const [id] = await createFeedback(deps, { tenantId: WORKSPACE, userId: user }, [body]);
+  await give({ run_id, key: "author", score: 0 });
+  const names = (items: { feedback_source: { user_name: string | null } }[]) =>
+    items.map((item) => item.feedback_source.user_name);
+  const list = async (query: string) => names((await call("GET", `/feedback?run=${run_id}${query}`)).json);
+  expect(await list("&include_user_names=true")).toEqual([null, "Ada"]);
+  expect(await list("")).toEqual([null, null]);
+  const read = async (query: string) => names([(await call("GET", `/feedback/${id}${query}`)).json]);
+  expect([await read("?include_user_names=true"), await read("")]).toEqual([["Ada"], [null]]);
+});

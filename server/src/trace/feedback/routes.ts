@@ -8,6 +8,7 @@ import { checkConfig, normalizeConfig } from "./check-config.ts";
 import { ensureConfig } from "./config-sql.ts";
 import { createFeedback } from "./create-feedback.ts";
 import * as schema from "./schema.ts";
+import { refuseHeldFeedback } from "../legal-holds/check-holds.ts";
 import * as rows from "./sql.ts";
 
 const shared = { tag: "Feedback", params: schema.feedbackParams } as const;
@@ -18,8 +19,8 @@ const eager = v1("/feedback/eager");
 
 export function feedbackRoutes(deps: TraceDeps): Route[] {
   const { sql } = deps;
-  const read = async (tenantId: string, id: string): Promise<Response> => {
-    const item = await rows.findFeedback(sql, tenantId, id);
+  const read = async (tenantId: string, id: string, userNames?: boolean): Promise<Response> => {
+    const item = await rows.findFeedback(sql, tenantId, id, userNames);
     if (item === undefined) throw notFound("Feedback not found");
     return rawJson(item);
   };
@@ -63,7 +64,8 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
       summary: "Get feedback",
       query: schema.readQuery,
       out: { 200: schema.feedback },
-      handler: ({ params, principal }) => read(principal.workspaceId, params.feedback_id),
+      handler: ({ params, query, principal }) =>
+        read(principal.workspaceId, params.feedback_id, query.include_user_names),
     }),
     route({
       ...shared,
@@ -93,8 +95,10 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
       ...v1("/feedback/:feedback_id"),
       permission: "feedback:delete",
       summary: "Delete feedback",
+      errors: [409],
       out: { 200: z.object({ message: z.string() }) },
       async handler({ params, principal, c }) {
+        await refuseHeldFeedback(sql, principal.workspaceId, params.feedback_id);
         const deleted = await rows.deleteFeedback(sql, principal.workspaceId, params.feedback_id);
         if (!deleted) throw notFound("Feedback not found");
         await deps.feedback.flush();

@@ -5,7 +5,6 @@ import {
   jsonObject,
   notBuilt,
   queryBoolean,
-  queryFalse,
   queryLimit,
   queryMany,
   queryNotBuilt,
@@ -140,7 +139,7 @@ export const listQuery = z.object({
   min_created_at: isoTime.optional(),
   max_created_at: isoTime.optional(),
   comparative_experiment_id: uuid.optional(),
-  include_user_names: queryFalse("include_user_names"),
+  include_user_names: queryBoolean,
   limit: queryLimit(100, 1000),
   offset: queryOffset,
 });

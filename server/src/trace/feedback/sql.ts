@@ -30,8 +30,8 @@ export interface NewFeedback {
 
 const time = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"+00:00"')`;
 
-/** Columns of `feedback f` by wire name. */
-const COLUMNS = {
+/** Columns of `feedback f` by wire name. Authors' names are read only on request. */
+const columns = (userNames = false) => ({
   id: "f.feedback_id",
   created_at: time("f.created_at"),
   modified_at: time("f.modified_at"),
@@ -46,12 +46,13 @@ const COLUMNS = {
   start_time: time("f.start_time"),
   is_root: "f.is_root",
   feedback_source: `json_build_object('type', f.source_type, 'metadata', f.source_metadata, 'user_id', f.user_id,
-    'ls_user_id', f.user_id, 'user_name', null)`,
+    'ls_user_id', f.user_id, 'user_name',
+    ${userNames ? "(select coalesce(full_name, email) from users where users.id = f.user_id)" : "null"})`,
   comparative_experiment_id: "f.comparative_experiment_id",
   feedback_group_id: "f.feedback_group_id",
   extra: "f.extra",
   feedback_thread_id: "null",
-};
+});
 
 /**
  * Inserts feedback, or replaces feedback with the same id: clients retry when they miss the response. The run cannot be
@@ -102,9 +103,14 @@ export async function upsertTokenFeedback(sql: Sql, row: NewFeedback): Promise<v
       correction = excluded.correction, modified_at = now()`;
 }
 
-export async function findFeedback(sql: Sql, tenantId: string, id: string): Promise<string | undefined> {
+export async function findFeedback(
+  sql: Sql,
+  tenantId: string,
+  id: string,
+  userNames?: boolean,
+): Promise<string | undefined> {
   const [row] = await sql<{ item: string }[]>`
-    select ${buildJsonObject(sql, COLUMNS)}::text as item from feedback f
+    select ${buildJsonObject(sql, columns(userNames))}::text as item from feedback f
     where f.tenant_id = ${tenantId} and f.feedback_id = ${id}`;
   return row?.item;
 }
@@ -152,8 +158,8 @@ export async function listFeedback(
         and ${comparative === undefined ? sql`true` : sql`f.comparative_experiment_id = ${comparative}`}
       order by f.created_at desc, f.feedback_id desc
       limit ${page.limit} offset ${page.offset})
-    select coalesce(json_agg(${buildJsonObject(sql, COLUMNS)} order by f.created_at desc, f.feedback_id desc), '[]')::text
-      as items
+    select coalesce(json_agg(${buildJsonObject(sql, columns(filter.include_user_names))}
+      order by f.created_at desc, f.feedback_id desc), '[]')::text as items
     from page f`;
   return row!.items;
 }
@@ -166,7 +172,7 @@ export async function listFeedbackOfRuns(
   comparisonId: string | null | undefined,
 ): Promise<Map<string, string>> {
   const rows = await sql<{ run_id: string; items: string }[]>`
-    select f.run_id, json_agg(${buildJsonObject(sql, COLUMNS)} order by f.created_at desc, f.feedback_id desc)::text as items
+    select f.run_id, json_agg(${buildJsonObject(sql, columns())} order by f.created_at desc, f.feedback_id desc)::text as items
     from (select *, row_number() over (partition by run_id order by created_at desc, feedback_id desc) as place
           from feedback where tenant_id = ${tenantId} and run_id = any(${runIds}::uuid[])
             and ${comparisonId ? sql`comparative_experiment_id = ${comparisonId}` : sql`true`}) f

@@ -94,3 +94,20 @@ test("bodies of a tenant above its share are decoded one at a time, after a paus
   await Promise.all([send("heavy"), send("heavy")]);
   expect(performance.now() - resumed).toBeLessThan(200);
 });
+
+test("a large body is decoded after the one before it is stored and its garbage collected", async () => {
+  const events: string[] = [];
+  const gate = new IngestGate(64 * MIB, new Registry(), undefined, (bytes) => events.push(`collect ${bytes / MIB}`));
+  const send = (name: string, size: number) =>
+    gate.admit(request(size), async (reservation) => {
+      reservation.use(size);
+      await reservation.turnToDecode();
+      events.push(`decode ${name}`);
+      await sleep(20);
+      events.push(`store ${name}`);
+    });
+  await Promise.all([send("a", 5 * MIB), send("b", 6 * MIB)]);
+  expect(events).toEqual(["decode a", "store a", "collect 5", "decode b", "store b", "collect 6"]);
+  await send("small", MIB);
+  expect(events.slice(6)).toEqual(["decode small", "store small"]);
+});

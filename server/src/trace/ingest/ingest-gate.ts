@@ -26,7 +26,7 @@ const MAX_WAIT_MS = 10_000;
  * of several gets at most half of the budget. Bodies larger than expected may use up to twice the budget in total, then
  * they are rejected too. No data of a rejected request was acknowledged.
  *
- * A body of 4 MiB or more, decompressed, is decoded when the one before it is stored.
+ * A body of 4 MiB or more, decompressed, is decoded when the one before it is stored and `afterLarge` has been called.
  *
  * Decoding a body occupies the process for milliseconds. Bodies of tenants above their share are decoded one at a time,
  * each after a pause for the queries of other tenants.
@@ -36,12 +36,14 @@ export class IngestGate {
   readonly #queue: FairQueue;
   readonly #refused: Counter;
   readonly #share: FairShare | undefined;
+  readonly #afterLarge: (bytes: number) => void;
   /** Resolves when the last body that waits for its decoding may start; never rejects. */
   #decoding: Promise<unknown> = Promise.resolve();
   /** Resolves when the last large body is stored; never rejects. */
   #large: Promise<unknown> = Promise.resolve();
 
-  constructor(budget: number, registry: Registry, share?: FairShare) {
+  constructor(budget: number, registry: Registry, share?: FairShare, afterLarge: (bytes: number) => void = () => {}) {
+    this.#afterLarge = afterLarge;
     this.#budget = budget;
     this.#share = share;
     this.#queue = new FairQueue({
@@ -91,6 +93,7 @@ export class IngestGate {
     try {
       return await work(reservation);
     } finally {
+      if (reservation.used >= LARGE_BYTES) this.#afterLarge(reservation.used);
       stored.resolve();
       slot.leave();
     }

@@ -115,7 +115,10 @@ test("rejects bodies that are malformed, too large or in an unknown encoding", a
     const declared = { ...headers, "Content-Length": String(packed.length) };
     for (const sent of [headers, declared]) {
       const answer = await small.call("POST", "/runs/multipart", packed, sent);
-      expect([answer.status, answer.json]).toEqual([413, { error: "The request body is larger than 100000 bytes." }]);
+      expect([answer.status, answer.json]).toEqual([
+        413,
+        { error: "The request body is larger than 100000 bytes (HEDDLE_TRACE_MAX_BODY_BYTES)." },
+      ]);
     }
   }
   const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024));

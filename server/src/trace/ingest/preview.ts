@@ -5,8 +5,20 @@ const LENGTH = 250;
 /** Search depth. Deeper and longer searches cost more than a preview is worth. */
 const MAX_DEPTH = 6;
 
-const TEXT_KEYS = ["content", "text", "output", "input", "answer", "question", "query", "result", "value", "kwargs"];
-const LIST_KEYS = ["messages", "generations", "choices", "output", "documents"];
+const TEXT_KEYS = [
+  "content",
+  "text",
+  "output",
+  "input",
+  "answer",
+  "question",
+  "query",
+  "result",
+  "response",
+  "value",
+  "kwargs",
+];
+const LIST_KEYS = ["messages", "parts", "generations", "choices", "output", "documents"];
 
 /**
  * Returns one line of plain text for lists: the last message or the single text if there is one, else the start of the
@@ -45,6 +57,10 @@ function findText(value: unknown, depth: number): string | undefined {
   return keys.length === 1 ? findText(object[keys[0]!], depth + 1) : undefined;
 }
 
-const isParts = (list: unknown[]): boolean =>
-  typeof (list[0] as { type?: unknown } | null)?.type === "string" &&
-  typeof (list[0] as { text?: unknown }).text === "string";
+/** Parts of a message; their text is `text`, or `content` in OpenTelemetry's conventions. */
+function isParts([first]: unknown[]): boolean {
+  if (first === null || typeof first !== "object") return false;
+  const { type, text, content } = first as Record<string, unknown>;
+  // messages of LangChain have a type and a content too
+  return typeof type === "string" && typeof (type === "text" ? (text ?? content) : text) === "string";
+}

@@ -4,6 +4,8 @@ import { Decompress as ZstdDecompress } from "fzstd";
 
 import { AppError, coerceError } from "../../base/errors.ts";
 import { MIN_BODY_PACE } from "../../base/http/body-gate.ts";
+import { BodyTooLargeError } from "../../base/http/hold-body.ts";
+import { BODY_SETTING } from "../settings.ts";
 import type { Reservation } from "./ingest-gate.ts";
 
 /** Supported Content-Encodings, as worded in the 415 error. */
@@ -101,7 +103,7 @@ function counter(maxBytes: number, reservation: Reservation): Count {
   let total = 0;
   return (bytes) => {
     total += bytes;
-    if (total > maxBytes) throw new AppError(413, `The request body is larger than ${maxBytes} bytes.`);
+    if (total > maxBytes) throw new BodyTooLargeError(maxBytes, BODY_SETTING);
     reservation.use(bytes);
   };
 }

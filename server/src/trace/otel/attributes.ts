@@ -44,10 +44,11 @@ export function parsed(value: unknown): unknown {
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
-/** Returns the object that the value contains, or an object with the value under `key`. */
+/** Returns the object that the value contains, or an object with the value under `key`: a list, or text without quotes. */
 export function toObject(value: unknown, key: string): Record<string, unknown> {
   const decoded = parsed(value);
-  return isObject(decoded) ? decoded : { [key]: Array.isArray(decoded) ? decoded : value };
+  if (isObject(decoded)) return decoded;
+  return { [key]: Array.isArray(decoded) || typeof decoded === "string" ? decoded : value };
 }
 
 /** Highest accepted index: `gen_ai.prompt.999999999.role` does not mean a list of that length. */

@@ -96,10 +96,11 @@ function spanMetadata(attributes: Attributes): Json {
     )?.[1];
     if (key) metadata[key] = attributes[name];
   }
-  // threads: OpenInference's session, GenAI's conversation
+  // threads: OpenInference's session, GenAI's conversation, what users of the Vercel AI SDK call theirs
   const conversation = firstAttribute(attributes, "gen_ai.conversation.id");
   if (conversation !== undefined) metadata["conversation_id"] ??= conversation;
-  const session = firstAttribute(attributes, "session.id");
+  const telemetry = "ai.telemetry.metadata";
+  const session = firstAttribute(attributes, "session.id", `${telemetry}.sessionId`, `${telemetry}.threadId`);
   if (session !== undefined) metadata["session_id"] ??= session;
   const provider = textAttribute(
     attributes,

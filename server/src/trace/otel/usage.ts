@@ -100,6 +100,8 @@ export function hasOwnUsage(attributes: Attributes, kind: number): boolean {
   const vercel = lower("ai.operationId");
   const operation = lower("gen_ai.operation.name");
   if (operation !== "") return kind === CLIENT || !SUMMING_OPERATIONS.has(operation);
+  // agents of older versions of Pydantic AI name no operation
+  if (operation === "" && attributes["all_messages_events"] !== undefined) return false;
   if (vercel !== "") return /\.do[a-z]+$/.test(vercel);
   return !SUMMING_KINDS.has(lower("openinference.span.kind") || lower("traceloop.span.kind"));
 }

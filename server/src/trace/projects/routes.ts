@@ -6,16 +6,18 @@ import { paginationHeaders } from "../../base/http/pagination.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { parseTime } from "../filter/literals.ts";
-import { type DeleteDeps, deleteRunsOfProjects } from "../runs/delete-runs.ts";
+import { eraseProjects } from "../erasures/erase-at-request.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import { createProject, updateProject } from "./create-project.ts";
 import { listProjects, plain } from "./list-projects.ts";
 import { metadataValues } from "./metadata-values.ts";
 import { projectStats } from "./project-stats.ts";
 import * as schema from "./schema.ts";
-import { deleteProjectRows, findProject } from "../project-records/sql.ts";
+import { findProject } from "../project-records/sql.ts";
 
 const shared = { tag: "Projects" } as const;
+
+const deletion = z.object({ deleted: z.array(z.string()), erasure_id: z.guid().optional() });
 
 const unknownProject = (id: string) => notFound(`Session with ID ${id} not found`);
 
@@ -57,14 +59,14 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       permission: "projects:delete",
       summary: "Delete projects with all their runs",
       query: schema.deleteQuery,
-      out: { 200: z.object({ deleted: z.array(z.string()) }) },
-      errors: [404],
+      out: { 200: deletion },
+      errors: [404, 409],
       async handler({ query, principal, c }) {
         const ids = query.session_ids ?? [];
         if (ids.length === 0) throw unprocessable("Invalid query: session_ids: at least one is required");
-        const deleted = await deleteProjects(deps, RunScope.of(principal), ids);
-        if (deleted.length === 0) throw unknownProject(ids[0]!);
-        return c.json({ deleted });
+        const found = await eraseProjects(deps, principal, ids, query.dataset_copies ?? false);
+        if (found.deleted.length === 0) throw unknownProject(ids[0]!);
+        return c.json(found);
       },
     }),
     route({
@@ -109,12 +111,13 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       permission: "projects:delete",
       summary: "Delete a project with all its runs",
       params: schema.projectParams,
-      out: { 200: z.object({ deleted: z.array(z.string()) }) },
-      errors: [404],
-      async handler({ params, principal, c }) {
-        const deleted = await deleteProjects(deps, RunScope.of(principal), [params.session_id]);
-        if (deleted.length === 0) throw unknownProject(params.session_id);
-        return c.json({ deleted });
+      query: schema.deleteOneQuery,
+      out: { 200: deletion },
+      errors: [404, 409],
+      async handler({ params, query, principal, c }) {
+        const found = await eraseProjects(deps, principal, [params.session_id], query.dataset_copies ?? false);
+        if (found.deleted.length === 0) throw unknownProject(params.session_id);
+        return c.json(found);
       },
     }),
     route({
@@ -140,22 +143,4 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       },
     }),
   ];
-}
-
-/**
- * Deletes projects with all their runs. Projects are invisible at once, and their runs are deleted when this resolves.
- * Until then, and for runs that other replicas accept within the next second, `project_deletions` records them
- * (retention/retention-sweep.ts).
- *
- * @returns the ids of the deleted projects
- */
-async function deleteProjects(
-  deps: DeleteDeps & Pick<TraceDeps, "projects">,
-  scope: RunScope,
-  ids: string[],
-): Promise<string[]> {
-  const gone = await deleteProjectRows(deps.sql, scope.tenantId, ids);
-  deps.projects.forget();
-  if (gone.length > 0) await deleteRunsOfProjects(deps, scope, gone);
-  return gone;
 }

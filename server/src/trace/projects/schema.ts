@@ -115,7 +115,9 @@ export const listQuery = z.object({
 });
 export type ListQuery = z.output<typeof listQuery>;
 
-export const deleteQuery = z.object({ session_ids: queryMany(uuid, 100) });
+/** `dataset_copies`: also the examples made of runs of the projects. */
+export const deleteOneQuery = z.object({ dataset_copies: z.stringbool().optional() });
+export const deleteQuery = deleteOneQuery.extend({ session_ids: queryMany(uuid, 100) });
 
 /** Times are UTC without a suffix and with six digits (contract §0.5). */
 const naiveTime = z.string();

@@ -6,19 +6,21 @@
 import { databaseNow } from "../../base/db/database-now.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
+import { type EraseDeps, rewriteErased } from "../erasures/erase.ts";
+import { hasOpen } from "../erasures/sql.ts";
 import { applyDeletions, deleteOldMarks, hasDeletedRows } from "../runs/delete-clickhouse.ts";
-import { type DeleteDeps, deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
+import { deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import type { TraceSettings } from "../settings.ts";
 import { retentionCutoffs, findExpired, latest } from "./expired-traces.ts";
-import { alone, findDeletions, forgetDeletion, listTiers } from "./sql.ts";
+import { alone, findDeletions, forgetDeletion, listTiers, SWEEP_LOCK } from "./sql.ts";
 
-export type SweepDeps = DeleteDeps & { log: Log; settings: TraceSettings };
+export type SweepDeps = EraseDeps & { log: Log; settings: TraceSettings };
 
 /** Longer than any replica caches a deleted project (project-records/project-directory.ts) and writes its pending runs. */
 const GRACE_SECONDS = 60;
 const FIRST_MS = 60_000;
-/** Longest time for which sweeps leave an engine closed that no request has needed since the start. */
+/** Longest time for which sweeps leave an engine closed that no request has needed since the start, and no erasure. */
 const ASLEEP_MS = 24 * 3600_000;
 const PROJECTS = 500;
 /** Traces found and deleted per batch. */
@@ -56,11 +58,13 @@ export class RetentionSweep {
   async sweep(now?: number): Promise<number> {
     const { sql, clickhouse } = this.#deps;
     let expired = 0;
-    await alone(sql, async () => {
+    await alone(sql, SWEEP_LOCK, async () => {
       await this.#finishDeletions();
-      if (clickhouse.isAsleep && performance.now() - this.#createdAt < ASLEEP_MS) return;
+      const mayStayAsleep = performance.now() - this.#createdAt < ASLEEP_MS && !(await hasOpen(sql));
+      if (clickhouse.isAsleep && mayStayAsleep) return;
       expired = await this.#deleteExpired(now ?? (await databaseNow(sql)).getTime());
       await deleteOldMarks(clickhouse);
+      await rewriteErased(this.#deps, { graceSeconds: GRACE_SECONDS, all: true });
       if (await hasDeletedRows(clickhouse)) await applyDeletions(clickhouse);
     });
     return expired;

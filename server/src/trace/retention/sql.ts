@@ -18,32 +18,34 @@ export async function forgetDeletion(sql: Sql, tenantId: string, projectId: stri
 
 export type ProjectTier = Tier & { tenant_id: string; project_id: string };
 
-/** Lists a page of all projects, ordered by key. */
+/** Lists a page of all projects that are not under legal hold, ordered by key. */
 export async function listTiers(
   sql: Sql,
   after: { tenant_id: string; project_id: string },
   limit: number,
 ): Promise<ProjectTier[]> {
   return sql<ProjectTier[]>`
-    select tenant_id, project_id, trace_tier, retention_days from projects
+    select tenant_id, project_id, trace_tier, retention_days from projects p
     where (tenant_id, project_id) > (${after.tenant_id}::uuid, ${after.project_id}::uuid)
+      and not exists (select from legal_holds h where h.tenant_id = p.tenant_id and h.released_at is null
+        and (h.project_id is null or h.project_id = p.project_id))
     order by tenant_id, project_id limit ${limit}`;
 }
 
 /** Advisory lock of the sweep. Arbitrary, but unique to this purpose. */
-const LOCK = 7_236_523;
+export const SWEEP_LOCK = 7_236_523;
 
-/** Runs `work` unless another server holds the lock. @returns whether it ran */
-export async function alone(sql: Sql, work: () => Promise<void>): Promise<boolean> {
+/** Runs `work` unless another server holds the advisory lock. @returns whether it ran */
+export async function alone(sql: Sql, lock: number, work: () => Promise<void>): Promise<boolean> {
   const connection = await sql.reserve();
   try {
-    const [row] = await connection<{ mine: boolean }[]>`select pg_try_advisory_lock(${LOCK}) as mine`;
+    const [row] = await connection<{ mine: boolean }[]>`select pg_try_advisory_lock(${lock}) as mine`;
     if (!row!.mine) return false;
     try {
       await work();
       return true;
     } finally {
-      await connection`select pg_advisory_unlock(${LOCK})`;
+      await connection`select pg_advisory_unlock(${lock})`;
     }
   } finally {
     connection.release();

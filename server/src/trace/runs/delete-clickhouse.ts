@@ -4,7 +4,10 @@ import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromPieces, fromRuns, type RunSelection } from "./selection.ts";
 
-/** Selection to delete: whole projects, or whole traces of any project or of one. Matches unmerged pieces too. */
+/**
+ * Selection to delete: whole projects, or whole traces of any project or of one; neither: the tenant's. Matches unmerged
+ * pieces too.
+ */
 export interface DeletionTarget {
   projects?: readonly string[];
   traces?: readonly string[];
@@ -79,9 +82,71 @@ export async function hasDeletedRows(clickhouse: ClickHouse): Promise<boolean> {
   return clickhouse.cluster !== "" || row!.n > 0;
 }
 
+/** Returns those of the runs that are, or were, in the selection. */
+export async function findRunsIn(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  { projects, traces }: DeletionTarget,
+  ids: readonly string[],
+): Promise<string[]> {
+  const conditions = [ch`k.tenant_id = ${tenant(scope)}`, ch`k.id in ${bind("Array(UUID)", ids)}`];
+  if (projects) conditions.push(ch`k.project_id in ${bind("Array(UUID)", projects)}`);
+  if (traces) conditions.push(ch`k.trace_id in ${bind("Array(UUID)", traces)}`);
+  const rows = await clickhouse.rows<{ id: string }>({
+    name: "run_keys.in_selection",
+    ...render(ch`select distinct k.id as id from run_keys as k where ${all(conditions)}`),
+  });
+  return rows.map((row) => row.id);
+}
+
+/** Deletes the copy of feedback on the runs; that of Postgres follows through the mirror, as empty rows. */
+export function deleteFeedbackRows(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  { projects, traces }: DeletionTarget,
+): Promise<void> {
+  const conditions = [ch`tenant_id = ${tenant(scope)}`];
+  if (traces) {
+    const ids = bind("Array(UUID)", traces);
+    conditions.push(ch`(ifNull(trace_id in ${ids}, false) or run_id in ${ids})`);
+  } else if (projects) conditions.push(ch`ifNull(session_id in ${bind("Array(UUID)", projects)}, false)`);
+  return deleteFrom(clickhouse, "feedback", conditions);
+}
+
+const DELETED_FROM = ["runs", "run_attachments", "run_keys", "feedback"];
+
+/**
+ * Counts parts from before a time that the engine has replaced but not yet removed from the disk. In a cluster those of
+ * all replicas.
+ */
+export async function partsBefore(clickhouse: ClickHouse, time: Date): Promise<number> {
+  const { cluster } = clickhouse;
+  const parts = cluster === "" ? ch`system.parts` : ch`clusterAllReplicas(${bind("String", cluster)}, system.parts)`;
+  const tables = DELETED_FROM.map((table) => (cluster === "" ? table : `${table}_local`));
+  const [row] = await clickhouse.rows<{ n: number }>({
+    name: "parts.before",
+    ...render(ch`select count() as n from ${parts}
+      where not active and database = currentDatabase() and table in ${bind("Array(String)", tables)}
+        and modification_time <= ${bind("DateTime('UTC')", time.toISOString().slice(0, 19).replace("T", " "))}`),
+  });
+  return row!.n;
+}
+
+/**
+ * Removes replaced parts that are older than the engine keeps them (`old_parts_lifetime`). An idle table looks for them
+ * only every ten minutes or more; dropping a partition, here one that does not exist, does so at once. The cleanup of
+ * replicated tables does not depend on other work.
+ */
+export async function removeReplacedParts(clickhouse: ClickHouse): Promise<void> {
+  if (clickhouse.cluster !== "") return;
+  for (const table of DELETED_FROM) {
+    await clickhouse.command({ name: `${table}.clean_up`, query: `alter table ${table} drop partition id 'none'` });
+  }
+}
+
 /** Rewrites parts with deleted rows, which removes the rows from the disk. */
 export async function applyDeletions(clickhouse: ClickHouse): Promise<void> {
-  for (const table of ["runs", "run_attachments", "run_keys"]) {
+  for (const table of DELETED_FROM) {
     await clickhouse.command({
       name: `${table}.apply_deleted`,
       query: `alter table ${clickhouse.mutable(table)} apply deleted mask`,

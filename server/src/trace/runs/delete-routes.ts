@@ -5,11 +5,15 @@ import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { findTraces } from "./delete-clickhouse.ts";
 import * as schema from "./delete-schema.ts";
-import { deleteTraces } from "./delete-runs.ts";
+import { eraseTraces } from "../erasures/erase-at-request.ts";
 import { checkProjects } from "./query-runs.ts";
 import { RunScope } from "./run-scope.ts";
 
-const shared = { tag: "Runs", permission: "runs:delete", out: { 200: z.object({ deleted_traces: z.int() }) } } as const;
+const shared = {
+  tag: "Runs",
+  permission: "runs:delete",
+  out: { 200: z.object({ deleted_traces: z.int(), erasure_id: z.guid().optional() }) },
+} as const;
 
 export function runDeleteRoutes(deps: TraceDeps): Route[] {
   return [
@@ -19,13 +23,13 @@ export function runDeleteRoutes(deps: TraceDeps): Route[] {
       method: "POST",
       summary: "Delete traces of a project",
       body: schema.deleteTracesBody,
-      errors: [404],
+      errors: [404, 409],
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         await checkProjects(deps, scope, [body.session_id]);
         const found = await findTraces(deps.clickhouse, scope, { projects: [body.session_id], traces: body.trace_ids });
-        await deleteTraces(deps, scope, found, [body.session_id]);
-        return c.json({ deleted_traces: found.length });
+        const erasure_id = await eraseTraces(deps, principal, found, [body.session_id], body.dataset_copies ?? false);
+        return c.json({ deleted_traces: found.length, erasure_id });
       },
     }),
     route({
@@ -34,7 +38,7 @@ export function runDeleteRoutes(deps: TraceDeps): Route[] {
       method: "POST",
       summary: "Delete traces by id, or by metadata of their runs",
       body: schema.deleteBody,
-      errors: [404],
+      errors: [404, 409],
       async handler({ body, principal, c }) {
         const scope = RunScope.of(principal);
         const projects = body.session_id == null ? undefined : [body.session_id];
@@ -45,8 +49,8 @@ export function runDeleteRoutes(deps: TraceDeps): Route[] {
           traces: body.trace_ids ?? undefined,
           filters: entries.length > 0 ? [{ kind: "metadata_contains", entries }] : [],
         });
-        await deleteTraces(deps, scope, found, projects);
-        return c.json({ deleted_traces: found.length });
+        const erasure_id = await eraseTraces(deps, principal, found, projects, body.dataset_copies ?? false);
+        return c.json({ deleted_traces: found.length, erasure_id });
       },
     }),
   ];

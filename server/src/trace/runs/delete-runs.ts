@@ -3,6 +3,7 @@ import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/pu
 import { deleteTraceShares } from "./share-sql.ts";
 import {
   deleteAttachmentRows,
+  deleteFeedbackRows,
   deleteRunRows,
   type DeletionTarget,
   findBlobs,
@@ -35,14 +36,20 @@ export async function deleteRunsOfProjects(deps: DeleteDeps, scope: RunScope, pr
   await deleteFeedbackOfProjects(deps.sql, scope.tenantId, projects);
 }
 
+/** Deletes all runs of a tenant. `projects`: those that it had. */
+export async function deleteRunsOfTenant(deps: DeleteDeps, scope: RunScope, projects: string[]): Promise<void> {
+  await deleteTarget(deps, scope, {}, { projects });
+}
+
 /** Deletes in an order that lets a repetition finish an interrupted deletion. */
 async function deleteTarget(
   { clickhouse, blobs, writer }: DeleteDeps,
   scope: RunScope,
   target: DeletionTarget,
+  forgotten = target,
 ): Promise<void> {
   await markDeleted(clickhouse, scope, target);
-  await writer.forget(target);
+  await writer.forget(forgotten);
   const files = await findBlobs(clickhouse, scope, target);
   await blobs.delete(files.map((file) => file.blob));
   for (let i = 0; i < files.length; i += BATCH) {
@@ -50,4 +57,5 @@ async function deleteTarget(
     await deleteAttachmentRows(clickhouse, scope, [...new Set(runs)]);
   }
   await deleteRunRows(clickhouse, scope, target);
+  await deleteFeedbackRows(clickhouse, scope, target);
 }

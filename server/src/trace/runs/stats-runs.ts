@@ -2,9 +2,19 @@ import type { TraceDeps } from "../deps.ts";
 import { findFacets } from "./facets.ts";
 import { naive } from "./run-fields.ts";
 import type { RunScope } from "./run-scope.ts";
-import { computeFeedbackStats, computeStats, type Figures, type Grouping, type Metric, METRIC_NAMES } from "./stats.ts";
+import {
+  computeFeedbackStats,
+  computeProjectFeedbackStats,
+  computeStats,
+  type FeedbackFigures,
+  type Figures,
+  type Grouping,
+  type Metric,
+  METRIC_NAMES,
+} from "./stats.ts";
 import type { RunSelection } from "./selection.ts";
 import type { Stats, StatsBody } from "./stats-schema.ts";
+import { DETAIL_COLUMNS } from "./trace-totals.ts";
 
 /** Costs, which ClickHouse returns as text and this endpoint as numbers. */
 const COSTS: Metric[] = ["total_cost", "prompt_cost", "completion_cost"];
@@ -25,9 +35,16 @@ export async function statsOfRuns(
       selectedMetrics.includes("all_run_stats") ||
       (selectedMetrics.includes("all_token_stats") && TOKENS.includes(name)),
   );
+  const details = DETAIL_COLUMNS.filter(
+    (name) =>
+      selectedMetrics.includes(name) ||
+      selectedMetrics.includes("all_run_stats") ||
+      (selectedMetrics.includes("all_token_stats") && name.includes("token")),
+  );
   const request = {
     selection,
     metrics,
+    details,
     grouping: readGrouping(body),
     maxGroups: body.group_by?.max_groups ?? 1,
     groups: body.group_by ? body.groups?.flatMap((name) => name ?? []) : undefined,
@@ -35,25 +52,30 @@ export async function statsOfRuns(
   const wantsFeedback = selectedMetrics.includes("feedback_stats") || selectedMetrics.includes("all_run_stats");
   // no facets by group
   const wantsFacets = selectedMetrics.includes("run_facets") && !body.group_by;
-  const [figures, feedback, facets] = await Promise.all([
+  const wantsProjectFeedback = selectedMetrics.includes("session_feedback_stats");
+  const [figures, feedback, projectFeedback, facets] = await Promise.all([
     computeStats(clickhouse, scope, request),
     wantsFeedback ? computeFeedbackStats(clickhouse, scope, request) : undefined,
+    wantsProjectFeedback ? computeProjectFeedbackStats(clickhouse, scope, selection.projects) : undefined,
     wantsFacets ? findFacets(clickhouse, scope, selection, "all") : undefined,
   ]);
   const serialize = (name: string, figures: Figures | undefined): Stats => {
-    const printed = serializeFigures(figures ?? { run_count: 0 });
-    if (!feedback) return printed;
-    const keys = feedback.filter((entry) => entry.group_name === name);
     return {
-      ...printed,
-      feedback_stats: Object.fromEntries(
-        keys.map(({ group_name: _group, feedback_key, ...stats }) => [feedback_key, { ...stats, comments: [] }]),
-      ),
+      ...serializeFigures(figures ?? { run_count: 0 }),
+      ...(feedback && { feedback_stats: byKey(feedback.filter((entry) => entry.group_name === name)) }),
+      // feedback is on runs and projects, never on threads
+      ...(selectedMetrics.includes("thread_feedback_stats") && { thread_feedback_stats: {} }),
+      ...(projectFeedback && { session_feedback_stats: byKey(projectFeedback) }),
     };
   };
   if (!body.group_by) return { ...serialize("", figures.get("")), ...(facets && { run_facets: facets.get("") ?? [] }) };
   return Object.fromEntries(Array.from(figures, ([name, of]) => [name, serialize(name, of)]));
 }
+
+const byKey = (feedback: FeedbackFigures[]) =>
+  Object.fromEntries(
+    feedback.map(({ group_name: _group, feedback_key, ...stats }) => [feedback_key, { ...stats, comments: [] }]),
+  );
 
 export function readGrouping({ group_by }: Pick<StatsBody, "group_by">): Grouping | undefined {
   if (!group_by) return undefined;
@@ -69,5 +91,9 @@ export function serializeFigures(figures: Figures): Stats {
     if (name === "last_run_start_time") return [name, naive(String(value))];
     return [name, COSTS.includes(name) ? Number(value) : value];
   });
-  return Object.fromEntries(entries) as Stats;
+  const details = DETAIL_COLUMNS.filter((name) => figures[name] !== undefined).map((name) => [
+    name,
+    Object.fromEntries(Object.entries(figures[name]!).map(([category, value]) => [category, Number(value)])),
+  ]);
+  return Object.fromEntries([...entries, ...details]) as Stats;
 }

@@ -2,11 +2,21 @@ import { z } from "zod";
 
 import { jsonObject } from "../../base/http/fields.ts";
 import { selectionBody } from "./query-schema.ts";
-import { METRIC_NAMES } from "./stats.ts";
+import { type Metric, METRIC_NAMES } from "./stats.ts";
+import { DETAIL_COLUMNS } from "./trace-totals.ts";
 
 /** Contract trace-platform §3.4. */
 
-const NAMED = [...METRIC_NAMES, "feedback_stats", "run_facets", "all_run_stats", "all_token_stats"] as const;
+const NAMED = [
+  ...METRIC_NAMES,
+  ...DETAIL_COLUMNS,
+  "feedback_stats",
+  "thread_feedback_stats",
+  "session_feedback_stats",
+  "run_facets",
+  "all_run_stats",
+  "all_token_stats",
+] as const;
 
 const groupBy = z
   .object({
@@ -35,6 +45,7 @@ export const statsBody = selectionBody.extend({
 export type StatsBody = z.output<typeof statsBody>;
 
 const figure = z.number().nullish();
+const details = z.record(z.string(), z.number()).nullish();
 
 export const stats = z.object({
   run_count: figure,
@@ -60,7 +71,14 @@ export const stats = z.object({
   last_run_start_time: z.string().nullish(),
   error_rate: figure,
   streaming_rate: figure,
+  prompt_token_details: details,
+  completion_token_details: details,
+  prompt_cost_details: details,
+  completion_cost_details: details,
   feedback_stats: jsonObject.nullish(),
+  /** Always empty: feedback is on runs and projects. */
+  thread_feedback_stats: jsonObject.nullish(),
+  session_feedback_stats: jsonObject.nullish(),
   run_facets: z.array(jsonObject).nullish(),
 });
 export type Stats = z.output<typeof stats>;
@@ -86,7 +104,7 @@ export const timelineBody = selectionBody.extend({
 });
 export type TimelineBody = z.output<typeof timelineBody>;
 
-const point = stats.omit({ run_facets: true, feedback_stats: true }).extend({
+const point = stats.pick(Object.fromEntries(METRIC_NAMES.map((name) => [name, true])) as Record<Metric, true>).extend({
   start: z.string().describe("Start of the bucket, UTC"),
 });
 

@@ -124,6 +124,40 @@ test("statistics contain feedback on the counted runs, by key and by group", asy
   expect(grouped["agent 1"].feedback_stats).toMatchObject({ good: { n: 1, avg: 1 } });
 });
 
+test("statistics contain exact sums of usage details, and feedback on projects", async () => {
+  const details = {
+    input_token_details: { cache_read: 1, audio: 2 },
+    output_token_details: { reasoning: 3 },
+    input_cost_details: { cache_read: 0.1 },
+    output_cost_details: { reasoning: "0.2" },
+  };
+  const outputs = { usage_metadata: { input_tokens: 4, output_tokens: 4, ...details } };
+  const root = sampleRun("detailed", { outputs }, { seconds: 1 });
+  const model = () => sampleRun("detailed", { run_type: "llm", outputs }, { parent: root, seconds: 0.5 });
+  const alone = sampleRun("detailed", { name: "alone", outputs }, { seconds: 1 });
+  await sendRuns(call, [root, model(), model(), model(), alone]);
+  const project = await platform.deps.projects.ensureProject(TENANT, "detailed");
+  const select = Object.keys(details).map((name) => name.replace("input", "prompt").replace("output", "completion"));
+  const sums = async (body: object) => stats({ session: [project], select, ...body });
+  // the chain repeats the details of its model calls; floats would add up to 0.30000000000000004
+  const three = {
+    prompt_token_details: { cache_read: 3, audio: 6 },
+    completion_token_details: { reasoning: 9 },
+    prompt_cost_details: { cache_read: 0.3 },
+    completion_cost_details: { reasoning: 0.6 },
+  };
+  expect(await sums({})).toEqual(three);
+  expect(await sums({ is_root: true })).toMatchObject({ prompt_cost_details: { cache_read: 0.4 } });
+  const byName = await sums({ is_root: true, group_by: { attribute: "name" } });
+  expect(byName[root.name as string]).toEqual(three);
+  expect(byName["alone"]).toMatchObject({ completion_token_details: { reasoning: 3 } });
+
+  await call("POST", "/feedback", { session_id: project, key: "whole", score: 1 });
+  const feedback = await sums({ select: ["session_feedback_stats", "thread_feedback_stats"] });
+  expect(feedback).toMatchObject({ session_feedback_stats: { whole: { n: 1, avg: 1 } }, thread_feedback_stats: {} });
+  expect(await stats({ select: ["session_feedback_stats"] })).toEqual({ session_feedback_stats: {} });
+});
+
 test("statistics exclude other workspaces", async () => {
   expect((await call("POST", "/runs/stats", { session }, OTHER)).status).toBe(404);
   expect((await call("POST", "/runs/stats", {}, OTHER)).json).toMatchObject({ run_count: 0 });

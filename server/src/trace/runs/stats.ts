@@ -8,7 +8,7 @@ import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "./read-rows.ts";
 import type { RunScope } from "./run-scope.ts";
 import { fromRuns, type RunSelection } from "./selection.ts";
-import { TRACE_SUMS } from "./trace-totals.ts";
+import { type DetailColumn, readDetails, sumDetails, sumTraceDetails, TRACE_SUMS } from "./trace-totals.ts";
 
 /**
  * Sums usage over model calls; chains around them often repeat it, so other runs count only if there is no model call.
@@ -46,8 +46,12 @@ export const METRICS = {
 export type Metric = keyof typeof METRICS;
 export const METRIC_NAMES = Object.keys(METRICS) as Metric[];
 
+/** Sums of the details of usage, by category. */
+export type Detail = DetailColumn;
+
 /** Values as ClickHouse formats them: sums of costs are decimal text, times `YYYY-MM-DD hh:mm:ss.ffffff`. */
-export type Figures = Partial<Record<Metric, number | string | null>>;
+export type Figures = Partial<Record<Metric, number | string | null>> &
+  Partial<Record<Detail, Record<string, number | string>>>;
 
 export type Grouping =
   | { attribute: "name" | "run_type" | "tag" | "project" | "thread" }
@@ -56,6 +60,7 @@ export type Grouping =
 export interface StatsRequest {
   selection: RunSelection;
   metrics: readonly Metric[];
+  details?: readonly Detail[];
   grouping?: Grouping | undefined;
   /** Limits the result to the groups with the most runs. */
   maxGroups?: number;
@@ -67,12 +72,15 @@ export interface StatsRequest {
 export async function computeStats(
   clickhouse: ClickHouse,
   scope: RunScope,
-  { selection, metrics, grouping, maxGroups = 1000, groups }: StatsRequest,
+  { selection, metrics, details = [], grouping, maxGroups = 1000, groups }: StatsRequest,
 ): Promise<Map<string, Figures>> {
-  const columns = metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`));
+  const columns = [
+    ...metrics.map((metric) => raw(`${METRICS[metric]} as ${metric}`)),
+    ...details.map((name) => raw(`${sumDetails(`u.${name}`, "u.calls_model")} as ${name}`)),
+  ];
   const only = groups ? ch`where u.grp in ${bind("Array(String)", groups)}` : raw("");
   const statement = ch`select u.grp as group_name, count() as group_size, ${join([raw("0 as nothing"), ...columns], ", ")}
-    from (${selectUnits(scope, selection, grouping)}) as u ${only}
+    from (${selectUnits(scope, selection, grouping, true, details)}) as u ${only}
     group by u.grp order by group_size desc, group_name limit ${bind("UInt32", maxGroups)}`;
   // checking a set of thousands of traces against the index costs more than it saves
   const settings = { use_skip_indexes: selection.ids || selection.traces ? 1 : 0 } as const;
@@ -94,23 +102,35 @@ export function selectUnits(
   selection: RunSelection,
   grouping: Grouping | undefined,
   totals = true,
+  details: readonly Detail[] = [],
 ): Fragment {
   return selection.is_root && totals
-    ? selectTraces(scope, selection, grouping)
-    : selectRuns(scope, selection, grouping);
+    ? selectTraces(scope, selection, grouping, details)
+    : selectRuns(scope, selection, grouping, details);
 }
 
 const FIRST_TOKEN = "dateDiff('microsecond', start_time, first_token_time) / 1e6";
 
-const selectRuns = (scope: RunScope, selection: RunSelection, grouping: Grouping | undefined): Fragment => ch`
+const selectRuns = (
+  scope: RunScope,
+  selection: RunSelection,
+  grouping: Grouping | undefined,
+  details: readonly Detail[],
+): Fragment => ch`
   select r.id as id, ${groupColumn(grouping)} as grp, r.start_time as started, ${raw(RUN_LATENCY)} as latency,
     ${raw(FIRST_TOKEN)} as first_token, r.error is not null as failed,
     ifNull(r.run_type in ('llm', 'embedding'), false) as calls_model,
     r.total_tokens, r.prompt_tokens, r.completion_tokens, r.total_cost, r.prompt_cost, r.completion_cost
+    ${raw(details.map((name) => `, ${readDetails(name)} as ${name}`).join(""))}
   ${fromRuns(scope, selection)}`;
 
 /** Runs of a trace begin after its root, possibly outside the bounds that apply to the root. */
-function selectTraces(scope: RunScope, selection: RunSelection, grouping: Grouping | undefined): Fragment {
+function selectTraces(
+  scope: RunScope,
+  selection: RunSelection,
+  grouping: Grouping | undefined,
+  details: readonly Detail[],
+): Fragment {
   const { projects, traces, since } = selection;
   return ch`
     select roots.id as id, roots.grp as grp, roots.started as started, roots.latency as latency,
@@ -118,13 +138,15 @@ function selectTraces(scope: RunScope, selection: RunSelection, grouping: Groupi
       sums.trace_total_tokens as total_tokens, sums.trace_prompt_tokens as prompt_tokens,
       sums.trace_completion_tokens as completion_tokens, sums.trace_total_cost as total_cost,
       sums.trace_prompt_cost as prompt_cost, sums.trace_completion_cost as completion_cost
+      ${raw(details.map((name) => `, sums.trace_${name} as ${name}`).join(""))}
     from (
       select r.id as id, r.trace_id as trace, ${groupColumn(grouping)} as grp, r.start_time as started,
         ${raw(RUN_LATENCY)} as latency, ${raw(FIRST_TOKEN)} as first_token, r.error is not null as failed
       ${fromRuns(scope, selection)}
     ) as roots
     left join (
-      select r.trace_id as trace, ${raw(TRACE_SUMS)} ${fromRuns(scope, { projects, traces, since })} group by r.trace_id
+      select r.trace_id as trace, ${raw([TRACE_SUMS, ...details.map(sumTraceDetails)].join(", "))}
+      ${fromRuns(scope, { projects, traces, since })} group by r.trace_id
     ) as sums on sums.trace = roots.trace`;
 }
 
@@ -156,6 +178,7 @@ export const needsTotals = (metrics: readonly Metric[]): boolean =>
 
 /** Figures of feedback on the counted runs, by group and key. */
 export interface FeedbackFigures {
+  /** Empty for feedback on projects. */
   group_name: string;
   feedback_key: string;
   n: number;
@@ -171,6 +194,29 @@ export interface FeedbackFigures {
 /** Distinct values reported per key. */
 const MAX_VALUES = 50;
 
+const FEEDBACK_FIGURES = ch`f.key as feedback_key, count() as n, avg(f.score) as avg, stddevPop(f.score) as stdev,
+  min(f.score) as min, max(f.score) as max, countIf(f.failed) as errors, groupUniqArray(f.source) as sources,
+  sumMap(if(f.value is null, map(), map(assumeNotNull(f.value), toUInt32(1)))) as value_counts,
+  mapFromArrays(
+    arraySlice(mapKeys(value_counts), 1, ${bind("UInt32", MAX_VALUES)}),
+    arraySlice(mapValues(value_counts), 1, ${bind("UInt32", MAX_VALUES)})) as values`;
+
+/** Computes figures of feedback on projects themselves; without `projects`, on all of the workspace. */
+export async function computeProjectFeedbackStats(
+  clickhouse: ClickHouse,
+  scope: RunScope,
+  projects: readonly string[] | undefined,
+): Promise<FeedbackFigures[]> {
+  const conditions = [
+    ch`f.tenant_id = ${bind("UUID", scope.tenantId)}`,
+    raw("f.run_id = toUUID('00000000-0000-0000-0000-000000000000')"),
+  ];
+  if (projects) conditions.push(ch`f.session_id in ${bind("Array(UUID)", projects)}`);
+  const statement = ch`select '' as group_name, ${FEEDBACK_FIGURES} from feedback as f final
+    where ${all(conditions)} group by feedback_key order by feedback_key limit 10000`;
+  return readRows<FeedbackFigures>(clickhouse.forTenant(scope.tenantId), "runs.project_feedback_stats", statement);
+}
+
 export async function computeFeedbackStats(
   clickhouse: ClickHouse,
   scope: RunScope,
@@ -181,12 +227,7 @@ export async function computeFeedbackStats(
   const conditions = [ch`f.tenant_id = ${tenant}`];
   if (groups) conditions.push(ch`m.grp in ${bind("Array(String)", groups)}`);
   const statement = ch`
-    select m.grp as group_name, f.key as feedback_key, count() as n, avg(f.score) as avg, stddevPop(f.score) as stdev,
-      min(f.score) as min, max(f.score) as max, countIf(f.failed) as errors, groupUniqArray(f.source) as sources,
-      sumMap(if(f.value is null, map(), map(assumeNotNull(f.value), toUInt32(1)))) as value_counts,
-      mapFromArrays(
-        arraySlice(mapKeys(value_counts), 1, ${bind("UInt32", MAX_VALUES)}),
-        arraySlice(mapValues(value_counts), 1, ${bind("UInt32", MAX_VALUES)})) as values
+    select m.grp as group_name, ${FEEDBACK_FIGURES}
     from feedback as f final
     inner join (
       select r.id as id, ${groupColumn(grouping)} as grp ${fromRuns(scope, selection, [withFeedback])}

@@ -36,6 +36,32 @@ export const TRACE_SUMS = SUMMED.map(
     anyIf(r.${name}, r.parent_run_id is null), sum(r.${name})) as trace_${name}`,
 ).join(", ");
 
+export const DETAIL_COLUMNS = [
+  "prompt_token_details",
+  "completion_token_details",
+  "prompt_cost_details",
+  "completion_cost_details",
+] as const;
+export type DetailColumn = (typeof DETAIL_COLUMNS)[number];
+
+/** Reads details of a run, JSON objects of whole numbers or decimal text, as a map of exact numbers by category. */
+export const readDetails = (name: DetailColumn): string =>
+  name.includes("cost")
+    ? `mapApply((k, v) -> (k, toDecimal128OrZero(v, 18)), JSONExtract(ifNull(r.${name}, '{}'), 'Map(String, String)'))`
+    : `JSONExtract(ifNull(r.${name}, '{}'), 'Map(String, Int64)')`;
+
+/** Sums maps over model calls, or over all rows if no call has any: chains often repeat the details of their calls. */
+export const sumDetails = (map: string, isModel: string): string =>
+  `if(countIf(${isModel} and notEmpty(${map})) > 0, sumMapIf(${map}, ${isModel}), sumMap(${map}))`;
+
+/** The rule of TRACE_SUMS for details, as `trace_prompt_token_details` and so on. */
+export function sumTraceDetails(name: DetailColumn): string {
+  const [map, root] = [readDetails(name), "r.parent_run_id is null"];
+  const model = "ifNull(r.run_type in ('llm', 'embedding'), false)";
+  return `multiIf(countIf(${model} and notEmpty(${map})) > 0, sumMapIf(${map}, ${model}),
+    countIf(${root} and notEmpty(${map})) > 0, sumMapIf(${map}, ${root}), sumMap(${map})) as trace_${name}`;
+}
+
 /** Source of a figure: a model call, the root, or another run. */
 type TotalsSource = "model" | "root" | "other";
 

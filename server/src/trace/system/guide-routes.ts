@@ -12,6 +12,7 @@ const DIRECTORY = fileURLToPath(new URL("../../../../docs", import.meta.url));
 export const GUIDES = {
   "filter-language": "The filter language",
   tracing: "Tracing of graph runs",
+  deletion: "Deletion and legal holds",
   "bulk-export": "Bulk export",
   "export-permissions": "Permissions of export destinations",
   versions: "Versions of the hosted service",

@@ -89,14 +89,28 @@ test("unknown endpoints of the vendor say what to use instead", async () => {
       expect(text).toMatch(what);
     }
   }
+  for (const [method, path, what] of [
+    ["POST", "/api/v1/orgs", /heddle workspaces create/],
+    ["GET", "/v1/platform/orgs/current/info", /\/api\/v1\/orgs\/current\/info/],
+    ["GET", "/v1/platform/orgs/current/members", /\/api\/v1\/orgs\/current\/members/],
+    ["GET", "/api/v1/feedback/formulas/x", /POST \/api\/v1\/feedback/],
+    ["PUT", "/api/v1/feedback/formulas/x", /no longer part/],
+    ["DELETE", "/api/v1/feedback/formulas/x", /no longer part/],
+  ] as const) {
+    const { status, text } = await call(method, path, method === "PUT" || method === "POST" ? {} : undefined);
+    expect([method, path, status]).toEqual([method, path, 404]);
+    expect(text).toMatch(what);
+  }
   expect((await call("GET", "/api/v1/nonsense")).text).not.toMatch(/Heddle/);
 });
 
 test("no route is among the missing endpoints", () => {
   const id = crypto.randomUUID();
-  const paths = traceRoutes(platform.deps, noAudit).flatMap(({ path, aliases = [] }) => [path, ...aliases]);
-  expect(paths.length).toBeGreaterThan(500);
-  expect(paths.filter((path) => explainMissingTrace(path.replaceAll(/:\w+(\{[^}]*\})?/g, id)))).toEqual([]);
+  const routes = traceRoutes(platform.deps, noAudit).flatMap(({ method, path, aliases = [] }) =>
+    [path, ...aliases].map((name) => ({ method, path: name.replaceAll(/:\w+(\{[^}]*\})?/g, id) })),
+  );
+  expect(routes.length).toBeGreaterThan(500);
+  expect(routes.filter(({ method, path }) => explainMissingTrace(path, method))).toEqual([]);
 });
 
 test("links that clients build from the platform's URL lead to the console", async () => {

@@ -5,7 +5,7 @@ import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
 import { readRows } from "../runs/read-rows.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import { fromRuns, type RunSelection, time } from "../runs/selection.ts";
-import { TRACE_SUMS } from "../runs/trace-totals.ts";
+import { DETAIL_COLUMNS, type DetailColumn, sumTraceDetails, TRACE_SUMS } from "../runs/trace-totals.ts";
 
 /** Thread: the traces of a project whose roots have the same thread id. Times as ClickHouse formats them. */
 export interface ThreadRow {
@@ -74,7 +74,7 @@ export async function countThreads(
 }
 
 /** Usage of a thread's traces; costs are decimal text, details by category. */
-export interface ThreadTotals {
+export interface ThreadTotals extends Record<DetailColumn, Record<string, number | string>> {
   thread: string;
   total_tokens: number | null;
   prompt_tokens: number | null;
@@ -82,10 +82,6 @@ export interface ThreadTotals {
   total_cost: string | null;
   prompt_cost: string | null;
   completion_cost: string | null;
-  prompt_token_details: Record<string, number>;
-  completion_token_details: Record<string, number>;
-  prompt_cost_details: Record<string, number>;
-  completion_cost_details: Record<string, number>;
 }
 
 const SUMS = ["total_tokens", "prompt_tokens", "completion_tokens", "total_cost", "prompt_cost", "completion_cost"]
@@ -93,11 +89,8 @@ const SUMS = ["total_tokens", "prompt_tokens", "completion_tokens", "total_cost"
   .join(", ");
 
 /** Details are JSON objects of numbers or decimal text, with categories chosen by the client. */
-const DETAILS = ["prompt_token_details", "completion_token_details", "prompt_cost_details", "completion_cost_details"];
-const DETAIL_SUMS = DETAILS.map(
-  (name) => `sumMap(JSONExtract(ifNull(r.${name}, '{}'), 'Map(String, Float64)')) as trace_${name}`,
-).join(", ");
-const DETAIL_TOTALS = DETAILS.map((name) => `sumMap(sums.trace_${name}) as ${name}`).join(", ");
+const DETAIL_SUMS = DETAIL_COLUMNS.map(sumTraceDetails).join(", ");
+const DETAIL_TOTALS = DETAIL_COLUMNS.map((name) => `sumMap(sums.trace_${name}) as ${name}`).join(", ");
 
 /** Returns the totals of the selected threads. */
 export async function readThreadTotals(

@@ -4,7 +4,9 @@ import { parseTime } from "../filter/literals.ts";
 import { serializeFeedback } from "../runs/serialize-v2.ts";
 import { naive, zulu } from "../runs/run-fields.ts";
 import type { RunScope } from "../runs/run-scope.ts";
+import { formatDecimal, parseDecimal } from "../run-rows/decimal.ts";
 import { computeFeedbackStats } from "../runs/stats.ts";
+import type { DetailColumn } from "../runs/trace-totals.ts";
 import {
   countThreads,
   readThreadTotals,
@@ -134,7 +136,7 @@ export async function statsOfThread(
   const [row] = await selectThreads(deps.clickhouse, scope, selection, { limit: 1 });
   if (!row) throw notFound("Thread not found");
   const { totals, feedback } = (await about(deps, scope, selection, [row]))(row.thread);
-  const raw = (details: Record<string, number> | undefined) => ({ raw: details ?? {} });
+  const raw = (details: ThreadTotals[DetailColumn] | undefined) => ({ raw: together(details, undefined) });
   const figures: Record<(typeof STATS)[number], [string, unknown]> = {
     TURNS: ["turns", row.turns],
     FIRST_START_TIME: ["first_start_time", zulu(row.first_start)],
@@ -161,10 +163,12 @@ export async function statsOfThread(
 const present = (values: Record<string, unknown>): object =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null && value !== undefined));
 
-function together(a: Record<string, number> = {}, b: Record<string, number> = {}): Record<string, number> {
-  const sums = { ...a };
-  for (const [key, value] of Object.entries(b)) sums[key] = (sums[key] ?? 0) + value;
-  return sums;
+/** Adds whole numbers or decimal text by category, exactly. */
+function together(a: ThreadTotals[DetailColumn] = {}, b: ThreadTotals[DetailColumn] = {}): Record<string, number> {
+  const sums = new Map<string, bigint>();
+  for (const [key, value] of [...Object.entries(a), ...Object.entries(b)])
+    sums.set(key, (sums.get(key) ?? 0n) + (parseDecimal(value) ?? 0n));
+  return Object.fromEntries(Array.from(sums, ([key, sum]) => [key, Number(formatDecimal(sum))]));
 }
 
 const encodeThreadCursor = ({ last_start, thread }: ThreadPosition): string =>

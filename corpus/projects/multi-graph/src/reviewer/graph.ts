@@ -7,7 +7,7 @@ export async function makeGraph(config: LangGraphRunnableConfig) {
   const level: string = config.configurable?.level ?? "mild";
   return new StateGraph(State)
     .addNode("review", ({ drafts }) => ({
-      drafts: [...(drafts ?? []), `${level} review for ${process.env.OPENAI_API_KEY ? "editors" : "nobody"}`],
+      drafts: [...drafts, `${level} review for ${process.env.OPENAI_API_KEY ? "editors" : "nobody"}`],
     }))
     .addEdge("__start__", "review")
     .compile();

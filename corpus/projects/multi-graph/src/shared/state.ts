@@ -5,6 +5,7 @@ import * as z from "zod";
 
 export const State = z.object({
   messages: z.array(z.custom<BaseMessage>()).register(registry, MessagesZodMeta),
-  drafts: z.array(z.string()).default([]),
+  // LangGraph ignores the defaults of zod for channels
+  drafts: z.array(z.string()).register(registry, { default: () => [] }),
 });
 export type State = z.infer<typeof State>;

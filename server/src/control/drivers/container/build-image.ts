@@ -12,6 +12,7 @@ import { readProjectConfig } from "../../builds/project-config.ts";
 import { unpack } from "../../builds/unpack.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import { BuildError } from "../../builds/build-error.ts";
+import { FirstError } from "../../builds/run-command.ts";
 import type { BuildParams } from "../driver.ts";
 import type { PreparedImage } from "./prepare-image.ts";
 import { containerLimits } from "./container-spec.ts";
@@ -157,6 +158,7 @@ async function run({ engine, params, settings, log, signal }: BuildImageParams, 
   const limitText = `${settings.buildSeconds} s`;
   const tooLong = AbortSignal.timeout(settings.buildSeconds * 1000);
   const tooMuch = new AbortController();
+  const first = new FirstError();
   let budget = settings.buildLogMb * 1024 * 1024;
   const { memoryMb, cpus } = containerLimits(params.config);
   try {
@@ -183,7 +185,11 @@ async function run({ engine, params, settings, log, signal }: BuildImageParams, 
       // chunks end at the engine's buffer boundaries
       const lines = (rest + stream).split(/\r?\n|\r/);
       rest = lines.pop()!;
-      for (const line of lines) if (line.trim() !== "") log.write(line);
+      for (const line of lines) {
+        if (line.trim() !== "") log.write(line);
+        // a step is announced with its command
+        if (!/^step \d/i.test(line)) first.read(line);
+      }
       budget -= stream.length;
       if (budget < 0) tooMuch.abort();
     });
@@ -193,7 +199,10 @@ async function run({ engine, params, settings, log, signal }: BuildImageParams, 
     if (tooLong.aborted) throw new BuildError(`The build was stopped: it took longer than ${limitText}.`);
     if (tooMuch.signal.aborted)
       throw new BuildError("The build was stopped: it printed more than the limit (HEDDLE_BUILD_LOG_MB).");
-    if (error instanceof EngineError) throw new BuildError(`The image could not be built: ${error.message}`);
+    if (error instanceof EngineError) {
+      const engines = `: ${error.message}`;
+      throw new BuildError(`The image could not be built${first.text() === "." ? engines : first.text()}`);
+    }
     throw error instanceof EngineAwayError
       ? error
       : new Error(`the build was interrupted: ${(error as Error).message}`);

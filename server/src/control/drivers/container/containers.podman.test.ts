@@ -7,8 +7,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 
+import { atEnd } from "../../../../test/at-end.ts";
 import { ControlProcess } from "../../../../../test/crash/control-process.ts";
 import {
   dropDeploymentDatabases,
@@ -66,7 +67,7 @@ interface Seen {
 async function setUp() {
   const db = await testDatabase();
   const way = await openToContainers(Number(new URL(db.uri).port));
-  afterAll(() => way.close());
+  atEnd(() => way.close());
   const reachable = (uri: string): string => {
     const url = new URL(uri);
     url.hostname = "127.0.0.1";
@@ -103,7 +104,7 @@ async function setUp() {
   });
   const lonely = await testControlPlane({ ...engine, ...missing, HEDDLE_RESTART_MS: "10" });
   const git = await testGitServer();
-  afterAll(() => git.close());
+  atEnd(() => git.close());
   // a control plane that uses the other's registry
   const owner = (await control.call("POST", "/v2/deployments", { ...NOTHING_YET, name: "owner" })).json.id as string;
   const { token } = (await control.call("POST", `/v2/deployments/${owner}/push-token`)).json;
@@ -117,7 +118,7 @@ async function setUp() {
   const killed = await testDatabase();
   const directory = testDataDirectory();
   const process_ = await ControlProcess.create(directory, reachable(killed.uri));
-  afterAll(async () => {
+  atEnd(async () => {
     await process_.end("SIGTERM");
     await dropDeploymentDatabases(killed);
     rmSync(directory, { recursive: true, force: true });
@@ -230,6 +231,8 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     });
     await untilStatus(call, id, bad, "BUILD_FAILED", 120_000);
     expect((await logLines(call, id, bad, "build")).join("\n")).toMatch(/Cannot find module '.*nowhere.mjs'/);
+    const { json } = await call("GET", `/v2/deployments/${id}/revisions/${bad}`);
+    expect(json.status_message).toMatch(/^The image could not be built: Error: Cannot find module '.*nowhere.mjs'/);
     expect(readdirSync(join(dataDir, "control", "image-builds"))).toEqual([]);
     await deleteAndWait(id);
     expect(await containers()).toEqual([]);

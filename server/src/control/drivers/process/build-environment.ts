@@ -9,6 +9,8 @@ const FILES = [
   "NODE_EXTRA_CA_CERTS",
   "npm_config_userconfig",
   "npm_config_cafile",
+  "SSL_CERT_FILE",
+  "PIP_CERT",
   "PIP_CONFIG_FILE",
   "UV_CONFIG_FILE",
 ];

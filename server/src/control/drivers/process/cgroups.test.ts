@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 
 import { Cgroups } from "./cgroups.ts";
+import { ProcessDriver, type ProcessDriverOptions } from "./process-driver.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "heddle-cgroups-"));
 afterAll(() => rmSync(directory, { recursive: true }));
@@ -91,4 +92,28 @@ test("writes the limits of version 2", () => {
   expect(files.map(read)).toEqual([String(300 * 1024 * 1024), "0", "150000 100000"]);
   writeFileSync(join(system.path, "heddle-one/memory.events"), "low 0\noom 2\noom_kill 2\n");
   expect(cgroups.outOfMemory("one")).toBe(2);
+});
+
+test("an instance's log reports each process that the kernel killed because of its memory limit, once", async () => {
+  const system = hierarchy("killed", "cpu memory pids", "cpu memory");
+  const group = join(system.path, "heddle-two");
+  const instance = join(directory, "driver/instances/two");
+  for (const path of [group, instance]) mkdirSync(path, { recursive: true });
+  writeFileSync(join(instance, "log"), "hello\n");
+  writeFileSync(join(group, "memory.events"), "oom_kill 0\n");
+  const cgroups = new Cgroups({ ...system, isGroup: () => true });
+  const options = { directory: join(directory, "driver"), cgroups, settings: { instanceLogMb: 1 } };
+  const driver = new ProcessDriver(options as ProcessDriverOptions);
+  expect(await driver.readLog("two", 0)).toEqual({ text: "hello\n", next: 6 });
+  expect(await driver.readLog("two", 6)).toEqual({ text: "", next: 6 });
+  writeFileSync(join(group, "memory.events"), "oom_kill 1\n");
+  expect(await driver.readLog("two", 6)).toEqual({
+    text: expect.stringMatching(
+      /^Error: out of memory: the kernel killed a process of instance two at its memory limit/,
+    ),
+    next: 6,
+  });
+  expect(await driver.readLog("two", 6)).toEqual({ text: "", next: 6 });
+  const successor = new ProcessDriver(options as ProcessDriverOptions);
+  expect(await successor.readLog("two", 6)).toEqual({ text: "", next: 6 });
 });

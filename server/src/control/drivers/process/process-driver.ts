@@ -57,6 +57,8 @@ export class ProcessDriver implements Driver {
   readonly kind = "process";
   readonly sources = ["internal_source", "github"] as const;
   readonly #options: ProcessDriverOptions;
+  /** Kills because of the memory limit that each instance's log shows. */
+  readonly #kills = new Map<string, number>();
   /** CPU time of each instance's process group, and when it was measured. */
   readonly #measured = new Map<number, { seconds: number; at: number }>();
 
@@ -138,9 +140,9 @@ export class ProcessDriver implements Driver {
         endsWithParent: true,
       });
     };
-    const run = (command: string, where: string) => {
+    const run = (command: string, where: string, title?: string) => {
       log.write(`$ ${command}`);
-      return runCommand({ ...common, command, directory: where, confine: confine([]) });
+      return runCommand({ ...common, command, title, directory: where, confine: confine([]) });
     };
     // a running instance of the deployment may modify the source: copy as its user, with the same permissions
     const copy = (from: string, to: string) => {
@@ -162,10 +164,8 @@ export class ProcessDriver implements Driver {
     if (reusedFrom !== null)
       log.write(`The lock file is unchanged since revision ${reusedFrom}: reusing its packages.`);
     else if (install !== null) await run(install, isChosen ? root : where);
-    const python = isChosen
-      ? null
-      : pythonInstallation(root, join(root, params.configPath), programIn(environment["PATH"] ?? ""));
-    if (python !== null) await run(python.command, python.directory);
+    const python = isChosen ? null : pythonInstallation(root, join(root, params.configPath));
+    if (python !== null) await run(python.command, python.directory, "The installation of the Python packages");
     else if (install === null) log.write("No package.json and no Python code: nothing to install.");
     if (note) await notePackages(home, note);
     if (params.config.build_command) await run(params.config.build_command, configDirectory);
@@ -259,7 +259,26 @@ export class ProcessDriver implements Driver {
     return { memory_bytes: now.memoryBytes, cpu_percent: percent === null ? null : Math.max(0, round(percent)) };
   }
 
+  /** Reads the instance's output, then a line for processes that the kernel has killed because of its memory limit. */
   async readLog(instanceId: string, offset: number): Promise<{ text: string; next: number }> {
+    const read = await this.#readOutput(instanceId, offset);
+    return read.text === "" ? { ...read, text: this.#noteKills(instanceId, offset) } : read;
+  }
+
+  #noteKills(instanceId: string, offset: number): string {
+    const kills = this.#options.cgroups.outOfMemory(instanceId);
+    // an instance with earlier output was watched by a previous control plane, which has reported its kills
+    const reported = this.#kills.get(instanceId) ?? (offset > 0 ? kills : 0);
+    this.#kills.set(instanceId, kills);
+    if (kills <= reported) return "";
+    const what = kills - reported === 1 ? "a process" : `${kills - reported} processes`;
+    return (
+      `Error: out of memory: the kernel killed ${what} of instance ${instanceId} at its memory limit. ` +
+      "Raise memory_limit_mb of resource_spec, or reduce the state.\n"
+    );
+  }
+
+  async #readOutput(instanceId: string, offset: number): Promise<{ text: string; next: number }> {
     const file = join(this.#instance(instanceId), "log");
     let size: number;
     try {
@@ -295,6 +314,7 @@ export class ProcessDriver implements Driver {
     await this.#remove(this.#instance(instanceId));
     await this.#remove(abandoned(this.#instance(instanceId)));
     this.#options.cgroups.remove(instanceId);
+    this.#kills.delete(instanceId);
   }
 
   async listInstances(): Promise<string[]> {

@@ -1,0 +1,66 @@
+import { resolve } from "node:path";
+
+import type { Finding } from "../../../server/src/admin/doctor/diagnose.ts";
+import { describeFlags, readFlags, type FlagSpec } from "../core/flags.ts";
+import { DATA_FLAGS } from "../core/data-location.ts";
+import { SERVER_FLAGS } from "../core/server-flags.ts";
+
+const flags = {
+  ...DATA_FLAGS,
+  host: SERVER_FLAGS.host,
+  port: SERVER_FLAGS.port,
+  "trace-port": SERVER_FLAGS["trace-port"],
+  "control-port": SERVER_FLAGS["control-port"],
+  "console-port": SERVER_FLAGS["console-port"],
+  json: { type: "switch", default: false, description: "Print the findings as one JSON document." },
+} as const satisfies Record<string, FlagSpec>;
+
+export const summary = "Examine an installation and say what to do";
+
+export function help(): string {
+  return `Usage: heddle doctor [options]
+
+Examines an installation, running or not, with the environment and flags that its servers
+get: versions, settings, data directory and disk, encryption keys, ports, Postgres
+(reachability, durability, latency, clock, schema), the trace store, attachments, Redis,
+access and outbound rules. It changes nothing; an embedded Postgres that does not run is
+started for the examination.
+
+Exit code: 0 without errors, 1 with errors, 2 for wrong usage. Warnings are no errors.
+
+Options:
+${describeFlags(flags)}
+`;
+}
+
+const MARKS = { ok: "ok      ", warning: "WARNING ", error: "ERROR   ", skipped: "-       " };
+
+export async function run(args: string[]): Promise<void> {
+  const options = readFlags(flags, args, process.env);
+  const { diagnose } = await import("../../../server/src/admin/doctor/diagnose.ts");
+  const target = {
+    dataDir: resolve(options["data-dir"]),
+    databaseUri: options["postgres-uri"],
+    env: process.env,
+    host: options.host,
+    ports: {
+      agent: options.port,
+      trace: options["trace-port"],
+      control: options["control-port"],
+      console: options["console-port"],
+    },
+  };
+  const findings: Finding[] = [];
+  for await (const finding of diagnose(target)) {
+    findings.push(finding);
+    if (options.json) continue;
+    process.stdout.write(`${MARKS[finding.status]}${finding.check}: ${finding.message}\n`);
+    if (finding.advice) process.stdout.write(`        ${finding.advice}\n`);
+  }
+  const count = (status: string) => findings.filter((finding) => finding.status === status).length;
+  const [errors, warnings] = [count("error"), count("warning")];
+  if (options.json)
+    process.stdout.write(`${JSON.stringify({ ok: errors === 0, errors, warnings, findings }, null, 2)}\n`);
+  else process.stdout.write(`\n${errors} errors, ${warnings} warnings, ${count("ok")} checks passed.\n`);
+  process.exitCode = errors > 0 ? 1 : 0;
+}

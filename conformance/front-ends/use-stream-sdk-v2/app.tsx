@@ -1,0 +1,1 @@
+import "../apps/use-stream-sdk.tsx";

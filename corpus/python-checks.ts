@@ -1,0 +1,118 @@
+/** What each Python project of the corpus must do when a JavaScript client drives it. */
+import assert from "node:assert/strict";
+
+import { type Check, keepsConversation, type Message, hasProperties, say, text, usesTool } from "./checks.ts";
+
+export const PYTHON_CHECKS: Record<string, Check> = {
+  async template(client) {
+    await usesTool(client, "search", { query: "tea" }, /results for tea/);
+    await keepsConversation(client);
+    await hasProperties(client, "context_schema", ["model", "system_prompt"]);
+    await usesTool(client, "search", { query: "milk" }, /results for milk/, {
+      context: { system_prompt: "Be brief." },
+    });
+  },
+
+  async "uv-workspace"(client) {
+    const { thread_id: thread } = await client.threads.create();
+    const paused = await client.runs.wait(thread, "agent", { input: say('use send_mail {"to": "anna"}') });
+    assert.equal(paused.__interrupt__?.length, 1, JSON.stringify(paused));
+    const values = await client.runs.wait(thread, "agent", {
+      command: { resume: { decisions: [{ type: "approve" }] } },
+    });
+    assert.match(text(values.messages.at(-1)), /sent to anna \(support\)/);
+  },
+
+  async "src-layout"(client) {
+    const { thread_id: thread } = await client.threads.create();
+    const resume = (value: unknown) => client.runs.wait(thread, "agent", { command: { resume: value } });
+    const paused = await client.runs.wait(thread, "agent", { input: { city: "Rome" } });
+    assert.deepEqual(paused.__interrupt__[0].value, { ask: "Which hotel in Rome?" });
+    const state = await client.threads.getState(thread, undefined, { subgraphs: true });
+    assert.equal(state.tasks[0].state.values.city, "Rome");
+    assert.deepEqual((await resume("Roma")).__interrupt__[0].value, { confirm: "Roma" });
+    assert.deepEqual((await resume(false)).__interrupt__[0].value, { ask: "Which hotel in Rome?" });
+    await resume("Grand");
+    const done = await resume(true);
+    assert.equal(done.hotel, "Grand");
+    assert.equal(done.log.at(-1), "done with Grand in EUR");
+    await hasProperties(client, "input_schema", ["city", "hotel", "log", "nights"]);
+    assert.deepEqual(Object.keys(await client.assistants.getSubgraphs("agent")), ["book"]);
+
+    const { thread_id: second } = await client.threads.create();
+    await client.runs.wait(second, "workflow", { input: { nights: 2 } });
+    assert.deepEqual(await client.runs.wait(second, "workflow", { command: { resume: 2 } }), { total: 480 });
+  },
+
+  async requirements(client) {
+    const config = { configurable: { user_id: "anna" } };
+    const ask = (question: string) => client.runs.wait(null, "agent", { input: say(question), config });
+    await ask("green tea with lemon");
+    await ask("the train leaves at nine");
+    const values = await ask("when does the train leave");
+    assert.deepEqual(values.found, ["the train leaves at nine"]);
+    const { items } = await client.store.searchItems(["notes", "anna"], { query: "tea lemon", limit: 1 });
+    assert.equal(items[0].value.text, "green tea with lemon");
+    await keepsConversation(client);
+  },
+
+  async "fastapi-app"(client, { url }) {
+    const post = (path: string, body: object) =>
+      fetch(url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
+    const asked = await post("/ask", { question: "who?" });
+    assert.equal(asked.status, 200, await asked.clone().text());
+    assert.equal(asked.headers.get("x-corpus"), "fastapi");
+    assert.deepEqual(await asked.json(), { answer: "You said: who?" });
+    assert.equal((await post("/ask", {})).status, 422);
+    assert.deepEqual(await (await fetch(`${url}/greeting`)).json(), { greeting: "ready" });
+    assert.equal((await (await fetch(`${url}/ticks`)).text()).match(/event: tick/g)?.length, 3);
+    const preflight = await fetch(`${url}/threads`, {
+      method: "OPTIONS",
+      headers: { origin: "https://app.example", "access-control-request-method": "POST" },
+    });
+    assert.equal(preflight.headers.get("access-control-allow-origin"), "https://app.example");
+    await keepsConversation(client);
+    const called = await client.runs.wait(null, "caller", { input: { text: "through the API" } });
+    assert.equal(called.heard, "You said: through the API");
+  },
+
+  async "custom-auth"(client, { connect }) {
+    await assert.rejects(client.threads.create(), { status: 401 });
+    const anna = connect({ authorization: "Bearer token-anna" });
+    const ben = connect({ authorization: "Bearer token-ben" });
+    const thread = await anna.threads.create();
+    assert.equal(thread.metadata.owner, "anna");
+    const values = await anna.runs.wait(thread.thread_id, "agent", { input: say("hi") });
+    assert.equal(text(values.messages.at(-1)), "Hello anna");
+    await assert.rejects(ben.threads.get(thread.thread_id), { status: 404 });
+    assert.deepEqual(await ben.threads.search({ ids: [thread.thread_id] }), []);
+    await anna.store.putItem(["anna"], "key", { a: 1 });
+    await assert.rejects(ben.store.getItem(["anna"], "key"), { status: 403 });
+  },
+
+  async "deep-agent"(client) {
+    await usesTool(client, "internet_search", { query: "tea" }, /results for tea/);
+    const task = { description: 'use internet_search {"query": "milk"}', subagent_type: "critic" };
+    await usesTool(client, "task", task, /results for milk/);
+    const write = { file_path: "/notes.md", content: "Tea is good." };
+    const { thread_id: thread } = await client.threads.create();
+    const values = await client.runs.wait(thread, "agent", { input: say(`use write_file ${JSON.stringify(write)}`) });
+    assert.ok(values.files?.["/notes.md"], `no file in ${Object.keys(values).join(", ")}`);
+  },
+
+  async mixed(client, { url }) {
+    await usesTool(client, "count", { text: "three short words" }, /3 words/);
+    const { thread_id: thread } = await client.threads.create();
+    await client.runs.wait(thread, "agent", { input: say("hello") });
+    // a JavaScript graph continues on the thread of a Python graph
+    const values = await client.runs.wait(thread, "shout", { input: say("and you?") });
+    assert.equal(values.shouted, "AND YOU?");
+    const texts = (values.messages as Message[]).map(text);
+    assert.deepEqual(texts, ["hello", "You said: hello", "and you?"]);
+    assert.deepEqual(await (await fetch(`${url}/languages`)).json(), ["js", "py"]);
+  },
+};

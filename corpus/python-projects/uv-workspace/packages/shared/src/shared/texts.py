@@ -1,0 +1,2 @@
+def sign(text: str) -> str:
+    return f"{text} (support)"

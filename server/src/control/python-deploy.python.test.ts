@@ -1,0 +1,84 @@
+/** A deployment with Python and JavaScript graphs, without a network: its packages are those of the suite. */
+import { spawnSync } from "node:child_process";
+
+import { expect, test } from "vitest";
+
+import { testControlPlane } from "../../test/control-plane.ts";
+import {
+  createArchive,
+  createDeployment,
+  deployArchive,
+  graphProject,
+  logLines,
+  untilStatus,
+} from "../../test/deploy.ts";
+
+const { call, url } = await testControlPlane();
+
+const site = spawnSync(process.env["HEDDLE_PYTHON"]!, ["-c", "import sysconfig; print(sysconfig.get_path('purelib'))"]);
+const packages = site.stdout.toString().trim();
+const source_config = {
+  build_command: `for at in .venv/lib/python3*/site-packages; do echo ${packages} > $at/suite.pth; done`,
+};
+
+const project = (word: string, requirements: string) =>
+  createArchive(
+    graphProject(word, {
+      "langgraph.json": JSON.stringify({
+        dependencies: ["."],
+        graphs: { echo: "./graph.mjs:graph", agent: "./agent.py:graph" },
+      }),
+      "requirements.txt": `--no-index\n${requirements}\n`,
+      "agent.py": `
+import sys
+from typing import TypedDict
+from langgraph.graph import START, StateGraph
+
+class State(TypedDict, total=False):
+    word: str
+    prefix: str
+
+def answer(state: State) -> State:
+    return {"word": "${word}", "prefix": sys.prefix}
+
+graph = StateGraph(State).add_node(answer).add_edge(START, "answer").compile()
+`,
+    }),
+  );
+
+async function run(assistant: string): Promise<Record<string, string>> {
+  const response = await fetch(`${url}/d/python/runs/wait`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ assistant_id: assistant, input: {} }),
+  });
+  return (await response.json()) as Record<string, string>;
+}
+
+test("Python and JavaScript graphs are built, served, replaced, kept when a build fails, and rolled back", async () => {
+  const id = await createDeployment(call, "python");
+  const first = await deployArchive(call, id, project("first", ""), { source_config });
+  await untilStatus(call, id, first, "DEPLOYED", 120_000);
+  const answered = await run("agent");
+  expect(answered["word"]).toBe("first");
+  // of the revision, not of the machine
+  expect(answered["prefix"]).toMatch(/\/src\/\.venv$/);
+  expect((await run("echo"))["word"]).toBe("first");
+
+  const broken = await deployArchive(call, id, project("broken", "heddle-absent==1"), { source_config });
+  await untilStatus(call, id, broken, "BUILD_FAILED", 120_000);
+  const { json } = await call("GET", `/v2/deployments/${id}/revisions/${broken}`);
+  expect(json.status_message).toMatch(
+    /^The installation of the Python packages failed with exit code 1: .*heddle-absent/,
+  );
+  expect((await run("agent"))["word"]).toBe("first");
+
+  const second = await deployArchive(call, id, project("second", ""), { source_config });
+  await untilStatus(call, id, second, "DEPLOYED", 120_000);
+  expect((await run("agent"))["word"]).toBe("second");
+
+  const back = await call("POST", `/v2/deployments/${id}/revisions/${first}/redeploy`);
+  await untilStatus(call, id, back.json.latest_revision_id, "DEPLOYED", 120_000);
+  expect((await run("agent"))["word"]).toBe("first");
+  expect(await logLines(call, id, back.json.latest_revision_id, "build")).toEqual([]);
+}, 400_000);

@@ -1,0 +1,171 @@
+import type { Sql } from "../../base/db/connect.ts";
+
+export interface Erasure {
+  id: string;
+  scope: "traces" | "project" | "workspace";
+  session_ids: string[] | null;
+  traces: number | null;
+  dataset_copies: boolean;
+  status: "pending" | "deleted" | "done";
+  requested_by: string;
+  requested_at: string;
+  deleted_at: string | null;
+  done_at: string | null;
+  error: string | null;
+}
+
+/** An erasure with what the worker needs. */
+export interface ErasureJob {
+  id: string;
+  tenant_id: string;
+  scope: Erasure["scope"];
+  project_ids: string[] | null;
+  trace_ids: string[] | null;
+  dataset_copies: boolean;
+}
+
+const utc = (column: string) => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+const WIRE = `erasure_id as id, scope, project_ids as session_ids, traces, dataset_copies, status, requested_by,
+  ${utc("requested_at")} as requested_at, ${utc("deleted_at")} as deleted_at, ${utc("done_at")} as done_at, error`;
+const JOB = "erasure_id as id, tenant_id, scope, project_ids, trace_ids, dataset_copies";
+
+export async function insertErasure(
+  sql: Sql,
+  row: ErasureJob & { at_once: boolean; requested_by: string },
+): Promise<Erasure> {
+  const [created] = await sql<Erasure[]>`
+    insert into erasures (erasure_id, tenant_id, scope, project_ids, trace_ids, traces, dataset_copies, at_once,
+      requested_by)
+    values (${row.id}, ${row.tenant_id}, ${row.scope}, ${row.project_ids}::uuid[], ${row.trace_ids}::uuid[],
+      ${row.trace_ids?.length ?? null}, ${row.dataset_copies}, ${row.at_once}, ${row.requested_by})
+    returning ${sql.unsafe(WIRE)}`;
+  return created!;
+}
+
+export async function findErasure(sql: Sql, tenantId: string, id: string): Promise<Erasure | undefined> {
+  const [row] = await sql<Erasure[]>`
+    select ${sql.unsafe(WIRE)} from erasures where tenant_id = ${tenantId} and erasure_id = ${id}`;
+  return row;
+}
+
+export const listErasures = (sql: Sql, tenantId: string, limit: number): Promise<Erasure[]> => sql<Erasure[]>`
+  select ${sql.unsafe(WIRE)} from erasures where tenant_id = ${tenantId}
+  order by requested_at desc, erasure_id desc limit ${limit}`;
+
+/** Lists erasures whose data may still be readable. Those of requests that are being answered are given a minute. */
+export const listPending = (sql: Sql): Promise<ErasureJob[]> => sql<ErasureJob[]>`
+  select ${sql.unsafe(JOB)} from erasures
+  where status = 'pending' and (at_once or requested_at < now() - interval '1 minute')
+  order by requested_at limit 100`;
+
+/** Lists deleted erasures that can be rewritten: pieces of them that were on their way have arrived. */
+export const listDeleted = (sql: Sql, graceSeconds: number, all: boolean): Promise<ErasureJob[]> => sql<ErasureJob[]>`
+  select ${sql.unsafe(JOB)} from erasures
+  where status = 'deleted' and rewritten_at is null and (at_once or ${all})
+    and deleted_at < now() - make_interval(secs => ${graceSeconds})
+  order by deleted_at limit 1000`;
+
+export const markErased = (sql: Sql, id: string): Promise<unknown> => sql`
+  update erasures set status = 'deleted', deleted_at = now(), error = null where erasure_id = ${id} and status = 'pending'`;
+
+export const noteError = (sql: Sql, id: string, error: string): Promise<unknown> => sql`
+  update erasures set error = ${error.slice(0, 2000)} where erasure_id = ${id}`;
+
+/** The ids of what was erased are no longer needed; those of traces are removed. */
+export const markRewritten = (sql: Sql, ids: string[], at: Date): Promise<unknown> => sql`
+  update erasures set rewritten_at = ${at}, trace_ids = null where erasure_id = any(${ids}::uuid[])`;
+
+export const listRewrites = async (sql: Sql): Promise<Date[]> =>
+  (
+    await sql<{ at: Date }[]>`
+      select distinct rewritten_at as at from erasures where status = 'deleted' and rewritten_at is not null
+      order by at limit 100`
+  ).map(({ at }) => at);
+
+export const hasOpen = async (sql: Sql): Promise<boolean> =>
+  (await sql`select 1 from erasures where status <> 'done' limit 1`).length > 0;
+
+export const markDone = (sql: Sql, rewrittenUntil: Date): Promise<unknown> => sql`
+  update erasures set status = 'done', done_at = now() where status = 'deleted' and rewritten_at <= ${rewrittenUntil}`;
+
+/** Deletes records of finished erasures. */
+export const forgetErasures = (sql: Sql, days: number): Promise<unknown> =>
+  sql`delete from erasures where status = 'done' and done_at < now() - make_interval(days => ${days})`;
+
+export const findProjectIds = async (sql: Sql, tenantId: string, ids: string[]): Promise<string[]> =>
+  (
+    await sql<{ id: string }[]>`
+      select project_id as id from projects where tenant_id = ${tenantId} and project_id = any(${ids}::uuid[])`
+  ).map(({ id }) => id);
+
+export const listProjectIds = async (sql: Sql, tenantId: string): Promise<string[]> =>
+  (await sql<{ id: string }[]>`select project_id as id from projects where tenant_id = ${tenantId}`).map(
+    ({ id }) => id,
+  );
+
+export const listDatasetIds = async (sql: Sql, tenantId: string): Promise<string[]> =>
+  (await sql<{ id: string }[]>`select dataset_id as id from datasets where tenant_id = ${tenantId}`).map(
+    ({ id }) => id,
+  );
+
+/** Lists runs of which examples were made, in the order of their ids. */
+export const listSources = async (sql: Sql, tenantId: string, after: string, limit: number): Promise<string[]> =>
+  (
+    await sql<{ id: string }[]>`
+      select distinct source_run_id as id from dataset_examples
+      where tenant_id = ${tenantId} and source_run_id > ${after}::uuid order by id limit ${limit}`
+  ).map(({ id }) => id);
+
+export const examplesOfSources = async (sql: Sql, tenantId: string, runs: string[]): Promise<string[]> =>
+  (
+    await sql<{ id: string }[]>`
+      select distinct example_id as id from dataset_examples
+      where tenant_id = ${tenantId} and source_run_id = any(${runs}::uuid[])`
+  ).map(({ id }) => id);
+
+/** Deletes what a workspace's projects do not hold. */
+export async function deleteWorkspaceRows(sql: Sql, tenantId: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    await tx`delete from feedback_tokens where tenant_id = ${tenantId}`;
+    await tx`delete from feedback where tenant_id = ${tenantId}`;
+    await tx`delete from trace_shares where tenant_id = ${tenantId}`;
+    await tx`delete from waiting_pieces where tenant_id = ${tenantId}`;
+  });
+}
+
+/** Deletes pieces that wait for a run of the traces. Others of an unknown trace expire within a day. */
+export const deleteWaitingOfTraces = (sql: Sql, tenantId: string, traces: string[]): Promise<unknown> => sql`
+  delete from waiting_pieces where tenant_id = ${tenantId}
+    and (run_id = any(${traces}::uuid[]) or needs = any(${traces}::uuid[]))`;
+
+/** Tables with contents of traces or copies of them. */
+const TABLES = ["feedback", "waiting_pieces", "dataset_examples"];
+/** A larger table is not rewritten, because that locks it: about a second for 100 MB. */
+const MAX_REWRITE_BYTES = 128 * 1024 * 1024;
+
+/**
+ * Gives back the space of deleted rows. Vacuum makes it reusable, but leaves the bytes in pages until others overwrite
+ * them, so tables that are small enough are rewritten.
+ */
+export async function vacuumTables(sql: Sql, rewrite: boolean): Promise<void> {
+  const connection = await sql.reserve();
+  try {
+    await connection`set lock_timeout = '2s'`;
+    for (const table of TABLES) {
+      const [size] = await connection<{ bytes: string }[]>`select pg_total_relation_size(${table}::regclass) as bytes`;
+      const isSmall = Number(size!.bytes) <= MAX_REWRITE_BYTES;
+      const rewritten = rewrite && isSmall && (await connection.unsafe(`vacuum (full) ${table}`).then(yes, no));
+      if (!rewritten) await connection.unsafe(`vacuum (skip_locked) ${table}`);
+    }
+  } finally {
+    await connection`reset lock_timeout`.catch(() => {});
+    connection.release();
+  }
+}
+
+const yes = () => true;
+/** The lock could not be had in time. */
+const no = (error: unknown) => {
+  if ((error as { code?: string }).code === "55P03") return false;
+  throw error;
+};
