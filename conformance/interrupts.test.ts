@@ -114,15 +114,20 @@ describe.each(sdks)("interrupts over SDK $sdk", ({ client }) => {
     expect(branches.sort()).toEqual(["left", "right"]);
   });
 
-  test("a second answer to one interrupt ends as an error and changes nothing", async () => {
-    const { thread_id } = await asked();
-    const answers = ["yes", "no"].map((resume) => client.runs.create(thread_id, "approval", { command: { resume } }));
-    const runs = await Promise.all(answers);
-    await Promise.allSettled(runs.map(({ run_id }) => client.runs.join(thread_id, run_id)));
-    const statuses = await Promise.all(
-      runs.map(async ({ run_id }) => (await client.runs.get(thread_id, run_id)).status),
+  // Named, because a plain answer that arrives after the first run has ended answers nothing, and LangGraph accepts it.
+  test("a second answer to one interrupt is rejected or ends as an error, and changes nothing", async () => {
+    const { thread_id, values } = await asked();
+    const { id } = values.__interrupt__[0]!;
+    const answered = await Promise.allSettled(
+      ["yes", "no"].map(async (answer) => {
+        const command = { resume: { [id]: answer } };
+        const { run_id } = await client.runs.create(thread_id, "approval", { command });
+        await client.runs.join(thread_id, run_id).catch(() => {});
+        return (await client.runs.get(thread_id, run_id)).status as string;
+      }),
     );
-    expect(statuses.sort()).toEqual(["error", "success"]);
+    const ends = answered.map((end) => (end.status === "fulfilled" ? end.value : String(end.reason)));
+    expect(ends.sort()).toEqual([expect.stringMatching(/error|409/), "success"]);
     expect(await client.threads.get(thread_id)).toMatchObject({ status: "idle", values: { topic: "news" } });
     expect((await client.threads.getHistory(thread_id)).filter(({ next }) => next.length === 0)).toHaveLength(1);
   });

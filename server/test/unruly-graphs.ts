@@ -10,6 +10,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 
 import { atEnd } from "./at-end.ts";
 import { type TestAgentServer, testAgentServer } from "./agent-server.ts";
+import { machineFactor } from "../../test/crash/machine.ts";
 
 interface Harmed {
   run: { status: string; error: { error: string; message: string } | null };
@@ -116,6 +117,26 @@ export function testUnrulyGraphs(project: string, harms: Harm[], env: Record<str
       values: { done: ["a", "b", "c"] },
     });
   });
+
+  test("a run whose host is killed by SIGKILL continues in another host within 2 s", async () => {
+    const { hosts } = server.agent.deps;
+    const factor = await machineFactor();
+    const threadId = await newThread();
+    const { json: run } = await server.call("POST", `/threads/${threadId}/runs`, {
+      assistant_id: "good",
+      input: { ms: 3000 * factor },
+    });
+    const hostOf = (attempt: number) => hosts.all.find((host) => host.runs.get(run.run_id)?.attempt === attempt);
+    await expect.poll(() => hostOf(1)?.pid, { timeout: 30_000, interval: 5 }).toBeDefined();
+    const { pid } = hostOf(1)!;
+    const killedAt = performance.now();
+    process.kill(pid!, "SIGKILL");
+    await expect.poll(() => hostOf(2)?.pid, { timeout: 30_000, interval: 5 }).toBeDefined();
+    expect(hostOf(2)!.pid).not.toBe(pid);
+    expect(performance.now() - killedAt).toBeLessThan(2000 * factor);
+    const { json: values } = await server.call("GET", `/threads/${threadId}/runs/${run.run_id}/join`);
+    expect(values.done).toEqual(["only"]);
+  }, 90_000);
 
   test("a cancelled run that blocks its process still ends as interrupted", async () => {
     const threadId = await newThread();
