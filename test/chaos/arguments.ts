@@ -1,9 +1,7 @@
 import { parseArgs } from "node:util";
 
+import { type Language, LANGUAGES } from "./language.ts";
 import { FAULT_KINDS, type FaultKind } from "./plan.ts";
-
-const LANGUAGES = ["javascript", "python"] as const;
-export type Language = (typeof LANGUAGES)[number];
 
 export interface Arguments {
   minutes: number;

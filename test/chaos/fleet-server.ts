@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import type { Language } from "./arguments.ts";
+import type { Language } from "./language.ts";
 import { now } from "./now.ts";
 import { stablePort } from "./stable-port.ts";
 import { processes } from "../crash/server-process.ts";

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import type { Language } from "./arguments.ts";
+import type { Language } from "./language.ts";
 import { FaultProxy } from "./fault-proxy.ts";
 import { FleetServer } from "./fleet-server.ts";
 import type { History } from "./history.ts";

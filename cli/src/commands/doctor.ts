@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 
-import type { Finding } from "../../../server/src/admin/doctor/diagnose.ts";
+import type { Finding } from "../../../server/src/admin/doctor/finding.ts";
 import { describeFlags, readFlags, type FlagSpec } from "../core/flags.ts";
 import { DATA_FLAGS } from "../core/data-location.ts";
 import { SERVER_FLAGS } from "../core/server-flags.ts";

@@ -7,7 +7,6 @@ import type { Outbound } from "../base/outbound/outbound.ts";
 import type { Secrets } from "../base/secrets/secrets.ts";
 import type { ServerHealth } from "../base/server-health.ts";
 import type { SignInDeps } from "../identity/sign-in/deps.ts";
-import type { ErasureWorker } from "./erasures/erasure-worker.ts";
 import type { Exporter } from "./bulk-exports/exporter.ts";
 import type { LinkSigner } from "./attachments/sign-link.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
@@ -42,5 +41,6 @@ export interface TraceDeps {
   blobs: RecordedBlobStore;
   links: LinkSigner;
   exporter: Exporter;
-  erasures: ErasureWorker;
+  /** Worker that executes recorded erasures. */
+  erasures: { wake(): void };
 }

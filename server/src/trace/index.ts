@@ -27,7 +27,7 @@ import { otelRoutes } from "./otel/routes.ts";
 import { priceRoutes } from "./prices/routes.ts";
 import { projectRoutes } from "./projects/routes.ts";
 import { rateLimitRoutes } from "./rate-limits/routes.ts";
-import { runDeleteRoutes } from "./runs/delete-routes.ts";
+import { runDeleteRoutes } from "./erasures/run-routes.ts";
 import { runQueryRoutes } from "./runs/query-routes.ts";
 import { runV2Routes } from "./runs/v2-routes.ts";
 import { datasetShareRoutes } from "./sharing/dataset-routes.ts";

@@ -104,6 +104,7 @@ export async function startTracePlatform({
     { sql, clickhouse, log, settings, dataDir, secrets, outbound, faultPoint },
     { ...(now && { now }) },
   );
+  const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log });
   const deps: TraceDeps = {
     ...ingest,
     blobs,
@@ -121,7 +122,7 @@ export async function startTracePlatform({
     projects,
     feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer }),
     exporter,
-    erasures: new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log }),
+    erasures,
   };
   deps.feedback.start();
   const destinationTester = new DestinationTester(deps);
@@ -130,7 +131,7 @@ export async function startTracePlatform({
   exporter.start();
   const retention = new RetentionSweep(deps);
   retention.start();
-  deps.erasures.start();
+  erasures.start();
   deps.health.start();
   return {
     deps,
@@ -138,7 +139,7 @@ export async function startTracePlatform({
       await deps.health.stop();
       await exporter.stop();
       await retention.stop();
-      await deps.erasures.stop();
+      await erasures.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();
       await rateLimits.stop();

@@ -3,6 +3,6 @@ import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/la
 const State = Annotation.Root({ ...MessagesAnnotation.spec, shouted: Annotation<string> });
 
 export const graph = new StateGraph(State)
-  .addNode("shout", ({ messages }) => ({ shouted: String(messages.at(-1)?.content).toUpperCase() }))
+  .addNode("shout", ({ messages }) => ({ shouted: (messages.at(-1)?.text ?? "").toUpperCase() }))
   .addEdge(START, "shout")
   .compile();

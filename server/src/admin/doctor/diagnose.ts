@@ -3,16 +3,10 @@ import { checkDatabase } from "./check-database.ts";
 import { checkDataDirectory, checkKeyFile, checkSettings, checkVersions } from "./check-machine.ts";
 import { checkPorts } from "./check-ports.ts";
 import { checkBlobs, checkRedis, checkTraceStore } from "./check-stores.ts";
-import { failure, type Findings, reason } from "./finding.ts";
+import { failure, type Finding, type Findings, reason } from "./finding.ts";
 import { type DoctorSettings, type DoctorTarget, readDoctorSettings } from "./read-settings.ts";
 
-export type { Finding } from "./finding.ts";
-export type { DoctorTarget } from "./read-settings.ts";
-
-const CHECKS: [
-  name: string,
-  check: (settings: DoctorSettings) => Findings | Iterable<import("./finding.ts").Finding>,
-][] = [
+const CHECKS: [name: string, check: (settings: DoctorSettings) => Findings | Iterable<Finding>][] = [
   ["versions", checkVersions],
   ["settings", checkSettings],
   ["data-directory", checkDataDirectory],

@@ -1,6 +1,6 @@
 import type { Principal } from "../../base/auth/principal.ts";
 import type { TraceDeps } from "../deps.ts";
-import { actorName } from "../legal-holds/routes.ts";
+import { actorName } from "../legal-holds/actor-name.ts";
 import { type EraseDeps, erase, type ErasureRequest, recordErasure, refuseHeld, toJob } from "./erase.ts";
 import { findProjectIds } from "./sql.ts";
 

@@ -10,7 +10,7 @@ import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import { deleteDatasets } from "../datasets/delete-datasets.ts";
 import { eraseExamplesForGood } from "../examples/write-examples.ts";
-import { refuseHeldProjects, refuseHeldTraces, refuseHeldWorkspace } from "../legal-holds/check-holds.ts";
+import { refuseHeldProjects, refuseHeldWorkspace } from "../legal-holds/check-holds.ts";
 import { deleteProjectRows } from "../project-records/sql.ts";
 import {
   applyDeletions,
@@ -21,6 +21,7 @@ import {
 } from "../runs/delete-clickhouse.ts";
 import { deleteRunsOfProjects, deleteRunsOfTenant, deleteTraces } from "../runs/delete-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
+import { refuseHeldTraces } from "./refuse-held-traces.ts";
 import * as rows from "./sql.ts";
 
 export type EraseDeps = Pick<TraceDeps, "sql" | "clickhouse" | "blobs" | "writer" | "projects" | "log">;

@@ -1,6 +1,6 @@
+import { alone } from "../../base/db/alone.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
-import { alone } from "../retention/sql.ts";
 import { type EraseDeps, erase, findGone, rewriteErased } from "./erase.ts";
 import * as rows from "./sql.ts";
 

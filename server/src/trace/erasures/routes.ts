@@ -3,7 +3,7 @@ import { z } from "zod";
 import { forbidden, notFound } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
-import { actorName } from "../legal-holds/routes.ts";
+import { actorName } from "../legal-holds/actor-name.ts";
 import type { TraceDeps } from "../deps.ts";
 import { checkProjects } from "../runs/query-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";

@@ -2,14 +2,12 @@
  * Legal holds prevent deletions: those by a request get 409, and retention passes over what is held. A hold of a
  * workspace covers everything in it, a hold of a project its traces and their feedback.
  */
-import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import { conflict } from "../../base/errors.ts";
-import { findTraces } from "../runs/delete-clickhouse.ts";
-import { RunScope } from "../runs/run-scope.ts";
 import { activeHolds } from "./sql.ts";
 
-const held = (what: string, hold: { id: string; reason: string }) =>
+/** Error of a deletion that a hold prevents. */
+export const held = (what: string, hold: { id: string; reason: string }) =>
   conflict(`${what} is under legal hold ${hold.id} (${hold.reason}). Nothing was deleted.`);
 
 /** @throws 409 while the workspace, or any of its projects if `any`, is held */
@@ -37,21 +35,4 @@ export async function refuseHeldFeedback(sql: Sql, tenantId: string, feedbackId:
   const [row] = await sql<{ session_id: string | null }[]>`
     select session_id from feedback where tenant_id = ${tenantId} and feedback_id = ${feedbackId}`;
   if (row) await refuseHeldProjects(sql, tenantId, row.session_id === null ? [] : [row.session_id]);
-}
-
-/** @throws 409 while one of the traces has a run in a held project, or the workspace is held */
-export async function refuseHeldTraces(
-  { sql, clickhouse }: { sql: Sql; clickhouse: ClickHouse },
-  tenantId: string,
-  traces: readonly string[],
-): Promise<void> {
-  if (traces.length === 0) return;
-  const holds = await activeHolds(sql, tenantId);
-  if (holds.length === 0) return;
-  await refuseHeldProjects(sql, tenantId, []);
-  const scope = RunScope.ofTenant(tenantId);
-  for (const hold of holds) {
-    const [found] = await findTraces(clickhouse, scope, { projects: [hold.project_id!], traces });
-    if (found !== undefined) throw held(`Trace ${found}, of project ${hold.project_id},`, hold);
-  }
 }

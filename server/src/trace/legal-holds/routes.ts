@@ -1,18 +1,15 @@
 import { z } from "zod";
 
-import type { Principal } from "../../base/auth/principal.ts";
 import { notFound } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
+import { actorName } from "./actor-name.ts";
 import * as schema from "./schema.ts";
 import { insertHold, listHolds, releaseHold } from "./sql.ts";
 
 const tag = "Deletion";
-
-/** Names the actor in records that outlive keys and users. */
-export const actorName = ({ actor }: Principal): string => `${actor.kind} ${actor.name || actor.id}`.slice(0, 200);
 
 export function legalHoldRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] {
   return [

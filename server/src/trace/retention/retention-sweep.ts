@@ -3,6 +3,7 @@
  * deletion marks, and finally deleted rows still on disk. One server sweeps at a time; an interrupted sweep is
  * completed by the next.
  */
+import { alone } from "../../base/db/alone.ts";
 import { databaseNow } from "../../base/db/database-now.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
@@ -13,7 +14,7 @@ import { deleteRunsOfProjects, deleteTraces } from "../runs/delete-runs.ts";
 import { RunScope } from "../runs/run-scope.ts";
 import type { TraceSettings } from "../settings.ts";
 import { retentionCutoffs, findExpired, latest } from "./expired-traces.ts";
-import { alone, findDeletions, forgetDeletion, listTiers, SWEEP_LOCK } from "./sql.ts";
+import { findDeletions, forgetDeletion, listTiers, SWEEP_LOCK } from "./sql.ts";
 
 export type SweepDeps = EraseDeps & { log: Log; settings: TraceSettings };
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import type { Finding } from "../../../server/src/admin/doctor/diagnose.ts";
+import type { Finding } from "../../../server/src/admin/doctor/finding.ts";
 import { generateSecretsKey } from "../../../server/src/admin/secrets.ts";
 import { createLog } from "../../../server/src/base/log.ts";
 import { openSecrets } from "../../../server/src/base/secrets/secrets.ts";

@@ -4,7 +4,7 @@ import type { Principal } from "../../base/auth/principal.ts";
 import type { Project } from "../project/read-project.ts";
 import type { AgentSettings } from "../settings.ts";
 import { admitOwnCode } from "./in-process-client.ts";
-import { OwnCodeApi } from "./own-code-api.ts";
+import { OwnCodeApi } from "../project/own-code-api.ts";
 
 const api = new OwnCodeApi("http://127.0.0.1:2999", {} as AgentSettings);
 const project = { config: { http: { mount_prefix: "/team" } } } as unknown as Project;

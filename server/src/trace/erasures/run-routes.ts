@@ -3,11 +3,11 @@ import { z } from "zod";
 import { v1 } from "../../base/http/aliases.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
-import { findTraces } from "./delete-clickhouse.ts";
-import * as schema from "./delete-schema.ts";
-import { eraseTraces } from "../erasures/erase-at-request.ts";
-import { checkProjects } from "./query-runs.ts";
-import { RunScope } from "./run-scope.ts";
+import { findTraces } from "../runs/delete-clickhouse.ts";
+import * as schema from "./run-schema.ts";
+import { eraseTraces } from "./erase-at-request.ts";
+import { checkProjects } from "../runs/query-runs.ts";
+import { RunScope } from "../runs/run-scope.ts";
 
 const shared = {
   tag: "Runs",
