@@ -21,3 +21,8 @@ test("frames of any size are cut from chunks of any size, in order", () => {
   for (const byte of frame("bytewise", "abc")) reader.push(Buffer.from([byte]));
   expect(received).toEqual(["abc"]);
 });
+
+test("bytes that are no frames are rejected, not collected", () => {
+  const reader = new FrameReader<HostFrame>(() => {});
+  expect(() => reader.push(Buffer.from("Traceback (most recent call last):\n"))).toThrow("not frames");
+});

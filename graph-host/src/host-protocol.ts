@@ -274,6 +274,8 @@ export type StoreOperation =
     };
 
 const PREFIX = 8;
+/** Length of a frame's header above which the sender does not follow the protocol: four bytes of text are twice it. */
+const MAX_HEADER = 256 * 1024 * 1024;
 /** Size from which a frame is collected in one piece. */
 const LARGE_FRAME = 1024 * 1024;
 const EMPTY = Buffer.alloc(0);
@@ -307,6 +309,7 @@ export class FrameReader<T extends { t: string }> {
     this.#onFrame = onFrame;
   }
 
+  /** @throws Error for bytes that are no frames; the reader is of no use then */
   push(received: Buffer): void {
     const chunk = this.#large ? this.#fill(this.#large, received) : received;
     if (!chunk) return;
@@ -316,6 +319,7 @@ export class FrameReader<T extends { t: string }> {
       if (this.#chunks[0]!.length < PREFIX) this.#join();
       const head = this.#chunks[0]!;
       const headLength = head.readUInt32LE(0);
+      if (headLength > MAX_HEADER) throw new RangeError("the bytes received are not frames");
       const size = PREFIX + headLength + head.readUInt32LE(4);
       if (this.#length < size) {
         if (size >= LARGE_FRAME) this.#startLarge(size);

@@ -55,7 +55,14 @@ export class CodeProcess {
     });
     this.#socket = this.#child.stdio[3] as Socket;
     const reader = new FrameReader<CodeFrame>((frame, body) => this.#receive(frame, body));
-    this.#socket.on("data", (chunk: Buffer) => reader.push(chunk));
+    this.#socket.on("data", (chunk: Buffer) => {
+      try {
+        reader.push(chunk);
+      } catch (error) {
+        this.#end(`broke the protocol: ${(error as Error).message}`);
+        this.kill();
+      }
+    });
     this.#socket.on("error", () => {});
     this.#child.on("error", (error) => this.#end(`could not be started: ${error.message}`));
     this.#child.on("exit", (code, signal) => this.#end(signal ? `was ended by ${signal}` : `exited with code ${code}`));
