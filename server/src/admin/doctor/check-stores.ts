@@ -14,7 +14,7 @@ import { failure, type Findings, ok, reason, skipped, warning } from "./finding.
 import { allOptions, type DoctorSettings, readValid } from "./read-settings.ts";
 
 const LIMITS = { connectMs: 5000, silenceMs: 5000, requestMs: 10_000, attempts: 1 };
-const OLDEST_CLICKHOUSE = [25, 6] as const;
+const OLDEST_CLICKHOUSE = [25, 8] as const;
 
 /** Checks the store of traces: a ClickHouse server, or chDB, which is not opened because a server may use it. */
 export async function* checkTraceStore({ env }: DoctorSettings): Findings {
