@@ -24,10 +24,11 @@ export const summary = "Import model prices";
 export function help(): string {
   return `Usage: heddle prices import FILE [options]
 
-Adds a list of model prices, in LiteLLM's JSON format, to the installation. They apply to all workspaces, after a
-workspace's own prices and before the built-in ones. A changed price applies to runs that
-start from --from on; earlier runs keep theirs. LiteLLM publishes such a list:
-model_prices_and_context_window.json in the repository BerriAI/litellm.
+Adds a list of model prices, in LiteLLM's JSON format, to the installation. They apply to
+all workspaces, after a workspace's own prices and before the built-in ones. A changed
+price applies to runs that start from --from on; earlier runs keep theirs. LiteLLM
+publishes such a list: model_prices_and_context_window.json in the repository
+BerriAI/litellm.
 
 Options:
 ${describeFlags(flags)}

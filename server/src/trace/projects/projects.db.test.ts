@@ -28,7 +28,7 @@ test("a project is created, read, updated and deleted", async () => {
   expect(changed.json).toMatchObject({ name: "uno", end_time: "2026-10-01T00:00:00.000000", trace_tier: "shortlived" });
   expect((await call("GET", `/sessions/${id}`)).json).toEqual(changed.json);
 
-  expect((await call("DELETE", `/sessions/${id}`)).json).toEqual({ deleted: [id] });
+  expect((await call("DELETE", `/sessions/${id}`)).json).toEqual({ deleted: [id], erasure_id: expect.any(String) });
   for (const [method, body] of [["GET"], ["PATCH", {}], ["DELETE"]] as [string, object?][]) {
     expect((await call(method, `/sessions/${id}`, body)).status).toBe(404);
   }
@@ -197,7 +197,10 @@ test("a deleted project's runs and their data are deleted and stay deleted", asy
   await call("POST", "/feedback", { run_id: doomed.id, key: "k", score: 1 });
   await call("POST", "/feedback/tokens", { run_id: doomed.id, feedback_key: "k" });
   const [{ id }] = (await list("name=doomed")).json;
-  expect((await call("DELETE", `/sessions?session_ids=${id}`)).json).toEqual({ deleted: [id] });
+  expect((await call("DELETE", `/sessions?session_ids=${id}`)).json).toEqual({
+    deleted: [id],
+    erasure_id: expect.any(String),
+  });
 
   expect((await call("GET", `/runs/${doomed.id}`)).status).toBe(404);
   expect((await call("GET", `/runs/${remaining.id}`)).status).toBe(200);
