@@ -52,6 +52,8 @@ class _Rehearsal:
             return [(1, None, None, None)]
         return [(1, None, None, None), (None, 1, "success", False)] if text == FINISH_STATEMENT else []
 
+    def drop_idle(self) -> None: ...
+
     def close(self) -> None: ...
 
 

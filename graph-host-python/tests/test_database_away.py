@@ -29,6 +29,7 @@ class Proxy:
         self.mode = "open"
         self._server: asyncio.Server | None = None
         self._writers: list[asyncio.StreamWriter] = []
+        self._generation = 0
 
     async def start(self) -> str:
         address = parse_url(database_uri())
@@ -37,23 +38,30 @@ class Proxy:
             if self.mode == "closed":
                 writer.close()
                 return
+            generation = self._generation
             inner_reader, inner_writer = await asyncio.open_connection(address.host, address.port)
             self._writers += [writer, inner_writer]
             await asyncio.gather(
-                self._pass(reader, inner_writer), self._pass(inner_reader, writer), return_exceptions=True
+                self._pass(reader, inner_writer, generation),
+                self._pass(inner_reader, writer, generation),
+                return_exceptions=True,
             )
 
         self._server = await asyncio.start_server(accept, "127.0.0.1", 0)
         port = self._server.sockets[0].getsockname()[1]
         return f"postgres://{address.user}:{address.password}@127.0.0.1:{port}/{address.database}?sslmode=disable"
 
-    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _pass(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, generation: int) -> None:
         while chunk := await reader.read(65536):
             # a connection that has been silent stays so
-            if self.mode == "silent":
+            if self.mode == "silent" or generation < self._generation:
                 return
             writer.write(chunk)
         writer.close()
+
+    def silence_existing(self) -> None:
+        """Lets open connections pass nothing any more, like those of a machine that is gone."""
+        self._generation += 1
 
     def close_all(self) -> None:
         self.mode = "closed"
@@ -149,4 +157,16 @@ async def test_a_silent_database_is_asked_again_on_a_new_connection(proxy: Proxy
     await asyncio.sleep(0.2)
     proxy.mode = "open"
     assert await asyncio.wait_for(writing, 5) == await newest(thread_id)
+    database.close()
+
+
+async def test_connections_lost_together_cost_one_wait(proxy: Proxy) -> None:
+    silence = 0.6
+    database = CheckpointDatabase(await proxy.start(), silence_seconds=silence)
+    # opens all readers
+    await asyncio.gather(*(database.fetch("select 1", []) for _ in range(3)))
+    proxy.silence_existing()
+    started = time.monotonic()
+    assert await asyncio.wait_for(database.fetch("select 2", []), 10)
+    assert time.monotonic() - started < 2 * silence
     database.close()

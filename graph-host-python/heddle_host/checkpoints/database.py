@@ -38,10 +38,22 @@ _SETTINGS = {
 }
 
 
+# Time for the first attempt to establish a session; doubled after each that takes longer.
+_START_SECONDS = 2.0
+_MAX_START_SECONDS = 10.0
+
+
 class Session(Protocol):
     async def fetch(self, text: str, parameters: list[Parameter]) -> list[Row]: ...
 
+    def drop_idle(self) -> None:
+        """Closes the connection unless a statement is in flight; the next one opens another."""
+
     def close(self) -> None: ...
+
+
+class SilentDatabaseError(ConnectionLostError):
+    """The other end of the connection is gone or frozen, without a word."""
 
 
 class _Session:
@@ -53,24 +65,38 @@ class _Session:
         self._silence = silence
         self._connection: Connection | None = None
         self._opening: asyncio.Task[Connection] | None = None
+        self._start_seconds = _START_SECONDS
+        self._in_flight = 0
 
     async def fetch(self, text: str, parameters: list[Parameter]) -> list[Row]:
-        connection = self._connection
-        if connection is None or connection.closed:
-            connection = await self._open()
+        self._in_flight += 1
         try:
-            return await asyncio.wait_for(connection.fetch(text, parameters), self._silence)
-        except asyncio.TimeoutError:
-            connection.abort()
-            raise ConnectionLostError("The database did not answer") from None
+            connection = self._connection
+            if connection is None or connection.closed:
+                connection = await self._open()
+            try:
+                return await asyncio.wait_for(connection.fetch(text, parameters), self._silence)
+            except asyncio.TimeoutError:
+                connection.abort()
+                raise SilentDatabaseError("The database did not answer") from None
+        finally:
+            self._in_flight -= 1
+
+    def drop_idle(self) -> None:
+        if self._connection and self._in_flight == 0:
+            self._connection.abort()
 
     async def _open(self) -> Connection:
         if self._opening is None:
             settings = {"application_name": f"heddle checkpoint {self._name}", **_SETTINGS}
-            self._opening = asyncio.create_task(Connection.open(self._address, settings))
+            self._opening = asyncio.create_task(Connection.open(self._address, settings, self._start_seconds))
         opening = self._opening
         try:
             connection = await asyncio.shield(opening)
+            self._start_seconds = _START_SECONDS
+        except asyncio.TimeoutError:
+            self._start_seconds = min(self._start_seconds * 2, _MAX_START_SECONDS)
+            raise
         finally:
             if self._opening is opening and opening.done():
                 self._opening = None
@@ -131,26 +157,30 @@ class CheckpointDatabase:
         self._writer.hurry()
 
     async def read(self, query: CheckpointQuery) -> tuple[list[StoredCheckpoint], str | None]:
-        return await self._patiently(lambda: read_checkpoints(self._reader().fetch, query))
+        return await self._patiently(lambda: read_checkpoints(self._fetch, query))
 
     async def read_delta_history(
         self, thread_id: str, ns: str, checkpoint_id: str | None, channels: list[str]
     ) -> dict[str, StoredHistory]:
-        return await self._patiently(
-            lambda: read_delta_history(self._reader().fetch, thread_id, ns, checkpoint_id, channels)
-        )
+        return await self._patiently(lambda: read_delta_history(self._fetch, thread_id, ns, checkpoint_id, channels))
 
     async def fetch(self, text: str, parameters: list[Parameter]) -> list[Row]:
-        return await self._patiently(lambda: self._reader().fetch(text, parameters))
+        return await self._patiently(lambda: self._fetch(text, parameters))
 
     def close(self) -> None:
         self._writer.close()
         for reader in self._readers:
             reader.close()
 
-    def _reader(self) -> Session:
+    async def _fetch(self, text: str, parameters: list[Parameter]) -> list[Row]:
         self._next_reader = (self._next_reader + 1) % len(self._readers)
-        return self._readers[self._next_reader]
+        try:
+            return await self._readers[self._next_reader].fetch(text, parameters)
+        except SilentDatabaseError:
+            # the others were probably lost with it: each would cost the same wait
+            for reader in self._readers:
+                reader.drop_idle()
+            raise
 
     async def _patiently(self, work: Callable[[], Awaitable[T]]) -> T:
         since = time.monotonic()
