@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { testClickHouse } from "../../../test/clickhouse.ts";
 import { testDatabase } from "../../../test/db.ts";
@@ -23,6 +23,10 @@ test("two servers share limits of keys and addresses, and without Redis count se
     const statuses = (await Promise.all(calls)).map(({ status }) => status);
     return [404, 429].map((status) => statuses.filter((other) => other === status).length);
   };
+  for (const { platform } of [first, other]) {
+    const { registry } = platform.deps.metrics;
+    await vi.waitUntil(async () => (await registry.metrics()).includes("heddle_rate_limit_redis_up 1"), 20_000);
+  }
   expect(await flood(300, { "x-api-key": a.admin })).toEqual([100, 200]);
   expect(await flood(300)).toEqual([100, 200]);
   await redis.kill();
