@@ -66,6 +66,11 @@ export async function fillTenant(
     timeout: 20_000,
     interval: 100,
   });
+  const held = await createdId("POST", "/api/v1/sessions", { name: `${MARK} held` });
+  const hold = await createdId("POST", "/api/v1/legal-holds", { session_id: held, reason: MARK });
+  // its files leave the disk only with the next sweep, so that it does not change by itself
+  const doomed = await createdId("POST", "/api/v1/sessions", { name: `${MARK} doomed` });
+  const { erasure_id: erasure } = await ask("DELETE", `/api/v1/sessions/${doomed}`);
   const key = await createdId("POST", "/api/v1/api-key", { description: MARK });
   const role = await createdId("POST", "/api/v1/orgs/current/roles", {
     display_name: MARK,
@@ -92,6 +97,8 @@ export async function fillTenant(
     destination_id: [destination],
     bulk_export_id: [exported],
     bulk_export_destination_id: [destination],
+    erasure_id: [String(erasure)],
+    hold_id: [hold],
     api_key_id: [key],
     key_id: [key],
     pat_id: [key],
