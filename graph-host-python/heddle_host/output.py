@@ -6,7 +6,7 @@ import asyncio
 import io
 import sys
 import threading
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Generator
 from contextvars import Context, copy_context
 from typing import Any, TextIO, cast
 
@@ -42,7 +42,9 @@ def mark_tasks(loop: asyncio.AbstractEventLoop) -> None:
         loop.set_task_factory(_marked_task)
 
 
-def _marked_task(loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any], **options: Any) -> asyncio.Task[Any]:
+def _marked_task(
+    loop: asyncio.AbstractEventLoop, coro: Coroutine[Any, Any, Any] | Generator[Any, None, Any], **options: Any
+) -> asyncio.Task[Any]:
     task = asyncio.Task(coro, loop=loop, **options)
     context: Context | None = options.get("context")
     work = context.get(current_work) if context is not None else current_work.get()
