@@ -6,6 +6,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -117,7 +118,8 @@ function isDead(lock) {
   }
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+// the path of compiled sources, like that of a checkout, may lead over a symbolic link
+if (process.argv[1] && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
   if (!existsSync(join(ROOT, "node_modules", "vite"))) {
     console.error("vite is not installed: run npm ci");
     process.exit(1);

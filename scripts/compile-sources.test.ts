@@ -1,5 +1,5 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -49,4 +49,16 @@ test("compiles sources to modules that import each other, and later only those t
   expect(compileAndRun()).toBe("second,true,.js\n");
   expect(compiledAt("server/src/main.js")).toBe(before.main);
   expect(compiledAt("server/src/base/word.js")).toBeGreaterThan(before.word);
+});
+
+test("scripts run as programs over the links of compiled sources", () => {
+  mkdirSync(join(root, "linked"));
+  // a copy in a checkout without packages says so, when it notices that it is the program
+  mkdirSync(join(root, "bare/scripts"), { recursive: true });
+  copyFileSync(join(repository, "scripts/build-console.mjs"), join(root, "bare/scripts/build-console.mjs"));
+  symlinkSync(join(root, "bare/scripts"), join(root, "linked/bare"));
+  const { stderr, status } = spawnSync(process.execPath, [join(root, "linked/bare/build-console.mjs")], {
+    encoding: "utf8",
+  });
+  expect([status, stderr]).toEqual([1, "vite is not installed: run npm ci\n"]);
 });

@@ -1,7 +1,7 @@
 // Installs the packages of package-lock.json when any is missing. Plain JavaScript without dependencies: it runs first
 // on a fresh clone. Used by npm start and npm test, or run directly.
 import { spawn } from "node:child_process";
-import { closeSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readFileSync, realpathSync, unlinkSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -85,4 +85,4 @@ function npmCi() {
   });
 }
 
-if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) await ensureInstalled();
+if (process.argv[1] && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) await ensureInstalled();

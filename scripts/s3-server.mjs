@@ -1,7 +1,7 @@
 // S3 server that enforces keys and bucket policies, for the suite "services": versitygw, built from its Go module once
 // and kept in the user's cache. `node scripts/s3-server.mjs` builds it, unless it is already built.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, realpathSync, renameSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -31,4 +31,5 @@ export function buildS3Server() {
   return true;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = buildS3Server() ? 0 : 1;
+if (process.argv[1] && realpathSync(process.argv[1]) === fileURLToPath(import.meta.url))
+  process.exitCode = buildS3Server() ? 0 : 1;

@@ -23,8 +23,8 @@ export function consoleFiles(): ConsoleFiles {
   const built = join(root, "console", "dist");
   let ready = false;
   const problem = buildBy(script).then((message) => {
-    ready = message === null || existsSync(join(built, "index.html"));
-    return message;
+    ready = existsSync(join(built, "index.html"));
+    return message ?? (ready ? null : `The console could not be built: ${built} is missing`);
   });
   return { directory: () => (ready ? built : null), problem };
 }

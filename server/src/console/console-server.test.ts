@@ -97,6 +97,21 @@ test("the pages of the application are served", () => {
   expect(PAGES).toEqual(Array.from(new Set(segments)).toSorted());
 });
 
+test("a console whose files are missing answers 503, and serves them when they are there", async () => {
+  const late = join(directory, "late");
+  const options = { settings: readOptions(consoleOptions, {}), log: createLog("silent"), host: "127.0.0.1", port: 0 };
+  const none = { agent: () => null, trace: () => null, control: () => null };
+  const server = await startConsoleServer({ ...options, files: () => late, spaces: none, keysNeeded: false });
+  try {
+    expect((await fetch(server.url)).status).toBe(503);
+    mkdirSync(late);
+    writeFileSync(join(late, "index.html"), "<title>Heddle</title>");
+    expect(await (await fetch(server.url)).text()).toBe("<title>Heddle</title>");
+  } finally {
+    await server.close();
+  }
+});
+
 test("forwards a request to a space unchanged without the prefix, and its response unchanged", async () => {
   answer = (received, response) => {
     const { method, url: path, headers } = received;

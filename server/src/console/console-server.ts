@@ -66,7 +66,12 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
       response.setHeader("refresh", "2");
       return say(response, 503, "The console is being built. This page will load again by itself.");
     }
-    serve ??= serveFiles(directory);
+    try {
+      serve ??= serveFiles(directory);
+    } catch (error) {
+      log.error({ err: error }, "the files of the console cannot be read");
+      return say(response, 503, "The files of the console cannot be read; see the server's log.");
+    }
     response.setHeader("content-security-policy", POLICY);
     response.setHeader("referrer-policy", "no-referrer");
     serve(request, response, () => void say(response, 404, NO_PAGE));
