@@ -94,6 +94,31 @@ interface Schema {
 const resolveSchema = (schema: Schema): Schema =>
   schema.$ref === undefined ? schema : schema.definitions![schema.$ref.split("/").pop()!]!;
 
+/** Checks that pages of the project's `http.cors` may call the server. */
+export async function allowsOrigin(url: string): Promise<void> {
+  const preflight = await fetch(`${url}/threads`, {
+    method: "OPTIONS",
+    headers: { origin: "https://app.example", "access-control-request-method": "POST" },
+  });
+  assert.equal(preflight.headers.get("access-control-allow-origin"), "https://app.example");
+}
+
+/** Checks that callers need a token, and that users of the project's `auth` see their own threads and items only. */
+export async function separatesUsers(client: Client, { connect }: Pick<Target, "connect">): Promise<void> {
+  await assert.rejects(client.threads.create(), { status: 401 });
+  const anna = connect({ authorization: "Bearer token-anna" });
+  const ben = connect({ authorization: "Bearer token-ben" });
+  const thread = await anna.threads.create();
+  assert.equal(thread.metadata.owner, "anna");
+  const values = await anna.runs.wait(thread.thread_id, "agent", { input: say("hi") });
+  assert.equal(text(values.messages.at(-1)), "Hello anna");
+  await assert.rejects(ben.threads.get(thread.thread_id), { status: 404 });
+  const seen = await ben.threads.search({ ids: [thread.thread_id] });
+  assert.deepEqual(seen, []);
+  await anna.store.putItem(["anna"], "key", { a: 1 });
+  await assert.rejects(ben.store.getItem(["anna"], "key"), { status: 403 });
+}
+
 export const CHECKS: Record<string, Check> = {
   async "template-0-2"(client) {
     await usesTool(client, "search", { query: "tea" }, /results for tea/);
@@ -185,28 +210,11 @@ export const CHECKS: Record<string, Check> = {
     assert.equal(typeof values.messages.at(-1)!.additional_kwargs["threads"], "number");
     const ticks = await (await fetch(`${url}/ticks`)).text();
     assert.equal(ticks.match(/event: tick/g)?.length, 3);
-    const preflight = await fetch(`${url}/threads`, {
-      method: "OPTIONS",
-      headers: { origin: "https://app.example", "access-control-request-method": "POST" },
-    });
-    assert.equal(preflight.headers.get("access-control-allow-origin"), "https://app.example");
+    await allowsOrigin(url);
     await keepsConversation(client);
   },
 
-  async "custom-auth"(client, { connect }) {
-    await assert.rejects(client.threads.create(), { status: 401 });
-    const anna = connect({ authorization: "Bearer token-anna" });
-    const ben = connect({ authorization: "Bearer token-ben" });
-    const thread = await anna.threads.create();
-    assert.equal(thread.metadata.owner, "anna");
-    const values = await anna.runs.wait(thread.thread_id, "agent", { input: say("hi") });
-    assert.equal(text(values.messages.at(-1)), "Hello anna");
-    await assert.rejects(ben.threads.get(thread.thread_id), { status: 404 });
-    const seen = await ben.threads.search({ ids: [thread.thread_id] });
-    assert.deepEqual(seen, []);
-    await anna.store.putItem(["anna"], "key", { a: 1 });
-    await assert.rejects(ben.store.getItem(["anna"], "key"), { status: 403 });
-  },
+  "custom-auth": separatesUsers,
 
   async "ui-tailwind"(client, { url }) {
     const values = await client.runs.wait(null, "agent", { input: say("weather?") });

@@ -1,7 +1,17 @@
 /** What each Python project of the corpus must do when a JavaScript client drives it. */
 import assert from "node:assert/strict";
 
-import { type Check, keepsConversation, type Message, hasProperties, say, text, usesTool } from "./checks.ts";
+import {
+  allowsOrigin,
+  type Check,
+  hasProperties,
+  keepsConversation,
+  type Message,
+  say,
+  separatesUsers,
+  text,
+  usesTool,
+} from "./checks.ts";
 
 export const PYTHON_CHECKS: Record<string, Check> = {
   async template(client) {
@@ -70,29 +80,13 @@ export const PYTHON_CHECKS: Record<string, Check> = {
     assert.equal((await post("/ask", {})).status, 422);
     assert.deepEqual(await (await fetch(`${url}/greeting`)).json(), { greeting: "ready" });
     assert.equal((await (await fetch(`${url}/ticks`)).text()).match(/event: tick/g)?.length, 3);
-    const preflight = await fetch(`${url}/threads`, {
-      method: "OPTIONS",
-      headers: { origin: "https://app.example", "access-control-request-method": "POST" },
-    });
-    assert.equal(preflight.headers.get("access-control-allow-origin"), "https://app.example");
+    await allowsOrigin(url);
     await keepsConversation(client);
     const called = await client.runs.wait(null, "caller", { input: { text: "through the API" } });
     assert.equal(called.heard, "You said: through the API");
   },
 
-  async "custom-auth"(client, { connect }) {
-    await assert.rejects(client.threads.create(), { status: 401 });
-    const anna = connect({ authorization: "Bearer token-anna" });
-    const ben = connect({ authorization: "Bearer token-ben" });
-    const thread = await anna.threads.create();
-    assert.equal(thread.metadata.owner, "anna");
-    const values = await anna.runs.wait(thread.thread_id, "agent", { input: say("hi") });
-    assert.equal(text(values.messages.at(-1)), "Hello anna");
-    await assert.rejects(ben.threads.get(thread.thread_id), { status: 404 });
-    assert.deepEqual(await ben.threads.search({ ids: [thread.thread_id] }), []);
-    await anna.store.putItem(["anna"], "key", { a: 1 });
-    await assert.rejects(ben.store.getItem(["anna"], "key"), { status: 403 });
-  },
+  "custom-auth": separatesUsers,
 
   async "deep-agent"(client) {
     await usesTool(client, "internet_search", { query: "tea" }, /results for tea/);

@@ -1,18 +1,12 @@
 import { confirm } from "../core/confirm.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { type ErasureOnWire, erasureLine, resolveProject, TraceApi, watchErasure } from "../core/trace-api.ts";
+import { TRACE_FLAGS } from "../core/trace-flags.ts";
 import { formatTable } from "../core/table.ts";
 import { isUuid } from "../core/uuid.ts";
 
 const flags = {
-  url: {
-    type: "text",
-    placeholder: "URL",
-    env: ["HEDDLE_TRACE_URL"],
-    default: "http://127.0.0.1:1984",
-    description: "URL of the trace platform.",
-  },
-  "api-key": { type: "text", placeholder: "KEY", env: ["HEDDLE_API_KEY"], description: "API key." },
+  ...TRACE_FLAGS,
   workspace: { type: "text", placeholder: "ID", description: "Erase everything in the workspace of the key." },
   project: { type: "text", placeholder: "ID", description: "Erase a project, by id or name." },
   traces: { type: "text", placeholder: "A,B", description: "Erase traces, by id." },

@@ -3,17 +3,12 @@ import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
 import { formatTable } from "../core/table.ts";
 import { type ExportOnWire, resolveProject, TraceApi, watch } from "../core/trace-api.ts";
+import { TRACE_FLAGS } from "../core/trace-flags.ts";
 import { nameOptions } from "./export-words.ts";
 
 const flags = {
-  url: {
-    type: "text",
-    placeholder: "URL",
-    env: ["HEDDLE_TRACE_URL"],
-    default: "http://127.0.0.1:1984",
-    description: "URL of the trace platform; not used by verify.",
-  },
-  "api-key": { type: "text", placeholder: "KEY", env: ["HEDDLE_API_KEY"], description: "API key." },
+  ...TRACE_FLAGS,
+  url: { ...TRACE_FLAGS.url, description: "URL of the trace platform; not used by verify." },
   destination: { type: "text", placeholder: "ID", description: "For create: destination, by id or name." },
   project: {
     type: "text",

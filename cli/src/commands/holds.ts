@@ -1,17 +1,11 @@
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
-import { formatTable } from "../core/table.ts";
+import { formatTable, formatTime } from "../core/table.ts";
 import { resolveProject, TraceApi } from "../core/trace-api.ts";
+import { TRACE_FLAGS } from "../core/trace-flags.ts";
 import { isUuid } from "../core/uuid.ts";
 
 const flags = {
-  url: {
-    type: "text",
-    placeholder: "URL",
-    env: ["HEDDLE_TRACE_URL"],
-    default: "http://127.0.0.1:1984",
-    description: "URL of the trace platform.",
-  },
-  "api-key": { type: "text", placeholder: "KEY", env: ["HEDDLE_API_KEY"], description: "API key." },
+  ...TRACE_FLAGS,
   project: {
     type: "text",
     placeholder: "ID",
@@ -63,8 +57,8 @@ export async function run(args: string[]): Promise<void> {
     const rows = all.map((row) => [
       row.id,
       row.session_id ?? "workspace",
-      row.created_at.slice(0, 16).replace("T", " "),
-      row.released_at === null ? "active" : `released ${row.released_at.slice(0, 16).replace("T", " ")}`,
+      formatTime(new Date(row.created_at), ""),
+      row.released_at === null ? "active" : `released ${formatTime(new Date(row.released_at), "")}`,
       row.created_by,
       row.reason,
     ]);

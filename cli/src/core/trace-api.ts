@@ -87,23 +87,32 @@ const WIDTH = 30;
 /** Longest outage to wait out: an export resumes when the platform is restarted. */
 const AWAY_AT_MOST_MS = 5 * 60_000;
 
-/** Polls until nothing of an erasure is left on disk; prints a line per status. Takes about ten minutes. */
-export async function watchErasure(api: TraceApi, id: string): Promise<ErasureOnWire> {
+/** Requests an object again and again; waits out an outage of the platform that answered before. */
+async function* poll<T>(api: TraceApi, path: string, everyMs: number): AsyncGenerator<T, never> {
   let answeredAt = Number.NEGATIVE_INFINITY;
-  for (let last = ""; ; await sleep(1000)) {
-    let current: ErasureOnWire;
+  for (; ; await sleep(everyMs)) {
+    let current: T;
     try {
-      current = await api.send<ErasureOnWire>("GET", `/erasures/${encodeURIComponent(id)}`);
+      current = await api.send<T>("GET", path);
     } catch (error) {
       if (error instanceof AwayError && performance.now() - answeredAt < AWAY_AT_MOST_MS) continue;
       throw error;
     }
     answeredAt = performance.now();
+    yield current;
+  }
+}
+
+/** Polls until nothing of an erasure is left on disk; prints a line per status. Takes about ten minutes. */
+export async function watchErasure(api: TraceApi, id: string): Promise<ErasureOnWire> {
+  let last = "";
+  for await (const current of poll<ErasureOnWire>(api, `/erasures/${encodeURIComponent(id)}`, 1000)) {
     const line = erasureLine(current);
     if (line !== last) process.stderr.write(`${line}\n`);
     last = line;
     if (current.status === "done") return current;
   }
+  throw new Error("unreachable: polling ends with an error or a result");
 }
 
 const ERASURE_STATUS: Record<string, string> = {
@@ -126,16 +135,8 @@ export async function resolveProject(api: TraceApi, idOrName: string): Promise<s
 /** Polls each half second until the export ends; shows a bar on a terminal, a line per status elsewhere. */
 export async function watch(api: TraceApi, id: string): Promise<ExportOnWire> {
   const { isTTY } = process.stderr;
-  let answeredAt = Number.NEGATIVE_INFINITY;
-  for (let last = ""; ; await sleep(500)) {
-    let current: ExportOnWire;
-    try {
-      current = await api.send<ExportOnWire>("GET", `/bulk-exports/${encodeURIComponent(id)}`);
-    } catch (error) {
-      if (error instanceof AwayError && performance.now() - answeredAt < AWAY_AT_MOST_MS) continue;
-      throw error;
-    }
-    answeredAt = performance.now();
+  let last = "";
+  for await (const current of poll<ExportOnWire>(api, `/bulk-exports/${encodeURIComponent(id)}`, 500)) {
     if (isTTY) process.stderr.write(`\r\x1b[K${progressLine(current)}`);
     else if (current.status !== last) process.stderr.write(`${progressLine(current)}\n`);
     last = current.status;
@@ -145,6 +146,7 @@ export async function watch(api: TraceApi, id: string): Promise<ExportOnWire> {
     }
     if (current.interval_hours !== null) throw new Error("This is a schedule, which has no end to wait for.");
   }
+  throw new Error("unreachable: polling ends with an error or a result");
 }
 
 export function progressLine({ status, progress }: ExportOnWire): string {

@@ -7,7 +7,7 @@ import { defaultKeyFile, isExposed, readKeyFile } from "../../base/secrets/key-f
 import { Keyring } from "../../base/secrets/keyring.ts";
 import { readVersion } from "../../base/version.ts";
 import { failure, type Finding, type Findings, ok, reason, warning } from "./finding.ts";
-import type { DoctorSettings } from "./read-settings.ts";
+import { allOptions, type DoctorSettings } from "./read-settings.ts";
 
 const OLDEST_NODE = "20.16.0";
 /** Free space below which a warning is due, in MiB: a day of a busy installation. */
@@ -82,7 +82,6 @@ export function* checkKeyFile({ dataDir, env, secrets }: DoctorSettings): Genera
 
 /** Reads all settings of all roles, as their starts do. */
 export async function* checkSettings({ env }: Pick<DoctorSettings, "env">): Findings {
-  const { allOptions } = await import("./read-settings.ts");
   const problems = new Set<string>();
   for (const declared of Object.values(await allOptions())) {
     try {

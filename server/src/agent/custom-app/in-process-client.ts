@@ -38,7 +38,8 @@ const CREDENTIAL_HEADERS = ["x-api-key", "x-service-key", "authorization", "cook
 
 /**
  * Lets the project's own code, in this process or in one that this server started, call the server without a key: it
- * runs with the server's authority anyway. Requests that carry a credential, for example that of the app's caller, are authenticated by it.
+ * runs with the server's authority anyway. Requests that carry a credential, for example that of the app's caller, are
+ * authenticated by it.
  */
 export function admitOwnCode(
   keys: Authenticator,

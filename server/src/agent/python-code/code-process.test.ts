@@ -9,7 +9,7 @@ import { CodeProcess } from "./code-process.ts";
 const directory = mkdtempSync(join(tmpdir(), "heddle-code-process-"));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-test("a process whose code writes to the protocol's descriptor is ended, and the server goes on", async () => {
+test("a process whose code writes to the protocol's descriptor is killed, and the server keeps running", async () => {
   const command = join(directory, "python");
   writeFileSync(command, '#!/bin/sh\necho "this is not a frame" >&3\nexec sleep 60\n', { mode: 0o755 });
   const process = new CodeProcess({ command, cwd: directory, env: {} });

@@ -13,6 +13,9 @@ const GZIP = Buffer.of(0x1f, 0x8b);
 export const uploadFile = (directory: string, objectPath: string): string =>
   join(directory, "uploads", basename(objectPath));
 
+export const archiveTooLarge = (maxBytes: number): AppError =>
+  new AppError(413, `The archive is larger than ${maxBytes} bytes (HEDDLE_UPLOAD_MAX_BYTES).`);
+
 /**
  * Streams an archive to disk atomically. 413 beyond `maxBytes`, 400 when it is not gzip.
  * @returns its size in bytes
@@ -31,8 +34,7 @@ export async function receiveUpload(
     transform(chunk: Buffer, _, done) {
       size += chunk.length;
       if (head.length < 2) head = Buffer.concat([head, chunk.subarray(0, 2)]).subarray(0, 2);
-      if (size > maxBytes)
-        return done(new AppError(413, `The archive is larger than ${maxBytes} bytes (HEDDLE_UPLOAD_MAX_BYTES).`));
+      if (size > maxBytes) return done(archiveTooLarge(maxBytes));
       if (head.length === 2 && !head.equals(GZIP)) return done(new AppError(400, "The archive is not a gzip file."));
       done(null, chunk);
     },

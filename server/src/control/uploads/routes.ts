@@ -12,7 +12,7 @@ import { findDeployment } from "../deployment-records/sql.ts";
 import { stateError } from "../deployment-records/validate.ts";
 import type { ControlDeps } from "../deps.ts";
 import { baseUrl } from "../public-url.ts";
-import { receiveUpload, uploadFile } from "./receive-upload.ts";
+import { archiveTooLarge, receiveUpload, uploadFile } from "./receive-upload.ts";
 import { findUpload, insertUpload, markUploaded } from "./sql.ts";
 
 const shared = { tag: "Uploads", errorFamily: "validation" } as const;
@@ -83,7 +83,6 @@ const used = () => new AppError(409, "This upload URL has already been used. Req
 
 async function receive(c: Context, file: string, maxBytes: number): Promise<number> {
   const declaredLength = Number(c.req.header("content-length") ?? 0);
-  if (declaredLength > maxBytes)
-    throw new AppError(413, `The archive is larger than ${maxBytes} bytes (HEDDLE_UPLOAD_MAX_BYTES).`);
+  if (declaredLength > maxBytes) throw archiveTooLarge(maxBytes);
   return receiveUpload(c.req.raw.body, file, maxBytes);
 }
