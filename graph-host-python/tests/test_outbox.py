@@ -24,7 +24,7 @@ class _Platform(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: _Platform
+    server: _Platform  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def do_POST(self) -> None:
         self.server.asked.set()
