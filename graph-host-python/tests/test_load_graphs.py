@@ -56,7 +56,9 @@ async def test_loads_a_compiled_graph_and_a_builder_from_a_file(project: Path, n
 async def test_names_a_checkpointer_and_a_store_that_are_not_used(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    imports = "from langgraph.checkpoint.memory import InMemorySaver\nfrom langgraph.store.memory import InMemoryStore\n"
+    imports = (
+        "from langgraph.checkpoint.memory import InMemorySaver\nfrom langgraph.store.memory import InMemoryStore\n"
+    )
     compiled = "kept = builder.compile(checkpointer=InMemorySaver(), store=InMemoryStore())\ndef make(): return kept\n"
     (project / "agent.py").write_text(GRAPH + imports + compiled)
     notes = load(project, "./agent.py:kept").status["notes"]
