@@ -4,7 +4,7 @@ import { UNKNOWN_ID } from "./frames.ts";
 import { request } from "./http.ts";
 
 // The JavaScript dev server does not have this path.
-describe("cancelling many runs over SDK 1.12.4", () => {
+describe("cancelling many runs over SDK 1.15.0", () => {
   const waiting = async (thread_id: string) =>
     (await client.runs.create(thread_id, "counter", { input: {}, afterSeconds: 60, multitaskStrategy: "enqueue" }))
       .run_id;

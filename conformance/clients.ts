@@ -14,6 +14,6 @@ export function connectTo(sdk: string, apiUrl: string, apiKey: string | null = n
 }
 
 /** Clients for `describe.each`: the same tests with each major version of the SDK. */
-export const sdks = ["1.12.4", "2.0.0"].map((sdk) => ({ sdk, client: connectTo(sdk, url) }));
+export const sdks = ["1.15.0", "2.0.0"].map((sdk) => ({ sdk, client: connectTo(sdk, url) }));
 
 export const client = sdks[0]!.client;

@@ -55,7 +55,7 @@ describe.each(sdks)("webhooks over SDK $sdk", ({ sdk, client: own }) => {
 });
 
 // 2.0.0 has only create, delete and search, in the same form
-describe("crons over SDK 1.12.4", () => {
+describe("crons over SDK 1.15.0", () => {
   test("a cron is created, found, updated and deleted", async () => {
     const mark = { conformance: crypto.randomUUID() };
     const made = (await client.crons.create("echo", {

@@ -12,7 +12,7 @@ const server = await startProject(`conformance/custom-project${isPython ? "-pyth
 afterAll(() => server.stop());
 
 const SDKS = [
-  ["1.12.4", ClientV1],
+  ["1.15.0", ClientV1],
   ["2.0.0", ClientV2],
 ] as const;
 

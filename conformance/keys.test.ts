@@ -19,7 +19,7 @@ async function keys(...args: string[]): Promise<string> {
 }
 const makeKey = async (...args: string[]) => /lsv2_\w+/.exec(await keys("create", ...args))![0];
 
-describe.each(["1.12.4", "2.0.0"])("a server that requires keys, over SDK %s", (sdk) => {
+describe.each(["1.15.0", "2.0.0"])("a server that requires keys, over SDK %s", (sdk) => {
   const status = async (key: string | null, work: (client: ReturnType<typeof connectTo>) => Promise<unknown>) => {
     try {
       await work(connectTo(sdk, server.url, key));

@@ -99,7 +99,7 @@ describe.each(["sse", "websocket"] as const)("protocol v2 over %s", (transport) 
 
   test("a cut connection is resumed without missing or duplicate events", async () => {
     const network = new Network();
-    const far = connectTo("1.12.4", await network.open());
+    const far = connectTo("1.15.0", await network.open());
     const threadId = randomUUID();
     const options = { assistantId: "slow", transport, webSocketFactory };
     const stream = far.threads.stream(threadId, options);

@@ -212,7 +212,7 @@ describe("threads over HTTP", () => {
   });
 });
 
-describe("extracting over SDK 1.12.4", () => {
+describe("extracting over SDK 1.15.0", () => {
   // The JavaScript dev server does not support extraction.
   test("search extracts values by path", async () => {
     const mark = randomUUID();
@@ -225,7 +225,7 @@ describe("extracting over SDK 1.12.4", () => {
 });
 
 // The JavaScript dev server does not have this path.
-describe("pruning over SDK 1.12.4", () => {
+describe("pruning over SDK 1.15.0", () => {
   test("a thread has a time to live, which a client can read on request", async () => {
     const { thread_id } = await client.threads.create({ ttl: 30 });
     const ttl = async () => {

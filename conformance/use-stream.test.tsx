@@ -13,7 +13,7 @@ const shows = (expected: unknown[]) => waitFor(() => expect(texts()).toEqual(exp
 
 afterEach(cleanup);
 
-describe("the useStream hook of SDK 1.12.4", () => {
+describe("the useStream hook of SDK 1.15.0", () => {
   test("shows a message as it grows, token by token", async () => {
     const seen: string[] = [];
     show({ onText: (text) => seen.push(text) });

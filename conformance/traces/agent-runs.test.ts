@@ -13,7 +13,7 @@ const SLOW = 60_000;
 
 beforeAll(async () => {
   server = await startTracedServer();
-  agents = connectTo("1.12.4", server.url);
+  agents = connectTo("1.15.0", server.url);
   traces = connect({ apiUrl: server.tracesUrl });
 }, SLOW);
 afterAll(() => server.stop());

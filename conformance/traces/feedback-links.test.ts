@@ -17,7 +17,7 @@ let traces: ReturnType<typeof connect>;
 
 beforeAll(async () => {
   server = await startTracedServer();
-  agents = connectTo("1.12.4", server.url);
+  agents = connectTo("1.15.0", server.url);
   traces = connect({ apiUrl: server.tracesUrl });
   // a request waits for the link, but not for as long as a busy machine may take
   while (

@@ -53,6 +53,26 @@ async def test_loads_a_compiled_graph_and_a_builder_from_a_file(project: Path, n
     assert "a" in (await opened(entry)).nodes
 
 
+async def test_names_a_checkpointer_and_a_store_that_are_not_used(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    imports = (
+        "from langgraph.checkpoint.memory import InMemorySaver\nfrom langgraph.store.memory import InMemoryStore\n"
+    )
+    compiled = "kept = builder.compile(checkpointer=InMemorySaver(), store=InMemoryStore())\ndef make(): return kept\n"
+    (project / "agent.py").write_text(GRAPH + imports + compiled)
+    notes = load(project, "./agent.py:kept").status["notes"]
+    assert [note.split(",")[0] for note in notes] == [
+        "its own checkpointer (InMemorySaver) is not used",
+        "its own store (InMemoryStore) is not used",
+    ]
+    made = load(project, "./agent.py:make")
+    assert made.status == {"ok": True, "description": "d"}
+    for _ in range(2):
+        await opened(made)
+    assert capsys.readouterr().err.splitlines() == [f"Graph ./agent.py:make: {note}" for note in notes]
+
+
 async def test_loads_a_module_of_a_src_layout_with_relative_imports(project: Path) -> None:
     package = project / "src" / "my_agent"
     package.mkdir(parents=True)

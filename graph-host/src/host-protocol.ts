@@ -82,7 +82,8 @@ export interface WireError {
 }
 
 export type GraphStatus =
-  | { ok: true; description: string | null }
+  /** `notes`: parts of the graph that Heddle replaces, for the developer. */
+  | { ok: true; description: string | null; notes?: string[] }
   /** The graph could not be loaded; `error` is for the developer, with file and line where known. */
   | { ok: false; description: string | null; error: string };
 

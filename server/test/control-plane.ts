@@ -13,6 +13,7 @@ import type { Guard } from "../src/base/http/route.ts";
 import { createLog } from "../src/base/log.ts";
 import { secretsOptions } from "../src/base/secrets/settings.ts";
 import { type ControlPlane, startControlPlane } from "../src/control/control-plane.ts";
+import type { CgroupSystem } from "../src/control/drivers/process/cgroups.ts";
 import { Gateway } from "../src/control/gateway/gateway.ts";
 import { openRegistry } from "../src/control/registry/open-registry.ts";
 import { controlOptions } from "../src/control/settings.ts";
@@ -54,6 +55,7 @@ export async function testControlPlane(
     keysNeeded?: boolean;
     dataDir?: string;
     traces?: { url: string; key: string };
+    cgroups?: CgroupSystem;
   } = {},
 ): Promise<TestControlPlane> {
   const db = options.db ?? (await testDatabase());
@@ -78,6 +80,7 @@ export async function testControlPlane(
     keysNeeded,
     launcher: LAUNCHER,
     ...(options.traces && { traces: Promise.resolve(options.traces) }),
+    cgroups: options.cgroups,
   });
   const guard = options.guard ?? openGuard;
   // a gateway domain means that other machines can connect

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
-import { doNotLoad, type Graphs, loadErrors } from "../core/banner.ts";
+import { doNotLoad, graphNotes, type Graphs, loadErrors } from "../core/banner.ts";
 import { serveConsole } from "../core/console-server.ts";
 import { explainStart } from "../core/explain-start.ts";
 import { describeFlags, readFlags, UsageError, type Flags, type FlagSpec } from "../core/flags.ts";
@@ -229,8 +229,9 @@ async function startRole(role: Exclude<Role, "console">, options: RoleOptions, t
   }
 }
 
-/** Logs why a graph is missing, for servers that run unattended. */
+/** Logs why a graph is missing, or which of its parts are not used, for servers that run unattended. */
 const onGraphs = (graphs: Graphs): void => {
+  for (const note of graphNotes(graphs)) console.error(note);
   for (const [error, ids] of loadErrors(graphs)) console.error(`${doNotLoad(ids)}: ${error}`);
 };
 

@@ -33,6 +33,16 @@ test("states whether requests need a key, and refers to the project's own auth w
   }
 });
 
+test("names the parts of a graph that are not used, in one line each", () => {
+  const graphs = {
+    agent: { ok: true, notes: ["its own checkpointer (PostgresSaver) is not used."] },
+    two: { ok: true },
+  };
+  expect(describeReload(graphs)).toBe(
+    'Graphs reloaded.\n  Graphs    agent, two\n  Graph "agent": its own checkpointer (PostgresSaver) is not used.\n',
+  );
+});
+
 test("names an error that prevents several graphs once, and says what happens next", async () => {
   const failed = { ok: false, error: "langgraph 0.2.11 is not supported.\nRun: npm install" };
   const text = await banner({ ...input, graphs: { one: failed, two: failed, three: { ok: false, error: "other" } } });

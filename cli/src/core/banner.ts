@@ -20,7 +20,7 @@ export interface BannerInput {
   firstKey: string | null;
 }
 
-export type Graphs = Record<string, { ok: boolean; error?: string }>;
+export type Graphs = Record<string, { ok: boolean; error?: string; notes?: string[] }>;
 
 /**
  * Returns the startup banner of a server: URLs, graphs, a sample request, and how to stop it.
@@ -67,6 +67,7 @@ export async function banner(input: BannerInput): Promise<string> {
 export function describeGraphs(graphs: Graphs): string {
   const serving = Object.keys(graphs).filter((id) => graphs[id]!.ok);
   const lines = [`  Graphs    ${serving.join(", ") || "none"}`];
+  for (const note of graphNotes(graphs)) lines.push(`  ${note}`);
   for (const [error, ids] of loadErrors(graphs)) lines.push("", `  ${doNotLoad(ids)}:`, indent(error));
   return lines.join("\n");
 }
@@ -79,6 +80,10 @@ export function loadErrors(graphs: Graphs): Map<string, string[]> {
   }
   return errors;
 }
+
+/** Returns what the loaded graphs bring and the server does not use, in one line each. */
+export const graphNotes = (graphs: Graphs): string[] =>
+  Object.entries(graphs).flatMap(([id, { notes = [] }]) => notes.map((note) => `Graph "${id}": ${note}`));
 
 export const doNotLoad = (ids: string[]): string =>
   ids.length === 1 ? `Graph "${ids[0]}" does not load` : `Graphs ${ids.map((id) => `"${id}"`).join(", ")} do not load`;

@@ -30,7 +30,8 @@ class GraphEntry:
     @property
     def status(self) -> dict[str, Any]:
         if self.graph:
-            return {"ok": True, "description": self.description}
+            notes = self.graph.replaced_parts
+            return {"ok": True, "description": self.description, **({"notes": notes} if notes else {})}
         return {"ok": False, "description": self.description, "error": self.error}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import typing
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, asynccontextmanager
@@ -38,6 +39,7 @@ class LoadedGraph:
         self._path = path
         self._graph = to_graph(exported)
         self._factory: Callable[[OpenInput], Any] | None = None
+        self._is_first = True
         if self._graph is None:
             if not callable(exported):
                 raise GraphError(f"{path} is {_describe(exported)}, not a LangGraph graph. {_EXPECTED}")
@@ -47,6 +49,11 @@ class LoadedGraph:
     def static(self) -> AnyGraph | None:
         """The graph itself, where no factory makes it."""
         return self._graph
+
+    @property
+    def replaced_parts(self) -> list[str]:
+        """Names what the project compiled the graph with and runs do not use."""
+        return _replaced_parts(self._graph) if self._graph else []
 
     @asynccontextmanager
     async def open(self, given: OpenInput) -> AsyncIterator[AnyGraph]:
@@ -72,6 +79,11 @@ class LoadedGraph:
             raise GraphError(
                 f"The function {self._path} returned {_describe(made)}, not a LangGraph graph. {_EXPECTED}"
             )
+        # known only now, and the same for each call
+        if self._is_first:
+            for note in _replaced_parts(graph):
+                print(f"Graph {self._path}: {note}", file=sys.stderr, flush=True)
+        self._is_first = False
         return graph
 
 
@@ -84,6 +96,16 @@ def to_graph(value: Any) -> AnyGraph | None:
         compiled = compile_graph()
         return typing.cast(AnyGraph, compiled) if isinstance(compiled, Pregel) else None
     return None
+
+
+def _replaced_parts(graph: AnyGraph) -> list[str]:
+    parts = {"checkpointer": graph.checkpointer, "store": graph.store}
+    return [
+        f"its own {name} ({type(part).__name__}) is not used, because the server provides one that keeps its data in "
+        "Heddle's database."
+        for name, part in parts.items()
+        if part is not None and not isinstance(part, bool)
+    ]
 
 
 def _call_with(factory: Callable[..., Any], path: str) -> Callable[[OpenInput], Any]:

@@ -8,6 +8,7 @@ const GRAPHS = {
   compiled: "./graphs.ts:compiled",
   withSaver: "./graphs.ts:withSaver",
   withoutSaver: "./graphs.ts:withoutSaver",
+  factoryWithSaver: "./graphs.ts:factoryWithSaver",
   uncompiled: "./graphs.ts:uncompiled",
   promise: "./graphs.ts:promise",
   factory: "./graphs.ts:factory",
@@ -42,7 +43,9 @@ test("reports its LangGraph version and the graphs that it can serve", () => {
   expect(host.ready).toMatchObject({ protocol: 1, langgraph_version: expect.stringMatching(/^1\./) });
   const served = Object.keys(host.ready.graphs).filter((id) => host.ready.graphs[id]!.ok);
   expect(served).toEqual(
-    "compiled withSaver withoutSaver uncompiled promise factory agent byDefault plain wrongFactory".split(" "),
+    "compiled withSaver withoutSaver factoryWithSaver uncompiled promise factory agent byDefault plain wrongFactory".split(
+      " ",
+    ),
   );
 });
 
@@ -78,6 +81,20 @@ test.each(["withSaver", "withoutSaver"])(
     expect(state).toMatchObject({ values: result.values });
   },
 );
+
+test("names a checkpointer and a store of the project that are not used", async () => {
+  const part = (name: string, of: string) =>
+    `its own ${name} (${of}) is not used, because the server provides one that keeps its data in Heddle's database.`;
+  expect(host.ready.graphs["withSaver"]).toEqual({
+    ok: true,
+    description: null,
+    notes: [part("checkpointer", "MemorySaver"), part("store", "InMemoryStore")],
+  });
+  expect(host.ready.graphs["withoutSaver"]).toEqual({ ok: true, description: null });
+  for (let i = 0; i < 2; i++) await host.run("factoryWithSaver", { input: { text: "" } });
+  const logged = () => host.stderr.join("").match(/^Graph \.\/graphs\.ts:factoryWithSaver: .*$/gm);
+  await expect.poll(logged).toEqual([`Graph ./graphs.ts:factoryWithSaver: ${part("checkpointer", "MemorySaver")}`]);
+});
 
 test("explains why a graph failed to load", () => {
   expect(graphError("text")).toContain("./graphs.ts:text is a string, not a LangGraph graph");

@@ -1,6 +1,7 @@
 import { access } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { complain } from "../complain.ts";
 import type { GraphStatus } from "../host-protocol.ts";
 import { toGraph, type Graph } from "./graph.ts";
 import { describeImportError } from "./import-error.ts";
@@ -31,8 +32,8 @@ const LOAD_LIMIT_MS = 60_000;
 export async function loadGraphs(project: Project): Promise<Map<string, LoadedGraph>> {
   const loaded = Object.entries(project.graphs).map(async ([id, { path, description = null }]) => {
     try {
-      const open = await withinLimit(loadGraph(project.dir, path));
-      return [id, { status: { ok: true, description }, open }] as const;
+      const { open, notes } = await withinLimit(loadGraph(project.dir, path));
+      return [id, { status: { ok: true, description, ...(notes.length > 0 && { notes }) }, open }] as const;
     } catch (error) {
       const message = error instanceof GraphError ? error.message : describeImportError(error, project.dir);
       return [id, { status: { ok: false, description, error: message } }] as const;
@@ -44,10 +45,9 @@ export async function loadGraphs(project: Project): Promise<Map<string, LoadedGr
 /** The developer's mistake, fully explained by its message. */
 class GraphError extends Error {}
 
-async function loadGraph(
-  dir: string,
-  path: string,
-): Promise<(config: object, runtime: FactoryRuntime) => Promise<Graph>> {
+type Open = (config: object, runtime: FactoryRuntime) => Promise<Graph>;
+
+async function loadGraph(dir: string, path: string): Promise<{ open: Open; notes: string[] }> {
   const { file, exportName } = splitPath(path);
   if (extname(file) === ".py") {
     throw new GraphError(
@@ -60,22 +60,36 @@ async function loadGraph(
   });
   const module = (await import(pathToFileURL(source).href)) as Record<string, unknown>;
   const exported = await exportedValue(module, exportName, path);
-  if (typeof exported === "function") return fromFactory(exported as Factory, path);
+  if (typeof exported === "function") return { open: fromFactory(exported as Factory, path), notes: [] };
   const graph = await toGraph(exported);
   if (!graph) throw new GraphError(`${path} is ${describe(exported)}, not a LangGraph graph. ${WHAT_A_GRAPH_IS}`);
-  return () => Promise.resolve(graph);
+  return { open: () => Promise.resolve(graph), notes: replacedParts(graph) };
+}
+
+/** Names what the project compiled its graph with and runs do not use (`bindGraph`). */
+function replacedParts({ checkpointer, store }: Graph): string[] {
+  const parts = Object.entries({ checkpointer, store }).filter(([, part]) => typeof part === "object" && part !== null);
+  return parts.map(
+    ([name, part]) =>
+      `its own ${name} (${(part as object).constructor.name}) is not used, because the server provides one that keeps ` +
+      "its data in Heddle's database.",
+  );
 }
 
 const WHAT_A_GRAPH_IS = "Export a compiled graph, a StateGraph, a promise of one, or a function that returns one.";
 
-function fromFactory(factory: Factory, path: string) {
-  return async (config: object, runtime: FactoryRuntime): Promise<Graph> => {
+function fromFactory(factory: Factory, path: string): Open {
+  let isFirst = true;
+  return async (config, runtime) => {
     const returned = await factory(config, runtime);
     const graph = await toGraph(returned);
     if (!graph)
       throw new GraphError(
         `The function ${path} returned ${describe(returned)}, not a LangGraph graph. ${WHAT_A_GRAPH_IS}`,
       );
+    // known only now, and the same for each call
+    if (isFirst) for (const note of replacedParts(graph)) complain(`Graph ${path}: ${note}`);
+    isFirst = false;
     return graph;
   };
 }

@@ -14,8 +14,8 @@ const MAX_RUNS = 2000;
 /** Size at which a batch is closed. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 
-/** Tracer of the run. In newer versions of LangChain it redacts what is sent. */
-export type TracePolicy = object & { _applyTracePolicy?(run: object): unknown; awaitHandlers?: boolean };
+/** Tracer of the run. In newer versions of LangChain a private method of it redacts what is sent. */
+export type TracePolicy = object;
 
 export interface RecorderOptions {
   /** Runtime and metadata of the environment, added to each run's `extra`. */
@@ -175,7 +175,7 @@ export function treeFields(tree: RunTree, begins: boolean, policy?: TracePolicy)
     inputs: begins ? tree.inputs : undefined,
     outputs: tree.outputs,
   };
-  policy?._applyTracePolicy?.(sent);
+  (policy as { _applyTracePolicy?(run: object): unknown } | undefined)?._applyTracePolicy?.(sent);
   return sent;
 }
 

@@ -78,6 +78,12 @@ export const agentOptions = {
     min: 500,
     description: "A graph host that does not respond for this long (a blocked event loop) is killed.",
   }),
+  hostStartMs: integer({
+    env: ["HEDDLE_HOST_START_MS"],
+    default: 120_000,
+    min: 1000,
+    description: "A graph host that has not loaded the graphs after this time (a blocked event loop) is killed.",
+  }),
   maxFailures: integer({
     env: ["HEDDLE_RUN_MAX_ATTEMPTS"],
     default: 3,

@@ -41,6 +41,17 @@ test("a starting or optional part affects readiness, but not liveness", async ()
   expect(health.alive().ok).toBe(true);
 });
 
+test("logs a failure that persists, unless it is reported elsewhere", async () => {
+  const logged: unknown[] = [];
+  const log = { ...quiet, error: (_: object, message?: string) => void logged.push(message) };
+  const check: Check = () => ({ ok: false, reason: "no graph could be loaded" });
+  let now = 0;
+  const checks = { hosts: check, disk: check };
+  const health = new Health({ checks, log, graceMs: 30_000, unlogged: ["hosts"], now: () => now });
+  for (; now < 60_000; now += 2000) expect((await health.ready()).ok).toBe(false);
+  expect(new Set(logged)).toEqual(new Set(["not ready: disk", "still failing: not ready: disk"]));
+});
+
 test("probes within a second share one check", async () => {
   const check = vi.fn<Check>(() => ({ ok: true }));
   const { health, wait } = createHealth({ database: check });

@@ -32,6 +32,8 @@ export interface HealthOptions {
   checks: Record<string, Check>;
   log: RepeatedFailureOptions["log"];
   graceMs: number;
+  /** Names of checks whose failures are reported elsewhere: they are not logged here. */
+  unlogged?: readonly string[];
   now?: () => number;
 }
 
@@ -49,7 +51,8 @@ interface Part {
   failingSince: number | undefined;
   /** Consecutive failed checks. */
   failures: number;
-  failure: RepeatedFailure;
+  /** Absent where failures are not logged. */
+  failure: RepeatedFailure | undefined;
   pending: { since: number; answer: Promise<CheckResult> } | undefined;
 }
 
@@ -61,7 +64,7 @@ export class Health {
   #checking: Promise<void> | undefined;
   #checkedAt = -Infinity;
 
-  constructor({ checks, log, graceMs, now = () => performance.now() }: HealthOptions) {
+  constructor({ checks, log, graceMs, unlogged = [], now = () => performance.now() }: HealthOptions) {
     this.#graceMs = graceMs;
     this.#now = now;
     this.#parts = Object.entries(checks).map(([name, check]) => ({
@@ -70,7 +73,7 @@ export class Health {
       result: { ok: false, reason: "not checked yet", starting: true },
       failingSince: undefined,
       failures: 0,
-      failure: new RepeatedFailure({ log, message: `not ready: ${name}`, now }),
+      failure: unlogged.includes(name) ? undefined : new RepeatedFailure({ log, message: `not ready: ${name}`, now }),
       pending: undefined,
     }));
   }
@@ -110,9 +113,9 @@ export class Health {
     if (result.ok || result.starting || result.partial) part.failingSince = undefined;
     else part.failingSince ??= this.#now();
     part.failures = result.ok || result.starting ? 0 : part.failures + 1;
-    if (result.ok) part.failure.succeeded();
+    if (result.ok) part.failure?.succeeded();
     // a single failure is reported to the probe, not to the log
-    else if (part.failures > 1) part.failure.failed(result.reason ?? "it fails");
+    else if (part.failures > 1) part.failure?.failed(result.reason ?? "it fails");
   }
 
   async #answer(part: Part): Promise<CheckResult> {

@@ -16,6 +16,7 @@ import { isLoopback } from "../identity/exposure.ts";
 import type { ControlDeps } from "./deps.ts";
 import type { Driver } from "./drivers/driver.ts";
 import { openDriver } from "./drivers/open-driver.ts";
+import type { CgroupSystem } from "./drivers/process/cgroups.ts";
 import { GitSource } from "./git/git-source.ts";
 import { RouteTable } from "./gateway/route-table.ts";
 import { holdDirectory } from "./hold-directory.ts";
@@ -46,6 +47,8 @@ export interface ControlPlaneOptions {
   launcher: string;
   /** Destination of the traces of deployments' runs. */
   traces?: Promise<{ url: string; key: string } | null> | undefined;
+  /** Where control groups are; those of this machine by default. */
+  cgroups?: CgroupSystem | undefined;
 }
 
 export interface ControlPlane {
@@ -54,7 +57,7 @@ export interface ControlPlane {
 }
 
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
-  const { settings, log, database, dataDir, internalUrl, launcher } = options;
+  const { settings, log, database, dataDir, internalUrl, launcher, cgroups } = options;
   const started = new Started();
   return started.orStop(async () => {
     const directory = join(dataDir, "control");
@@ -76,7 +79,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const outbound = createOutbound(readPolicy(settings.outboundAllow, !options.keysNeeded));
     started.add(() => outbound.close());
     const root = realpathSync(directory);
-    const driver = await openDriver({ directory: root, launcher, place, log, images, outbound, settings });
+    const driver = await openDriver({ directory: root, launcher, place, log, images, outbound, settings, cgroups });
     started.add(async () => driver.close?.());
     if (lacksTraceKey(settings, driver)) {
       log.warn(

@@ -11,13 +11,15 @@ import {
   untilStatus,
 } from "../../test/deploy.ts";
 
-const { call, url, sql } = await testControlPlane({
-  HEDDLE_RESTART_MS: "50",
-  HEDDLE_DRAIN_SECONDS: "20",
-  HEDDLE_DEPLOY_READY_SECONDS: "90",
-});
+const { call, url, sql } = await testControlPlane(
+  { HEDDLE_RESTART_MS: "50", HEDDLE_DRAIN_SECONDS: "20", HEDDLE_DEPLOY_READY_SECONDS: "90" },
+  // a machine without control groups
+  { cgroups: { mounts: null, own: null } },
+);
 const id = await createDeployment(call, "alive");
-const first = await deployArchive(call, id, createArchive(graphProject("first")));
+const first = await deployArchive(call, id, createArchive(graphProject("first")), {
+  source_config: { resource_spec: { memory_limit_mb: 800 } },
+});
 await untilStatus(call, id, first, "DEPLOYED", 100_000);
 
 const post = (path: string, body: unknown, signal?: AbortSignal) =>
@@ -34,6 +36,14 @@ const instancePid = async (revision: string): Promise<number> => {
     select pid from instances where revision_id = ${revision} and state in ('starting', 'ready')`;
   return row?.pid ?? 0;
 };
+
+test("a limit that the machine cannot enforce is named in the revision's status and log", async () => {
+  const named = /^memory_limit_mb of resource_spec is not enforced: .* no writable control groups/;
+  const { json } = await call("GET", `/v2/deployments/${id}/revisions/${first}`);
+  expect(json).toMatchObject({ status: "DEPLOYED", status_message: expect.stringMatching(named) });
+  const { logs } = (await call("POST", `/v1/projects/${id}/deploy_logs`, { level: "warning" })).json;
+  expect(logs.map(({ message }: { message: string }) => message)).toContainEqual(expect.stringMatching(named));
+});
 
 test("a stream that started on a revision ends on it, while its successor takes over", async () => {
   const streaming = await post("/runs/stream", {

@@ -54,13 +54,14 @@ export interface HostOptions {
   /** Largest value of a state, in MiB. */
   maxValueMb: number;
   blockMs: number;
+  /** Longest time from the start to the loaded graphs. */
+  startMs: number;
   silenceMs: number;
   /** Port on which a debugger can attach. A host that a debugger pauses is silent, so silence is not a failure then. */
   debugPort?: number | undefined;
   log: Log;
 }
 
-const READY_TIMEOUT_MS = 120_000;
 /** Longest pause of a debugger. */
 const LONGEST_PAUSE_MS = 86_400_000;
 /** Signals sent by operators and kernels; a process that crashes by itself ends with others. */
@@ -83,6 +84,8 @@ export class GraphHost {
   langgraphVersion = "";
   /** Serves a single suspect run and is ended afterwards. */
   isolated = false;
+  /** Whether it was killed because it did not become ready in time. */
+  isOverdue = false;
   state: "starting" | "ready" | "draining" | "dead" = "starting";
   rss = 0;
   /** Reason of a kill, set before it. */
@@ -253,10 +256,12 @@ export class GraphHost {
     if (this.state === "dead") return;
     if (this.#watchdog?.writable && this.#watchdog.writableLength === 0) this.#watchdog.write("\n");
     if (this.state === "starting") {
-      if (performance.now() - this.#startedAt > READY_TIMEOUT_MS) {
+      const { startMs } = this.#options;
+      if (performance.now() - this.#startedAt > startMs) {
+        this.isOverdue = true;
         this.kill(
-          `was not ready after ${READY_TIMEOUT_MS / 1000} s. Check whether a module waits for something while ` +
-            "it is loaded",
+          `was not ready after ${startMs / 1000} s. Check whether a module waits for something, or computes for long, ` +
+            "while it is loaded. HEDDLE_HOST_START_MS sets this limit",
         );
       }
       return;

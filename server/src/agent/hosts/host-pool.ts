@@ -385,7 +385,7 @@ export class HostPool {
     // it died before it was ready, so the next one probably will, too
     this.#failedStarts += 1;
     // a kill from outside is not evidence against the project, unless it happens repeatedly
-    const enough = host.exitCode !== null ? 1 : host.endedByOthers ? MOST_KILLED_STARTS : 3;
+    const enough = host.exitCode !== null || host.isOverdue ? 1 : host.endedByOthers ? MOST_KILLED_STARTS : 3;
     if (this.#failedStarts >= enough) {
       this.#reportUnloadable(`the graph host ${reason}`);
       this.#waitsForChange ||= host.exitCode === EXIT_CONFIG || this.#options.reloads;

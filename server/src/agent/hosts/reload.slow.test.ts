@@ -176,6 +176,22 @@ test("a project that ends its host at the start is reported once, and tried agai
   await expect.poll(async () => (await run()).json.said).toEqual(["hi", "hi"]);
 });
 
+test("a module that never returns is reported once its host is killed, and not tried again unchanged", async () => {
+  const dir = project({ talk: "./graph.ts:graph" }, { "graph.ts": "for (;;);" });
+  const reports: Graphs[] = [];
+  const env = { HEDDLE_LOG_LEVEL: "silent", HEDDLE_HOST_START_MS: "3000" };
+  const server = await testAgentServer(env, join(dir, "langgraph.json"), {
+    reload: true,
+    onGraphs: (graphs) => reports.push(graphs),
+  });
+  await expect.poll(() => reports.length).toBe(1);
+  const { error } = reports[0]!["talk"] as { error: string };
+  expect(error).toContain("was not ready after 3 s. Check whether a module waits for something");
+  await sleep(1500);
+  expect(server.agent.deps.hosts.all).toEqual([]);
+  expect(reports).toHaveLength(1);
+});
+
 test("reports the first error of a host that throws at the start, without Node's frames", async () => {
   const dir = project(
     { talk: "./graph.ts:graph" },

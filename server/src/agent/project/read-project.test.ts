@@ -124,6 +124,15 @@ test("reports keys without effect by name, without an error", async () => {
   }
 });
 
+test("reports a version of Node other than the running one", async () => {
+  const [major] = process.versions.node.split(".");
+  const other = major === "22" ? "24" : "22";
+  expect((await project({ node_version: other })).warnings).toEqual([
+    `The project requires Node ${other}, but this is Node ${process.versions.node}.`,
+  ]);
+  expect((await project({ node_version: major })).warnings).toEqual([]);
+});
+
 test("applies defaults to missing keys", async () => {
   const { config } = await project({ checkpointer: { ttl: { default_ttl: 5 } }, http: { mount_prefix: "/agents/" } });
   expect(config.http).toMatchObject({

@@ -87,6 +87,7 @@ const createHosts = (
       memoryMb: settings.hostMemoryMb,
       maxValueMb: settings.maxValueMb,
       blockMs: settings.hostBlockMs,
+      startMs: settings.hostStartMs,
       // a frozen server's hosts must exit before its lease expires, which is 0.8 leases after the freeze at the
       // earliest
       silenceMs: settings.leaseMs * 0.6,

@@ -107,7 +107,7 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     queue,
     streams,
     metrics,
-    health: agentHealth({ sql, log, settings, dataDir, hosts, queue, lease }),
+    health: agentHealth({ sql, log, settings, dataDir, hosts, queue, lease, reload: options.reload }),
     access: new Access(),
     python: options.python,
     ownCodeApi: options.ownCodeApi,

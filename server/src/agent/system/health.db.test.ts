@@ -96,11 +96,15 @@ test("a project without a loading graph, and a full data directory, make a serve
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   writeFileSync(join(directory, "graph.ts"), "throw new Error('broken');");
   writeFileSync(join(directory, "langgraph.json"), JSON.stringify({ graphs: { only: "./graph.ts:graph" } }));
-  const quiet = pino({ level: "silent" });
   const env = { HEDDLE_MIN_FREE_DISK_MB: "1000000000" };
-  const server = await testAgentServer(env, join(directory, "langgraph.json"), { log: quiet });
+  const errors: string[] = [];
+  const own = pino({ level: "error" }, { write: (line: string) => void errors.push(JSON.parse(line).msg) });
+  const server = await testAgentServer(env, join(directory, "langgraph.json"), { log: own, reload: true });
   await expect.poll(async () => (await ready(server)).detail).toContain("hosts: no graph could be loaded");
   expect((await ready(server)).detail).toMatch(
     /disk: disk full: the data directory has \d+ MiB free, less than 1000000000 MiB/,
   );
+  // a developer has been told why the graph does not load
+  await expect.poll(() => errors).toContain("not ready: disk");
+  expect(errors).not.toContain("not ready: hosts");
 });

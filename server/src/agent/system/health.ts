@@ -9,14 +9,19 @@ import type { ServerLease } from "../servers/server-lease.ts";
 /** Milliseconds for which claims or heartbeats may fail before the server is not ready. */
 const FAILING_MS = 5000;
 
-type Parts = Pick<AgentDeps, "sql" | "log" | "settings" | "dataDir" | "hosts" | "queue"> & { lease: ServerLease };
+type Parts = Pick<AgentDeps, "sql" | "log" | "settings" | "dataDir" | "hosts" | "queue"> & {
+  lease: ServerLease;
+  /** Whether the project is reloaded when it changes: its developer is then told why it does not load. */
+  reload: boolean;
+};
 
 /** Health checks of everything that an agent server or worker needs to execute runs. */
-export function agentHealth({ sql, log, settings, dataDir, hosts, queue, lease }: Parts): ServerHealth {
+export function agentHealth({ sql, log, settings, dataDir, hosts, queue, lease, reload }: Parts): ServerHealth {
   const { healthGraceSecs, minFreeDiskMb: limitMb } = settings;
   return new ServerHealth({
     log,
     graceMs: healthGraceSecs * 1000,
+    unlogged: reload ? ["hosts"] : [],
     checks: {
       database: () => pingDatabase(sql),
       hosts: () => checkHosts(hosts),

@@ -204,10 +204,23 @@ test("takes over the lock of a dead process", async () => {
   expect(await query(address, (sql) => sql`select 1 as one`)).toEqual([{ one: 1 }]);
 });
 
-test("repeats an interrupted setup from the beginning", async () => {
+/** Process groups of the setups that this process runs. */
+const setupGroups = (): string[] =>
+  execFileSync("ps", ["-A", "-ww", "-o", "ppid=,pgid=,args="], { encoding: "utf8" })
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([parent, , program]) => Number(parent) === process.pid && program!.endsWith("/initdb"))
+    .map(([, group]) => group!);
+
+test("repeats an interrupted setup from the beginning, in a group that a terminal's Ctrl-C does not reach", async () => {
   mkdirSync(join(dataDir, "postgres", "new-1"), { recursive: true, mode: 0o700 });
   writeFileSync(join(dataDir, "postgres", "new-1", "PG_VERSION"), "18\n");
-  await embed().start();
+  const starting = embed().start();
+  const own = execFileSync("ps", ["-o", "pgid=", "-p", String(process.pid)], { encoding: "utf8" }).trim();
+  let groups: string[] = [];
+  await expect.poll(() => (groups = setupGroups()), { interval: 20 }).toHaveLength(1);
+  expect(groups).not.toContain(own);
+  await starting;
   expect(existsSync(join(dataDir, "postgres", "new-1"))).toBe(false);
 });
 

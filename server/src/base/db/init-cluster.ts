@@ -76,6 +76,8 @@ function run(program: string, args: string[], cwd: string, owner: OsUser | null,
       cwd,
       stdio: [stdin, "ignore", "pipe"],
       env: { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" },
+      // Ctrl-C ends the server after the setup, instead of failing it
+      detached: true,
       ...owner,
     });
     let output = "";

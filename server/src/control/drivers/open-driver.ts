@@ -7,7 +7,7 @@ import type { ControlSettings } from "../settings.ts";
 import { ContainerDriver } from "./container/container-driver.ts";
 import type { Driver } from "./driver.ts";
 import { chooseIsolation } from "./process/isolation/choose-isolation.ts";
-import { Cgroups } from "./process/cgroups.ts";
+import { type CgroupSystem, Cgroups } from "./process/cgroups.ts";
 import { ProcessDriver } from "./process/process-driver.ts";
 import { CompositeDriver } from "./composite-driver.ts";
 
@@ -22,6 +22,8 @@ export interface OpenDriverOptions {
   images: ImageStore;
   outbound: Outbound;
   settings: ControlSettings;
+  /** Where control groups are; those of this machine by default. */
+  cgroups?: CgroupSystem | undefined;
 }
 
 /** Opens the process driver, and the container driver too when an engine is configured. */
@@ -30,7 +32,7 @@ export async function openDriver(options: OpenDriverOptions): Promise<Driver> {
   const chosen = await chooseIsolation({ directory, launcher, settings });
   // where containers run deployments, this covers only older builds
   if (chosen.isolation.kind === "none" && settings.driver === "process") log.warn(chosen.explanation);
-  const cgroups = new Cgroups();
+  const cgroups = new Cgroups(options.cgroups);
   const processes = new ProcessDriver({ directory, launcher, settings, cgroups, ...chosen });
   const engine = settings.containerEngine ?? (settings.driver === "container" ? DEFAULT_ENGINE : undefined);
   if (engine === undefined) return processes;

@@ -50,7 +50,7 @@ const look = () => ({ seen: {
   pids: [read("/sys/fs/cgroup/pids/pids.max"), read("/sys/fs/cgroup/pids.max")],
   cpu: [read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"), read("/sys/fs/cgroup/cpu.max")],
   root: write("/written"), project: write("/deps/project/written"), tmp: write("/tmp/written"),
-  env: process.env } });
+  lines: read("/from-lines"), env: process.env } });
 export const graph = new StateGraph(State).addNode("look", look)
   .addEdge("__start__", "look").addEdge("look", "__end__").compile();
 `;
@@ -99,6 +99,7 @@ async function setUp() {
   const host = await testControlPlane({
     ...engine,
     ...missing,
+    HEDDLE_CONTROL_DRIVER: "container",
     HEDDLE_CONTAINER_NETWORK: "host",
     HEDDLE_DEPLOY_UNSEEN_SECONDS: "1",
   });
@@ -167,7 +168,11 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const { call, sql, dataDir } = control;
     const id = await createDeployment(call, "boxed", [{ name: "GREETING", value: "hello" }]);
     const project = graphProject("first", {
-      "langgraph.json": JSON.stringify({ graphs: { echo: "./graph.mjs:graph", probe: "./probe.mjs:graph" } }),
+      "langgraph.json": JSON.stringify({
+        graphs: { echo: "./graph.mjs:graph", probe: "./probe.mjs:graph" },
+        node_version: "99",
+        dockerfile_lines: ["ENV FROM_LINES=kept", "RUN echo written by a line \\\n  > /from-lines"],
+      }),
       "probe.mjs": PROBE,
     });
     const resources = { memory_mb: 400, memory_limit_mb: 700, cpu: 1, cpu_limit: 1.5 };
@@ -184,12 +189,15 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     const build = await logLines(call, id, first, "build");
     expect(build).toContain("Unpacked 3 files.");
     expect(build).toContain(process.version);
+    const wrongNode = `warning: the project requires Node 99, but the base image has Node ${process.version}`;
+    expect(build).toContain(wrongNode);
     await vi.waitUntil(async () => (await logLines(call, id, first, "deploy")).includes("step two of first"));
     const { seen } = (await run("boxed", {}, "probe")) as { seen: Seen };
     expect(seen.status).toMatch(/CapEff:\t0+\n/);
     expect(seen.status).toMatch(/CapBnd:\t0+\n/);
     expect(seen.status).toMatch(/NoNewPrivs:\t1\n/);
     expect(seen).toMatchObject({ root: "EROFS", project: "EROFS", tmp: "written" });
+    expect(seen).toMatchObject({ lines: "written by a line\n", env: { FROM_LINES: "kept" } });
     expect(seen.memory.map((text) => text.trim())).toContain(String(700 * 1024 * 1024));
     expect(seen.pids.map((text) => text.trim())).toContain("300");
     expect(seen.cpu.some((text) => text.startsWith("150000"))).toBe(true);
@@ -234,6 +242,32 @@ describe.skipIf(!world)("deployments in containers", { timeout: 300_000 }, () =>
     expect(readdirSync(join(dataDir, "control", "image-builds"))).toEqual([]);
     await deleteAndWait(id);
     expect(await containers()).toEqual([]);
+  });
+
+  test("a project's base_image is used where the operator names none, and another server's is refused", async () => {
+    const { call } = host;
+    const id = await createDeployment(call, "based");
+    const deploy = (config: object) => {
+      const text = JSON.stringify({ graphs: { echo: "./graph.mjs:graph" }, ...config });
+      return deployArchive(call, id, createArchive(graphProject("based", { "langgraph.json": text })));
+    };
+    const reasons: [object, string][] = [
+      [{}, "HEDDLE_CONTAINER_BASE_IMAGE is not set"],
+      [{ base_image: "langchain/langgraphjs-api:20" }, "langchain/langgraphjs-api:20 contains another server"],
+      [{ base_image: BASE, dockerfile_lines: ["FROM alpine"] }, '"FROM alpine" is not supported'],
+    ];
+    for (const [config, reason] of reasons) {
+      const revision = await deploy(config);
+      await untilStatus(call, id, revision, "BUILD_FAILED", 60_000);
+      expect((await logLines(call, id, revision, "build")).join("\n")).toContain(reason);
+    }
+    await podman.run("tag", BASE, "localhost/own-base:1");
+    const built = await deploy({ base_image: "localhost/own-base:1" });
+    await untilStatus(call, id, built, "DEPLOYED", 120_000);
+    expect(await logLines(call, id, built, "build")).toContain("Building from localhost/own-base:1.");
+    expect((await call("DELETE", `/v2/deployments/${id}`)).status).toBe(204);
+    await vi.waitUntil(async () => (await containers(host)).length === 0, { timeout: 60_000 });
+    expect(await podman.run("images", "--format", "{{.Repository}}:{{.Tag}}")).toContain("localhost/own-base:1");
   });
 
   /** Builds an image with its own graph, as a third party would. */
