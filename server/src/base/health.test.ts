@@ -41,6 +41,17 @@ test("a starting or optional part affects readiness, but not liveness", async ()
   expect(health.alive().ok).toBe(true);
 });
 
+test("a draining server is alive and not ready", async () => {
+  const { health } = createHealth({ database: () => ({ ok: true }) });
+  health.drain();
+  expect(await health.ready()).toEqual({
+    ok: false,
+    detail: "draining: the server is shutting down",
+    checks: { draining: { ok: false, reason: "the server is shutting down" }, database: { ok: true } },
+  });
+  expect(health.alive().ok).toBe(true);
+});
+
 test("probes within a second share one check", async () => {
   const check = vi.fn<Check>(() => ({ ok: true }));
   const { health, wait } = createHealth({ database: check });

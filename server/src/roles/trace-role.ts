@@ -44,7 +44,8 @@ export async function openTraceServer(
   started.add(() => identity.stop());
   const reach = findReach(identity, host);
   const app = createTraceApp(platform.deps, { ...identity.guard, bodies }, reach);
-  serve(http, app.fetch, tracePages(platform.deps, reach), started);
+  const { health } = platform.deps;
+  serve(http, { fetch: app.fetch, pages: tracePages(platform.deps, reach), health, settings: options }, started);
   if (options.otlpGrpcPort > 0) {
     const grpc = await listenOtlpGrpc({ host, port: options.otlpGrpcPort, settings: options, log, fetch: app.fetch });
     started.add(() => grpc.close());

@@ -6,6 +6,7 @@ import { BuildError } from "../builds/build-error.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import { isBuilt } from "../deployment-records/validate.ts";
 import { recordSeenCommit } from "../watches/sql.ts";
+import type { BuildOutcome } from "../system/control-metrics.ts";
 import { DeployError, deployRevision } from "./deploy-revision.ts";
 import { resolveCommit, withSource } from "./fetch-source.ts";
 import * as queue from "./queue-sql.ts";
@@ -101,7 +102,7 @@ async function step(
       return builds.run(async () => {
         signal.throwIfAborted();
         onStatus(await queue.transition(sql, claimed, "AWAITING_BUILD", "build_started"));
-        await build(deps, claimed, signal);
+        await measured(deps, signal, () => build(deps, claimed, signal));
         faultPoint("control-built");
         claimed.artifact_id = claimed.id;
         return queue.transition(sql, claimed, "BUILDING", "built", { artifactId: claimed.id });
@@ -116,6 +117,22 @@ async function step(
       return deployRevision(deps, claimed, signal, onStatus);
     default:
       throw new Error(`a revision with the status ${status} has no next step`);
+  }
+}
+
+/** Measures a build, whatever its outcome. */
+export async function measured(
+  { measureBuild }: Pick<WorkDeps, "measureBuild">,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
+  const startedAt = performance.now();
+  let outcome: BuildOutcome = "failed";
+  try {
+    await work();
+    outcome = "succeeded";
+  } finally {
+    measureBuild(signal.aborted ? "interrupted" : outcome, (performance.now() - startedAt) / 1000);
   }
 }
 

@@ -12,6 +12,7 @@ import type { DeploymentDatabases } from "../runtime/deployment-database.ts";
 import type { Traces } from "../runtime/traces.ts";
 import type { Supervisor } from "../runtime/supervisor.ts";
 import type { ControlSettings } from "../settings.ts";
+import type { BuildOutcome } from "../system/control-metrics.ts";
 
 /** Dependencies of the work on revisions. */
 export interface WorkDeps {
@@ -34,4 +35,5 @@ export interface WorkDeps {
   /** Resolves when the trace platform has started; null when there is none. */
   traces: Promise<Traces | null>;
   faultPoint: FaultPoint;
+  measureBuild: (outcome: BuildOutcome, seconds: number) => void;
 }

@@ -67,6 +67,14 @@ test("an export skips runs that arrive late, writes updated ones once, and count
       .toSorted(),
   );
   expect(await readManifest(created.id)).toMatchObject({ query_count: 60, rows: 59, deleted_count: 1 });
+  const { text } = await call("GET", "/metrics");
+  expect(text).toContain("heddle_export_rows_total 59\n");
+  expect(text).toMatch(/^heddle_export_bytes_total [1-9]\d{3,}$/m);
+  expect(text).toContain('heddle_exports{status="COMPLETED"} 1\n');
+  expect(text).toContain('heddle_export_runs{status="COMPLETED"} 1\n');
+  await expect
+    .poll(async () => (await call("GET", "/metrics")).text)
+    .toContain('heddle_export_attempt_duration_seconds_count{outcome="completed"} 1\n');
 });
 
 test("an export through a store with random failures holds each run once", async () => {

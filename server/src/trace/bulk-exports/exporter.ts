@@ -127,7 +127,11 @@ export class Exporter {
 
   async #execute(claimed: queue.ClaimedExport, signal: AbortSignal): Promise<void> {
     // claimed for clean-up only
-    if (claimed.status === "RUNNING") await this.#attempt(claimed, signal, executeExport);
+    if (claimed.status !== "RUNNING") return;
+    const startedAt = performance.now();
+    await this.#attempt(claimed, signal, executeExport);
+    const status = await queue.selectStatus(this.#deps.sql, claimed).catch(() => undefined);
+    this.#deps.metrics.attempted(status ?? "RUNNING", (performance.now() - startedAt) / 1000);
   }
 
   /** Cleans up after an ended export. Releases one that is neither ended nor scheduled for a retry. */

@@ -1,0 +1,54 @@
+import type { Log } from "./log.ts";
+
+/** Longest time for which a scrape waits for a store. */
+const WAIT_MS = 800;
+/** Age up to which figures are reported while newer ones are not available. */
+const STALE_MS = 60_000;
+
+export interface ScrapedFiguresOptions<T> {
+  /** Name for the log. */
+  name: string;
+  read: () => Promise<T>;
+  log: Pick<Log, "warn">;
+  /** Time in milliseconds for which figures are reported again without reading them. */
+  keepMs?: number;
+  now?: () => number;
+}
+
+/**
+ * Figures that are read from a store when metrics are scraped. Scrapes share a read and its result, wait for less than
+ * a second, and get the previous figures, or none, while the store does not answer: the figures of the process itself
+ * matter most then.
+ */
+export class ScrapedFigures<T> {
+  readonly #options: Required<ScrapedFiguresOptions<T>>;
+  #known: { figures: T; at: number } | undefined;
+  #reading: Promise<void> | undefined;
+
+  constructor(options: ScrapedFiguresOptions<T>) {
+    this.#options = { keepMs: 5000, now: () => performance.now(), ...options };
+  }
+
+  /** Never rejects. */
+  async get(): Promise<T | undefined> {
+    const { keepMs, now } = this.#options;
+    if (this.#known && now() - this.#known.at < keepMs) return this.#known.figures;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, WAIT_MS)));
+    await Promise.race([this.#read(), late]).finally(() => clearTimeout(timer));
+    return this.#known && now() - this.#known.at < STALE_MS ? this.#known.figures : undefined;
+  }
+
+  #read(): Promise<void> {
+    const { name, read, log, now } = this.#options;
+    return (this.#reading ??= read()
+      .then(
+        (figures) => void (this.#known = { figures, at: now() }),
+        (error: unknown) => {
+          this.#known = undefined;
+          log.warn({ err: error }, `could not measure ${name}`);
+        },
+      )
+      .finally(() => (this.#reading = undefined)));
+  }
+}
