@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { ScrapedFigures } from "./scraped-figures.ts";
 
 const warnings: unknown[] = [];
-const log = { warn: (fields: unknown, message: string) => void warnings.push([fields, message]) } as never;
+const log = { warn: (fields: unknown, message: string) => void warnings.push([fields, message]) };
 
 test("scrapes share a read, and its figures for a while", async () => {
   let now = 0;

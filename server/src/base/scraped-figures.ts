@@ -1,5 +1,3 @@
-import type { Log } from "./log.ts";
-
 /** Longest time for which a scrape waits for a store. */
 const WAIT_MS = 800;
 /** Age up to which figures are reported while newer ones are not available. */
@@ -9,7 +7,7 @@ export interface ScrapedFiguresOptions<T> {
   /** Name for the log. */
   name: string;
   read: () => Promise<T>;
-  log: Pick<Log, "warn">;
+  log: { warn(fields: Record<string, unknown>, message: string): void };
   /** Time in milliseconds for which figures are reported again without reading them. */
   keepMs?: number;
   now?: () => number;

@@ -14,6 +14,7 @@ import { openSecrets, type SecretsOptions } from "../base/secrets/secrets.ts";
 import { Started } from "../base/started.ts";
 import { startTelemetry } from "../base/telemetry/telemetry.ts";
 import { isLoopback } from "../identity/exposure.ts";
+import { measureBuilds } from "./builds/build-metrics.ts";
 import type { ControlDeps } from "./deps.ts";
 import type { Driver } from "./drivers/driver.ts";
 import { openDriver } from "./drivers/open-driver.ts";
@@ -31,7 +32,7 @@ import { Scaler } from "./runtime/scaler.ts";
 import { configuredTraces, ownTraces } from "./runtime/traces.ts";
 import { Supervisor } from "./runtime/supervisor.ts";
 import type { ControlSettings } from "./settings.ts";
-import { measureBuilds, registerControlMetrics } from "./system/control-metrics.ts";
+import { registerControlMetrics } from "./system/control-metrics.ts";
 import { controlHealth } from "./system/health.ts";
 import { openUploadSigner } from "./uploads/sign-upload.ts";
 

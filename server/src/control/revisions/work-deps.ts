@@ -3,6 +3,7 @@ import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
+import type { BuildOutcome } from "../builds/build-metrics.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { ImageStore } from "../registry/image-store.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
@@ -12,7 +13,6 @@ import type { DeploymentDatabases } from "../runtime/deployment-database.ts";
 import type { Traces } from "../runtime/traces.ts";
 import type { Supervisor } from "../runtime/supervisor.ts";
 import type { ControlSettings } from "../settings.ts";
-import type { BuildOutcome } from "../system/control-metrics.ts";
 
 /** Dependencies of the work on revisions. */
 export interface WorkDeps {

@@ -2,8 +2,8 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 
 import { BuildError } from "../builds/build-error.ts";
-import { measured } from "../revisions/advance.ts";
-import { measureBuilds } from "./control-metrics.ts";
+import { measureBuilds } from "../builds/build-metrics.ts";
+import { measured } from "./advance.ts";
 
 test("builds are counted by their outcome, with their durations", async () => {
   const registry = new Registry();
