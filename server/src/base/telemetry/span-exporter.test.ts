@@ -8,7 +8,7 @@ import { SpanExporter } from "./span-exporter.ts";
 import { startTelemetry } from "./telemetry.ts";
 
 const log = createLog("silent");
-const options = (url: string) => ({ url, headers: {}, timeoutMs: 1000, resource: {}, version: "1", log });
+const options = (url: string) => ({ url, headers: {}, timeoutMs: 1000, resource: {}, version: "1", log, flushMs: 100 });
 const span = (name: string) => ({
   traceId: "a".repeat(32),
   spanId: "b".repeat(16),

@@ -31,6 +31,8 @@ export interface SpanExporterOptions {
   resource: Record<string, AttributeValue>;
   version: string;
   log: Log;
+  /** Interval between deliveries in milliseconds. */
+  flushMs?: number;
 }
 
 /**
@@ -48,7 +50,7 @@ export class SpanExporter {
   constructor(options: SpanExporterOptions) {
     this.#options = options;
     this.#failure = new RepeatedFailure({ log: options.log, message: "could not export spans" });
-    this.#timer = setInterval(() => void this.#flush(), FLUSH_MS).unref();
+    this.#timer = setInterval(() => void this.#flush(), options.flushMs ?? FLUSH_MS).unref();
   }
 
   add(span: Span): void {
