@@ -36,6 +36,20 @@ test("a store that does not answer delays a scrape for less than a second; the l
   vi.useRealTimers();
 });
 
+test("figures that may not be stale are left out while the store does not answer", async () => {
+  vi.useFakeTimers();
+  let now = 0;
+  let answer: () => Promise<number> = async () => 7;
+  const figures = new ScrapedFigures({ name: "x", read: () => answer(), log, keepMs: 0, staleMs: 0, now: () => now });
+  expect(await figures.get()).toBe(7);
+  answer = () => new Promise(() => {});
+  now = 1;
+  const found = figures.get();
+  await vi.advanceTimersByTimeAsync(999);
+  expect(await found).toBeUndefined();
+  vi.useRealTimers();
+});
+
 test("figures that cannot be read are left out, and logged", async () => {
   const figures = new ScrapedFigures({ name: "the queue", read: () => Promise.reject(new Error("away")), log });
   expect(await figures.get()).toBeUndefined();

@@ -1,8 +1,5 @@
 /** Longest time for which a scrape waits for a store. */
 const WAIT_MS = 800;
-/** Age up to which figures are reported while newer ones are not available. */
-const STALE_MS = 60_000;
-
 export interface ScrapedFiguresOptions<T> {
   /** Name for the log. */
   name: string;
@@ -10,6 +7,8 @@ export interface ScrapedFiguresOptions<T> {
   log: { warn(fields: Record<string, unknown>, message: string): void };
   /** Time in milliseconds for which figures are reported again without reading them. */
   keepMs?: number;
+  /** Age in milliseconds up to which figures are reported while newer ones are not available. */
+  staleMs?: number;
   now?: () => number;
 }
 
@@ -24,17 +23,18 @@ export class ScrapedFigures<T> {
   #reading: Promise<void> | undefined;
 
   constructor(options: ScrapedFiguresOptions<T>) {
-    this.#options = { keepMs: 5000, now: () => performance.now(), ...options };
+    this.#options = { keepMs: 5000, staleMs: 60_000, now: () => performance.now(), ...options };
   }
 
   /** Never rejects. */
   async get(): Promise<T | undefined> {
-    const { keepMs, now } = this.#options;
-    if (this.#known && now() - this.#known.at < keepMs) return this.#known.figures;
+    const { keepMs, staleMs, now } = this.#options;
+    const askedAt = now();
+    if (this.#known && askedAt - this.#known.at < keepMs) return this.#known.figures;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, WAIT_MS)));
     await Promise.race([this.#read(), late]).finally(() => clearTimeout(timer));
-    return this.#known && now() - this.#known.at < STALE_MS ? this.#known.figures : undefined;
+    return this.#known && askedAt - this.#known.at <= staleMs ? this.#known.figures : undefined;
   }
 
   #read(): Promise<void> {

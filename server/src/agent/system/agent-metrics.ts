@@ -30,7 +30,13 @@ export function registerAgentMetrics(
   const registers = [registry];
   const { sql, log } = deps;
   // never older than the scrape: the control plane scales by it
-  const depth = new ScrapedFigures({ name: "the queue", log, keepMs: 0, read: () => selectQueueDepth(sql) });
+  const depth = new ScrapedFigures({
+    name: "the queue",
+    log,
+    keepMs: 0,
+    staleMs: 0,
+    read: () => selectQueueDepth(sql),
+  });
   const deliveries = new ScrapedFigures({ name: "webhooks", log, keepMs: 2000, read: () => countDeliveries(sql) });
 
   const oldest = new Gauge({
