@@ -98,7 +98,7 @@ function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
 }
 
 for (const space of all) {
-  test(`no request to the ${space.name} space causes a server error`, { timeout: 60_000 }, async () => {
+  test(`no request to the ${space.name} space causes a server error`, { timeout: 180_000 }, async () => {
     const app = space.mount(guard);
     const wrong: string[] = [];
     let [count, accepted, known] = [0, 0, 0];

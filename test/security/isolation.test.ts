@@ -90,7 +90,7 @@ const send = (app: Hono, route: Route, path: string, headers: Record<string, str
     ...(route.method !== "GET" && { body: "{}" }),
   });
 
-test("rejects unauthorized callers on every route, without changes", { timeout: 90_000 }, async () => {
+test("rejects unauthorized callers on every route, without changes", { timeout: 180_000 }, async () => {
   const before = await tableStates(db.sql);
   const wrong: string[] = [];
   let requestCount = 0;

@@ -40,16 +40,18 @@ export async function attack({ requests, blind }) {
     statuses[name] = answer.status;
     await answer.text();
   }
-  // long enough for the server to begin, too short for the answer
-  for (const [index, target] of blind.entries()) {
+  // the shorter waits end before the answer; a busy server begins within the longer ones only
+  const disconnect = async (target, waitMs, isReset) => {
     const { host, hostname, port, pathname } = new URL(target);
     const socket = connect(Number(port), hostname).on("error", () => {});
     await once(socket, "connect");
     await new Promise((done) => socket.write("DELETE " + pathname + " HTTP/1.1\\r\\nHost: " + host + "\\r\\n\\r\\n", done));
-    await new Promise((done) => setTimeout(done, index % 2 === 0 ? 20 : 4));
-    if (index % 2 === 0) socket.resetAndDestroy();
+    await new Promise((done) => setTimeout(done, waitMs));
+    if (isReset) socket.resetAndDestroy();
     else socket.destroy();
-  }
+  };
+  for (const waitMs of [4, 20, 100, 500, 2_500])
+    await Promise.all(blind.map((target, index) => disconnect(target, waitMs, index % 2 === 0)));
   return statuses;
 }
 `;
@@ -169,10 +171,11 @@ async function targets(): Promise<Record<string, TargetRequest>> {
 /** Names of tracing projects that the hostile deployment tries to delete. */
 const VICTIMS = ["built-0", "built-1", "ran-0", "ran-1"];
 
-/** Creates the victims and returns their addresses. */
+/** Creates the victims anew and returns their addresses. */
 async function makeVictims(): Promise<string[]> {
   const created = [];
   for (const name of VICTIMS) {
+    await forget(name);
     const { json, text } = await call("POST", `${at.trace}/api/v1/sessions`, { name });
     expect(text).toContain('"id"');
     created.push(`${at.trace}/api/v1/sessions/${json.id as string}`);

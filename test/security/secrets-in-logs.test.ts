@@ -91,13 +91,18 @@ async function ask(
   const { json, ...rest } = init;
   const headers = { ...(json !== undefined && { "content-type": "application/json" }), ...(init.headers as object) };
   const body = json === undefined ? init.body : JSON.stringify(json);
-  const response = await fetch(url, { redirect: "manual", ...rest, headers, ...(body != null && { body }) });
+  const response = await fetch(url, { redirect: "manual", ...rest, headers, ...(body != null && { body }) }).catch(
+    (error: Error) => {
+      const cause = `${String(error.cause)}; exit code ${child.exitCode}; ${stderr.slice(-2_000)}`;
+      throw new Error(`${init.method ?? "GET"} ${url}: ${cause}`, { cause: error });
+    },
+  );
   const text = await response.text();
   if (response.status >= 400) refused.push(text);
   return { status: response.status, text };
 }
 
-test("no secret is in the logs or in an error response", { timeout: 60_000 }, async () => {
+test("no secret is in the logs or in an error response", { timeout: 180_000 }, async () => {
   const first = secrets["the first key"]!;
   const key = { "x-api-key": first };
   const post = (json: unknown, headers: Record<string, string> = key) => ({ method: "POST", json, headers });

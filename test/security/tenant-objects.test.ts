@@ -84,7 +84,7 @@ function* requestsTo(route: Route): Generator<{ path: string; body?: string }> {
   }
 }
 
-test("B can neither see nor change A's objects, whatever ids B has", { timeout: 60_000 }, async () => {
+test("B can neither see nor change A's objects, whatever ids B has", { timeout: 180_000 }, async () => {
   const before = await tableStates(db.sql, ids, b.workspaceId);
   const wrong: string[] = [];
   let requestCount = 0;

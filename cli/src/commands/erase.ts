@@ -16,7 +16,7 @@ const flags = {
     description: "Also erase the examples made of these runs; of a workspace all its datasets.",
   },
   yes: { type: "switch", default: false, description: "Do not ask for confirmation." },
-  wait: { type: "switch", default: true, description: "Wait until the data has left the disk." },
+  wait: { type: "switch", default: true, description: "Do not wait until the data has left the disk." },
   id: { type: "text", placeholder: "ID", description: "For status: id of the erasure." },
   json: { type: "switch", default: false, description: "Print as JSON." },
 } as const satisfies Record<string, FlagSpec>;

@@ -30,14 +30,11 @@ export async function migrateClickHouse(
   directory = MIGRATIONS,
 ): Promise<{ applied: string[] }> {
   const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
-  const connection = await sql.reserve();
-  try {
-    await connection`select pg_advisory_lock(${LOCK})`;
+  return await sql.begin(async (tx) => {
+    await tx`set local idle_in_transaction_session_timeout = 0`;
+    await tx`select pg_advisory_xact_lock(${LOCK})`;
     return { applied: await apply(clickhouse, directory, files) };
-  } finally {
-    await connection`select pg_advisory_unlock(${LOCK})`.catch(() => {});
-    connection.release();
-  }
+  });
 }
 
 async function apply(clickhouse: ClickHouse, directory: string, files: string[]): Promise<string[]> {

@@ -1,18 +1,25 @@
 import type { Sql } from "./connect.ts";
 
-/** Runs `work` unless another server holds the advisory lock. @returns whether it ran */
+/**
+ * Runs `work` unless another server holds the advisory lock, and resolves once it has ended. Rejects when the lock's
+ * connection was lost meanwhile. The lock belongs to a transaction, not to a reserved connection: postgres.js ends the
+ * process when a statement is sent on a reserved connection that was lost.
+ *
+ * @returns whether it ran
+ */
 export async function alone(sql: Sql, lock: number, work: () => Promise<void>): Promise<boolean> {
-  const connection = await sql.reserve();
+  let working: Promise<void> | undefined;
   try {
-    const [row] = await connection<{ mine: boolean }[]>`select pg_try_advisory_lock(${lock}) as mine`;
-    if (!row!.mine) return false;
-    try {
-      await work();
+    return await sql.begin(async (tx) => {
+      // nothing is sent while the work runs
+      await tx`set local idle_in_transaction_session_timeout = 0`;
+      const [row] = await tx<{ mine: boolean }[]>`select pg_try_advisory_xact_lock(${lock}) as mine`;
+      if (!row!.mine) return false;
+      working = work();
+      await working;
       return true;
-    } finally {
-      await connection`select pg_advisory_unlock(${lock})`;
-    }
+    });
   } finally {
-    connection.release();
+    await working?.catch(() => {});
   }
 }

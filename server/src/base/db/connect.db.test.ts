@@ -6,7 +6,9 @@ import { afterAll, expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
 import { faultProxy } from "../../../test/fault-proxy.ts";
-import { connect } from "./connect.ts";
+import { deferred } from "../deferred.ts";
+import { alone } from "./alone.ts";
+import { connect, ownConnection } from "./connect.ts";
 import { isDatabaseAway, isUnsent } from "./retry.ts";
 
 const db = await testDatabase();
@@ -137,4 +139,36 @@ test("a statement that fails after its first rows leaves no gap in the next resu
   } finally {
     await single.end();
   }
+});
+
+test("work that lost the connection of its lock ends, and another server may have the lock", async () => {
+  const sql = pool(1);
+  let hasEnded = false;
+  const begun = deferred<void>();
+  const failed = alone(sql, 71, async () => {
+    begun.resolve();
+    await sleep(300);
+    hasEnded = true;
+  }).catch((error: unknown) => error);
+  await begun.promise;
+  expect(await alone(db.sql, 71, () => Promise.reject(new Error("both have the lock")))).toBe(false);
+  proxy.cut();
+  expect(await failed).toMatchObject({ code: "CONNECTION_CLOSED" });
+  expect(hasEnded).toBe(true);
+  // an error thrown by a timer would fail the file
+  await sleep(50);
+  expect(await alone(sql, 71, async () => {})).toBe(true);
+  await sql.end({ timeout: 1 });
+});
+
+test("a pool's own connection keeps a session's settings, and replaces a lost session", async () => {
+  const sql = pool(1);
+  const own = ownConnection(sql);
+  await own`set lock_timeout = '2s'`;
+  expect(await own`show lock_timeout`).toEqual([{ lock_timeout: "2s" }]);
+  expect(await sql`show lock_timeout`).toEqual([{ lock_timeout: "0" }]);
+  proxy.cut();
+  await expect.poll(() => own`select 1 as n`.catch(() => [])).toEqual([{ n: 1 }]);
+  await own.end({ timeout: 1 });
+  await sql.end({ timeout: 1 });
 });

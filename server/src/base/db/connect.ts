@@ -71,3 +71,13 @@ export function connect(database: DatabaseAddress, options: ConnectOptions = {})
   repairResults(sql);
   return guardTransactions(sql as unknown as Sql);
 }
+
+/**
+ * Opens one more connection like those of the pool, for settings of a session. It replaces `sql.reserve()`: postgres.js
+ * ends the process when a statement is sent on a reserved connection that was lost. The caller ends it.
+ */
+export function ownConnection(sql: Sql): Sql {
+  const own = postgres({ ...sql.options, max: 1 } as unknown as Options);
+  repairResults(own);
+  return guardTransactions(own as unknown as Sql);
+}

@@ -1,4 +1,4 @@
-import type { Sql } from "../../base/db/connect.ts";
+import { ownConnection, type Sql } from "../../base/db/connect.ts";
 
 export interface Erasure {
   id: string;
@@ -148,7 +148,7 @@ const MAX_REWRITE_BYTES = 128 * 1024 * 1024;
  * them, so tables that are small enough are rewritten.
  */
 export async function vacuumTables(sql: Sql, rewrite: boolean): Promise<void> {
-  const connection = await sql.reserve();
+  const connection = ownConnection(sql);
   try {
     await connection`set lock_timeout = '2s'`;
     for (const table of TABLES) {
@@ -158,8 +158,7 @@ export async function vacuumTables(sql: Sql, rewrite: boolean): Promise<void> {
       if (!rewritten) await connection.unsafe(`vacuum (skip_locked) ${table}`);
     }
   } finally {
-    await connection`reset lock_timeout`.catch(() => {});
-    connection.release();
+    await connection.end({ timeout: 1 });
   }
 }
 
