@@ -32,7 +32,7 @@ import { Scaler } from "./runtime/scaler.ts";
 import { configuredTraces, ownTraces } from "./runtime/traces.ts";
 import { Supervisor } from "./runtime/supervisor.ts";
 import type { ControlSettings } from "./settings.ts";
-import { registerControlMetrics } from "./system/control-metrics.ts";
+import { measureLostLeases, registerControlMetrics } from "./system/control-metrics.ts";
 import { controlHealth } from "./system/health.ts";
 import { openUploadSigner } from "./uploads/sign-upload.ts";
 
@@ -128,6 +128,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       traces,
       faultPoint: createFaultPoint(settings.controlFaultPoints),
       measureBuild: measureBuilds(metrics.registry),
+      countLostLease: measureLostLeases(metrics.registry),
     };
     const worker = new Worker(work);
     const pushes = new PushWatcher(work, () => worker.wake());

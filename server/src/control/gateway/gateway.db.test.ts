@@ -80,6 +80,15 @@ test("metrics count revisions by status and instances by state", async () => {
   );
 });
 
+test("metrics count leases on revisions that this process took over", async () => {
+  const series = 'heddle_revision_lease_losses_total{holder="other"}';
+  expect(await metrics()).toContain(`${series} 0\n`);
+  const { deploymentId } = table.find("here")!;
+  await sql`insert into revisions (id, deployment_id, number, source, source_config, status, holder, lease_until)
+    values (${crypto.randomUUID()}, ${deploymentId}, 2, 'internal_source', '{}', 'BUILDING', 'x', now() - interval '1 h')`;
+  await expect.poll(metrics).toContain(`${series} 1\n`);
+});
+
 test("does not serve the metrics of a deployment, which need no key", async () => {
   const received: string[] = [];
   answer = (request, response) => {

@@ -35,5 +35,7 @@ export interface WorkDeps {
   /** Resolves when the trace platform has started; null when there is none. */
   traces: Promise<Traces | null>;
   faultPoint: FaultPoint;
+  /** Counts a lease on a revision that this process lost, or took over from another one. */
+  countLostLease: (holder: "this" | "other") => void;
   measureBuild: (outcome: BuildOutcome, seconds: number) => void;
 }

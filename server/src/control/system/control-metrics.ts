@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, type Registry } from "prom-client";
 
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
@@ -7,6 +7,18 @@ import { STATUSES } from "../revisions/status.ts";
 import { countInstances, countRevisions } from "./sql.ts";
 
 const INSTANCE_STATES = ["starting", "ready", "draining"];
+
+/** Registers the counter of leases on revisions. */
+export function measureLostLeases(registry: Registry): (holder: "this" | "other") => void {
+  const losses = new Counter({
+    name: "heddle_revision_lease_losses_total",
+    help: "Leases on revisions that this process lost, and those of others that it took over.",
+    labelNames: ["holder"],
+    registers: [registry],
+  });
+  for (const holder of ["this", "other"]) losses.inc({ holder }, 0);
+  return (holder) => losses.inc({ holder });
+}
 
 /** Registers gauges of revisions and instances, over all control planes. */
 export function registerControlMetrics(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {

@@ -209,3 +209,19 @@ test("statuses are in title case when configured", async () => {
   expect((await other.call("PATCH", `/bulk-exports/${once.id}`, { status: "CANCELED" })).json.status).toBe("Cancelled");
   await other.stop();
 });
+
+test("an export that another process has taken over is given up here, and counted as a lost lease", async () => {
+  const { window } = await projectWith("taken", 10, 8);
+  let isHanging = false;
+  proxy.setRule(({ method }) => {
+    if (method !== "PUT") return undefined;
+    isHanging = true;
+    return { kind: "hang" };
+  });
+  const { json: created } = await create({ ...window, bulk_export_destination_id: throughProxy });
+  await until(async () => isHanging, "a file is being uploaded");
+  await sql`update bulk_exports set attempt = attempt + 1, lease_until = now() where id = ${created.id}`;
+  await expect.poll(async () => (await call("GET", "/metrics")).text).toMatch(/^heddle_export_lease_losses_total 1$/m);
+  proxy.setRule(undefined);
+  expect(await ended(created.id)).toMatchObject({ status: "COMPLETED" });
+});

@@ -9,6 +9,8 @@ import { STATUSES, type Status } from "./status.ts";
 export interface ExportMetrics {
   /** Counts an uploaded file. */
   uploaded(file: { rows: number; bytes: number }): void;
+  /** Counts an export that another process took over. */
+  leaseLost(): void;
   /** Counts an attempt that ended; CREATED and RUNNING mean that another one follows. */
   attempted(status: Status, seconds: number): void;
 }
@@ -46,7 +48,13 @@ export function measureExports(registry: Registry, { sql, log }: { sql: Sql; log
     buckets: [0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400],
     registers,
   });
+  const leases = new Counter({
+    name: "heddle_export_lease_losses_total",
+    help: "Exports that this process lost to another one, or could not keep its lease on.",
+    registers,
+  });
   return {
+    leaseLost: () => leases.inc(),
     uploaded(file) {
       rows.inc(file.rows);
       bytes.inc(file.bytes);

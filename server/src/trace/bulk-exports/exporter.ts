@@ -59,7 +59,11 @@ export class Exporter {
       leaseSeconds: settings.exportLeaseSeconds,
       renewMs: RENEW_MS,
       claim: (running) => this.#claim(running),
-      renew: async (claimed) => (await queue.renewLease(sql, claimed, settings.exportLeaseSeconds)) === "RUNNING",
+      renew: async (claimed) => {
+        const status = await queue.renewLease(sql, claimed, settings.exportLeaseSeconds);
+        return status === undefined ? "lost" : status === "RUNNING";
+      },
+      onLost: () => deps.metrics.leaseLost(),
       work: (claimed, signal) => this.#execute(claimed, signal),
       release: (claimed) => this.#release(claimed),
       onEnd: () => this.wake(),
