@@ -1,7 +1,8 @@
 """Batches of trace data for the trace platform: a bounded queue in memory and one sender thread.
 
 The outbox alone deals with a platform that is unreachable, slow or full: it retries without a time limit, and evicts
-the oldest batches when the queue is full. Losses are counted and reported at most once a minute.
+the oldest batches when the queue is full, except one that is being sent, which the platform may have stored, and the
+newest, which may be larger than the queue. Losses are counted and reported at most once a minute.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ class Outbox:
         self._key: str | None = None
         self._batches: deque[Batch] = deque()
         self._bytes = 0
+        # the batch whose response is outstanding
+        self._posted: Batch | None = None
         self._lost = 0
         self._last_problem = ""
         self._report_at = 0.0
@@ -93,13 +96,21 @@ class Outbox:
                 return
             self._batches.append(batch)
             self._bytes += len(batch.body)
-            while self._bytes > self._max_bytes and self._batches:
+            while (oldest := self._oldest_overflow()) is not None:
                 problem = self._last_problem or "they arrive faster than the trace platform accepts them"
-                self._lose(self._batches[0], problem)
+                self._lose(oldest, problem)
             if self._thread is None:
                 self._thread = threading.Thread(target=self._send, name="heddle-traces", daemon=True)
                 self._thread.start()
             self._changed.notify_all()
+
+    def _oldest_overflow(self) -> Batch | None:
+        """Returns the batch to evict; None while the queue has room."""
+        posted = self._posted
+        if self._bytes - (len(posted.body) if posted else 0) <= self._max_bytes:
+            return None
+        oldest = next(batch for batch in self._batches if batch is not posted)
+        return None if oldest is self._batches[-1] else oldest
 
     def flush(self, seconds: float) -> bool:
         """Blocks until everything is delivered. Returns whether it was, within the time."""
@@ -119,11 +130,13 @@ class Outbox:
                     continue
                 batch = self._batches[0]
                 url, key = self._url, self._key
+                self._posted = batch
             if complain_at == 0.0:
                 complain_at = time.monotonic() + self._patience
             answer = self._post(url, key, batch)
             with self._changed:
-                # it may have been evicted in the meantime
+                self._posted = None
+                # tracing may have been switched off in the meantime
                 if not self._batches or self._batches[0] is not batch:
                     continue
                 if answer.taken:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .tracing_client import TracingClient
 
 # Limit on traces queued for an unreachable platform.
-_OUTBOX_BYTES = 32 * 1024 * 1024
+_OUTBOX_BYTES = 64 * 1024 * 1024
 _LONGEST_PROJECT_NAME = 1024
 
 

@@ -100,6 +100,17 @@ test("drops the oldest batches when full, and keeps memory within its limit", as
   expect(received.map(({ body }) => Number(body))).toEqual([40, 41, 42, 43, 44, 45, 46, 47, 48, 49]);
 });
 
+test("delivers batches of which each is larger than the queue", async () => {
+  const { url, received } = await platform();
+  const { box, logged, add } = outbox(100);
+  box.direct({ state: "on", url, key: null });
+  add("a".repeat(150));
+  add("b".repeat(150));
+  expect(await box.flush(2000)).toBe(true);
+  expect(received.map(({ body }) => body[0])).toEqual(["a", "b"]);
+  expect(logged).toEqual([]);
+});
+
 test("reports a platform that rejects everything for long once", async () => {
   const { url } = await platform(Array.from({ length: 8 }, () => ({ status: 401 })));
   const { box, logged, add } = outbox(1000, 30);

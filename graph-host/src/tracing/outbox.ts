@@ -1,7 +1,8 @@
 /**
  * Batches of trace data for the trace platform: a bounded queue in memory and one sender. The official client gets its
  * batches accepted at once, so only the outbox deals with a platform that is unreachable, slow or full: it retries
- * without a time limit, and evicts the oldest batches when the queue is full. Losses are counted and logged at most
+ * without a time limit, and evicts the oldest batches when the queue is full, except one that is being sent, which the
+ * platform may have stored, and the newest, which may be larger than the queue. Losses are counted and logged at most
  * once a minute.
  */
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
@@ -17,6 +18,7 @@ export interface Batch {
 }
 
 interface OutboxOptions {
+  /** Limit on the bytes that wait, beside one batch that is being sent. */
   maxBytes: number;
   say(message: string): void;
   /** Set by tests. */
@@ -40,6 +42,8 @@ export class Outbox {
   #batches: Batch[] = [];
   #bytes = 0;
   #sending = false;
+  /** The batch whose response is outstanding. */
+  #posted: Batch | undefined;
   #wake: (() => void) | undefined;
   #whenEmpty: (() => void)[] = [];
   #lost = 0;
@@ -69,10 +73,17 @@ export class Outbox {
     if (this.#destination.state === "off") return;
     this.#batches.push(batch);
     this.#bytes += batch.body.byteLength;
-    while (this.#bytes > this.#options.maxBytes && this.#batches.length > 0) {
-      this.#lose(this.#batches[0]!, this.#lastProblem || "they arrive faster than the trace platform accepts them");
-    }
+    for (let oldest = this.#oldestOverflow(); oldest; oldest = this.#oldestOverflow())
+      this.#lose(oldest, this.#lastProblem || "they arrive faster than the trace platform accepts them");
     void this.#send();
+  }
+
+  /** Returns the batch to evict; undefined while the queue has room. */
+  #oldestOverflow(): Batch | undefined {
+    const posted = this.#posted;
+    if (this.#bytes - (posted?.body.byteLength ?? 0) <= this.#options.maxBytes) return undefined;
+    const oldest = this.#batches.find((batch) => batch !== posted);
+    return oldest === this.#batches.at(-1) ? undefined : oldest;
   }
 
   /** @returns whether everything was delivered within the time */
@@ -96,8 +107,10 @@ export class Outbox {
       const batch = this.#batches[0];
       const destination = this.#destination;
       if (!batch || destination.state !== "on") break;
+      this.#posted = batch;
       const result = await this.#post(destination, batch);
-      // it may have been evicted in the meantime
+      this.#posted = undefined;
+      // tracing may have been switched off in the meantime
       if (this.#batches[0] !== batch) continue;
       if (result.taken) {
         this.#remove(batch);

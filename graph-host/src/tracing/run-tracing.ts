@@ -5,8 +5,8 @@ import { Outbox } from "./outbox.ts";
 import { RunTracer } from "./run-tracer.ts";
 import { TracingClient } from "./tracing-client.ts";
 
-/** Limit on traces queued for an unreachable platform. */
-const OUTBOX_BYTES = 32 * 1024 * 1024;
+/** Limit on traces queued for an unreachable platform: a run with a few of the largest values that are permitted. */
+const OUTBOX_BYTES = 64 * 1024 * 1024;
 
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
