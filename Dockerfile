@@ -26,5 +26,7 @@ ENV HEDDLE_HOST=0.0.0.0 HEDDLE_DATA_DIR=/var/lib/heddle
 WORKDIR /var/lib/heddle
 VOLUME /var/lib/heddle
 EXPOSE 1984 2024 2026 3000
+# whichever role runs; with other ports, override it with --health-cmd
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["node", "-e", "Promise.any([2026, 2024, 1984, 3000].map((port) => fetch('http://127.0.0.1:' + port + '/livez').then((response) => response.ok || Promise.reject()))).then(() => process.exit(0), () => process.exit(1))"]
 ENTRYPOINT ["heddle"]
 CMD ["up"]

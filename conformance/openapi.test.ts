@@ -7,7 +7,7 @@ const R = `${T}/runs/{run_id}`;
 
 /** Operations of the agent server's contract, except crons, protocol v2 and routes of other protocols. */
 const operations = [
-  ...["/ok", "/ready", "/info", "/docs", "/openapi.json", "/metrics"].map((path) => `get ${path}`),
+  ...["/ok", "/ready", "/readyz", "/livez", "/info", "/docs", "/openapi.json", "/metrics"].map((path) => `get ${path}`),
   ...["", "/search", "/count"].map((path) => `post /assistants${path}`),
   ...["get", "patch", "delete"].map((method) => `${method} /assistants/{assistant_id}`),
   ...["graph", "schemas", "subgraphs", "subgraphs/{namespace}"].map((path) => `get /assistants/{assistant_id}/${path}`),
@@ -78,6 +78,8 @@ describe("the OpenAPI document", () => {
     const samples: [string, string, string, unknown?][] = [
       ["get", "/ok", "/ok"],
       ["get", "/ready", "/ready"],
+      ["get", "/readyz", "/readyz"],
+      ["get", "/livez", "/livez"],
       ["get", "/info", "/info"],
       ["post", "/assistants", "/assistants", { graph_id: "agent", config: null }],
       ["post", "/assistants/search", "/assistants/search", {}],

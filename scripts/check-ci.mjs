@@ -76,6 +76,7 @@ const programs = {
   bwrap: "bubblewrap",
   faketime: "faketime libfaketime",
   nginx: "nginx-light",
+  promtool: "prometheus",
 };
 
 function installPrograms() {

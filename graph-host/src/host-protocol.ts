@@ -137,6 +137,8 @@ export interface RunKwargs {
     [key: string]: unknown;
   };
   context?: unknown;
+  /** Trace of the request that created the run: headers of W3C Trace Context. */
+  trace?: { traceparent?: string; tracestate?: string };
   stream_mode: string[];
   interrupt_before?: "*" | string[] | null;
   interrupt_after?: "*" | string[] | null;

@@ -13,12 +13,14 @@ import { type Guard, mountRoutes, type Route } from "./base/http/route.ts";
 import type { Log } from "./base/log.ts";
 import { type Metrics, measureRequests } from "./base/metrics.ts";
 import type { ServerHealth } from "./base/server-health.ts";
+import { type Telemetry, traceRequests } from "./base/telemetry/telemetry.ts";
 import type { OriginRule } from "./pages.ts";
 
 interface Space {
   log: Log;
   metrics: Metrics;
   health: ServerHealth;
+  telemetry: Telemetry | undefined;
   settings: { errors: ErrorMode } & BodySettings & ClientIpSettings & CrossOriginSettings;
 }
 
@@ -50,7 +52,7 @@ export interface Surroundings {
 
 /** Builds the application of a space from its routes. */
 export function createApp(
-  { settings, log, metrics, health }: Space,
+  { settings, log, metrics, health, telemetry }: Space,
   routes: Route[],
   guard: Guard,
   {
@@ -73,6 +75,7 @@ export function createApp(
   app.notFound(notFound);
   if (prefix !== undefined) refuseOutside(app, notFound);
   app.use(measureRequests(metrics));
+  if (telemetry) app.use(traceRequests(telemetry));
   app.use(nameRequests);
   app.use(findClientIp(settings));
   if (logger) app.use(logger);

@@ -14,6 +14,7 @@ import { createLog } from "../src/base/log.ts";
 import { secretsOptions } from "../src/base/secrets/settings.ts";
 import { type ControlPlane, startControlPlane } from "../src/control/control-plane.ts";
 import type { CgroupSystem } from "../src/control/drivers/process/cgroups.ts";
+import { GatewayMetrics } from "../src/control/gateway/gateway-metrics.ts";
 import { Gateway } from "../src/control/gateway/gateway.ts";
 import { openRegistry } from "../src/control/registry/open-registry.ts";
 import { controlOptions } from "../src/control/settings.ts";
@@ -87,7 +88,9 @@ export async function testControlPlane(
   const reach = { keyless: settings.gatewayDomain === undefined, onLoopback: true };
   const app = createControlApp(control.deps, guard, reach);
   const { table } = control.deps;
+  const metrics = new GatewayMetrics(control.deps.metrics.registry, (id) => table.knows(id));
   const gateway = new Gateway({
+    metrics,
     table,
     log,
     settings,

@@ -26,6 +26,7 @@ def run_config(start: dict[str, Any], kwargs: dict[str, Any], langgraph_version:
         },
         # stored in every checkpoint of the run (contract agent-server, section 6)
         "metadata": {
+            **(kwargs.get("trace") or {}),
             **(given.get("metadata") or {}),
             "run_attempt": start["attempt"],
             "langgraph_version": langgraph_version,

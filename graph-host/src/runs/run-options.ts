@@ -16,6 +16,7 @@ export function runOptions(start: RunStart, kwargs: RunKwargs, langgraphVersion:
     },
     // stored in every checkpoint of the run (contract agent-server §6)
     metadata: {
+      ...kwargs.trace,
       ...config.metadata,
       run_attempt: start.attempt,
       langgraph_version: langgraphVersion,

@@ -88,7 +88,7 @@ export async function startAgentServer(options: AgentServerOptions): Promise<Age
     const provideClient = () =>
       provideInProcessClient((request) => deps.loopback.answerOwnCode(request), mountPrefix(deps));
     let withdrawClient = provideClient();
-    registerAgentMetrics(deps.metrics.registry, deps);
+    registerAgentMetrics(deps.metrics.registry, { ...deps, lease: parts.lease });
 
     directTraces();
     // user code takes longest to start, so it starts first

@@ -3,6 +3,7 @@ import type { Sql } from "../base/db/connect.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { ServerHealth } from "../base/server-health.ts";
+import type { Telemetry } from "../base/telemetry/telemetry.ts";
 import type { Outbound } from "../base/outbound/outbound.ts";
 import type { CronScheduler } from "./crons/cron-scheduler.ts";
 import type { CustomApp } from "./custom-app/load-custom-app.ts";
@@ -37,6 +38,7 @@ export interface AgentDeps {
   threadWatch: ThreadWatch;
   protocol: ProtocolLog;
   metrics: Metrics;
+  telemetry: Telemetry | undefined;
   health: ServerHealth;
   /** Access rules of the project's own auth handlers. */
   access: Access;

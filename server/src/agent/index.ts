@@ -20,7 +20,7 @@ import { webhookRoutes } from "./webhooks/routes.ts";
 
 /** Routes of a worker: health and metrics. */
 export const workerRoutes = (deps: AgentDeps): Route[] =>
-  systemRoutes(deps, []).filter(({ path }) => ["/ok", "/ready", "/metrics"].includes(path));
+  systemRoutes(deps, []).filter(({ path }) => ["/ok", "/ready", "/readyz", "/livez", "/metrics"].includes(path));
 
 /** All endpoints of the agent server. System routes come last, because their document describes the others. */
 export function agentRoutes(deps: AgentDeps): GuardedRoute[] {

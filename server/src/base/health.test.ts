@@ -52,6 +52,17 @@ test("logs a failure that persists, unless it is reported elsewhere", async () =
   expect(new Set(logged)).toEqual(new Set(["not ready: disk", "still failing: not ready: disk"]));
 });
 
+test("a draining server is alive and not ready", async () => {
+  const { health } = createHealth({ database: () => ({ ok: true }) });
+  health.drain();
+  expect(await health.ready()).toEqual({
+    ok: false,
+    detail: "draining: the server is shutting down",
+    checks: { draining: { ok: false, reason: "the server is shutting down" }, database: { ok: true } },
+  });
+  expect(health.alive().ok).toBe(true);
+});
+
 test("probes within a second share one check", async () => {
   const check = vi.fn<Check>(() => ({ ok: true }));
   const { health, wait } = createHealth({ database: check });

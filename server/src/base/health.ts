@@ -1,8 +1,8 @@
 /**
  * Health of a server, as one check per dependency. A monitor runs all checks every two seconds, so that a probe costs
- * no query: `/ready` shares a result of the last second, `/ok` reads memory.
+ * no query: `/readyz` shares a result of the last second, `/ok` reads memory, `/livez` reads nothing.
  *
- * `/ready` fails as soon as a check does. `/ok` fails when a check has failed without interruption for the grace
+ * `/readyz` fails as soon as a check does, and while the server drains. `/ok` fails when a check has failed without interruption for the grace
  * period, because orchestrators kill a server whose liveness probe fails, and a restart of Postgres must not cost its
  * runs.
  */
@@ -28,6 +28,9 @@ export interface HealthReport {
   checks: Record<string, CheckResult>;
 }
 
+/** Body of `/livez`, which says only that the event loop answers. */
+export const LIVE = { ok: true as const, checks: { event_loop: { ok: true } } };
+
 export interface HealthOptions {
   checks: Record<string, Check>;
   log: RepeatedFailureOptions["log"];
@@ -43,6 +46,7 @@ const SHARED_MS = 1000;
 const CHECK_TIMEOUT_MS = 3000;
 /** An answer overdue by this much is abandoned: its connection is dead, and a new one may work. */
 const ABANDON_MS = 10_000;
+const DRAINING = "the server is shutting down";
 
 interface Part {
   name: string;
@@ -63,6 +67,7 @@ export class Health {
   #timer: NodeJS.Timeout | undefined;
   #checking: Promise<void> | undefined;
   #checkedAt = -Infinity;
+  #isDraining = false;
 
   constructor({ checks, log, graceMs, unlogged = [], now = () => performance.now() }: HealthOptions) {
     this.#graceMs = graceMs;
@@ -83,6 +88,11 @@ export class Health {
     void this.#check();
   }
 
+  /** Fails readiness from now on, without affecting liveness: the server is about to stop. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#checking;
@@ -91,7 +101,11 @@ export class Health {
   /** Runs all checks, or shares a result that is less than a second old. */
   async ready(): Promise<HealthReport> {
     if (this.#now() - this.#checkedAt > SHARED_MS) await this.#check();
-    return report(this.#parts, ({ result }) => !result.ok);
+    const found = report(this.#parts, ({ result }) => !result.ok);
+    if (!this.#isDraining) return found;
+    const draining = { ok: false, reason: DRAINING };
+    const detail = ["draining: " + DRAINING, ...(found.detail === undefined ? [] : [found.detail])].join("; ");
+    return { ok: false, detail, checks: { draining, ...found.checks } };
   }
 
   /** Reports from memory whether a part has failed for longer than the grace period. */

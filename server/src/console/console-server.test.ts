@@ -57,6 +57,25 @@ function askAs(host: string, at = url, path = "/console.json"): Promise<number> 
   });
 }
 
+test("is alive while it is being built, and ready afterwards", async () => {
+  const ask = async (path: string) => {
+    const response = await fetch(url + path);
+    return [response.status, await response.json()];
+  };
+  files = null;
+  expect(await ask("/livez")).toEqual([200, { ok: true, checks: { event_loop: { ok: true } } }]);
+  expect(await ask("/readyz")).toEqual([
+    503,
+    {
+      ok: false,
+      detail: "files: the console is being built",
+      checks: { files: { ok: false, reason: "the console is being built" } },
+    },
+  ]);
+  files = directory;
+  expect(await ask("/readyz")).toEqual([200, { ok: true, checks: { files: { ok: true } } }]);
+});
+
 test("serves the application at the paths of its pages, files under their names, and the configured spaces", async () => {
   for (const path of ["/", "/a/local/threads/x", "/public/t/r", "/a/local/threads/dotted.id"]) {
     const page = await fetch(url + path);

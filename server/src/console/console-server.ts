@@ -6,6 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 
 import sirv, { type RequestHandler } from "sirv";
 
+import { type HealthReport, LIVE } from "../base/health.ts";
 import { openPeerCheck } from "../base/http/confined-peers.ts";
 import { type HttpServer, listenHttp } from "../base/http/http-server.ts";
 import type { Log } from "../base/log.ts";
@@ -60,8 +61,11 @@ export async function startConsoleServer(options: ConsoleServerOptions): Promise
     response.setHeader("x-frame-options", "DENY");
     if (proxy.handle(request, response)) return true;
     if (request.method !== "GET" && request.method !== "HEAD") return say(response, 405, "Only GET and HEAD.");
-    if (request.url?.split("?", 1)[0] === "/console.json") return describe(response, spaces);
+    const path = request.url?.split("?", 1)[0];
+    if (path === "/console.json") return describe(response, spaces);
     const directory = files();
+    if (path === "/livez") return sayHealth(response, LIVE);
+    if (path === "/readyz") return sayHealth(response, readiness(directory));
     if (directory === null) {
       response.setHeader("refresh", "2");
       return say(response, 503, "The console is being built. This page will load again by itself.");
@@ -124,6 +128,19 @@ function describe(response: ServerResponse, spaces: SpaceUrls): true {
   const available = Object.fromEntries(SPACES.map((space) => [space, spaces[space]() !== null]));
   response.writeHead(200, { "content-type": "application/json", "cache-control": "no-store" });
   response.end(JSON.stringify({ version: readVersion(), spaces: available }));
+  return true;
+}
+
+/** The servers behind have probes of their own: without them, the console still shows which one is missing. */
+function readiness(directory: string | null): HealthReport {
+  if (directory !== null) return { ok: true, checks: { files: { ok: true } } };
+  const reason = "the console is being built";
+  return { ok: false, detail: `files: ${reason}`, checks: { files: { ok: false, reason } } };
+}
+
+function sayHealth(response: ServerResponse, report: HealthReport): true {
+  response.writeHead(report.ok ? 200 : 503, { "content-type": "application/json", "cache-control": "no-store" });
+  response.end(JSON.stringify(report));
   return true;
 }
 

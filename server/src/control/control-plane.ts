@@ -12,7 +12,9 @@ import { createOutbound } from "../base/outbound/outbound.ts";
 import { readPolicy } from "../base/outbound/policy.ts";
 import { openSecrets, type SecretsOptions } from "../base/secrets/secrets.ts";
 import { Started } from "../base/started.ts";
+import { startTelemetry } from "../base/telemetry/telemetry.ts";
 import { isLoopback } from "../identity/exposure.ts";
+import { measureBuilds } from "./builds/build-metrics.ts";
 import type { ControlDeps } from "./deps.ts";
 import type { Driver } from "./drivers/driver.ts";
 import { openDriver } from "./drivers/open-driver.ts";
@@ -31,6 +33,7 @@ import { Scaler } from "./runtime/scaler.ts";
 import { configuredTraces, ownTraces } from "./runtime/traces.ts";
 import { Supervisor } from "./runtime/supervisor.ts";
 import type { ControlSettings } from "./settings.ts";
+import { measureLostLeases, registerControlMetrics } from "./system/control-metrics.ts";
 import { controlHealth } from "./system/health.ts";
 import { openUploadSigner } from "./uploads/sign-upload.ts";
 
@@ -95,6 +98,10 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       url === undefined
         ? (options.traces ?? Promise.resolve(null)).then((own) => own && ownTraces(own))
         : Promise.resolve(configuredTraces(url, key));
+    const metrics = createMetrics();
+    const telemetry = startTelemetry(settings, log, "control");
+    started.add(async () => telemetry?.stop());
+    registerControlMetrics(metrics.registry, { sql, log });
     const supervisor = new Supervisor({
       sql,
       log,
@@ -123,13 +130,15 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       supervisor,
       traces,
       faultPoint: createFaultPoint(settings.controlFaultPoints),
+      measureBuild: measureBuilds(metrics.registry),
+      countLostLease: measureLostLeases(metrics.registry),
     };
     const worker = new Worker(work);
     const pushes = new PushWatcher(work, () => worker.wake());
     const uploads = await openUploadSigner(secrets);
     const pushTokens = await openPushTokens(secrets);
     const health = controlHealth({ sql, log, settings, driver, supervisor, worker, dataDir });
-    const parts = { metrics: createMetrics(), health, internalUrl, uploads, pushTokens, worker, pushes };
+    const parts = { metrics, telemetry, health, internalUrl, uploads, pushTokens, worker, pushes };
     const deps: ControlDeps = { ...work, ...parts };
     started.add(() => supervisor.stop());
     await supervisor.start();

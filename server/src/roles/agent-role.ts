@@ -20,6 +20,7 @@ import {
   openServer,
   type RunningServer,
   serve,
+  type Served,
   type ServerSettings,
 } from "./running-server.ts";
 
@@ -104,7 +105,8 @@ export async function openAgentServer(
   const createApp = () => createAgentApp(deps, { ...identity.guard, bodies }, settings.worker, reach);
   let app = createApp();
   createCurrent = () => (app = createApp());
-  serve(http, (request, bindings) => app.fetch(request, bindings), agentPages(deps, reach), started);
+  const fetch: Served["fetch"] = (request, bindings) => app.fetch(request, bindings);
+  serve(http, { fetch, pages: agentPages(deps, reach), health: deps.health, settings: options }, started);
   return {
     ...describeServer(opened, identity, started),
     graphs: graphs.promise,

@@ -7,6 +7,7 @@ import { secretsOptions } from "../base/secrets/settings.ts";
 import type { Started } from "../base/started.ts";
 import { startControlPlane } from "../control/control-plane.ts";
 import { Gateway } from "../control/gateway/gateway.ts";
+import { GatewayMetrics } from "../control/gateway/gateway-metrics.ts";
 import { openRegistry } from "../control/registry/open-registry.ts";
 import { controlOptions } from "../control/settings.ts";
 import { deriveSealKey } from "../identity/audit/seal.ts";
@@ -72,12 +73,14 @@ export async function openControlServer(
   });
   started.add(() => identity.stop());
   const mayPass = createCredentialRule(identity.guard.authenticator, identity.keysNeeded);
-  const gateway = new Gateway({ table, log, settings: options, mayPass, requiresKey: identity.requiresKey });
+  const metrics = new GatewayMetrics(deps.metrics.registry, (id) => table.knows(id));
+  const gateway = new Gateway({ table, log, settings: options, mayPass, requiresKey: identity.requiresKey, metrics });
   started.add(async () => gateway.close());
   const reach = findReach(identity, host);
   const app = createControlApp(deps, { ...identity.guard, bodies }, reach);
   const pages = controlPages(deps, reach, (request) => gateway.owns(request as IncomingMessage));
-  serve(http, app.fetch, pages, started, chainInterceptors(gateway, openRegistry(deps)));
+  const interceptor = chainInterceptors(gateway, openRegistry(deps));
+  serve(http, { fetch: app.fetch, pages, health: deps.health, settings: options, interceptor }, started);
   const isolation = driver.kind === "process" ? (driver.isolation?.explanation ?? null) : null;
   return { ...describeServer(opened, identity, started), isolation };
 }

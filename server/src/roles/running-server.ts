@@ -1,9 +1,12 @@
+import { setTimeout } from "node:timers/promises";
+
 import type { Hono } from "hono";
 
 import { releaseMemoryWhenIdle } from "../../../graph-host/src/idle-memory.ts";
 import type { DatabaseAddress } from "../base/db/connect.ts";
 import { openDatabase } from "../base/db/open-database.ts";
 import type { EmbeddedPostgresSettings } from "../base/db/settings.ts";
+import type { Health } from "../base/health.ts";
 import { BodyGate, type BodySettings } from "../base/http/body-gate.ts";
 import type { BrowserPolicy } from "../base/http/browser-guard.ts";
 import { type HttpServer, listenHttp, type ListenSettings, type RequestInterceptor } from "../base/http/http-server.ts";
@@ -83,16 +86,26 @@ export async function openServer(
   return { http, log, database: database.address, bodies };
 }
 
-/** Starts to serve requests. */
+export interface Served {
+  fetch: Hono["fetch"];
+  pages: BrowserPolicy;
+  health: Health;
+  settings: { drainDelaySecs: number };
+  interceptor?: RequestInterceptor;
+}
+
+/** Starts to serve requests. At the stop, fails readiness for the drain delay before it closes the port. */
 export function serve(
   http: HttpServer,
-  fetch: Hono["fetch"],
-  pages: BrowserPolicy,
+  { fetch, pages, health, settings, interceptor }: Served,
   started: Started,
-  interceptor?: RequestInterceptor,
 ): void {
   http.serve(fetch, pages, interceptor);
   started.add(async () => void http.stopListening());
+  started.add(async () => {
+    health.drain();
+    if (settings.drainDelaySecs > 0) await setTimeout(settings.drainDelaySecs * 1000);
+  });
 }
 
 export const findReach = ({ exposure }: { exposure: Exposure }, host: string): Reach => ({

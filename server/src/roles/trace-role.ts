@@ -44,12 +44,13 @@ export async function openTraceServer(
   started.add(() => identity.stop());
   const reach = findReach(identity, host);
   const app = createTraceApp(platform.deps, { ...identity.guard, bodies }, reach);
-  serve(http, app.fetch, tracePages(platform.deps, reach), started);
   if (options.otlpGrpcPort > 0) {
     const grpc = await listenOtlpGrpc({ host, port: options.otlpGrpcPort, settings: options, log, fetch: app.fetch });
     started.add(() => grpc.close());
     started.add(async () => grpc.stopListening());
     log.info({ port: grpc.port }, "listening for OpenTelemetry traces over gRPC");
   }
+  const { health } = platform.deps;
+  serve(http, { fetch: app.fetch, pages: tracePages(platform.deps, reach), health, settings: options }, started);
   return describeServer(opened, identity, started);
 }

@@ -6,6 +6,7 @@ import type { Metrics } from "../base/metrics.ts";
 import type { Outbound } from "../base/outbound/outbound.ts";
 import type { Secrets } from "../base/secrets/secrets.ts";
 import type { ServerHealth } from "../base/server-health.ts";
+import type { Telemetry } from "../base/telemetry/telemetry.ts";
 import type { SignInDeps } from "../identity/sign-in/deps.ts";
 import type { Exporter } from "./bulk-exports/exporter.ts";
 import type { LinkSigner } from "./attachments/sign-link.ts";
@@ -25,6 +26,7 @@ export interface TraceDeps {
   settings: TraceSettings;
   dataDir: string;
   metrics: Metrics;
+  telemetry: Telemetry | undefined;
   health: ServerHealth;
   rateLimits: RateLimits;
   /** The only path for outbound requests. */

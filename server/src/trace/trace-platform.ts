@@ -16,14 +16,17 @@ import { createMetrics } from "../base/metrics.ts";
 import { createOutbound } from "../base/outbound/outbound.ts";
 import { readPolicy } from "../base/outbound/policy.ts";
 import { openSecrets, type Secrets, type SecretsOptions } from "../base/secrets/secrets.ts";
+import { startTelemetry } from "../base/telemetry/telemetry.ts";
 import { isLoopback, resolveExposure } from "../identity/exposure.ts";
 import type { IdentitySettings } from "../identity/settings.ts";
 import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
+import { measureExports } from "./bulk-exports/export-metrics.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
+import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
 import { ProjectDirectory } from "./project-records/project-directory.ts";
 import { measureRateLimits } from "./rate-limits/measure-rate-limits.ts";
@@ -90,6 +93,7 @@ export async function startTracePlatform({
     throw error;
   }
   const metrics = createMetrics();
+  const telemetry = startTelemetry(settings, log, "trace");
   const isDevelopment = isLoopback(host) && settings.trustedProxies.length === 0;
   const rateLimits = await RateLimits.start({ settings, log, isDevelopment });
   measureRateLimits(rateLimits, metrics.registry);
@@ -98,10 +102,21 @@ export async function startTracePlatform({
   const projects = new ProjectDirectory(sql);
   const { registry } = metrics;
   const { blobs } = opened;
+  measureWaitingPieces(registry, { sql, log });
   const ingest = await startIngest({ sql, clickhouse, log, projects, settings, registry });
   const faultPoint = createFaultPoint(settings.exportFaultPoints);
   const exporter = new Exporter(
-    { sql, clickhouse, log, settings, dataDir, secrets, outbound, faultPoint },
+    {
+      sql,
+      clickhouse,
+      log,
+      settings,
+      dataDir,
+      secrets,
+      outbound,
+      faultPoint,
+      metrics: measureExports(registry, { sql, log }),
+    },
     { ...(now && { now }) },
   );
   const erasures = new ErasureWorker({ ...ingest, sql, clickhouse, blobs, projects, log });
@@ -114,6 +129,7 @@ export async function startTracePlatform({
     settings,
     dataDir,
     metrics,
+    telemetry,
     health: traceHealth({ sql, clickhouse, log, settings, dataDir, blobs, writer: ingest.writer }),
     rateLimits,
     outbound,
@@ -137,6 +153,7 @@ export async function startTracePlatform({
     deps,
     async stop() {
       await deps.health.stop();
+      await telemetry?.stop();
       await exporter.stop();
       await retention.stop();
       await erasures.stop();

@@ -120,10 +120,13 @@ test("middleware_order puts authentication before or after its middleware", asyn
   expect((await last("GET", "/info?interrupt")).status).toBe(418);
 });
 
-test("mount_prefix moves all routes, and keeps /ok at the root too", async () => {
+test("mount_prefix moves all routes, and keeps the probes at the root too", async () => {
   const below = withHttp({ mount_prefix: "/team/agents/" });
   expect((await below("GET", "/team/agents/ok")).status).toBe(200);
-  expect((await below("GET", "/ok")).status).toBe(200);
+  for (const probe of ["/ok", "/livez", "/readyz"]) {
+    expect([probe, (await below("GET", probe)).status]).toEqual([probe, 200]);
+    expect([probe, (await below("GET", `/team/agents${probe}`)).status]).toEqual([probe, 200]);
+  }
   expect((await below("GET", "/team/agents/custom/me")).json).toEqual({ user: null });
   expect((await below("POST", "/team/agents/threads", {})).status).toBe(200);
   for (const outside of ["/threads/search", "/info", "/team/agentsx/info", "/team", "/"]) {

@@ -3,7 +3,7 @@ import type { HttpSection } from "../project/http-schema.ts";
 
 type Switch = `disable_${"assistants" | "threads" | "runs" | "store" | "meta" | "mcp" | "a2a" | "ui" | "webhooks"}`;
 
-/** Switches of langgraph.json by path; the first match counts. `/ok` and `/ready` always answer. */
+/** Switches of langgraph.json by path; the first match counts. The probes always answer. */
 const FAMILIES: [RegExp, Switch][] = [
   [/^\/threads?\/[^/]+\/(runs|commands|stream)\b|^\/runs\b/, "disable_runs"],
   [/^\/threads?\b/, "disable_threads"],

@@ -2,10 +2,11 @@ import { type Context, Hono } from "hono";
 
 /** A path that no URL decodes to. */
 const OUTSIDE = "\0";
+const PROBES = new Set(["/ok", "/ready", "/readyz", "/livez"]);
 
 /**
  * Strips `MOUNT_PREFIX` or `http.mount_prefix`, for proxies that pass paths on unchanged. All routes are below the
- * prefix; `/ok` and `/ready` also answer without it, for health checks.
+ * prefix; the probes also answer without it, for health checks.
  */
 export function pathBelow(prefix: string): (request: Request) => string {
   const { getPath } = new Hono();
@@ -13,7 +14,7 @@ export function pathBelow(prefix: string): (request: Request) => string {
     const path = getPath(request);
     if (path === prefix) return "/";
     if (path.startsWith(`${prefix}/`)) return path.slice(prefix.length);
-    return path === "/ok" || path === "/ready" ? path : OUTSIDE;
+    return PROBES.has(path) ? path : OUTSIDE;
   };
 }
 

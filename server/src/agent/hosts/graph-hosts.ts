@@ -61,6 +61,15 @@ export class GraphHosts {
     return this.#all.flatMap((pool) => pool.all);
   }
 
+  /** Hosts that were started, and those that ended although they were still needed, since the server's start. */
+  get counts(): { started: number; lost: number } {
+    const pools = this.#all.map(({ counts }) => counts);
+    return {
+      started: pools.reduce((sum, { started }) => sum + started, 0),
+      lost: pools.reduce((sum, { lost }) => sum + lost, 0),
+    };
+  }
+
   get wasFrozen(): boolean {
     return this.#all.map((pool) => pool.wasFrozen).includes(true);
   }

@@ -72,6 +72,8 @@ export class HostPool {
   #traces: TraceDestination = { state: "off" };
   #listsWhole = false;
   readonly #recent = new RecentHosts();
+  /** Hosts that were started, and those that ended although they were still needed. */
+  readonly counts = { started: 0, lost: 0 };
   /** Undefined until the language's programs and packages were found. */
   #launch: HostLaunch | undefined;
   /** Number of searches for them, so that only the newest counts. */
@@ -340,6 +342,7 @@ export class HostPool {
         onExit: (_, reason) => this.#exited(host, reason),
       },
     );
+    this.counts.started += 1;
     this.#hosts.add(host);
     this.#generation.add(host);
     host.start();
@@ -381,6 +384,7 @@ export class HostPool {
     if (reason !== "drained") this.#lastFailure = reason;
     this.#events.onExit(host, reason);
     if (!current || this.#stopping) return;
+    this.counts.lost += 1;
     if (Object.keys(host.graphs).length > 0) return this.#ensure();
     // it died before it was ready, so the next one probably will, too
     this.#failedStarts += 1;

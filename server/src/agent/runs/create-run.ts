@@ -1,6 +1,7 @@
 import { AppError, notFound, unprocessable } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
+import { type TraceHeaders, traceHeaders } from "../../base/telemetry/trace-context.ts";
 import { resolveAssistantId } from "../project/assistant-id.ts";
 import { configurableHeaders } from "../custom-app/configurable-headers.ts";
 import { type ProposedRun, authorizeRun, mayUseAssistant, setAuthUser } from "../custom-auth/authorize-run.ts";
@@ -239,6 +240,7 @@ export function buildKwargs(
     command: body.command ?? undefined,
     strict_resume: (body.strict_resume && body.command?.resume != null) || undefined,
     config: { ...withoutNulls(body.config ?? {}), configurable },
+    trace: readTrace(headers),
     context: body.context ?? undefined,
     stream_mode: [...new Set(typeof modes === "string" ? [modes] : modes)],
     interrupt_before: body.interrupt_before ?? undefined,
@@ -264,6 +266,13 @@ export function runConfigurable(
   };
   setAuthUser(deps, principal, configurable);
   return configurable;
+}
+
+/** Returns the trace of the request that creates the run (W3C Trace Context). */
+function readTrace(headers: Headers): TraceHeaders | undefined {
+  const [traceparent, tracestate] = [headers.get("traceparent"), headers.get("tracestate")];
+  const trace = traceHeaders({ traceparent, tracestate });
+  return trace.traceparent === undefined ? undefined : trace;
 }
 
 const withoutNulls = (object: Record<string, unknown>): Record<string, unknown> =>

@@ -55,6 +55,8 @@ export class ServerLease {
   readonly #o: ServerLeaseOptions;
   readonly #watch: ServerWatch;
   readonly failure: RepeatedFailure;
+  /** Leases that were lost: of this server, and of others as this server noticed. */
+  readonly lost = { this: 0, other: 0 };
   #timer: NodeJS.Timeout | undefined;
   #others = 0;
   #hasOlder = false;
@@ -121,6 +123,7 @@ export class ServerLease {
     if (this.#stopped) return;
     if (!held) {
       log.error("this server's lease expired without a heartbeat; other servers have taken over its runs");
+      this.lost.this += 1;
       this.#o.onLost();
       await this.#releaseOrphans();
       if (!this.#stopped) await this.#register();
@@ -150,6 +153,7 @@ export class ServerLease {
   async #expire(other: OtherServer): Promise<boolean> {
     const expired = await expireServer(this.#o.leaseSql, other);
     const { server_id } = other;
+    if (expired) this.lost.other += 1;
     if (expired) this.#o.log.warn({ server_id }, "a server's lease expired; its runs return to the queue");
     return expired;
   }

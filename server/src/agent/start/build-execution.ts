@@ -4,9 +4,11 @@ import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import type { Started } from "../../base/started.ts";
+import type { Telemetry } from "../../base/telemetry/telemetry.ts";
 import type { AgentDeps } from "../deps.ts";
 import { GraphHosts } from "../hosts/graph-hosts.ts";
 import type { Project } from "../project/read-project.ts";
+import { recordRun } from "../runs/record-run.ts";
 import { RunQueue } from "../runs/run-queue.ts";
 import type { ServerLease } from "../servers/server-lease.ts";
 import type { AgentSettings } from "../settings.ts";
@@ -32,6 +34,7 @@ interface Options extends Pick<LocalStreams, "streams">, SharedStreams {
   store: AgentDeps["store"];
   ownCodeApi: AgentDeps["ownCodeApi"];
   metrics: Metrics;
+  telemetry: Telemetry | undefined;
   fault: FaultPoint;
   lease: ServerLease;
   webhooks: WebhookSender;
@@ -41,7 +44,7 @@ interface Options extends Pick<LocalStreams, "streams">, SharedStreams {
 
 /** Builds what executes runs: the queue, and the graph hosts, which stop with it. */
 export function buildExecution(options: Options, started: Started): { queue: RunQueue; hosts: GraphHosts } {
-  const { settings, log, metrics, lease, webhooks } = options;
+  const { settings, log, metrics, telemetry, lease, webhooks } = options;
   const { sql, hotSql, leaseSql } = options.stores;
   const { serverId, streams, follower, keeper, protocol, fault, threadWatch } = options;
   const durations = runDurations(metrics.registry);
@@ -60,9 +63,11 @@ export function buildExecution(options: Options, started: Started): { queue: Run
     fault,
     alone: () => lease.alone,
     onStarted: (threadId) => threadWatch.touch(threadId),
-    onEnded({ runId, threadId, graphId, attempt, kwargs, claimedAt }, outcome) {
+    onEnded(run, outcome) {
+      const { runId, threadId, graphId, attempt, kwargs, claimedAt } = run;
       const ms = performance.now() - claimedAt;
       durations(graphId ?? "", outcome, ms / 1000);
+      if (telemetry) recordRun(telemetry, run, outcome);
       if (log.isLevelEnabled("info")) {
         const about = { run: runId, thread: threadId, graph: graphId, attempt, ms: Math.round(ms) };
         log.info(about, `run ended: ${outcome}`);

@@ -7,6 +7,7 @@ import { createMetrics } from "../../base/metrics.ts";
 import { createOutbound } from "../../base/outbound/outbound.ts";
 import { readPolicy } from "../../base/outbound/policy.ts";
 import type { Started } from "../../base/started.ts";
+import { startTelemetry } from "../../base/telemetry/telemetry.ts";
 import { CronScheduler } from "../crons/cron-scheduler.ts";
 import { runOfCron } from "../crons/run-of-cron.ts";
 import { Access } from "../custom-auth/access.ts";
@@ -61,6 +62,8 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
   const { stores, settings, log, project, dataDir, serverId, store, traces } = options;
   const { sql } = stores;
   const metrics = createMetrics();
+  const telemetry = startTelemetry(settings, log, "agent");
+  started.add(async () => telemetry?.stop());
   const fault = createFaultPoint(settings.faultPoints);
   const local = await openStreams(options, started);
   const { listener, lease } = joinServers({ ...options, parts: () => deps }, started);
@@ -77,7 +80,7 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
   started.add(() => webhooks.stop());
 
   const { streams } = local;
-  const execution = { ...options, ...shared, streams, keeper, metrics, fault, lease, webhooks };
+  const execution = { ...options, ...shared, streams, keeper, metrics, telemetry, fault, lease, webhooks };
   const { queue, hosts } = buildExecution(execution, started);
 
   const crons: CronScheduler = new CronScheduler({
@@ -107,6 +110,7 @@ export async function buildParts(options: Options, started: Started): Promise<Ag
     queue,
     streams,
     metrics,
+    telemetry,
     health: agentHealth({ sql, log, settings, dataDir, hosts, queue, lease, reload: options.reload }),
     access: new Access(),
     python: options.python,

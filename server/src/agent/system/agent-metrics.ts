@@ -1,6 +1,8 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
+import { ScrapedFigures } from "../../base/scraped-figures.ts";
 import type { AgentDeps } from "../deps.ts";
+import type { ServerLease } from "../servers/server-lease.ts";
 import { countDeliveries } from "../webhooks/sql.ts";
 import { selectQueueDepth } from "./sql.ts";
 
@@ -21,9 +23,21 @@ export function runDurations(registry: Registry): (graphId: string, outcome: str
 /** Registers gauges that are read at each scrape; they cost nothing in between. */
 export function registerAgentMetrics(
   registry: Registry,
-  deps: Pick<AgentDeps, "sql" | "hosts" | "queue" | "log" | "webhooks" | "crons" | "settings">,
+  deps: Pick<AgentDeps, "sql" | "hosts" | "queue" | "log" | "webhooks" | "crons" | "settings"> & {
+    lease: Pick<ServerLease, "lost">;
+  },
 ): void {
   const registers = [registry];
+  const { sql, log } = deps;
+  // never older than the scrape: the control plane scales by it
+  const depth = new ScrapedFigures({
+    name: "the queue",
+    log,
+    keepMs: 0,
+    staleMs: 0,
+    read: () => selectQueueDepth(sql),
+  });
+  const deliveries = new ScrapedFigures({ name: "webhooks", log, keepMs: 2000, read: () => countDeliveries(sql) });
 
   const oldest = new Gauge({
     name: "heddle_queue_oldest_seconds",
@@ -36,16 +50,12 @@ export function registerAgentMetrics(
     labelNames: ["state"],
     registers,
     async collect() {
+      const figures = await depth.get();
       this.reset();
       oldest.reset();
-      try {
-        const depth = await selectQueueDepth(deps.sql);
-        for (const state of ["due", "later", "running"] as const) this.set({ state }, depth[state]);
-        oldest.set(depth.oldest_due);
-      } catch (error) {
-        // the other metrics matter most while the database is unavailable
-        deps.log.warn({ err: error }, "could not measure the depth of the queue");
-      }
+      if (!figures) return;
+      for (const state of ["due", "later", "running"] as const) this.set({ state }, figures[state]);
+      oldest.set(figures.oldest_due);
     },
   });
   void new Gauge({
@@ -81,15 +91,12 @@ export function registerAgentMetrics(
     help: "Webhooks waiting for delivery, over all servers.",
     registers,
     async collect() {
+      const counts = await deliveries.get();
       this.reset();
       paused.reset();
-      try {
-        const counts = await countDeliveries(deps.sql);
-        this.set(counts.pending);
-        paused.set(counts.paused_receivers);
-      } catch (error) {
-        deps.log.warn({ err: error }, "could not count pending webhooks");
-      }
+      if (!counts) return;
+      this.set(counts.pending);
+      paused.set(counts.paused_receivers);
     },
   });
   void new Counter({
@@ -121,6 +128,42 @@ export function registerAgentMetrics(
       for (const state of HOST_STATES) {
         this.set({ state }, deps.hosts.all.filter((host) => host.state === state).length);
       }
+    },
+  });
+  void new Gauge({
+    name: "heddle_graph_hosts_busy",
+    help: "Graph host processes that execute at least one run.",
+    registers,
+    collect() {
+      this.set(deps.hosts.all.filter((host) => host.state !== "dead" && host.runs.size > 0).length);
+    },
+  });
+  void new Counter({
+    name: "heddle_graph_host_starts_total",
+    help: "Graph host processes that this server has started.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(deps.hosts.counts.started);
+    },
+  });
+  void new Counter({
+    name: "heddle_graph_host_restarts_total",
+    help: "Graph host processes that ended although they were needed, and were replaced.",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(deps.hosts.counts.lost);
+    },
+  });
+  void new Counter({
+    name: "heddle_lease_losses_total",
+    help: "Leases of servers that expired: this server's own, and those of others that this one took over.",
+    labelNames: ["server"],
+    registers,
+    collect() {
+      this.reset();
+      for (const server of ["this", "other"] as const) this.inc({ server }, deps.lease.lost[server]);
     },
   });
   void new Gauge({

@@ -6,6 +6,7 @@ import { pino } from "pino";
 import { expect, onTestFinished, test } from "vitest";
 
 import { type TestAgentServer, testAgentServer } from "../../../test/agent-server.ts";
+import { checkSchema } from "../../base/db/schema-check.ts";
 import { testDatabase } from "../../../test/db.ts";
 
 const lines: { level: number; msg: string; failures?: number }[] = [];
@@ -19,7 +20,7 @@ const early = await testAgentServer({ HEDDLE_HEALTH_GRACE_SECS: "4" }, undefined
 const { call } = early;
 
 const ready = async (server: Pick<TestAgentServer, "call"> = early) => {
-  const { status, json } = await server.call("GET", "/ready");
+  const { status, json } = await server.call("GET", "/readyz");
   return { status, ...json };
 };
 
@@ -44,6 +45,7 @@ test("without its database a server is not ready, and after the grace period not
     await beside.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`;
     await expect.poll(async () => (await ready()).detail).toMatch(/^database: no answer \(\w+\)/);
     expect((await call("GET", "/ok")).json).toEqual({ ok: true });
+    expect((await ready()).checks.schema).toMatchObject({ ok: true });
     const deep = await call("GET", "/ok?check_db=1");
     expect([deep.status, deep.json.ok, deep.json.detail]).toEqual([
       500,
@@ -56,6 +58,7 @@ test("without its database a server is not ready, and after the grace period not
     await expect.poll(async () => (await call("GET", "/ok")).status).toBe(503);
     const dead = await call("GET", "/ok");
     expect(dead.headers.get("retry-after")).toBe("2");
+    expect((await call("GET", "/livez")).status).toBe(200);
     expect(dead.json).toMatchObject({ ok: false, detail: expect.stringMatching(/database: .*/) });
     await expect.poll(async () => (await ready()).detail).toMatch(/claims: could not claim runs, for \d+ s/);
   } finally {
@@ -68,6 +71,21 @@ test("without its database a server is not ready, and after the grace period not
     await expect.poll(() => logged(`recovered: ${work}`)).toEqual([40]);
     expect([work, logged(work)]).toEqual([work, [50]]);
   }
+});
+
+test("a database whose schema is older than the code makes a server not ready, a newer one does not", async () => {
+  let now = 0;
+  const check = checkSchema(db.sql, () => now);
+  const { needed } = (await check()) as unknown as { needed: number };
+  await db.sql`insert into heddle_migrations (version, name) values (${needed + 1}, 'of the next version')`;
+  now = 60_000;
+  expect(await check()).toEqual({ ok: true, version: needed + 1, needed });
+  await db.sql`delete from heddle_migrations where version > ${needed}`;
+  const [newest] = await db.sql`delete from heddle_migrations where version = ${needed} returning *`;
+  now = 120_000;
+  expect(await check()).toMatchObject({ ok: false, reason: expect.stringContaining(`of ${needed}; restart`) });
+  await db.sql`insert into heddle_migrations ${db.sql(newest as Record<string, string>)}`;
+  expect(await check()).toMatchObject({ ok: true });
 });
 
 test("a full disk of the database is a 503 with its reason, until a write succeeds again", async () => {

@@ -1,6 +1,7 @@
 import { DiskCheck } from "../../base/disk-check.ts";
 import { pingDatabase } from "../../base/db/ping.ts";
 import { probeSpace } from "../../base/db/probe-space.ts";
+import { checkSchema } from "../../base/db/schema-check.ts";
 import { type CheckResult, type HealthReport, notFailing } from "../../base/health.ts";
 import { ServerHealth } from "../../base/server-health.ts";
 import type { AgentDeps } from "../deps.ts";
@@ -24,6 +25,7 @@ export function agentHealth({ sql, log, settings, dataDir, hosts, queue, lease, 
     unlogged: reload ? ["hosts"] : [],
     checks: {
       database: () => pingDatabase(sql),
+      schema: checkSchema(sql),
       hosts: () => checkHosts(hosts),
       claims: notFailing(() => [queue.claimFailure], FAILING_MS),
       lease: notFailing(() => [lease.failure], FAILING_MS),

@@ -1,5 +1,5 @@
 import { frontRoutes } from "../../base/http/front-routes.ts";
-import { answerUnhealthy, readyRoute, RETRY_HEALTH } from "../../base/http/health-routes.ts";
+import { answerUnhealthy, probeRoutes, RETRY_HEALTH } from "../../base/http/health-routes.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
@@ -44,7 +44,7 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
         return c.json({ ok: true, checks });
       },
     }),
-    readyRoute(deps.health, { path: "/ready" }),
+    ...probeRoutes(deps.health),
     route({
       ...shared,
       publicBecause: "clients read the capabilities before they have a key",

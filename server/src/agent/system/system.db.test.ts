@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
 
-const { call } = await testAgentServer();
+const { call, sql, agent } = await testAgentServer();
 
 test("/ok answers ok, and on request with the state of the database", async () => {
   expect((await call("GET", "/ok")).json).toEqual({ ok: true });
@@ -81,4 +81,26 @@ test("metrics contain the queue's depth and label requests by route, not by path
   const { json } = await call("GET", "/metrics?format=json");
   expect(json.map((metric: { name: string }) => metric.name)).toContain("heddle_graph_hosts");
   expect((await call("GET", "/metrics?format=xml")).status).toBe(422);
+});
+
+test("metrics count busy and replaced graph hosts, and lost leases", async () => {
+  const value = async (series: string) => {
+    const { text } = await call("GET", "/metrics");
+    return Number(
+      text
+        .split("\n")
+        .find((line) => line.startsWith(`${series} `))
+        ?.slice(series.length),
+    );
+  };
+  expect(await value("heddle_graph_host_starts_total")).toBeGreaterThan(0);
+  expect(await value("heddle_graph_host_restarts_total")).toBe(0);
+  await call("POST", "/runs", { assistant_id: "slow", input: { topic: "x" } });
+  await expect.poll(() => value("heddle_graph_hosts_busy")).toBe(1);
+  process.kill(agent.deps.hosts.all.find(({ runs }) => runs.size > 0)!.pid!, "SIGKILL");
+  await expect.poll(() => value("heddle_graph_host_restarts_total")).toBe(1);
+  expect(await value('heddle_lease_losses_total{server="this"}')).toBe(0);
+  await sql`delete from servers`;
+  await expect.poll(() => value('heddle_lease_losses_total{server="this"}')).toBe(1);
+  expect(await value('heddle_lease_losses_total{server="other"}')).toBe(0);
 });

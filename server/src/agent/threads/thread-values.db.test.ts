@@ -205,7 +205,7 @@ describe("readers", () => {
     const lists = { messages: { keep: 0, items: messages(80) } };
     await finish(run.runId, 1, "success", { values: SMALL, lists, of: "c1", next: [], interrupts: {} });
     await end(threadId, { values: {}, lists: { messages: { keep: 80, items: [message(80)] } }, base: "c1", of: "c2" });
-    const sent = JSON.parse((await selectMessage(sql, run.runId))!) as { values: Values };
+    const sent = JSON.parse((await selectMessage(sql, run.runId))!.text) as { values: Values };
     expect(sent.values).toEqual({ ...SMALL, messages: messages(80) });
   });
 });

@@ -50,7 +50,7 @@ export function webhookRoutes(deps: AgentDeps): AgentRoute[] {
         const sees = await threadConditions(principal);
         const [row, message] = await Promise.all([selectDelivery(sql, id, sees), selectMessage(sql, id)]);
         if (!row || message === undefined) throw unknownDelivery(id);
-        return c.json({ ...serializeDelivery(row), log: row.log, payload: masked(JSON.parse(message)) });
+        return c.json({ ...serializeDelivery(row), log: row.log, payload: masked(JSON.parse(message.text)) });
       },
     }),
     agentRoute({

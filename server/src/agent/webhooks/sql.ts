@@ -32,13 +32,24 @@ export function claimDeliveries(
                                  ${from.map((receiver) => receiver.allowance)}::int[], ${leaseMs})`;
 }
 
-/** The message as JSON text, without its send time; undefined when the delivery has been deleted. */
-export async function selectMessage(sql: Sql, deliveryId: string): Promise<string | undefined> {
-  const [row] = await sql<{ payload: string; state: string | null }[]>`
-    select webhook_message(delivery_id) as payload, state::text as state
+export interface WebhookMessage {
+  /** JSON text, without the send time. */
+  text: string;
+  /** Trace of the request that created the run. */
+  traceparent: string | null;
+  tracestate: string | null;
+}
+
+/** @returns undefined when the delivery has been deleted */
+export async function selectMessage(sql: Sql, deliveryId: string): Promise<WebhookMessage | undefined> {
+  const [row] = await sql<(Omit<WebhookMessage, "text"> & { payload: string; state: string | null })[]>`
+    select webhook_message(delivery_id) as payload, state::text as state,
+      run_kwargs #>> '{trace,traceparent}' as traceparent,
+      run_kwargs #>> '{trace,tracestate}' as tracestate
     from webhook_deliveries where delivery_id = ${deliveryId}`;
   if (!row) return undefined;
-  return row.state === null ? row.payload : `${row.payload.slice(0, -1)},"values":${row.state}}`;
+  const { payload, state, ...trace } = row;
+  return { ...trace, text: state === null ? payload : `${payload.slice(0, -1)},"values":${state}}` };
 }
 
 export interface FinishedAttempt {

@@ -43,7 +43,7 @@ async function finish({ runId, threadId }: { runId: string; threadId: string }, 
 async function readMessage(runId: string): Promise<Record<string, unknown>> {
   const [row] = await db.sql<{ delivery_id: string }[]>`
     select delivery_id from webhook_deliveries where run_id = ${runId}`;
-  return JSON.parse((await selectMessage(db.sql, row!.delivery_id))!) as Record<string, unknown>;
+  return JSON.parse((await selectMessage(db.sql, row!.delivery_id))!.text) as Record<string, unknown>;
 }
 
 test("the message does not change with its run, nor when run and thread are deleted", async () => {
@@ -101,5 +101,5 @@ test("sends a message stored as text by an earlier version unchanged", async () 
     insert into webhook_deliveries (run_id, thread_id, run_status, url, receiver, payload, state)
     values (gen_random_uuid(), gen_random_uuid(), 'success', 'http://hooks.example/', 'http://hooks.example',
             '{"run_id": "x"}', '{"a": 1}') returning delivery_id`;
-  expect(await selectMessage(db.sql, row!.delivery_id)).toBe('{"run_id": "x","values":{"a": 1}}');
+  expect((await selectMessage(db.sql, row!.delivery_id))?.text).toBe('{"run_id": "x","values":{"a": 1}}');
 });

@@ -18,6 +18,7 @@ import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import { Poller } from "../../base/polling/poller.ts";
+import { traceHeaders } from "../../base/telemetry/trace-context.ts";
 import type { AgentSettings } from "../settings.ts";
 import { pauseAfter } from "./backoff.ts";
 import { checkWebhook, isRelative, maskUrl } from "./check-webhook.ts";
@@ -36,6 +37,7 @@ import {
   returnDeliveries,
   selectDueReceivers,
   selectMessage,
+  type WebhookMessage,
 } from "./sql.ts";
 
 export interface WebhookSenderOptions {
@@ -221,7 +223,8 @@ export class WebhookSender {
     const started = performance.now();
     const posted = await this.#post(
       delivery,
-      `${message.slice(0, -1)},"webhook_sent_at":"${startedAt.toISOString()}"}`,
+      message,
+      `${message.text.slice(0, -1)},"webhook_sent_at":"${startedAt.toISOString()}"}`,
       startedAt,
     );
     fault("after-webhook");
@@ -259,7 +262,7 @@ export class WebhookSender {
     }
   }
 
-  async #post(delivery: ClaimedDelivery, body: string, startedAt: Date): Promise<PostResult> {
+  async #post(delivery: ClaimedDelivery, message: WebhookMessage, body: string, startedAt: Date): Promise<PostResult> {
     const { settings, outbound } = this.#o;
     const rules = this.#o.rules();
     try {
@@ -270,6 +273,7 @@ export class WebhookSender {
     }
     const headers = {
       "user-agent": "heddle-webhooks",
+      ...traceHeaders(message),
       ...rules.headers,
       "content-type": "application/json",
       ...signatureHeaders(
@@ -279,8 +283,8 @@ export class WebhookSender {
         body,
       ),
     };
-    const message = { url: delivery.url, headers, body, timeoutMs: settings.webhookTimeoutMs };
-    return isRelative(delivery.url) ? postHere(this.#o.answer(), message) : postWebhook(outbound, message);
+    const post = { url: delivery.url, headers, body, timeoutMs: settings.webhookTimeoutMs };
+    return isRelative(delivery.url) ? postHere(this.#o.answer(), post) : postWebhook(outbound, post);
   }
 
   #remember(receiver: string, answered: boolean): void {

@@ -45,10 +45,12 @@ test("reports the end of a stateful run with all fields, signed, and with the UR
   const thread = await newThread();
   const webhook = `${hook.url}/whole?token=s%20ecret&b=1`;
   const body = { assistant_id: "trail", input: { topic: "x" }, webhook, metadata: { mine: 1 } };
-  const run = await server.call("POST", `/threads/${thread}/runs`, body);
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const run = await server.call("POST", `/threads/${thread}/runs`, body, { traceparent });
   expect(run.status).toBe(200);
   const [message] = await received(hook, "/whole?token=s%20ecret&b=1");
   expect(message!.headers["content-type"]).toBe("application/json");
+  expect(message!.headers["traceparent"]).toBe(traceparent);
   expect(message!.json).toEqual({
     run_id: run.json.run_id,
     thread_id: thread,

@@ -1,7 +1,9 @@
+import { telemetryOptions } from "../telemetry/settings.ts";
 import { choice, integer } from "./options.ts";
 
 /** Settings of a server process, independent of its roles. */
 export const processOptions = {
+  ...telemetryOptions,
   logLevel: choice({
     env: ["HEDDLE_LOG_LEVEL", "LOG_LEVEL"],
     default: "warn",
@@ -19,7 +21,13 @@ export const processOptions = {
     default: 30,
     description:
       "How long a component that the server needs (database, graph hosts, disk …) may fail before /ok answers " +
-      "503; /ready answers 503 at once.",
+      "503; /readyz answers 503 at once.",
+  }),
+  drainDelaySecs: integer({
+    env: ["HEDDLE_DRAIN_DELAY_SECS"],
+    default: 0,
+    description:
+      "How long a server that stops keeps serving while /readyz answers 503, so that load balancers take it out first.",
   }),
   minFreeDiskMb: integer({
     env: ["HEDDLE_MIN_FREE_DISK_MB"],

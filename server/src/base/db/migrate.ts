@@ -64,4 +64,10 @@ export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ appli
   return { applied };
 }
 
+/** Version of the schema that this code migrates a database to. */
+export async function newestMigration(directory = MIGRATIONS): Promise<number> {
+  const files = await readdir(directory);
+  return Math.max(0, ...files.filter((name) => /^\d{4}_.+\.sql$/.test(name)).map(migrationNumber));
+}
+
 const migrationNumber = (file: string): number => Number.parseInt(file, 10);

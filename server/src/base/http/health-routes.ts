@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { z } from "zod";
 
-import type { Health, HealthReport } from "../health.ts";
+import { type Health, type HealthReport, LIVE } from "../health.ts";
 import { route, type Route } from "./route.ts";
 
 const check = z.looseObject({ ok: z.boolean(), reason: z.string().optional() });
@@ -21,8 +21,28 @@ export const RETRY_HEALTH = { "Retry-After": "2" };
 export const answerUnhealthy = (c: Context, { detail = "", checks }: HealthReport): Response =>
   c.json({ ok: false, detail, checks }, 503, RETRY_HEALTH);
 
-/** Readiness, for load balancers and for launchers that wait for the server. */
-export const readyRoute = (health: Health, at: { path: string; aliases?: string[] }): Route =>
+type At = (path: `/${string}`) => { path: string; aliases?: string[] };
+
+/**
+ * Readiness, for load balancers and for launchers that wait for the server, and liveness of the process alone.
+ * @param at declares a path with the prefixes of a space
+ */
+export const probeRoutes = (health: Health, at: At = (path) => ({ path })): Route[] => [
+  readyRoute(health, at("/ready")),
+  readyRoute(health, at("/readyz")),
+  route({
+    ...at("/livez"),
+    tag: "System",
+    permission: "public",
+    publicBecause: "probes have no key; the response says only that the process answers",
+    method: "GET",
+    summary: "Check liveness of the process: its event loop answers, whatever the state of its dependencies",
+    out: { 200: readiness },
+    handler: ({ c }) => c.json(LIVE),
+  }),
+];
+
+const readyRoute = (health: Health, at: ReturnType<At>): Route =>
   route({
     ...at,
     tag: "System",

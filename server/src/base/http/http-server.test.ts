@@ -34,6 +34,13 @@ async function listen(env: Record<string, string> = {}): Promise<URL> {
   return new URL(server.url);
 }
 
+test("a server that is still starting is alive and serves nothing else", async () => {
+  server = await listenHttp("127.0.0.1", 0, readOptions({ ...connectionOptions, ...clientIpOptions }, {}));
+  const live = await fetch(`${server.url}/livez`);
+  expect([live.status, await live.json()]).toEqual([200, { ok: true, checks: { event_loop: { ok: true } } }]);
+  expect((await fetch(`${server.url}/readyz`)).status).toBe(503);
+});
+
 interface Dialled {
   socket: Socket;
   /** Resolves when the server has responded or closed the connection. */

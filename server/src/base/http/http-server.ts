@@ -4,6 +4,7 @@ import type { Duplex } from "node:stream";
 
 import { getRequestListener } from "@hono/node-server";
 
+import { LIVE } from "../health.ts";
 import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
 import { BodyGate } from "./body-gate.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
@@ -62,7 +63,10 @@ export async function listenHttp(
     if (interceptor?.handle(request, response)) return;
     setSecurityHeaders(response);
     if (listener) void listener(request, response);
-    else {
+    else if (request.url === "/livez") {
+      // long migrations must not cost the process
+      response.writeHead(200, { "Content-Type": "application/json" }).end(JSON.stringify(LIVE));
+    } else {
       const headers = { "Retry-After": "1", "Content-Type": "application/json" };
       // clients take a response that is not JSON for a proxy's (contract trace-platform §0.3)
       response.writeHead(503, headers).end('{"detail":"Starting."}');

@@ -66,10 +66,18 @@ test("renews a lease until the work has ended, and releases after the last renew
 });
 
 test("aborts the work of a job that belongs to another process, and releases it without a result", async () => {
-  const { jobs, events } = queue(1, { renew: () => Promise.resolve(false) });
-  await jobs.claim();
-  await vi.waitUntil(() => jobs.size === 0);
-  expect(events).toEqual(["0: undefined", "ended"]);
+  let lost = 0;
+  const onLost = () => void lost++;
+  for (const [state, count] of [
+    [false, 0],
+    ["lost", 1],
+  ] as const) {
+    const { jobs, events } = queue(1, { renew: () => Promise.resolve(state), onLost });
+    await jobs.claim();
+    await vi.waitUntil(() => jobs.size === 0);
+    expect(events).toEqual(["0: undefined", "ended"]);
+    expect(lost).toBe(count);
+  }
 });
 
 test("gives a job up when its lease cannot be renewed for most of its duration, and not before", async () => {

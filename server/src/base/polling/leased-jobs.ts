@@ -18,13 +18,15 @@ export interface LeasedJobsOptions<Job, Result> {
   renewMs: number;
   /** Claims the next job. @param running number of jobs that this process executes already */
   claim: (running: number) => Promise<Job | undefined>;
-  /** Renews the lease. Returns false when the job was ended or belongs to another process. */
-  renew: (job: Job) => Promise<boolean>;
+  /** Renews the lease. Returns false when the job was ended, "lost" when it belongs to another process. */
+  renew: (job: Job) => Promise<boolean | "lost">;
   work: (job: Job, signal: AbortSignal) => Promise<Result>;
   /** Called after the last renewal, also when the work failed; the result is then undefined. */
   release: (job: Job, result: Result | undefined) => Promise<void>;
   /** Called when a job has ended, so that another one can be claimed. */
   onEnd: () => void;
+  /** Called once for a job that was taken over, or whose lease could not be renewed in time. */
+  onLost?: () => void;
   log: Log;
 }
 
@@ -83,21 +85,25 @@ export class LeasedJobs<Job, Result = void> {
   }
 
   async #renew(job: Job, controller: AbortController, ended: AbortSignal): Promise<void> {
-    const { kind, id, leaseSeconds, renewMs, renew, log } = this.#options;
+    const { kind, id, leaseSeconds, renewMs, renew, onLost, log } = this.#options;
     const failure = new RepeatedFailure({ log, message: `the lease of this ${kind} could not be renewed` });
     let renewedAt = performance.now();
+    const giveUp = (reason: string, isLost: boolean) => {
+      if (isLost && !controller.signal.aborted) onLost?.();
+      controller.abort(new Error(reason));
+    };
     while (!ended.aborted) {
       await sleep(renewMs, undefined, { signal: ended }).catch(() => {});
       if (ended.aborted) return;
       try {
-        const isOurs = await renew(job);
+        const state = await renew(job);
         renewedAt = performance.now();
         failure.succeeded();
-        if (!isOurs) controller.abort(new Error(`the ${kind} was ended or taken over`));
+        if (state !== true) giveUp(`the ${kind} was ended or taken over`, state === "lost");
       } catch (error) {
         failure.failed(error, { [kind]: id(job) });
         if (performance.now() - renewedAt > leaseSeconds * 1000 * GIVE_UP_AFTER) {
-          controller.abort(new Error(`the lease of the ${kind} is lost`));
+          giveUp(`the lease of the ${kind} is lost`, true);
         }
       }
     }

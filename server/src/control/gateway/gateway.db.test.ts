@@ -45,6 +45,50 @@ async function serving(name: string, at: number, where: TestControlPlane = here)
 await serving("here", port);
 const key = { "x-api-key": "somebody" };
 
+const metrics = async () => (await fetch(`${url}/metrics`)).text();
+
+test("metrics count requests by deployment and class, and forget a deleted deployment", async () => {
+  answer = (request, response) => void response.writeHead(request.url === "/bad" ? 500 : 204).end();
+  await serving("counted", port);
+  const { deploymentId } = table.find("counted")!;
+  for (const path of ["/", "/", "/bad"]) await fetch(`${url}/d/counted${path}`, { headers: key });
+  await fetch(`${url}/d/no-such-name/x`, { headers: key });
+  const requests = (deployment: string, status: string) =>
+    `heddle_gateway_requests_total{deployment="${deployment}",status="${status}"}`;
+  await expect.poll(metrics).toContain(`${requests(deploymentId, "2xx")} 2\n`);
+  const text = await metrics();
+  expect(text).toContain(`${requests(deploymentId, "5xx")} 1\n`);
+  expect(text).toContain(`${requests("none", "4xx")} 1\n`);
+  expect(text).toContain(`heddle_gateway_request_duration_seconds_count{deployment="${deploymentId}"} 3\n`);
+  // names of deployments need a key
+  expect(text).not.toMatch(/counted|no-such-name/);
+  await sql`delete from deployments where id = ${deploymentId}`;
+  await table.refresh();
+  expect(await metrics()).not.toContain(deploymentId);
+});
+
+test("metrics count revisions by status and instances by state", async () => {
+  const counted = ["heddle_revisions", "heddle_instances", "heddle_instances_crashed"];
+  const counts = async () => (await metrics()).split("\n").filter((line) => counted.includes(line.split(/[{ ]/)[0]!));
+  expect(await counts()).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^heddle_revisions{status="DEPLOYED"} [1-9]/),
+      'heddle_revisions{status="BUILD_FAILED"} 0',
+      expect.stringMatching(/^heddle_instances{state="ready"} [1-9]/),
+      "heddle_instances_crashed 0",
+    ]),
+  );
+});
+
+test("metrics count leases on revisions that this process took over", async () => {
+  const series = 'heddle_revision_lease_losses_total{holder="other"}';
+  expect(await metrics()).toContain(`${series} 0\n`);
+  const { deploymentId } = table.find("here")!;
+  await sql`insert into revisions (id, deployment_id, number, source, source_config, status, holder, lease_until)
+    values (${crypto.randomUUID()}, ${deploymentId}, 2, 'internal_source', '{}', 'BUILDING', 'x', now() - interval '1 h')`;
+  await expect.poll(metrics).toContain(`${series} 1\n`);
+});
+
 test("does not serve the metrics of a deployment, which need no key", async () => {
   const received: string[] = [];
   answer = (request, response) => {
@@ -78,7 +122,7 @@ test("forwards method, path, query, headers and body unchanged, and the response
   const body = "x".repeat(300_000);
   const got = await fetch(`${url}/d/here/threads/a%2Fb?x=1&x=2`, {
     method: "POST",
-    headers: { ...key, "x-own": "é" },
+    headers: { ...key, "x-own": "é", traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01" },
     body,
   });
   const echo = (await got.json()) as { method: string; path: string; headers: Record<string, string>; body: string };
@@ -86,6 +130,7 @@ test("forwards method, path, query, headers and body unchanged, and the response
   expect(got.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
   expect(got.headers.get("content-location")).toBe("/threads/x");
   expect(echo).toMatchObject({ method: "POST", path: "/threads/a%2Fb?x=1&x=2", body });
+  expect(echo.headers["traceparent"]).toBe("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01");
   expect(echo.headers).toMatchObject({ "x-own": "é", "x-forwarded-for": "127.0.0.1", "x-forwarded-prefix": "/d/here" });
   const plain = (await (await fetch(`${url}/d/here`, { headers: key })).json()) as { path: string };
   expect(plain.path).toBe("/");
@@ -101,8 +146,13 @@ test("forwards a stream chunk by chunk, and closes it when the client disconnect
   const first = await got.body!.getReader().read();
   expect(new TextDecoder().decode(first.value)).toBe("one\n");
   expect(table.inFlight(table.find("here")!.instances[0]!.id)).toBe(1);
+  const label = `{deployment="${table.find("here")!.deploymentId}"}`;
+  expect(await metrics()).toContain(`heddle_gateway_open_streams${label} 1\n`);
+  expect(await metrics()).toContain(`heddle_gateway_in_flight_requests${label} 1\n`);
   hangup.abort();
   await vi.waitUntil(() => closed.includes("/stream aborted"), { timeout: 30_000 });
+  await expect.poll(metrics).toContain(`heddle_gateway_open_streams${label} 0\n`);
+  expect(await metrics()).toContain(`heddle_gateway_in_flight_requests${label} 0\n`);
   expect(table.inFlight(table.find("here")!.instances[0]!.id)).toBe(0);
 });
 

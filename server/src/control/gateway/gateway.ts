@@ -17,6 +17,7 @@ import { discard } from "../../base/http/websocket.ts";
 import type { Log } from "../../base/log.ts";
 import type { CredentialRule } from "../../identity/platform-credentials.ts";
 import { headersFromDeployment, upgradeHeaders } from "./answer-headers.ts";
+import type { GatewayMetrics, ObservedRequest } from "./gateway-metrics.ts";
 import { headersForDeployment, pathForDeployment } from "./request-headers.ts";
 import type { RouteTable, Target } from "./route-table.ts";
 import { type RouteMatch, matchHost, matchPath } from "./route-match.ts";
@@ -31,6 +32,7 @@ export interface GatewayOptions {
    * one.
    */
   requiresKey?: PeerCheck | undefined;
+  metrics?: GatewayMetrics | undefined;
   settings: { gatewayHoldSeconds: number; gatewayDomain: string | undefined } & Pick<
     ClientIpSettings,
     "trustedProxies"
@@ -70,19 +72,32 @@ export class Gateway {
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const match = this.#match(request);
     if (!match) return false;
-    this.#handle(request, response, match).catch((error: unknown) => {
+    const observed = this.#observe(match);
+    response.once("close", observed.ended);
+    this.#handle(request, response, match, observed).catch((error: unknown) => {
       if (!(error instanceof AppError)) this.#options.log.error({ err: error }, "a request to a deployment failed");
+      if (!response.headersSent) observed.answered(error instanceof AppError ? error.status : 502, false);
       answer(response, error instanceof AppError ? error : new AppError(502, "The deployment is unreachable."));
     });
     return true;
   }
 
-  async #handle(request: IncomingMessage, response: ServerResponse, match: RouteMatch): Promise<void> {
+  #observe({ slug }: RouteMatch): ObservedRequest {
+    const { metrics, table } = this.#options;
+    return metrics?.begin(slug === null ? undefined : table.find(slug)?.deploymentId) ?? UNOBSERVED;
+  }
+
+  async #handle(
+    request: IncomingMessage,
+    response: ServerResponse,
+    match: RouteMatch,
+    observed: ObservedRequest,
+  ): Promise<void> {
     const disconnected = new AbortController();
     response.once("close", () => disconnected.abort());
     const open = await this.#prepare(request, match);
     await this.#attempt(match, disconnected.signal, (port, enter) =>
-      this.#forward(request, response, match, open(port), enter),
+      this.#forward(request, response, match, open(port), enter, observed),
     );
   }
 
@@ -155,6 +170,7 @@ export class Gateway {
     match: RouteMatch,
     upstream: ClientRequest,
     leave: () => void,
+    observed: ObservedRequest,
   ): Promise<"done" | "refused"> {
     return new Promise((resolve, reject) => {
       let hasBegun = false;
@@ -167,6 +183,7 @@ export class Gateway {
         else begin();
       });
       upstream.on("response", (answered) => {
+        observed.answered(answered.statusCode!, isEventStream(answered));
         response.writeHead(answered.statusCode!, answered.statusMessage, headersFromDeployment(answered, match));
         passOn(answered, response);
         answered.on("error", () => response.destroy());
@@ -200,8 +217,10 @@ export class Gateway {
     if (!match) return false;
     socket.on("error", () => socket.destroy());
     const disconnected = new AbortController();
+    const observed = this.#observe(match);
     this.#joined.add(socket);
     socket.once("close", () => {
+      observed.ended();
       this.#joined.delete(socket);
       disconnected.abort();
     });
@@ -209,13 +228,14 @@ export class Gateway {
     const run = async () => {
       const open = await this.#prepare(request, match);
       const join = (port: number, leave: () => void) =>
-        this.#join(request, socket, early, match, open(port, false), leave);
+        this.#join(request, socket, early, match, open(port, false), leave, observed);
       await this.#attempt(match, disconnected.signal, join);
     };
     run().catch((error: unknown) => {
       const { status, message } =
         error instanceof AppError ? error : new AppError(502, "The deployment is unreachable.");
       const body = JSON.stringify({ detail: message });
+      observed.answered(status, false);
       early();
       discard(socket);
       socket.end(
@@ -233,6 +253,7 @@ export class Gateway {
     match: RouteMatch,
     upstream: ClientRequest,
     leave: () => void,
+    observed: ObservedRequest,
   ): Promise<"done" | "refused"> {
     return new Promise((resolve, reject) => {
       upstream.setHeader("connection", "Upgrade");
@@ -241,6 +262,7 @@ export class Gateway {
       socket.once("close", () => upstream.destroy());
       upstream.on("upgrade", (answered, behind, behindHead) => {
         markKnown(socket);
+        observed.answered(101, true);
         socket.write(`HTTP/1.1 101 Switching Protocols\r\n${rawLines(upgradeHeaders(answered.rawHeaders, match))}\r\n`);
         socket.write(behindHead);
         behind.write(early());
@@ -256,6 +278,7 @@ export class Gateway {
       });
       upstream.on("response", (answered) => {
         early();
+        observed.answered(answered.statusCode!, false);
         // without an upgrade, the connection's end delimits the body, because its framing was removed here
         const headers = [...headersFromDeployment(answered, match), "Connection", "close"];
         socket.write(`HTTP/1.1 ${answered.statusCode} ${answered.statusMessage}\r\n${rawLines(headers)}\r\n`);
@@ -291,6 +314,11 @@ function passOn(answered: IncomingMessage, response: ServerResponse): void {
   answered.once("data", together).once("end", together).once("close", together);
   answered.pipe(response);
 }
+
+const UNOBSERVED: ObservedRequest = { answered: () => {}, ended: () => {} };
+
+const isEventStream = ({ headers }: IncomingMessage): boolean =>
+  headers["content-type"]?.startsWith("text/event-stream") ?? false;
 
 const EARLY_BYTES = 64 * 1024;
 

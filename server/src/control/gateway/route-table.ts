@@ -86,6 +86,12 @@ export class RouteTable {
     await Promise.allSettled(this.#switches);
   }
 
+  /** Whether a deployment exists. */
+  knows(deploymentId: string): boolean {
+    for (const target of this.#targets.values()) if (target.deploymentId === deploymentId) return true;
+    return false;
+  }
+
   find(slug: string): Target | undefined {
     return this.#targets.get(slug);
   }

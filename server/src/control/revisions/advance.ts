@@ -3,6 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import { BuildError } from "../builds/build-error.ts";
+import type { BuildOutcome } from "../builds/build-metrics.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import { isBuilt } from "../deployment-records/validate.ts";
 import { recordSeenCommit } from "../watches/sql.ts";
@@ -101,7 +102,7 @@ async function step(
       return builds.run(async () => {
         signal.throwIfAborted();
         onStatus(await queue.transition(sql, claimed, "AWAITING_BUILD", "build_started"));
-        await build(deps, claimed, signal);
+        await measured(deps, signal, () => build(deps, claimed, signal));
         faultPoint("control-built");
         claimed.artifact_id = claimed.id;
         return queue.transition(sql, claimed, "BUILDING", "built", { artifactId: claimed.id });
@@ -116,6 +117,22 @@ async function step(
       return deployRevision(deps, claimed, signal, onStatus);
     default:
       throw new Error(`a revision with the status ${status} has no next step`);
+  }
+}
+
+/** Measures a build, whatever its outcome. */
+export async function measured(
+  { measureBuild }: Pick<WorkDeps, "measureBuild">,
+  signal: AbortSignal,
+  work: () => Promise<void>,
+): Promise<void> {
+  const startedAt = performance.now();
+  let outcome: BuildOutcome = "failed";
+  try {
+    await work();
+    outcome = "succeeded";
+  } finally {
+    measureBuild(signal.aborted ? "interrupted" : outcome, (performance.now() - startedAt) / 1000);
   }
 }
 

@@ -3,6 +3,7 @@ import type { FaultPoint } from "../../base/fault-point.ts";
 import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
+import type { BuildOutcome } from "../builds/build-metrics.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { ImageStore } from "../registry/image-store.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
@@ -34,4 +35,7 @@ export interface WorkDeps {
   /** Resolves when the trace platform has started; null when there is none. */
   traces: Promise<Traces | null>;
   faultPoint: FaultPoint;
+  /** Counts a lease on a revision that this process lost, or took over from another one. */
+  countLostLease: (holder: "this" | "other") => void;
+  measureBuild: (outcome: BuildOutcome, seconds: number) => void;
 }

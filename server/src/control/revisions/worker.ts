@@ -45,8 +45,9 @@ export class Worker {
       claim: () => queue.claimRevision(sql, { holder: this.#holder, leaseSeconds }),
       renew: async (claimed) => {
         const status = await queue.renewLease(sql, claimed, leaseSeconds);
-        return status !== undefined && status !== "SKIPPED" && status !== "INTERRUPTED";
+        return status === undefined ? "lost" : status !== "SKIPPED" && status !== "INTERRUPTED";
       },
+      onLost: () => deps.countLostLease("this"),
       work: (claimed, signal) => advance(deps, claimed, signal, builds),
       // released in any case: this attempt is over
       release: async (claimed, pause = { pauseMs: 0 }) => void (await queue.release(sql, claimed, pause)),
@@ -94,7 +95,8 @@ export class Worker {
   async #recover(): Promise<void> {
     for (const lease of await queue.leasedRevisions(this.#deps.sql)) {
       if (lease.holder === this.#holder && this.#jobs.size > 0) continue;
-      if (lease.is_expired || isGone(lease.holder)) await queue.takeFromLost(this.#deps.sql, lease);
+      if (!lease.is_expired && !isGone(lease.holder)) continue;
+      if (await queue.takeFromLost(this.#deps.sql, lease)) this.#deps.countLostLease("other");
     }
   }
 

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 test("without its container engine the control plane is not ready, but alive", async () => {
   const { call } = control;
-  for (const path of ["/ready", "/api-host/ready"]) {
+  for (const path of ["/ready", "/readyz", "/api-host/readyz"]) {
     const { status, json } = await call("GET", path);
     expect([status, json.detail]).toEqual([
       503,
@@ -26,6 +26,7 @@ test("without its container engine the control plane is not ready, but alive", a
     expect(json.checks).toMatchObject({ database: { ok: true }, disk: { ok: true }, revisions: { ok: true } });
   }
   expect((await call("GET", "/ok")).json).toEqual({ ok: true });
+  expect((await call("GET", "/livez")).status).toBe(200);
 });
 
 test("a control plane whose database stays unreachable fails its liveness check", async () => {

@@ -1,6 +1,7 @@
 import { DiskCheck } from "../../base/disk-check.ts";
 import { pingDatabase } from "../../base/db/ping.ts";
 import { probeSpace } from "../../base/db/probe-space.ts";
+import { checkSchema } from "../../base/db/schema-check.ts";
 import { type Check, notFailing } from "../../base/health.ts";
 import { ServerHealth } from "../../base/server-health.ts";
 import type { ControlDeps } from "../deps.ts";
@@ -19,6 +20,7 @@ export function controlHealth({ sql, log, settings, driver, supervisor, worker, 
     graceMs: healthGraceSecs * 1000,
     checks: {
       database: () => pingDatabase(sql),
+      schema: checkSchema(sql),
       driver: checkDriver(driver),
       revisions: notFailing(() => [worker.failure], FAILING_MS),
       instances: notFailing(() => [supervisor.failure], FAILING_MS),

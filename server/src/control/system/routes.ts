@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { uuid } from "../../base/http/fields.ts";
 import { frontRoutes } from "../../base/http/front-routes.ts";
-import { answerUnhealthy, readyRoute, unhealthy } from "../../base/http/health-routes.ts";
+import { answerUnhealthy, probeRoutes, unhealthy } from "../../base/http/health-routes.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
@@ -29,7 +29,7 @@ export function systemRoutes(deps: ControlDeps, others: Route[]): Route[] {
         return alive.ok ? c.json({ ok: true }) : answerUnhealthy(c, alive);
       },
     }),
-    readyRoute(deps.health, hosted("/ready")),
+    ...probeRoutes(deps.health, (path) => hosted(path)),
     route({
       ...shared,
       ...hosted("/info"),

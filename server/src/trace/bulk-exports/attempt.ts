@@ -10,6 +10,7 @@ import type { Secrets } from "../../base/secrets/secrets.ts";
 import type { RunScope } from "../runs/run-scope.ts";
 import type { destinationOptions } from "./destination-settings.ts";
 import type { ClaimedExport } from "./queue-sql.ts";
+import type { ExportMetrics } from "./export-metrics.ts";
 import type { RunCredentials } from "./run-credentials.ts";
 import type { exportOptions } from "./settings.ts";
 
@@ -23,6 +24,7 @@ export interface ExportDeps {
   secrets: Secrets;
   outbound: Outbound;
   faultPoint: FaultPoint;
+  metrics: ExportMetrics;
 }
 
 /** One attempt at an export, by the process that holds its lease. */

@@ -67,6 +67,14 @@ test("an export skips runs that arrive late, writes updated ones once, and count
       .toSorted(),
   );
   expect(await readManifest(created.id)).toMatchObject({ query_count: 60, rows: 59, deleted_count: 1 });
+  const { text } = await call("GET", "/metrics");
+  expect(text).toContain("heddle_export_rows_total 59\n");
+  expect(text).toMatch(/^heddle_export_bytes_total [1-9]\d{3,}$/m);
+  expect(text).toContain('heddle_exports{status="COMPLETED"} 1\n');
+  expect(text).toContain('heddle_export_runs{status="COMPLETED"} 1\n');
+  await expect
+    .poll(async () => (await call("GET", "/metrics")).text)
+    .toContain('heddle_export_attempt_duration_seconds_count{outcome="completed"} 1\n');
 });
 
 test("an export through a store with random failures holds each run once", async () => {
@@ -200,4 +208,20 @@ test("statuses are in title case when configured", async () => {
   expect(schedule.status).toBe("IntervalScheduled");
   expect((await other.call("PATCH", `/bulk-exports/${once.id}`, { status: "CANCELED" })).json.status).toBe("Cancelled");
   await other.stop();
+});
+
+test("an export that another process has taken over is given up here, and counted as a lost lease", async () => {
+  const { window } = await projectWith("taken", 10, 8);
+  let isHanging = false;
+  proxy.setRule(({ method }) => {
+    if (method !== "PUT") return undefined;
+    isHanging = true;
+    return { kind: "hang" };
+  });
+  const { json: created } = await create({ ...window, bulk_export_destination_id: throughProxy });
+  await until(async () => isHanging, "a file is being uploaded");
+  await sql`update bulk_exports set attempt = attempt + 1, lease_until = now() where id = ${created.id}`;
+  await expect.poll(async () => (await call("GET", "/metrics")).text).toMatch(/^heddle_export_lease_losses_total 1$/m);
+  proxy.setRule(undefined);
+  expect(await ended(created.id)).toMatchObject({ status: "COMPLETED" });
 });

@@ -97,7 +97,10 @@ class RunSequence {
   async #add(run: files.PendingExportRun, file: WrittenFile | undefined, isLast: boolean): Promise<void> {
     const { deps, claimed } = this.#attempt;
     const open = this.#open ?? (await this.#begin(run));
-    if (file) await uploadFile(this.#attempt, open, file);
+    if (file) {
+      await uploadFile(this.#attempt, open, file);
+      deps.metrics.uploaded(file);
+    }
     if (!isLast) return;
     open.bucket.close();
     this.#open = undefined;

@@ -59,7 +59,11 @@ export class Exporter {
       leaseSeconds: settings.exportLeaseSeconds,
       renewMs: RENEW_MS,
       claim: (running) => this.#claim(running),
-      renew: async (claimed) => (await queue.renewLease(sql, claimed, settings.exportLeaseSeconds)) === "RUNNING",
+      renew: async (claimed) => {
+        const status = await queue.renewLease(sql, claimed, settings.exportLeaseSeconds);
+        return status === undefined ? "lost" : status === "RUNNING";
+      },
+      onLost: () => deps.metrics.leaseLost(),
       work: (claimed, signal) => this.#execute(claimed, signal),
       release: (claimed) => this.#release(claimed),
       onEnd: () => this.wake(),
@@ -127,7 +131,11 @@ export class Exporter {
 
   async #execute(claimed: queue.ClaimedExport, signal: AbortSignal): Promise<void> {
     // claimed for clean-up only
-    if (claimed.status === "RUNNING") await this.#attempt(claimed, signal, executeExport);
+    if (claimed.status !== "RUNNING") return;
+    const startedAt = performance.now();
+    await this.#attempt(claimed, signal, executeExport);
+    const status = await queue.selectStatus(this.#deps.sql, claimed).catch(() => undefined);
+    this.#deps.metrics.attempted(status ?? "RUNNING", (performance.now() - startedAt) / 1000);
   }
 
   /** Cleans up after an ended export. Releases one that is neither ended nor scheduled for a retry. */

@@ -176,3 +176,15 @@ export async function findExportRecord(
     select tenant_id, destination_id, row_count from bulk_exports where id = ${id}`;
   return row;
 }
+
+/** Counts exports without schedules, and their days, by status. */
+export async function countExports(sql: Sql): Promise<Record<"exports" | "runs", Record<string, number>>> {
+  const rows = await sql<{ kind: "exports" | "runs"; status: string; count: number }[]>`
+    select 'exports' as kind, status, count(*)::int as count from bulk_exports
+    where interval_hours is null group by status
+    union all
+    select 'runs', status, count(*)::int from bulk_export_runs group by status limit 100`;
+  const of = (kind: "exports" | "runs") =>
+    Object.fromEntries(rows.filter((row) => row.kind === kind).map(({ status, count }) => [status, count]));
+  return { exports: of("exports"), runs: of("runs") };
+}

@@ -31,6 +31,24 @@ test("requests beyond the budget wait in order until memory is free", async () =
   await Promise.all(locks.map(({ done }) => done));
 });
 
+test("metrics show the age of the oldest request in progress, and the time until requests were stored", async () => {
+  const registry = new Registry();
+  const gate = new IngestGate(10 * MIB, registry);
+  const lock = deferred<void>();
+  const slow = gate.admit(request(MIB), () => lock.promise);
+  await sleep(20);
+  await gate.admit(request(MIB), () => Promise.resolve());
+  await expect(gate.admit(request(MIB), () => Promise.reject(new Error("refused")))).rejects.toThrow("refused");
+  expect(await registry.metrics()).toMatch(
+    /^heddle_ingest_oldest_seconds 0\.0[2-9]|^heddle_ingest_oldest_seconds 0\.[1-9]/m,
+  );
+  lock.resolve();
+  await slow;
+  const text = await registry.metrics();
+  expect(text).toContain("heddle_ingest_oldest_seconds 0\n");
+  expect(text).toContain("heddle_ingest_request_duration_seconds_count 2\n");
+});
+
 test("a single request may exceed the budget, up to twice its size", async () => {
   const gate = new IngestGate(MIB, new Registry());
   await gate.admit(request(5 * MIB), async (reservation) => reservation.use(1.5 * MIB));

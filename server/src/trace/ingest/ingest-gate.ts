@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-import { Counter, Gauge, type Registry } from "prom-client";
+import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 
 import { deferred } from "../../base/deferred.ts";
 import { AppError } from "../../base/errors.ts";
@@ -35,6 +35,9 @@ export class IngestGate {
   readonly #budget: number;
   readonly #queue: FairQueue;
   readonly #refused: Counter;
+  readonly #durations: Histogram;
+  /** Arrival times of the requests in progress, oldest first. */
+  readonly #arrivals = new Set<{ at: number }>();
   readonly #share: FairShare | undefined;
   readonly #afterLarge: (bytes: number) => void;
   /** Resolves when the last body that waits for its decoding may start; never rejects. */
@@ -64,6 +67,21 @@ export class IngestGate {
       registers: [registry],
       collect: () => bytes.set(this.#queue.held),
     });
+    this.#durations = new Histogram({
+      name: "heddle_ingest_request_duration_seconds",
+      help: "Time from the arrival of traces until they were durable and visible to queries.",
+      buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      registers: [registry],
+    });
+    const oldest: Gauge = new Gauge({
+      name: "heddle_ingest_oldest_seconds",
+      help: "Age of the oldest request whose traces are not stored yet; 0 without one.",
+      registers: [registry],
+      collect: () => {
+        const [first] = this.#arrivals;
+        oldest.set(first ? (performance.now() - first.at) / 1000 : 0);
+      },
+    });
   }
 
   /** Runs `work` with a reservation, which it may enlarge. */
@@ -71,6 +89,22 @@ export class IngestGate {
     request: { length: number | undefined; compressed: boolean },
     work: (reservation: Reservation) => Promise<T>,
     tenantId = "",
+  ): Promise<T> {
+    const arrival = { at: performance.now() };
+    this.#arrivals.add(arrival);
+    try {
+      const result = await this.#admit(request, work, tenantId);
+      this.#durations.observe((performance.now() - arrival.at) / 1000);
+      return result;
+    } finally {
+      this.#arrivals.delete(arrival);
+    }
+  }
+
+  async #admit<T>(
+    request: { length: number | undefined; compressed: boolean },
+    work: (reservation: Reservation) => Promise<T>,
+    tenantId: string,
   ): Promise<T> {
     const guess = (request.length ?? ASSUMED_BYTES) * (request.compressed ? ASSUMED_RATIO : 1);
     // the size is a guess, so a single request may not exclude all others

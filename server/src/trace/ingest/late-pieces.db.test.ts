@@ -8,6 +8,7 @@ import { createTraceApp } from "../../trace-app.ts";
 import { createCaller } from "../../../test/call.ts";
 import { openGuard } from "../../../test/principal.ts";
 import { uuid7 } from "../../base/ids.ts";
+import { measureWaitingPieces } from "./measure-waiting-pieces.ts";
 import { RunWriter } from "./run-writer.ts";
 
 const { call, platform, clickhouse, sql } = await testTracePlatform();
@@ -142,4 +143,16 @@ test("a deletion waits for updates in progress", async () => {
   expect(deleted.status).toBe(200);
   const query = "select count() as n from runs where trace_id in {ids:Array(UUID)}";
   expect(await clickhouse.rows({ name: "test", query, params: { ids: trace_ids } })).toEqual([{ n: 0 }]);
+});
+
+test("metrics count the updates that wait for their run, with the age of the oldest", async () => {
+  const registry = new Registry();
+  measureWaitingPieces(registry, { sql, log: platform.deps.log });
+  const [{ n }] = (await sql`select count(*)::int as n from waiting_pieces`) as unknown as [{ n: number }];
+  await sql`insert into waiting_pieces (tenant_id, run_id, needs, kind, piece, received_at)
+    values (${WORKSPACE}, ${uuid7()}, ${uuid7()}, 'update', '{}', now() - interval '1 hour')`;
+  const text = await registry.metrics();
+  await sql`delete from waiting_pieces where piece = '{}'`;
+  expect(text).toContain(`heddle_ingest_waiting_pieces ${n + 1}\n`);
+  expect(text).toMatch(/^heddle_ingest_waiting_oldest_seconds \d/m);
 });

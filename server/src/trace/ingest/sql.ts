@@ -54,3 +54,15 @@ export const readExpired = (sql: Sql, hours: number, limit: number): Promise<Wai
 
 export const deleteWaiting = (sql: Sql, seqs: string[]): Promise<unknown> =>
   sql`delete from waiting_pieces where seq in (select unnest(${seqs}::text[]::bigint[]))`;
+
+/** Most waiting pieces that are counted. */
+const MAX_COUNTED = 1_000_000;
+
+/** Counts waiting pieces; `oldest` is the age of the first in seconds. */
+export async function countWaiting(sql: Sql): Promise<{ count: number; oldest: number }> {
+  const [row] = await sql<{ count: number; oldest: number }[]>`
+    select (select count(*) from (select from waiting_pieces limit ${MAX_COUNTED}) w)::int as count,
+      coalesce((select extract(epoch from now() - received_at) from waiting_pieces order by seq limit 1), 0)::float8
+        as oldest`;
+  return row!;
+}

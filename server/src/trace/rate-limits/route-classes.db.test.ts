@@ -33,7 +33,7 @@ const CLASSES: Record<string, string[]> = {
     "GET /auth/oidc/callback",
   ],
   // rows of addresses, which count requests without a key too
-  health: ["GET /api/v1/ok", "GET /api/v1/ready"],
+  health: ["GET /api/v1/ok", "GET /api/v1/ready", "GET /api/v1/readyz", "GET /api/v1/livez"],
   info: ["GET /api/v1/info/health", "GET /api/v1/info"],
 };
 

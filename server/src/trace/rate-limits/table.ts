@@ -85,6 +85,8 @@ export const RULES: readonly Rule[] = [
     match: [
       { kind: "exact", path: "/ok" },
       { kind: "exact", path: "/ready" },
+      { kind: "exact", path: "/readyz" },
+      { kind: "exact", path: "/livez" },
     ],
     rows: [row("health", "ip", "Health (ours)", [2000, 10])],
   },

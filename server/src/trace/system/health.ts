@@ -1,6 +1,7 @@
 import { DiskCheck } from "../../base/disk-check.ts";
 import { pingDatabase } from "../../base/db/ping.ts";
 import { probeSpace } from "../../base/db/probe-space.ts";
+import { checkSchema } from "../../base/db/schema-check.ts";
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { AppError } from "../../base/errors.ts";
 import { type Check, notFailing } from "../../base/health.ts";
@@ -20,6 +21,7 @@ export function traceHealth({ sql, clickhouse, log, settings, dataDir, blobs, wr
     graceMs: healthGraceSecs * 1000,
     checks: {
       postgres: () => pingDatabase(sql),
+      schema: checkSchema(sql),
       clickhouse: pingClickHouse(clickhouse),
       blobs: () => blobs.check(),
       ingest: notFailing(() => [writer.failure], FAILING_MS),

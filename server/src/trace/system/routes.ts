@@ -3,7 +3,7 @@ import { z } from "zod";
 import { v1 } from "../../base/http/aliases.ts";
 import { queryFlag } from "../../base/http/fields.ts";
 import { frontRoutes } from "../../base/http/front-routes.ts";
-import { answerUnhealthy, readyRoute, unhealthy } from "../../base/http/health-routes.ts";
+import { answerUnhealthy, probeRoutes, unhealthy } from "../../base/http/health-routes.ts";
 import { openApiDocument } from "../../base/http/openapi.ts";
 import { route, type Route } from "../../base/http/route.ts";
 import { readVersion } from "../../base/version.ts";
@@ -35,7 +35,7 @@ export function systemRoutes(deps: TraceDeps, others: Route[]): Route[] {
         return alive.ok ? c.json({ ok: true }) : answerUnhealthy(c, alive);
       },
     }),
-    readyRoute(deps.health, v1("/ready")),
+    ...probeRoutes(deps.health, v1),
     route({
       ...shared,
       ...v1("/info/health"),

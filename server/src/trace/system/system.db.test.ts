@@ -149,12 +149,12 @@ test("health includes the stores on request", async () => {
 });
 
 test("readiness lists every component, on both of its paths", async () => {
-  for (const path of ["/ready", "/api/v1/ready"]) {
+  for (const path of ["/ready", "/api/v1/ready", "/readyz"]) {
     const { status, json } = await call("GET", path);
     expect([status, json.ok, Object.keys(json.checks as object)]).toEqual([
       200,
       true,
-      ["postgres", "clickhouse", "blobs", "ingest", "disk"],
+      ["postgres", "schema", "clickhouse", "blobs", "ingest", "disk"],
     ]);
   }
 });

@@ -1,0 +1,60 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+
+import type { Sql } from "../../base/db/connect.ts";
+import type { Log } from "../../base/log.ts";
+import { ScrapedFigures } from "../../base/scraped-figures.ts";
+import { STATUSES } from "../revisions/status.ts";
+import { countInstances, countRevisions } from "./sql.ts";
+
+const INSTANCE_STATES = ["starting", "ready", "draining"];
+
+/** Registers the counter of leases on revisions. */
+export function measureLostLeases(registry: Registry): (holder: "this" | "other") => void {
+  const losses = new Counter({
+    name: "heddle_revision_lease_losses_total",
+    help: "Leases on revisions that this process lost, and those of others that it took over.",
+    labelNames: ["holder"],
+    registers: [registry],
+  });
+  for (const holder of ["this", "other"]) losses.inc({ holder }, 0);
+  return (holder) => losses.inc({ holder });
+}
+
+/** Registers gauges of revisions and instances, over all control planes. */
+export function registerControlMetrics(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
+  const registers = [registry];
+  const revisions = new ScrapedFigures({ name: "revisions", log, read: () => countRevisions(sql) });
+  const instances = new ScrapedFigures({ name: "instances", log, read: () => countInstances(sql) });
+  void new Gauge({
+    name: "heddle_revisions",
+    help: "Revisions of all deployments, by status.",
+    labelNames: ["status"],
+    registers,
+    async collect() {
+      const counts = await revisions.get();
+      this.reset();
+      if (counts) for (const status of STATUSES) this.set({ status }, counts[status] ?? 0);
+    },
+  });
+  void new Gauge({
+    name: "heddle_instances",
+    help: "Instances of all deployments that have not ended, by state.",
+    labelNames: ["state"],
+    registers,
+    async collect() {
+      const counts = await instances.get();
+      this.reset();
+      if (counts) for (const state of INSTANCE_STATES) this.set({ state }, counts.states[state] ?? 0);
+    },
+  });
+  void new Gauge({
+    name: "heddle_instances_crashed",
+    help: "Recorded instances that exited by themselves; the records of old instances are deleted.",
+    registers,
+    async collect() {
+      const counts = await instances.get();
+      this.reset();
+      if (counts) this.set(counts.crashed);
+    },
+  });
+}

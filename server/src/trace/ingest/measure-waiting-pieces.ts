@@ -1,0 +1,27 @@
+import { Gauge, type Registry } from "prom-client";
+
+import type { Sql } from "../../base/db/connect.ts";
+import type { Log } from "../../base/log.ts";
+import { ScrapedFigures } from "../../base/scraped-figures.ts";
+import { countWaiting } from "./sql.ts";
+
+/** Registers gauges of the pieces that were acknowledged but are not visible to queries, over all processes. */
+export function measureWaitingPieces(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
+  const registers = [registry];
+  const waiting = new ScrapedFigures({ name: "waiting updates of runs", log, read: () => countWaiting(sql) });
+  for (const [name, figure, help] of [
+    ["heddle_ingest_waiting_pieces", "count", "Acknowledged updates that wait for the run or parent they belong to."],
+    ["heddle_ingest_waiting_oldest_seconds", "oldest", "Age of the oldest of them; 0 without one."],
+  ] as const) {
+    void new Gauge({
+      name,
+      help,
+      registers,
+      async collect() {
+        const figures = await waiting.get();
+        this.reset();
+        if (figures) this.set(figures[figure]);
+      },
+    });
+  }
+}
