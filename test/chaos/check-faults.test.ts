@@ -24,8 +24,7 @@ function untypedPacket(code: number, fields = Buffer.alloc(0)): Buffer {
   return Buffer.concat([head, fields]);
 }
 
-const startupPacket = (name: string) =>
-  untypedPacket(196_608, Buffer.from(`user\0me\0application_name\0${name}\0\0`));
+const startupPacket = (name: string) => untypedPacket(196_608, Buffer.from(`user\0me\0application_name\0${name}\0\0`));
 
 describe("messages of Postgres", () => {
   const all = [

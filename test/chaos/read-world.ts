@@ -9,6 +9,8 @@ import { now } from "./now.ts";
 import { countRows, readCheckpoints, readKeptStreams, readLedger, readRuns } from "./read-tables.ts";
 
 const AT_ONCE = 8;
+/** Time for reading all threads. Later ones count as not answered: servers that answer nothing must not delay the verdict. */
+const READ_MS = 180_000;
 
 /** Reads the checker's input after all faults are over. */
 export async function readWorld(fleet: Fleet, history: History, sql: postgres.Sql, settledAt?: number): Promise<World> {
@@ -40,18 +42,40 @@ async function readThreads(fleet: Fleet, history: History, sql: postgres.Sql): P
     op.name === "thread.create" && op.outcome === "ok" ? [op.thread!] : [],
   );
   const ids = [...new Set([...createdThreads, ...rows.keys()])];
-  const client = new Client({ apiUrl: fleet.servers.api.url, apiKey: null, timeoutMs: 20_000 });
+  const client = new Client({
+    apiUrl: fleet.servers.api.url,
+    apiKey: null,
+    timeoutMs: 20_000,
+    callerOptions: { maxRetries: 1 },
+  });
   const saver = PostgresSaver.fromConnString(fleet.postgres.uri());
-  const views: ThreadView[] = [];
+  const views = await readInTime(
+    ids,
+    READ_MS,
+    (thread) => readThread(client, saver, thread, rows.get(thread) ?? 0),
+    (thread) => ({ thread, rows: rows.get(thread) ?? 0, answer: 0 }),
+  );
+  await saver.end();
+  return views;
+}
+
+/** Reads a few at a time. Those not begun within `limitMs` get their view from `unread`. */
+export async function readInTime<T>(
+  ids: readonly string[],
+  limitMs: number,
+  read: (id: string) => Promise<T>,
+  unread: (id: string) => T,
+): Promise<T[]> {
+  const deadline = now() + limitMs;
+  const views: T[] = [];
   let next = 0;
   const worker = async () => {
     while (next < ids.length) {
-      const thread = ids[next++]!;
-      views.push(await readThread(client, saver, thread, rows.get(thread) ?? 0));
+      const id = ids[next++]!;
+      views.push(now() < deadline ? await read(id) : unread(id));
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  await saver.end();
   return views;
 }
 
