@@ -1,4 +1,3 @@
-import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { Client } from "langgraph-sdk-v1";
 import type postgres from "postgres";
 
@@ -6,6 +5,7 @@ import type { ThreadView, World } from "./check/world.ts";
 import type { Fleet } from "./fleet.ts";
 import type { History } from "./history.ts";
 import { now } from "./now.ts";
+import { type OfficialSaver, openOfficialSaver } from "./official-saver.ts";
 import { countRows, readCheckpoints, readKeptStreams, readLedger, readRuns } from "./read-tables.ts";
 
 const AT_ONCE = 8;
@@ -48,7 +48,7 @@ async function readThreads(fleet: Fleet, history: History, sql: postgres.Sql): P
     timeoutMs: 20_000,
     callerOptions: { maxRetries: 1 },
   });
-  const saver = PostgresSaver.fromConnString(fleet.postgres.uri());
+  const saver = openOfficialSaver(fleet.language, fleet.postgres.uri());
   const views = await readInTime(
     ids,
     READ_MS,
@@ -84,16 +84,15 @@ interface Values {
   answers?: string[];
 }
 
-async function readThread(client: Client, saver: PostgresSaver, thread: string, rows: number): Promise<ThreadView> {
+async function readThread(client: Client, saver: OfficialSaver, thread: string, rows: number): Promise<ThreadView> {
   try {
-    const [found, state, history, tuple] = await Promise.all([
+    const [found, state, history, saved] = await Promise.all([
       client.threads.get<Values>(thread),
       client.threads.getState<Values>(thread),
       client.threads.getHistory<Values>(thread, { limit: 3 }),
-      saver.getTuple({ configurable: { thread_id: thread, checkpoint_ns: "" } }),
+      saver.head(thread).catch((error: Error) => ({ id: `none that it can read (${error.message})`, done: null })),
     ]);
     const checkpointId = (entry: typeof state) => entry.checkpoint?.checkpoint_id;
-    const saved = tuple?.checkpoint.channel_values as Values | undefined;
     return {
       thread,
       rows,
@@ -101,7 +100,7 @@ async function readThread(client: Client, saver: PostgresSaver, thread: string, 
       status: found.status,
       head: checkpointId(state) ?? null,
       history: history.flatMap((entry) => checkpointId(entry) ?? []),
-      saverHead: tuple?.checkpoint.id ?? null,
+      saverHead: saved?.id ?? null,
       done: state.values?.done ?? [],
       answers: state.values?.answers ?? [],
       saverDone: saved?.done ?? [],
