@@ -31,6 +31,7 @@ from .clock import CheckpointClock, process_clock
 from .database import CheckpointDatabase
 from .errors import CheckpointOrderError, ValueTooLargeError
 from .heads import Heads, NewestIds
+from .list_changes import CHANGE_TYPE, StoredChannel, encode_change, is_long_list
 from .read_statement import CheckpointQuery, StoredCheckpoint, StoredWrite, other_language
 from .steps import StartStep, Triggers, nothing_follows
 from .write_statement import (
@@ -98,6 +99,8 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         self._heads = Heads()
         self._newest = NewestIds(clock)
         self._start = StartStep(passive_start)
+        # by thread, namespace and channel: the list that was read first or put last, on which the next change is based
+        self._lists: dict[tuple[str, str, str], StoredChannel] = {}
         # namespaces that this saver has written to
         self._written: set[str] = set()
         self._unsettled: set[asyncio.Future[Finished | None]] = set()
@@ -221,8 +224,11 @@ class HeddleSaver(BaseCheckpointSaver[str]):
             raise other_language(stored.thread_id)
         values = dict(checkpoint.get("channel_values") or {})
         for channel, value in stored.values.items():
-            if value.type != "empty":
-                values[channel] = self.serde.loads_typed((value.type, value.data))
+            if value.type == "empty":
+                continue
+            values[channel] = self.serde.loads_typed((value.type, value.data))
+            if is_long_list(value) and not channel.startswith("__"):
+                self._lists.setdefault((stored.thread_id, stored.ns, channel), value)
         if stored.parent_sends:
             # formats below 4 kept the sends of a step with its parent
             values[_TASKS] = [self.serde.loads_typed((w.type, w.data)) for w in stored.parent_sends]
@@ -262,10 +268,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         values = checkpoint["channel_values"]
         text = json_text.storable(json_text.dumps({k: v for k, v in checkpoint.items() if k != "channel_values"}))
         row = CheckpointRow(thread_id, ns, checkpoint_id, parent_id, text, self._metadata_text(config, metadata))
-        blobs = [
-            BlobRow(thread_id, ns, channel, str(version), *self._dump(thread_id, values, channel))
-            for channel, version in new_versions.items()
-        ]
+        blobs = [self._blob(thread_id, ns, channel, str(version), values) for channel, version in new_versions.items()]
         self._written.add(ns)
         self._heads.put(row, blobs, cast(Mapping[str, Any], checkpoint))
         if last:
@@ -419,10 +422,28 @@ class HeddleSaver(BaseCheckpointSaver[str]):
             return False
         return nothing_follows(cast(Mapping[str, Any], checkpoint), self._triggers)
 
-    def _dump(self, thread_id: str, values: Mapping[str, Any], channel: str) -> tuple[str, bytes | None]:
+    def _blob(self, thread_id: str, ns: str, channel: str, version: str, values: Mapping[str, Any]) -> BlobRow:
+        """Serializes a channel's value: a long list as the change since the last one that was read or put."""
         if channel not in values:
-            return ("empty", None)
-        return self._checked(thread_id, channel, self.serde.dumps_typed(values[channel]))
+            return BlobRow(thread_id, ns, channel, version, "empty", None)
+        value = values[channel]
+        stored = StoredChannel(*self._checked(thread_id, channel, self.serde.dumps_typed(value)), version)
+        row = BlobRow(thread_id, ns, channel, version, stored.type, stored.data, value=stored)
+        if not isinstance(value, list) or channel.startswith("__"):
+            return row
+        base = self._lists.pop((thread_id, ns, channel), None)
+        if not is_long_list(stored):
+            return row
+        self._lists[thread_id, ns, channel] = stored
+        if base and base.version == version:
+            # put again: the row that is stored stays
+            stored.chain = base.chain
+        elif base:
+            change = encode_change(base.data, base.version, base.chain, stored.data)
+            if change:
+                stored.chain = change.chain
+                row.type, row.blob, row.link = CHANGE_TYPE, change.data, change.link
+        return row
 
     def _checked(self, thread_id: str, channel: str, typed: tuple[str, bytes]) -> tuple[str, bytes]:
         """Raises ValueTooLargeError when a value as it is stored exceeds the limit."""

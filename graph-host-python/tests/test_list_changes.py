@@ -1,0 +1,179 @@
+"""Lists that are stored as changes: every version reads back as it was put, and what is stored follows what is new."""
+
+from __future__ import annotations
+
+import operator
+import random
+from typing import Annotated, Any, TypedDict
+from uuid import uuid4
+
+import ormsgpack
+import pytest
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage
+from langgraph.graph import START, StateGraph
+from langgraph.graph.message import add_messages
+
+from heddle_host.checkpoints.database import CheckpointDatabase
+from heddle_host.checkpoints.list_changes import CHANGE_TYPE, ListBuilder, encode_change, join_list, split_list
+from heddle_host.checkpoints.saver import HeddleSaver
+
+
+def test_splits_a_list_into_its_items_whatever_they_are() -> None:
+    items: list[Any] = [None, True, -1, 127, 128, 70_000, 2**40, -(2**40), 1.5, "", "x" * 31, "y" * 300, "z" * 70_000]
+    items += [b"b", b"b" * 300, [], [1, [2, {"k": [3]}]], list(range(40)), {"a": {"b": "c"}}]
+    items += [{str(n): n for n in range(40)}]
+    extensions = (1, 2, 3, 4, 8, 16, 300, 70_000)
+    items += [ormsgpack.Ext(5, b"e" * length) for length in extensions]
+    data = ormsgpack.packb(items)
+    found = split_list(data)
+    assert found is not None and len(found) == len(items)
+    assert found == [ormsgpack.packb(item) for item in items]
+    assert join_list(found) == data
+    assert split_list(ormsgpack.packb({"a": 1})) is None
+    assert join_list([b"\x01"] * 70_000) == ormsgpack.packb([1] * 70_000)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_chain_of_changes_leads_to_each_version(seed: int) -> None:
+    chance = random.Random(seed)
+    new = lambda: {"id": chance.randrange(10**9), "text": "t" * chance.randrange(400)}  # noqa: E731
+    items = [new() for _ in range(40)]
+    whole = ormsgpack.packb(items)
+    version, chain = "0", None
+    stored: dict[str, tuple[str | None, bytes]] = {version: (None, whole)}
+    changes = 0
+    for n in range(1, 60):
+        how = chance.randrange(6)
+        if how == 0 and len(items) > 20:
+            items = items[-20:]
+        elif how == 1:
+            items = [*items[:3], new(), *items[3:]]
+        elif how == 2:
+            items = chance.sample(items, len(items))
+        else:
+            items = [*items, new()]
+        after = ormsgpack.packb(items)
+        change = encode_change(whole, version, chain, after)
+        stored[str(n)] = (version, change.data) if change else (None, after)
+        version, whole, chain = str(n), after, change.chain if change else None
+        changes += change is not None
+        path: list[bytes] = []
+        at = version
+        while stored[at][0] is not None:
+            path.append(stored[at][1])
+            at = stored[at][0] or ""
+        builder = ListBuilder(stored[at][1], at)
+        for data in reversed(path):
+            builder.apply(data)
+        assert builder.data() == after
+        assert chain is None or builder.chain == chain
+    assert changes > 40
+
+
+class Chat(TypedDict):
+    messages: Annotated[list[AnyMessage], add_messages]
+    notes: Annotated[list[str], operator.add]
+
+
+def chat(saver: HeddleSaver) -> Any:
+    def answer(state: Chat) -> dict[str, Any]:
+        turn = len(state["messages"])
+        return {"messages": [AIMessage("answer " * 40, id=f"a{turn}")], "notes": [f"note {turn} " * 20]}
+
+    return StateGraph(Chat).add_node("answer", answer).add_edge(START, "answer").compile(checkpointer=saver)
+
+
+async def rows(database: CheckpointDatabase, thread_id: str) -> list[tuple[str, str, int]]:
+    found = await database.fetch(
+        "select channel, type, octet_length(blob)::int from checkpoint_blobs where thread_id = $1 order by version",
+        [thread_id],
+    )
+    return [(row[0], row[1], row[2]) for row in found]
+
+
+def config_of(thread_id: str, checkpoint_id: str | None = None) -> Any:
+    config = {"thread_id": thread_id, "checkpoint_ns": ""}
+    return {"configurable": {**config, "checkpoint_id": checkpoint_id} if checkpoint_id else config}
+
+
+async def talk(database: CheckpointDatabase, thread_id: str, turns: range, checkpoint_id: str | None = None) -> None:
+    """Each turn is a run with a saver of its own, which reads what the others have stored."""
+    for turn in turns:
+        saver = HeddleSaver(database)
+        given = {"messages": [HumanMessage(f"turn {turn}", id=f"h{turn}")]}
+        await chat(saver).ainvoke(given, config_of(thread_id, checkpoint_id))
+        await saver.flush()
+
+
+async def test_a_long_conversation_is_stored_by_what_is_new(database: CheckpointDatabase) -> None:
+    thread_id, turns = str(uuid4()), 80
+    await talk(database, thread_id, range(turns))
+    found = [row for row in await rows(database, thread_id) if row[0] == "messages"]
+    # an input and an answer in each turn
+    assert len(found) == 2 * turns
+    changes = [size for _, kind, size in found if kind == CHANGE_TYPE]
+    assert len(changes) > 1.8 * turns and max(changes) < 2000
+    # the official saver would have stored about 3 MB
+    assert sum(size for _, _, size in found) < 200_000
+    graph = chat(HeddleSaver(database))
+    state = await graph.aget_state(config_of(thread_id))
+    assert [message.id for message in state.values["messages"]] == [
+        name for turn in range(turns) for name in (f"h{turn}", f"a{2 * turn + 1}")
+    ]
+    lengths = [
+        len(snapshot.values.get("messages", []))
+        async for snapshot in graph.aget_state_history(config_of(thread_id), limit=20)
+    ]
+    assert lengths == [n for turn in range(turns, turns - 7, -1) for n in (2 * turn, 2 * turn - 1, 2 * turn - 2)][:20]
+
+
+async def test_branches_and_removals_read_back_as_they_were_put(database: CheckpointDatabase) -> None:
+    thread_id = str(uuid4())
+    await talk(database, thread_id, range(30))
+    graph = chat(HeddleSaver(database))
+    earlier = [found async for found in graph.aget_state_history(config_of(thread_id), limit=30)][-1]
+    before = [message.id for message in earlier.values["messages"]]
+    await talk(database, thread_id, range(100, 101), earlier.config["configurable"]["checkpoint_id"])
+    state = await chat(HeddleSaver(database)).aget_state(config_of(thread_id))
+    assert [message.id for message in state.values["messages"]][:-2] == before
+    removing = chat(HeddleSaver(database))
+    await removing.aupdate_state(
+        config_of(thread_id), {"messages": [RemoveMessage(name) for name in before[3:9]]}, as_node="answer"
+    )
+    state = await chat(HeddleSaver(database)).aget_state(config_of(thread_id))
+    assert [message.id for message in state.values["messages"]][:-2] == before[:3] + before[9:]
+
+
+async def test_versions_that_are_stored_whole_meanwhile_are_found(database: CheckpointDatabase) -> None:
+    thread_id = str(uuid4())
+    await talk(database, thread_id, range(40))
+    config = config_of(thread_id)
+    expected = (await chat(HeddleSaver(database)).aget_state(config)).values
+    found = await database.fetch(
+        "select version from checkpoint_blobs where thread_id = $1 and channel = 'messages' and depth = 10", [thread_id]
+    )
+    for (version,) in found:
+        saver = HeddleSaver(database)
+        named = await database.fetch(
+            "select checkpoint_id from checkpoints where thread_id = $1"
+            " and checkpoint -> 'channel_versions' ->> 'messages' = $2 limit 1",
+            [thread_id, version],
+        )
+        value = (await saver.aget_tuple(config_of(thread_id, named[0][0]))).checkpoint["channel_values"]["messages"]  # pyright: ignore[reportOptionalMemberAccess]
+        await database.fetch(
+            "update checkpoint_blobs set type = 'msgpack', blob = $3::bytea, base = null, chain = null, depth = null"
+            " where thread_id = $1 and channel = 'messages' and version = $2",
+            [thread_id, version, saver.serde.dumps_typed(value)[1]],
+        )
+    assert found
+    assert (await chat(HeddleSaver(database)).aget_state(config)).values == expected
+
+
+async def test_a_value_that_is_not_a_list_is_stored_whole(database: CheckpointDatabase) -> None:
+    thread_id = str(uuid4())
+    saver = HeddleSaver(database)
+    graph = StateGraph(dict).add_node("n", lambda _: {"text": "t" * 9000}).add_edge(START, "n")
+    for _ in range(2):
+        await graph.compile(checkpointer=saver).ainvoke({"text": "s" * 9000}, config_of(thread_id))
+    await saver.flush()
+    assert CHANGE_TYPE not in {kind for _, kind, _ in await rows(database, thread_id)}
