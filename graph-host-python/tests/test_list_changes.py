@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import operator
 import random
+from itertools import count
 from typing import Annotated, Any, TypedDict
 from uuid import uuid4
 
 import ormsgpack
 import pytest
 from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage
+from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 
+from heddle_host.checkpoints.channel_lists import ChannelLists
 from heddle_host.checkpoints.database import CheckpointDatabase
-from heddle_host.checkpoints.list_changes import CHANGE_TYPE, ListBuilder, encode_change, join_list, split_list
+from heddle_host.checkpoints.list_changes import (
+    CHANGE_TYPE,
+    ListBuilder,
+    StoredChannel,
+    encode_change,
+    join_list,
+    split_list,
+)
 from heddle_host.checkpoints.saver import HeddleSaver
+from heddle_host.checkpoints.write_statement import BlobRow
 
 
 def test_splits_a_list_into_its_items_whatever_they_are() -> None:
@@ -53,7 +64,7 @@ def test_a_chain_of_changes_leads_to_each_version(seed: int) -> None:
         else:
             items = [*items, new()]
         after = ormsgpack.packb(items)
-        change = encode_change(whole, version, chain, after)
+        change = encode_change(StoredChannel("msgpack", whole, version, chain), StoredChannel("msgpack", after, str(n)))
         stored[str(n)] = (version, change.data) if change else (None, after)
         version, whole, chain = str(n), after, change.chain if change else None
         changes += change is not None
@@ -177,3 +188,134 @@ async def test_a_value_that_is_not_a_list_is_stored_whole(database: CheckpointDa
         await graph.compile(checkpointer=saver).ainvoke({"text": "s" * 9000}, config_of(thread_id))
     await saver.flush()
     assert CHANGE_TYPE not in {kind for _, kind, _ in await rows(database, thread_id)}
+
+
+class Counting(JsonPlusSerializer):
+    """Counts the messages that are loaded and serialized."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded = 0
+        self.dumped = 0
+
+    def dumps_typed(self, obj: Any) -> tuple[str, bytes]:
+        self.dumped += len(obj) if isinstance(obj, list) else 0
+        return super().dumps_typed(obj)
+
+    def loads_typed(self, data: tuple[str, bytes]) -> Any:
+        value = super().loads_typed(data)
+        self.loaded += len(value) if isinstance(value, list) else 0
+        return value
+
+
+class Lists:
+    """The lists of successive runs, each with an object of its own, of one thread in one process."""
+
+    def __init__(self) -> None:
+        self.stored: StoredChannel | None = None
+        self.version = 0
+
+    def run(self) -> tuple[ChannelLists, Counting, list[Any]]:
+        serde = Counting()
+        lists = ChannelLists(serde, tracks=True)
+        return lists, serde, lists.load("t", "", "messages", self.stored) if self.stored else []
+
+    def put(self, lists: ChannelLists, value: list[Any]) -> bytes:
+        """Puts a value, and returns it as a reader finds it in the database."""
+        self.version += 1
+        row = BlobRow("t", "", "messages", str(self.version), "empty", None)
+        before = self.stored
+        lists.store(row, value, lambda typed: typed)
+        self.stored = row.value
+        assert self.stored
+        if row.type == CHANGE_TYPE:
+            assert before and row.blob
+            builder = ListBuilder(before.data, before.version)
+            builder.apply(row.blob)
+            assert builder.data() == self.stored.data
+        return self.stored.data
+
+
+def messages(count: int) -> list[AnyMessage]:
+    return [AIMessage("answer " * 10, id=str(n), additional_kwargs={"list": [n]}) for n in range(count)]
+
+
+def whole(value: list[Any]) -> bytes:
+    return JsonPlusSerializer().dumps_typed(value)[1]
+
+
+def test_a_run_serializes_and_loads_only_what_is_new() -> None:
+    thread = Lists()
+    lists, serde, _ = thread.run()
+    value = messages(100)
+    assert thread.put(lists, value) == whole(value)
+    lists.release("t", "")
+    # the objects of the first run belong to its user: they are loaded
+    lists, serde, value = thread.run()
+    assert serde.loaded == 100
+    for _ in range(3):
+        value = [*value, HumanMessage("question", id=str(len(value)))]
+        assert thread.put(lists, value) == whole(value)
+    assert serde.dumped == 3
+    lists.release("t", "")
+    lists, serde, value = thread.run()
+    assert serde.loaded == 3
+    assert thread.put(lists, value) == whole(value)
+    assert serde.dumped == 0
+
+
+def test_objects_that_change_in_place_are_serialized_again() -> None:
+    thread = Lists()
+    lists, _, _ = thread.run()
+    thread.put(lists, messages(50))
+    lists, _, value = thread.run()
+    thread.put(lists, value)
+    value[3].content = "changed"
+    value[4].additional_kwargs["list"].append("changed")
+    value[5].response_metadata = {"a": 1}
+    assert thread.put(lists, value) == whole(value)
+    value[5].response_metadata["a"] = True
+    assert thread.put(lists, value) == whole(value)
+    value[6].added = "changed"
+    assert thread.put(lists, [*value[:10], *value[12:], value[11]]) == whole([*value[:10], *value[12:], value[11]])
+    lists.release("t", "")
+    # left-behind code of that run may still change its objects
+    value[7].content = "too late"
+    _, _, taken = thread.run()
+    assert whole(taken) == thread.stored.data  # pyright: ignore[reportOptionalMemberAccess]
+    assert taken[7].content != "too late"
+    # one caller takes an object; another gets its own
+    _, _, other = thread.run()
+    assert all(one is not two for one, two in zip(taken, other, strict=True))
+
+
+def test_a_reader_is_shown_what_is_stored() -> None:
+    thread = Lists()
+    lists, serde, _ = thread.run()
+    value = messages(50)
+    thread.put(lists, value)
+    assert thread.stored
+    shown = lists.show("t", "", "messages", thread.stored)
+    assert shown == value and serde.loaded == 0
+    value[3].content = "changed"
+    shown = lists.show("t", "", "messages", thread.stored)
+    assert shown[3].content != "changed" and serde.loaded == 50
+
+
+class Odd(AIMessage):
+    """A class of the user's, whose text depends on more than its fields."""
+
+    def model_dump(self, **options: Any) -> dict[str, Any]:
+        return {**super().model_dump(**options), "content": str(next(_counter))}
+
+
+_counter = count()
+
+
+def test_messages_of_other_classes_are_serialized_each_time() -> None:
+    thread = Lists()
+    lists, serde, _ = thread.run()
+    value = [*messages(50), Odd("x")]
+    thread.put(lists, value)
+    thread.put(lists, value)
+    assert serde.dumped == 52

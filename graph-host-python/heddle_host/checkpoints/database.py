@@ -372,6 +372,8 @@ class LastHeads:
     _TOTAL_BYTES = 32 * 1024 * 1024
     _ONE_BYTES = 8 * 1024 * 1024
     _OVERHEAD_BYTES = 2048
+    # size of the objects of a list, as a multiple of that of its data
+    _OBJECT_SIZE = 5
 
     def __init__(self) -> None:
         self._heads: OrderedDict[str, tuple[StoredCheckpoint, int]] = OrderedDict()
@@ -386,6 +388,12 @@ class LastHeads:
         size += sum(len(value.data) for value in head.values.values())
         if size > self._ONE_BYTES:
             return
+        with_objects = size + self._OBJECT_SIZE * sum(len(v.data) for v in head.values.values() if v.items)
+        if with_objects <= self._ONE_BYTES:
+            size = with_objects
+        else:
+            for value in head.values.values():
+                value.drop_objects()
         self._heads[head.thread_id] = (head, size)
         self._bytes += size
         while self._bytes > self._TOTAL_BYTES:

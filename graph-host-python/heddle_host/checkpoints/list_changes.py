@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Any
 
 CHANGE_TYPE = "msgpack-list"
 """Type of a row that holds a change."""
@@ -34,6 +35,15 @@ class Chain:
     """Bytes that the chain takes up to this version, with the overhead of rows."""
 
 
+@dataclass(slots=True, eq=False)
+class ListItem:
+    """Item of a list, serialized. Versions of the list share the items that they have in common."""
+
+    data: bytes
+    live: tuple[Any, bytes] | None = None
+    """Object that was loaded from the data and is not in use, with its shadow: the next run may take it."""
+
+
 @dataclass(slots=True)
 class StoredChannel:
     """A channel's value, serialized. `chain` where the database holds it as a change."""
@@ -42,6 +52,17 @@ class StoredChannel:
     data: bytes
     version: str
     chain: Chain | None = None
+    items: list[ListItem] | None = None
+
+    def list_items(self) -> list[ListItem]:
+        """Splits the value, which is a list, where that is not done yet."""
+        if self.items is None:
+            self.items = [ListItem(data) for data in split_list(self.data) or ()]
+        return self.items
+
+    def drop_objects(self) -> None:
+        for item in self.items or ():
+            item.live = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +81,19 @@ def whole_cost(data: bytes) -> int:
     return len(data) + _ROW_BYTES
 
 
-def encode_change(base: bytes, base_version: str, base_chain: Chain | None, data: bytes) -> Change | None:
-    """Returns the change from one serialized list to another; None where the list has to be stored whole.
+def encode_change(base: StoredChannel, after: StoredChannel) -> Change | None:
+    """Returns the change from one list to another; None where the list has to be stored whole.
 
     A chain may take twice the list's own size and some slack. So what is stored stays proportional to what was new,
     and what is read to the list, however the list is used: appended to, cut to its last items or rewritten.
     """
-    before, after = split_list(base), split_list(data)
-    if before is None or after is None:
-        return None
-    text = _encode(before, after)
-    chain = base_chain or Chain(base_version, 0, whole_cost(base))
+    text = _encode([item.data for item in base.list_items()], [item.data for item in after.list_items()])
+    chain = base.chain or Chain(base.version, 0, whole_cost(base.data))
     cost = chain.cost + len(text) + _ROW_BYTES
-    if cost > 2 * len(data) + _SLACK_BYTES or len(text) >= len(data):
+    if cost > 2 * len(after.data) + _SLACK_BYTES or len(text) >= len(after.data):
         return None
     reached = Chain(chain.start, chain.depth + 1, cost)
-    return Change(text, f"{base_version}/{reached.start}/{reached.depth}", reached)
+    return Change(text, f"{base.version}/{reached.start}/{reached.depth}", reached)
 
 
 def _encode(base: list[bytes], items: list[bytes]) -> bytes:

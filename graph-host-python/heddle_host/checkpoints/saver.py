@@ -27,11 +27,11 @@ from langgraph.checkpoint.base import (
 from .. import json_text
 from ..serialize import to_json
 from . import maintenance
+from .channel_lists import ChannelLists
 from .clock import CheckpointClock, process_clock
 from .database import CheckpointDatabase
 from .errors import CheckpointOrderError, ValueTooLargeError
 from .heads import Heads, NewestIds
-from .list_changes import CHANGE_TYPE, StoredChannel, encode_change, is_long_list
 from .read_statement import CheckpointQuery, StoredCheckpoint, StoredWrite, other_language
 from .steps import StartStep, Triggers, nothing_follows
 from .write_statement import (
@@ -99,8 +99,8 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         self._heads = Heads()
         self._newest = NewestIds(clock)
         self._start = StartStep(passive_start)
-        # by thread, namespace and channel: the list that was read first or put last, on which the next change is based
-        self._lists: dict[tuple[str, str, str], StoredChannel] = {}
+        self._lists = ChannelLists(self.serde, tracks=fence is not None)
+        self._load_value = self._lists.load
         # namespaces that this saver has written to
         self._written: set[str] = set()
         self._unsettled: set[asyncio.Future[Finished | None]] = set()
@@ -167,6 +167,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         reader._heads = self._heads
         reader._unsettled = self._unsettled
         reader._failures = self._failures
+        reader._load_value = self._lists.show
         return reader
 
     async def unfinished(self, thread_id: str, checkpoint_id: str | None) -> CheckpointTuple | None:
@@ -226,9 +227,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         for channel, value in stored.values.items():
             if value.type == "empty":
                 continue
-            values[channel] = self.serde.loads_typed((value.type, value.data))
-            if is_long_list(value) and not channel.startswith("__"):
-                self._lists.setdefault((stored.thread_id, stored.ns, channel), value)
+            values[channel] = self._load_value(stored.thread_id, stored.ns, channel, value)
         if stored.parent_sends:
             # formats below 4 kept the sends of a step with its parent
             values[_TASKS] = [self.serde.loads_typed((w.type, w.data)) for w in stored.parent_sends]
@@ -342,6 +341,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         result = await finished or Finished("lost", False)
         head = self._heads.get(thread_id, "")
         if head and result.outcome != "lost":
+            self._lists.release(head.thread_id, head.ns)
             self._database.last_heads.keep(head)
         return result
 
@@ -356,6 +356,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         self._raise_failure()
         head = self._heads.get(thread_id, "") if thread_id is not None else None
         if head:
+            self._lists.release(head.thread_id, head.ns)
             self._database.last_heads.keep(head)
 
     def get_next_version(self, current: Any, channel: None) -> Any:
@@ -423,26 +424,9 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         return nothing_follows(cast(Mapping[str, Any], checkpoint), self._triggers)
 
     def _blob(self, thread_id: str, ns: str, channel: str, version: str, values: Mapping[str, Any]) -> BlobRow:
-        """Serializes a channel's value: a long list as the change since the last one that was read or put."""
-        if channel not in values:
-            return BlobRow(thread_id, ns, channel, version, "empty", None)
-        value = values[channel]
-        stored = StoredChannel(*self._checked(thread_id, channel, self.serde.dumps_typed(value)), version)
-        row = BlobRow(thread_id, ns, channel, version, stored.type, stored.data, value=stored)
-        if not isinstance(value, list) or channel.startswith("__"):
-            return row
-        base = self._lists.pop((thread_id, ns, channel), None)
-        if not is_long_list(stored):
-            return row
-        self._lists[thread_id, ns, channel] = stored
-        if base and base.version == version:
-            # put again: the row that is stored stays
-            stored.chain = base.chain
-        elif base:
-            change = encode_change(base.data, base.version, base.chain, stored.data)
-            if change:
-                stored.chain = change.chain
-                row.type, row.blob, row.link = CHANGE_TYPE, change.data, change.link
+        row = BlobRow(thread_id, ns, channel, version, "empty", None)
+        if channel in values:
+            self._lists.store(row, values[channel], lambda typed: self._checked(thread_id, channel, typed))
         return row
 
     def _checked(self, thread_id: str, channel: str, typed: tuple[str, bytes]) -> tuple[str, bytes]:
