@@ -15,6 +15,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.graph import START, StateGraph
 from langgraph.graph.message import add_messages
 
+from heddle_host.calls.update_state import to_run_result
 from heddle_host.checkpoints.channel_lists import ChannelLists
 from heddle_host.checkpoints.database import CheckpointDatabase
 from heddle_host.checkpoints.list_changes import (
@@ -26,7 +27,9 @@ from heddle_host.checkpoints.list_changes import (
     split_list,
 )
 from heddle_host.checkpoints.saver import HeddleSaver
-from heddle_host.checkpoints.write_statement import BlobRow
+from heddle_host.checkpoints.write_statement import BlobRow, Fence
+from heddle_host.runs.state_text import HeadText
+from heddle_host.serialize import from_json, to_plain
 
 
 def test_splits_a_list_into_its_items_whatever_they_are() -> None:
@@ -319,3 +322,52 @@ def test_messages_of_other_classes_are_serialized_each_time() -> None:
     thread.put(lists, value)
     thread.put(lists, value)
     assert serde.dumped == 52
+
+
+async def finished_turn(database: CheckpointDatabase, thread_id: str, given: list[AnyMessage]) -> tuple[bytes, str]:
+    """Runs a turn to its end as the host does. Returns the state that ends it, and the run's outcome."""
+    run_id = str(uuid4())
+    await database.fetch(
+        """
+with t as (
+  insert into threads (thread_id, status, running_run_id) values ($1::uuid, 'busy', $2::uuid)
+  on conflict (thread_id) do update set status = 'busy', running_run_id = excluded.running_run_id)
+insert into runs (run_id, thread_id, assistant_id, status, attempt)
+values ($2::uuid, $1::uuid, $1::uuid, 'running', 1)""",
+        [thread_id, run_id],
+    )
+    saver = HeddleSaver(database, fence=Fence(run_id, 1))
+    await chat(saver).ainvoke({"messages": given}, config_of(thread_id))
+    head = HeadText(to_run_result(await chat(saver.reader()).aget_state(config_of(thread_id))), saver, thread_id)
+    text = head.text()
+    finished = await saver.finish(thread_id, text, False, head.whole, head.shown)
+    return text, finished.outcome
+
+
+async def shown_values(database: CheckpointDatabase, thread_id: str) -> Any:
+    statement = "select thread_values(thread_id, values, value_lists)::text from threads where thread_id = $1::uuid"
+    return from_json((await database.fetch(statement, [thread_id]))[0][0])
+
+
+async def test_a_run_ends_with_the_new_items_of_its_lists(database: CheckpointDatabase) -> None:
+    thread_id = str(uuid4())
+
+    async def assert_shown() -> None:
+        expected = (await chat(HeddleSaver(database)).aget_state(config_of(thread_id))).values
+        assert await shown_values(database, thread_id) == to_plain(expected)
+
+    text, outcome = await finished_turn(database, thread_id, messages(200))
+    assert outcome == "success" and text.startswith(b'{"lists":{"messages":{"keep":0,')
+    await assert_shown()
+    for _ in range(2):
+        text, outcome = await finished_turn(database, thread_id, [HumanMessage("question")])
+        assert outcome == "success" and len(text) < 4000
+        await assert_shown()
+    text, outcome = await finished_turn(database, thread_id, [RemoveMessage("7"), HumanMessage("question")])
+    assert outcome == "success" and text.startswith(b'{"lists":{"messages":{"keep":7,')
+    await assert_shown()
+    # another server has written the values since
+    await database.fetch("update threads set values_of = 'other' where thread_id = $1::uuid", [thread_id])
+    text, outcome = await finished_turn(database, thread_id, [HumanMessage("question")])
+    assert outcome == "success" and len(text) < 4000
+    await assert_shown()

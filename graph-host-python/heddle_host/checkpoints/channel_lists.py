@@ -34,6 +34,13 @@ class _Known(NamedTuple):
     """Whether this host has made the object. Others may belong to the user's code, also after the run."""
 
 
+class ShownLists(NamedTuple):
+    """The lists that a thread's values show, and the checkpoint whose values they are."""
+
+    of: str
+    lists: dict[str, list[ListItem]]
+
+
 class ChannelLists:
     def __init__(self, serde: SerializerProtocol, tracks: bool) -> None:
         """`tracks`: objects are recognized, which pays for a run: it puts lists that it has loaded."""
@@ -43,6 +50,8 @@ class ChannelLists:
         self._newest: dict[_Key, StoredChannel] = {}
         # by the object's id
         self._known: dict[_Key, dict[int, _Known]] = {}
+        # by the id of the list
+        self._shown: dict[int, tuple[list[Any], list[ListItem]]] = {}
 
     def load(self, thread_id: str, ns: str, channel: str, stored: StoredChannel) -> Any:
         if channel.startswith("__") or not is_long_list(stored):
@@ -78,8 +87,14 @@ class ChannelLists:
                 break
             values.append(found.object)
         if values and stored.items and len(values) == len(stored.items):
+            self._shown[id(values)] = (values, stored.items)
             return values
         return self._serde.loads_typed((stored.type, stored.data))
+
+    def items_shown(self, value: Any) -> list[ListItem] | None:
+        """Returns the items of a list that `show` has returned."""
+        values, items = self._shown.get(id(value), (None, None))
+        return items if values is value and values is not None and items and len(values) == len(items) else None
 
     def store(self, row: BlobRow, value: Any, check: Check) -> None:
         """Serializes a value into its row: a long list as the change since the last one that was loaded or put.
@@ -108,6 +123,7 @@ class ChannelLists:
 
     def release(self, thread_id: str, ns: str) -> None:
         """Hands the objects of a namespace's lists that were loaded to the next run that loads them."""
+        self._shown.clear()
         for key in [key for key in self._known if key[:2] == (thread_id, ns)]:
             for known in self._known.pop(key).values():
                 if known.loaded:

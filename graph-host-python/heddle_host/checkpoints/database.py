@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from ..postgres import Address, Connection, ConnectionLostError, Parameter, Row, parse_url
+from .channel_lists import ShownLists
 from .errors import DatabaseAwayError, FencedError, HeadMovedError, is_passing_error
 from .read_statement import (
     CheckpointQuery,
@@ -376,10 +377,11 @@ class LastHeads:
     _OBJECT_SIZE = 5
 
     def __init__(self) -> None:
-        self._heads: OrderedDict[str, tuple[StoredCheckpoint, int]] = OrderedDict()
+        self._heads: OrderedDict[str, tuple[StoredCheckpoint, int, ShownLists | None]] = OrderedDict()
         self._bytes = 0
 
-    def keep(self, head: StoredCheckpoint) -> None:
+    def keep(self, head: StoredCheckpoint, shown: ShownLists | None = None) -> None:
+        """`shown`: the lists that the thread's values show."""
         self._forget(head.thread_id)
         # one with tasks may still receive writes
         if head.ns or head.writes or head.parent_sends:
@@ -394,7 +396,7 @@ class LastHeads:
         else:
             for value in head.values.values():
                 value.drop_objects()
-        self._heads[head.thread_id] = (head, size)
+        self._heads[head.thread_id] = (head, size, shown)
         self._bytes += size
         while self._bytes > self._TOTAL_BYTES:
             self._forget(next(iter(self._heads)))
@@ -405,6 +407,11 @@ class LastHeads:
         if not entry or entry[0].id != checkpoint_id:
             return None
         return replace(entry[0], writes=[], parent_sends=[])
+
+    def shown(self, thread_id: str) -> ShownLists | None:
+        """Returns the lists that the thread's values showed after the last run of this process."""
+        entry = self._heads.get(thread_id)
+        return entry[2] if entry else None
 
     def _forget(self, thread_id: str) -> None:
         entry = self._heads.pop(thread_id, None)

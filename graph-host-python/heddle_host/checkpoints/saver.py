@@ -10,6 +10,7 @@ the next write or `flush`.
 from __future__ import annotations
 
 import asyncio
+import builtins
 import random
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
@@ -27,11 +28,12 @@ from langgraph.checkpoint.base import (
 from .. import json_text
 from ..serialize import to_json
 from . import maintenance
-from .channel_lists import ChannelLists
+from .channel_lists import ChannelLists, ShownLists
 from .clock import CheckpointClock, process_clock
 from .database import CheckpointDatabase
 from .errors import CheckpointOrderError, ValueTooLargeError
 from .heads import Heads, NewestIds
+from .list_changes import ListItem
 from .read_statement import CheckpointQuery, StoredCheckpoint, StoredWrite, other_language
 from .steps import StartStep, Triggers, nothing_follows
 from .write_statement import (
@@ -328,21 +330,41 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         else:
             raise ValueError(f'Unknown strategy "{strategy}". The strategies are "keep_latest" and "delete".')
 
-    async def finish(self, thread_id: str, state: bytes, notify: bool) -> Finished:
-        """Writes the run's final status together with everything unsent, in one commit. Fails as `flush` does."""
+    def items_shown(self, value: Any) -> builtins.list[ListItem] | None:
+        """Returns the stored items of a list that a `reader` has returned."""
+        return self._lists.items_shown(value)
+
+    def shown_lists(self, thread_id: str) -> ShownLists | None:
+        """Returns the lists that a thread's values show since its last run in this process."""
+        return self._database.last_heads.shown(thread_id)
+
+    async def finish(
+        self,
+        thread_id: str,
+        state: bytes,
+        notify: bool,
+        whole: Callable[[], bytes] | None = None,
+        shown: ShownLists | None = None,
+    ) -> Finished:
+        """Writes the run's final status together with everything unsent, in one commit. Fails as `flush` does.
+
+        If the thread's values are not those that the lists of `state` continue, the checkpoint is committed, and the
+        end follows with `whole`. `shown`: the lists that the thread's values show then.
+        """
         assert self._fence, "only the saver of a run can finish the run"
         self._raise_failure()
-        finished = self._database.write(
-            WriteItem(self._fence, finish=FinishRow(thread_id, state, notify)),
-            False,
-        )
+        finished = self._database.write(WriteItem(self._fence, finish=FinishRow(thread_id, state, notify)), False)
         finished.add_done_callback(_retrieve)
         await self.flush()
-        result = await finished or Finished("lost", False)
+        result = await finished
+        if result and result.outcome == "stale_values" and whole:
+            end = FinishRow(thread_id, whole(), notify)
+            result = await self._database.write(WriteItem(self._fence, finish=end), False)
+        result = result or Finished("lost", False)
         head = self._heads.get(thread_id, "")
         if head and result.outcome != "lost":
             self._lists.release(head.thread_id, head.ns)
-            self._database.last_heads.keep(head)
+            self._database.last_heads.keep(head, shown)
         return result
 
     async def flush(self, thread_id: str | None = None) -> None:
