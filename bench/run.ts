@@ -4,7 +4,7 @@
 // (authentication before each route of the trace platform), ingest, query, freshness (queries during ingest), export, large-bodies, large-pages (traces),
 // tenants (a workspace beside a busy one), streams (idle and stalled readers), threads (long conversations),
 // large-values (memory), deployments, tracing, python (a Python graph beside LangGraph's server for Python),
-// webhooks, where (processor time and waits of a run, process by process), rest (memory of the idle processes, start-up
+// languages (a long conversation in JavaScript and in Python), webhooks, where (processor time and waits of a run, process by process), rest (memory of the idle processes, start-up
 // times), and versions --base REV (an earlier revision beside this one).
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
@@ -29,6 +29,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   freshness: () => import("./freshness.ts"),
   guard: () => import("./guard.ts"),
   ingest: () => import("./ingest.ts"),
+  languages: () => import("./languages.ts"),
   "large-bodies": () => import("./large-bodies.ts"),
   "large-values": () => import("./large-values.ts"),
   "large-pages": () => import("./large-pages.ts"),

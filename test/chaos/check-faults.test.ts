@@ -16,6 +16,16 @@ function message(type: string, body: string): Buffer {
   return Buffer.concat([Buffer.from(type), length, Buffer.from(body)]);
 }
 
+/** A packet that precedes all messages: it has a length and a code, and no type. */
+function untypedPacket(code: number, fields = Buffer.alloc(0)): Buffer {
+  const head = Buffer.alloc(8);
+  head.writeInt32BE(8 + fields.length, 0);
+  head.writeInt32BE(code, 4);
+  return Buffer.concat([head, fields]);
+}
+
+const startupPacket = (name: string) => untypedPacket(196_608, Buffer.from(`user\0me\0application_name\0${name}\0\0`));
+
 describe("messages of Postgres", () => {
   const all = [
     message("D", "row"),
@@ -35,11 +45,7 @@ describe("messages of Postgres", () => {
   });
 
   test("reads the name of a client from its startup packet", () => {
-    const fields = Buffer.from("user\0me\0application_name\0heddle queue\0\0");
-    const head = Buffer.alloc(8);
-    head.writeInt32BE(8 + fields.length, 0);
-    head.writeInt32BE(196_608, 4);
-    expect(applicationName(Buffer.concat([head, fields]))).toBe("heddle queue");
+    expect(applicationName(startupPacket("heddle queue"))).toBe("heddle queue");
     expect(applicationName(message("Q", "select 1"))).toBeUndefined();
   });
 });
@@ -51,7 +57,7 @@ describe("the fault proxy", () => {
   });
 
   /** A server that echoes in upper case, a proxy in front of it, and a client of the proxy. */
-  async function echo() {
+  async function echo(protocol: "postgres" | "other" = "other") {
     const received: string[] = [];
     const server = createServer((socket) => {
       socket.on("error", () => {});
@@ -61,7 +67,7 @@ describe("the fault proxy", () => {
       });
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
-    const proxy = await FaultProxy.start((server.address() as AddressInfo).port, "other");
+    const proxy = await FaultProxy.start((server.address() as AddressInfo).port, protocol);
     const client = connect(proxy.port, "127.0.0.1");
     client.on("error", () => {});
     await once(client, "connect");
@@ -163,6 +169,17 @@ describe("the fault proxy", () => {
     client.write("c");
     await expect.poll(() => got).toBe("ABC");
     expect(performance.now() - startedAt).toBeGreaterThan(59);
+  });
+
+  test.each([80_877_103, 80_877_104])("declines encryption (%i) and reads the name afterwards", async (code) => {
+    const { proxy, client, received } = await echo("postgres");
+    client.write(untypedPacket(code));
+    expect(String((await once(client, "data"))[0])).toBe("N");
+    const closed = whenClosed(client);
+    proxy.refuse((name) => name === "heddle queue");
+    client.write(startupPacket("heddle queue"));
+    await closed;
+    expect(received).toEqual([]);
   });
 
   test("does not affect connections that the fault does not match", async () => {

@@ -1,11 +1,12 @@
 /**
  * A TCP proxy between two processes that fails on command. Faults apply to the links whose client name matches: for
  * Postgres that is `application_name`, so that a server's own connections and those of its graph hosts fail separately.
+ * The proxy declines encryption itself: the name is in the startup packet, which follows.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-import { applicationName, BackendMessages } from "./postgres-frames.ts";
+import { applicationName, asksForEncryption, BackendMessages } from "./postgres-frames.ts";
 
 export type LinkFilter = (clientName: string) => boolean;
 const ALL: LinkFilter = () => true;
@@ -210,6 +211,10 @@ class Link {
   }
 
   #request(chunk: Buffer, forward: (chunk: Buffer) => void): void {
+    if (this.#messages && !this.#named && asksForEncryption(chunk)) {
+      this.#near.write("N");
+      return;
+    }
     if (!this.#named) {
       this.#named = true;
       this.clientName = (this.#messages && applicationName(chunk)) ?? "";

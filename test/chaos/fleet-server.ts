@@ -17,6 +17,8 @@ const NO_DATABASE = "rejected the connection";
 
 /** Time a server must stay ready without a break before it counts as stable until the next fault. */
 const STEADY_MS = 3000;
+/** Longest wait for that. */
+const UNSTEADY_MS = 300_000;
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -99,7 +101,10 @@ export class FleetServer {
    * Starts the server unless it is running. Resolves once it has stayed ready: effects of the last fault can show late.
    */
   async untilSteady(): Promise<void> {
+    const deadline = now() + UNSTEADY_MS;
     for (let since = now(); now() - since < STEADY_MS; await sleep(150)) {
+      if (now() > deadline)
+        throw new Error(`${this.name} was not ready for ${STEADY_MS / 1000} s on end:\n${this.log()}`);
       if (this.#pids().length > 0 && (await this.#isReady())) continue;
       await this.start();
       since = now();

@@ -52,6 +52,8 @@ const mount = (directory: string, name: string, megabytes: number): SmallDisk | 
 /** Three servers, Postgres, Redis and the proxies between them, all in one directory. */
 export class Fleet {
   readonly directory: string;
+  /** Language of the graphs. */
+  readonly language: Language;
   readonly ledger: string;
   readonly postgres: PostgresProcess;
   readonly redis: RedisProcess;
@@ -60,8 +62,15 @@ export class Fleet {
   readonly clientProxies = {} as Record<"api" | "worker1", FaultProxy>;
   #isStopping = false;
 
-  private constructor(directory: string, postgres: PostgresProcess, redis: RedisProcess, disks: FleetDisks) {
+  private constructor(
+    directory: string,
+    language: Language,
+    postgres: PostgresProcess,
+    redis: RedisProcess,
+    disks: FleetDisks,
+  ) {
     this.directory = directory;
+    this.language = language;
     this.ledger = join(directory, "ledger.jsonl");
     this.postgres = postgres;
     this.redis = redis;
@@ -81,9 +90,9 @@ export class Fleet {
     const postgres = await PostgresProcess.create(join(directory, "postgres"));
     mkdirSync(join(directory, "redis"), { recursive: true });
     const redis = new RedisProcess(await stablePort(), join(directory, "redis"));
-    const fleet = new Fleet(directory, postgres, redis, disks);
+    const fleet = new Fleet(directory, language, postgres, redis, disks);
     try {
-      await fleet.#startServers(history, language);
+      await fleet.#startServers(history);
       return fleet;
     } catch (error) {
       await fleet.stop();
@@ -91,8 +100,8 @@ export class Fleet {
     }
   }
 
-  async #startServers(history: History, language: Language): Promise<void> {
-    const { directory, postgres, redis, disks } = this;
+  async #startServers(history: History): Promise<void> {
+    const { directory, language, postgres, redis, disks } = this;
     await redis.start();
     for (const name of SERVER_NAMES) {
       disks.servers[name] = mount(directory, name, 24);

@@ -8,6 +8,14 @@ export function applicationName(packet: Buffer): string | undefined {
   return at < 0 ? undefined : fields[at + 1];
 }
 
+/** Codes of the packets with which a client asks for encryption before its startup packet. */
+const SSL_REQUEST = 80_877_103;
+const GSS_REQUEST = 80_877_104;
+
+/** Whether a client's first packet asks for encryption. The answer is one byte, not a message. */
+export const asksForEncryption = (packet: Buffer): boolean =>
+  packet.length === 8 && [SSL_REQUEST, GSS_REQUEST].includes(packet.readInt32BE(4));
+
 const HEADER = 5;
 const NOTIFICATION = "A".charCodeAt(0);
 

@@ -20,6 +20,8 @@ import { report, reportViolations } from "./report.ts";
 /** Time after the last fault within which every accepted run must end. */
 const SETTLE_MS = 30_000;
 const DELIVER_MS = 60_000;
+/** Time for the scenarios to end after the last fault; longer than any request that is repeated until it is answered. */
+const STOP_MS = 400_000;
 const SAMPLE_MS = 500;
 
 export interface ChaosResult {
@@ -66,18 +68,19 @@ export async function runChaos(
     say(`seed ${seed}, ${minutes} minutes, ${kinds.length} kinds of faults, graphs in ${language}, in ${directory}`);
     await Promise.race([interrupted, nemesis.run(seed, kinds, now() + minutes * 60_000)]);
     const calmFrom = now();
-    await Promise.race([interrupted, generator.stop()]);
+    const unfinished = await Promise.race([interrupted, generator.stop(STOP_MS)]);
     const sql = openTables(fleet.postgres.uri());
     const settledAt = await untilSettled(sql, SETTLE_MS);
     await untilDelivered(sql, DELIVER_MS);
     history.calm({ from: calmFrom, to: now() });
     sampling = false;
     await sampler;
-    const world = await readWorld(fleet, history, sql, settledAt);
+    const world = await Promise.race([interrupted, readWorld(fleet, history, sql, settledAt)]);
     await sql.end();
     for (const error of generator.errors.slice(0, 5)) say(`generator: ${(error as Error).stack}`);
     const verdicts = checkAll(world);
-    const violations = Object.values(verdicts).reduce((sum, verdict) => sum + verdict.violations.length, 0);
+    if (unfinished > 0) say(`${unfinished} scenarios did not end within ${STOP_MS / 1000} s of the last fault.`);
+    const violations = Object.values(verdicts).reduce((sum, verdict) => sum + verdict.violations.length, unfinished);
     const text = `${report(world, verdicts, nemesis.skipped)}\n${reportViolations(world, verdicts)}`;
     writeFileSync(join(directory, "world.json"), JSON.stringify(world));
     writeFileSync(join(directory, "report.txt"), text);

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import Protocol, TypeVar
 
 from ..postgres import Address, Connection, ConnectionLostError, Parameter, Row, parse_url
+from .delta_history import StoredHistory, read_delta_history
 from .errors import DatabaseAwayError, FencedError, HeadMovedError, is_passing_error
+from .last_heads import LastHeads
 from .read_statement import (
     CheckpointQuery,
     StoredCheckpoint,
-    StoredHistory,
     read_checkpoints,
-    read_delta_history,
 )
 from .write_statement import FINISH_STATEMENT, WRITE_STATEMENT, Finished, StatementBuilder, WriteItem
 
@@ -360,45 +358,3 @@ class Writer:
                     raise DatabaseAwayError(away) from error
             await asyncio.sleep(pause)
             pause = min(pause * 2, 0.5)
-
-
-class LastHeads:
-    """Checkpoints with which runs of this process ended, in stored form.
-
-    The next run of the same thread starts from one without reading it, once the server has confirmed that it is still
-    the newest. Bounded in bytes; the thread whose last run ended earliest is evicted first.
-    """
-
-    _TOTAL_BYTES = 32 * 1024 * 1024
-    _ONE_BYTES = 8 * 1024 * 1024
-    _OVERHEAD_BYTES = 2048
-
-    def __init__(self) -> None:
-        self._heads: OrderedDict[str, tuple[StoredCheckpoint, int]] = OrderedDict()
-        self._bytes = 0
-
-    def keep(self, head: StoredCheckpoint) -> None:
-        self._forget(head.thread_id)
-        # one with tasks may still receive writes
-        if head.ns or head.writes or head.parent_sends:
-            return
-        size = self._OVERHEAD_BYTES + len(head.checkpoint) + len(head.metadata)
-        size += sum(len(value.data) for value in head.values.values())
-        if size > self._ONE_BYTES:
-            return
-        self._heads[head.thread_id] = (head, size)
-        self._bytes += size
-        while self._bytes > self._TOTAL_BYTES:
-            self._forget(next(iter(self._heads)))
-
-    def get(self, thread_id: str, checkpoint_id: str) -> StoredCheckpoint | None:
-        """Returns a copy, to which the caller may add writes."""
-        entry = self._heads.get(thread_id)
-        if not entry or entry[0].id != checkpoint_id:
-            return None
-        return replace(entry[0], writes=[], parent_sends=[])
-
-    def _forget(self, thread_id: str) -> None:
-        entry = self._heads.pop(thread_id, None)
-        if entry:
-            self._bytes -= entry[1]

@@ -12,7 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .clock import CheckpointClock
-from .read_statement import StoredChannel, StoredCheckpoint, StoredWrite, by_task_and_index
+from .list_changes import StoredChannel
+from .read_statement import StoredCheckpoint, StoredWrite, by_task_and_index
 from .write_statement import BlobRow, CheckpointRow, WriteRow
 
 _LIMIT = 32
@@ -46,7 +47,7 @@ class Heads:
         for channel, version in checkpoint["channel_versions"].items():
             blob = changed.get(channel)
             value = (
-                StoredChannel(blob.type, blob.blob or b"", blob.version)
+                blob.value or StoredChannel(blob.type, blob.blob or b"", blob.version)
                 if blob
                 else head.values.get(channel)
                 if head

@@ -5,23 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..postgres import Parameter, Row
 from .errors import OtherLanguageError
-from .write_statement import text_array
+from .list_changes import CHANGE_TYPE, ListBuilder, StoredChannel
 
 Fetch = Callable[[str, list[Parameter]], Awaitable[list[Row]]]
 
 # Type of a blob that holds the change of a list, which the JavaScript host writes.
 LIST_TYPE = "list"
-
-
-@dataclass(slots=True)
-class StoredChannel:
-    type: str
-    data: bytes
-    version: str
 
 
 @dataclass(slots=True)
@@ -61,21 +54,29 @@ class CheckpointQuery:
     limit: int | None = None
 
 
-async def read_checkpoints(fetch: Fetch, query: CheckpointQuery) -> tuple[list[StoredCheckpoint], str | None]:
+async def read_checkpoints(
+    fetch: Fetch, query: CheckpointQuery, chains: str = "marked"
+) -> tuple[list[StoredCheckpoint], str | None]:
     """Returns the checkpoints, and the newest id of the namespace regardless of the selection.
 
     The newest id is None across namespaces. A value shared by several checkpoints is returned once, with the numbers
-    of those that use it.
+    of those that use it. Of a list that is stored as changes, the rows of its chain are returned.
     """
     condition, parameters = _conditions(query)
     limit = "" if query.limit is None else f"limit {max(0, int(query.limit))}"
     one_namespace = query.thread_id is not None and query.ns is not None
     selects = query.id is not None or query.before is not None or query.filter is not None or query.limit == 0
-    statement = _STATEMENT.format(condition=condition, limit=limit)
+    statement = _STATEMENT.format(condition=condition, limit=limit, chain=_CHAINS[chains])
     if one_namespace and selects:
         statement += _NEWEST_ROW
     rows = await fetch(statement, parameters)
-    checkpoints = _assemble(rows)
+    try:
+        checkpoints = _assemble(rows)
+    except _MissingVersionError:
+        if chains == "linked":
+            raise
+        # a version of the chain was stored anew in the meantime
+        return await read_checkpoints(fetch, query, "linked")
     if not one_namespace:
         return checkpoints, None
     if selects:
@@ -98,9 +99,12 @@ select 0 as kind, n, thread_id as a, checkpoint_ns as b, checkpoint_id as c, par
        null::int as idx, checkpoint::text as text, metadata::text as metadata, null::bytea as bytes
 from cp
 union all
-select 1, v.n, v.key, v.value, bl.type, v.users, null, null, null, bl.blob
+select 1, v.n, v.key, v.value, bl.type, v.users, bl.depth, null, bl.base, bl.blob
 from v join checkpoint_blobs bl on bl.thread_id = v.thread_id and bl.checkpoint_ns = v.checkpoint_ns
   and bl.channel = v.key and bl.version = v.value
+union all
+select 5, chain.n, bl.channel, bl.version, bl.type, null, bl.depth, null, bl.base, bl.blob
+from {chain}
 union all
 select 2, cp.n, w.task_id, w.channel, w.type, null, w.idx, null, null, w.blob
 from cp join checkpoint_writes w on w.thread_id = cp.thread_id and w.checkpoint_ns = cp.checkpoint_ns
@@ -110,6 +114,36 @@ select 3, cp.n, w.task_id, w.channel, w.type, null, w.idx, null, null, w.blob
 from cp join checkpoint_writes w on w.thread_id = cp.thread_id and w.checkpoint_ns = cp.checkpoint_ns
   and w.checkpoint_id = cp.parent_checkpoint_id and w.channel = '__pregel_tasks'
 where (cp.checkpoint ->> 'v')::numeric < 4"""
+
+# The rows on which the versions that checkpoints name are based, as in graph-host/src/checkpoints/read-statement.ts:
+# all of their chain, which is one scan, or each by the name that its successor has for it.
+_CHAINS = {
+    "marked": """(
+  select v.thread_id, v.checkpoint_ns, v.key, named.chain, max(named.depth) as depth, min(v.n) as n
+  from v join checkpoint_blobs named on named.thread_id = v.thread_id and named.checkpoint_ns = v.checkpoint_ns
+    and named.channel = v.key and named.version = v.value
+  where named.chain is not null
+  group by 1, 2, 3, 4
+) chain join checkpoint_blobs bl on bl.thread_id = chain.thread_id and bl.checkpoint_ns = chain.checkpoint_ns
+  and bl.channel = chain.key and (bl.version = chain.chain or bl.chain = chain.chain and bl.depth < chain.depth)""",
+    "linked": """(
+  with recursive link as (
+    select v.thread_id, v.checkpoint_ns, v.key, b.base
+    from v join checkpoint_blobs b on b.thread_id = v.thread_id and b.checkpoint_ns = v.checkpoint_ns
+      and b.channel = v.key and b.version = v.value
+    where b.base is not null
+    union
+    select l.thread_id, l.checkpoint_ns, l.key, b.base
+    from link l join checkpoint_blobs b on b.thread_id = l.thread_id and b.checkpoint_ns = l.checkpoint_ns
+      and b.channel = l.key and b.version = l.base
+    where b.base is not null
+  )
+  select link.*,
+         (select min(v.n) from v where v.thread_id = link.thread_id and v.checkpoint_ns = link.checkpoint_ns) as n
+  from link
+) chain join checkpoint_blobs bl on bl.thread_id = chain.thread_id and bl.checkpoint_ns = chain.checkpoint_ns
+  and bl.channel = chain.key and bl.version = chain.base""",
+}
 
 _NEWEST_ROW = """
 union all
@@ -135,16 +169,27 @@ def _conditions(query: CheckpointQuery) -> tuple[str, list[Parameter]]:
     return (f"where {' and '.join(wheres)}" if wheres else ""), parameters
 
 
+class _MissingVersionError(Exception):
+    """A row on which a change is based was not found."""
+
+    def __init__(self, version: str) -> None:
+        super().__init__(f"The stored changes of a list are incomplete: version {version} is missing")
+
+
 def _assemble(rows: list[Row]) -> list[StoredCheckpoint]:
     found: dict[int, StoredCheckpoint] = {}
     for kind, n, a, b, c, d, _, text, metadata, _ in rows:
         if kind == 0:
             found[n] = StoredCheckpoint(a, b, c, d, text.encode(), metadata.encode())
+    lists = _Lists()
+    for kind, n, channel, version, type_, _, depth, _, base, data in rows:
+        if kind == 5 or (kind == 1 and depth is not None):
+            lists.add(found[n], channel, version, _VersionRow(type_, data or b"", base))
     for kind, n, a, b, c, d, idx, _, _, data in rows:
         if kind == 1:
             if c == LIST_TYPE:
                 raise other_language(found[n].thread_id)
-            value = StoredChannel(c, data or b"", b)
+            value = lists.get(found[n], a, b) if c == CHANGE_TYPE else StoredChannel(c, data or b"", b)
             for user in d.split(","):
                 found[int(user)].values[a] = value
         elif kind in (2, 3):
@@ -157,6 +202,39 @@ def _assemble(rows: list[Row]) -> list[StoredCheckpoint]:
     return checkpoints
 
 
+class _VersionRow(NamedTuple):
+    type: str
+    data: bytes
+    base: str | None
+
+
+class _Lists:
+    """Lists of the checkpoints that were read, built from the rows of their chains."""
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str, str], dict[str, _VersionRow]] = {}
+
+    def add(self, stored: StoredCheckpoint, channel: str, version: str, row: _VersionRow) -> None:
+        self._rows.setdefault((stored.thread_id, stored.ns, channel), {})[version] = row
+
+    def get(self, stored: StoredCheckpoint, channel: str, version: str) -> StoredChannel:
+        rows = self._rows[stored.thread_id, stored.ns, channel]
+        changes: list[bytes] = []
+        at = version
+        while True:
+            row = rows.get(at)
+            if row is None:
+                raise _MissingVersionError(at)
+            if row.type != CHANGE_TYPE:
+                break
+            changes.append(row.data)
+            at = row.base or ""
+        builder = ListBuilder(row.data, at)
+        for change in reversed(changes):
+            builder.apply(change)
+        return StoredChannel("msgpack", builder.data(), version, builder.chain)
+
+
 def by_task_and_index(write: StoredWrite) -> tuple[str, int]:
     return (write.task_id, write.idx)
 
@@ -166,93 +244,3 @@ def other_language(thread_id: str) -> OtherLanguageError:
         f"Thread {thread_id} was written by a JavaScript graph, and a Python graph cannot continue it. "
         "Use a new thread."
     )
-
-
-_HISTORY_PAGE = 500
-
-
-def _history_statement(from_id: bool) -> str:
-    condition = "and checkpoint_id = $4" if from_id else ""
-    return f"""
-with recursive chain as (
-  (select 0 as depth, checkpoint_id, parent_checkpoint_id, checkpoint -> 'channel_versions' as versions
-   from checkpoints
-   where thread_id = $1 and checkpoint_ns = $2 {condition}
-   order by checkpoint_id desc limit 1)
-  union all
-  select chain.depth + 1, c.*
-  from chain cross join lateral (
-    select checkpoint_id, parent_checkpoint_id, checkpoint -> 'channel_versions' from checkpoints
-    where thread_id = $1 and checkpoint_ns = $2 and checkpoint_id = chain.parent_checkpoint_id offset 0
-  ) c
-  where chain.depth < {_HISTORY_PAGE}
-), seed as materialized (
-  select distinct on (wanted.channel) chain.depth, wanted.channel, bl.version
-  from chain cross join unnest($3::text[]) as wanted (channel) cross join lateral (
-    select version from checkpoint_blobs
-    where thread_id = $1 and checkpoint_ns = $2 and channel = wanted.channel
-      and version = chain.versions ->> wanted.channel and type <> 'empty' offset 0
-  ) bl
-  where chain.depth > 0
-  order by wanted.channel, chain.depth
-)
-select 0 as kind, seed.depth, seed.channel, null as task_id, null::int as idx, bl.type, bl.blob
-from seed cross join lateral (
-  select type, blob from checkpoint_blobs
-  where thread_id = $1 and checkpoint_ns = $2 and channel = seed.channel and version = seed.version offset 0
-) bl
-union all
-(select 1, chain.depth, w.channel, w.task_id, w.idx, w.type, w.blob
- from chain cross join lateral (
-   select * from checkpoint_writes
-   where thread_id = $1 and checkpoint_ns = $2 and checkpoint_id = chain.checkpoint_id and channel = any($3::text[])
-   offset 0
- ) w
- left join seed on seed.channel = w.channel
- where chain.depth > 0 and (seed.depth is null or chain.depth <= seed.depth))
-union all
-select 2, chain.depth, null, chain.checkpoint_id, null, null, null from chain where chain.depth = {_HISTORY_PAGE}"""
-
-
-@dataclass(slots=True)
-class StoredHistory:
-    """Writes of a checkpoint's ancestors to one channel since the nearest that holds its value, oldest first."""
-
-    writes: list[StoredWrite] = field(default_factory=list)
-    seed: StoredChannel | None = None
-
-
-async def read_delta_history(
-    fetch: Fetch, thread_id: str, ns: str, checkpoint_id: str | None, channels: list[str]
-) -> dict[str, StoredHistory]:
-    """Reads the history from which the library rebuilds a delta channel, one query per page of ancestors."""
-    pages: dict[str, list[list[StoredWrite]]] = {channel: [] for channel in channels}
-    histories = {channel: StoredHistory() for channel in channels}
-    remaining = list(channels)
-    start = checkpoint_id
-    while remaining:
-        parameters: list[Parameter] = [thread_id, ns, text_array(remaining)]
-        if start is not None:
-            parameters.append(start)
-        found: dict[str, list[tuple[int, StoredWrite]]] = {}
-        following: str | None = None
-        for kind, depth, channel, task_id, idx, kind_of_value, data in await fetch(
-            _history_statement(start is not None), parameters
-        ):
-            if kind == 2:
-                following = task_id
-            elif kind == 0:
-                histories[channel].seed = StoredChannel(kind_of_value, data or b"", "")
-            else:
-                write = StoredWrite(kind_of_value, data or b"", task_id, idx, channel)
-                found.setdefault(channel, []).append((depth, write))
-        for channel, writes in found.items():
-            writes.sort(key=lambda entry: (-entry[0], entry[1].task_id, entry[1].idx))
-            pages[channel].append([write for _, write in writes])
-        remaining = [channel for channel in remaining if histories[channel].seed is None]
-        if following is None:
-            break
-        start = following
-    for channel, history in histories.items():
-        history.writes = [write for page in reversed(pages[channel]) for write in page]
-    return histories

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
     WRITES_IDX_MAP,
-    BaseCheckpointSaver,
     ChannelVersions,
     Checkpoint,
     CheckpointMetadata,
@@ -25,13 +24,17 @@ from langgraph.checkpoint.base import (
 )
 
 from .. import json_text
-from ..serialize import to_json
 from . import maintenance
+from .blocking_saver import BlockingSaver
+from .channel_lists import ChannelLists, ShownLists
 from .clock import CheckpointClock, process_clock
 from .database import CheckpointDatabase
 from .errors import CheckpointOrderError, ValueTooLargeError
 from .heads import Heads, NewestIds
-from .read_statement import CheckpointQuery, StoredCheckpoint, StoredWrite, other_language
+from .list_changes import ListItem
+from .load_tuple import TASKS, load_tuple, load_write
+from .merged_metadata import metadata_text
+from .read_statement import CheckpointQuery, StoredCheckpoint
 from .steps import StartStep, Triggers, nothing_follows
 from .write_statement import (
     BlobRow,
@@ -46,24 +49,8 @@ from .write_statement import (
 
 T = TypeVar("T")
 
-_TASKS = "__pregel_tasks"
-# Keys that describe the checkpoint itself and are never overridden.
-_OWN_METADATA = ("source", "step", "parents", "counters_since_delta_snapshot")
-_TASK_METADATA = frozenset(
-    (
-        "checkpoint_id",
-        "checkpoint_ns",
-        "checkpoint_map",
-        "langgraph_step",
-        "langgraph_node",
-        "langgraph_triggers",
-        "langgraph_path",
-        "langgraph_checkpoint_ns",
-    )
-)
 
-
-class HeddleSaver(BaseCheckpointSaver[str]):
+class HeddleSaver(BlockingSaver):
     """Saver for one run, or for one read or manual update. It is cheap to create."""
 
     def __init__(
@@ -87,7 +74,6 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         """
         super().__init__()
         self._database = database
-        self._loop = asyncio.get_running_loop()
         self._fence = fence
         self._fresh_thread = fresh_thread
         self._head = head
@@ -98,6 +84,8 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         self._heads = Heads()
         self._newest = NewestIds(clock)
         self._start = StartStep(passive_start)
+        self._lists = ChannelLists(self.serde, tracks=fence is not None)
+        self._load_value = self._lists.load
         # namespaces that this saver has written to
         self._written: set[str] = set()
         self._unsettled: set[asyncio.Future[Finished | None]] = set()
@@ -153,7 +141,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         history = await self._database.read_delta_history(str(thread_id), ns, checkpoint_id, list(channels))
         result: dict[str, Any] = {}
         for channel, stored in history.items():
-            result[channel] = {"writes": [self._load_write(write) for write in stored.writes]}
+            result[channel] = {"writes": [load_write(self.serde, write) for write in stored.writes]}
             if stored.seed:
                 result[channel]["seed"] = self.serde.loads_typed((stored.seed.type, stored.seed.data))
         return result
@@ -164,6 +152,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         reader._heads = self._heads
         reader._unsettled = self._unsettled
         reader._failures = self._failures
+        reader._load_value = self._lists.show
         return reader
 
     async def unfinished(self, thread_id: str, checkpoint_id: str | None) -> CheckpointTuple | None:
@@ -175,9 +164,9 @@ class HeddleSaver(BaseCheckpointSaver[str]):
             values: dict[str, Any] = {
                 channel: True for channel, value in stored.values.items() if value.type != "empty"
             }
-            if _TASKS in values:
-                tasks = stored.values[_TASKS]
-                values[_TASKS] = self.serde.loads_typed((tasks.type, tasks.data))
+            if TASKS in values:
+                tasks = stored.values[TASKS]
+                values[TASKS] = self.serde.loads_typed((tasks.type, tasks.data))
             checkpoint = {**json_text.loads(stored.checkpoint), "channel_values": values}
             if nothing_follows(checkpoint, self._triggers):
                 return None
@@ -213,31 +202,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         return checkpoints
 
     def _load(self, stored: StoredCheckpoint) -> CheckpointTuple:
-        checkpoint = json_text.loads(stored.checkpoint)
-        versions = checkpoint.setdefault("channel_versions", {})
-        checkpoint.setdefault("versions_seen", {})
-        # the JavaScript host's versions are numbers with a fraction
-        if any(isinstance(version, float) for version in versions.values()):
-            raise other_language(stored.thread_id)
-        values = dict(checkpoint.get("channel_values") or {})
-        for channel, value in stored.values.items():
-            if value.type != "empty":
-                values[channel] = self.serde.loads_typed((value.type, value.data))
-        if stored.parent_sends:
-            # formats below 4 kept the sends of a step with its parent
-            values[_TASKS] = [self.serde.loads_typed((w.type, w.data)) for w in stored.parent_sends]
-            versions[_TASKS] = max(versions.values()) if versions else self.get_next_version(None, None)
-        checkpoint["channel_values"] = values
-        return CheckpointTuple(
-            _address(stored, stored.id),
-            cast(Checkpoint, checkpoint),
-            cast(CheckpointMetadata, json_text.loads(stored.metadata)),
-            _address(stored, stored.parent_id) if stored.parent_id else None,
-            [self._load_write(write) for write in _without_answered(stored.writes)],
-        )
-
-    def _load_write(self, write: StoredWrite) -> tuple[str, str, Any]:
-        return (write.task_id, write.channel, self.serde.loads_typed((write.type, write.data)))
+        return load_tuple(stored, self.serde, self.get_next_version, self._load_value)
 
     # writing
 
@@ -261,11 +226,9 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         early = self._start.puts_early(ns, cast(Mapping[str, Any], checkpoint), metadata.get("source")) or last
         values = checkpoint["channel_values"]
         text = json_text.storable(json_text.dumps({k: v for k, v in checkpoint.items() if k != "channel_values"}))
-        row = CheckpointRow(thread_id, ns, checkpoint_id, parent_id, text, self._metadata_text(config, metadata))
-        blobs = [
-            BlobRow(thread_id, ns, channel, str(version), *self._dump(thread_id, values, channel))
-            for channel, version in new_versions.items()
-        ]
+        run_id = self._fence.run_id if self._fence else None
+        row = CheckpointRow(thread_id, ns, checkpoint_id, parent_id, text, metadata_text(config, metadata, run_id))
+        blobs = [self._blob(thread_id, ns, channel, str(version), values) for channel, version in new_versions.items()]
         self._written.add(ns)
         self._heads.put(row, blobs, cast(Mapping[str, Any], checkpoint))
         if last:
@@ -326,20 +289,41 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         else:
             raise ValueError(f'Unknown strategy "{strategy}". The strategies are "keep_latest" and "delete".')
 
-    async def finish(self, thread_id: str, state: bytes, notify: bool) -> Finished:
-        """Writes the run's final status together with everything unsent, in one commit. Fails as `flush` does."""
+    def items_shown(self, value: Any) -> list[ListItem] | None:
+        """Returns the stored items of a list that a `reader` has returned."""
+        return self._lists.items_shown(value)
+
+    def shown_lists(self, thread_id: str) -> ShownLists | None:
+        """Returns the lists that a thread's values show since its last run in this process."""
+        return self._database.last_heads.shown(thread_id)
+
+    async def finish(
+        self,
+        thread_id: str,
+        state: bytes,
+        notify: bool,
+        whole: Callable[[], bytes] | None = None,
+        shown: ShownLists | None = None,
+    ) -> Finished:
+        """Writes the run's final status together with everything unsent, in one commit. Fails as `flush` does.
+
+        If the thread's values are not those that the lists of `state` continue, the checkpoint is committed, and the
+        end follows with `whole`. `shown`: the lists that the thread's values show then.
+        """
         assert self._fence, "only the saver of a run can finish the run"
         self._raise_failure()
-        finished = self._database.write(
-            WriteItem(self._fence, finish=FinishRow(thread_id, state, notify)),
-            False,
-        )
+        finished = self._database.write(WriteItem(self._fence, finish=FinishRow(thread_id, state, notify)), False)
         finished.add_done_callback(_retrieve)
         await self.flush()
-        result = await finished or Finished("lost", False)
+        result = await finished
+        if result and result.outcome == "stale_values" and whole:
+            end = FinishRow(thread_id, whole(), notify)
+            result = await self._database.write(WriteItem(self._fence, finish=end), False)
+        result = result or Finished("lost", False)
         head = self._heads.get(thread_id, "")
         if head and result.outcome != "lost":
-            self._database.last_heads.keep(head)
+            self._lists.release(head.thread_id, head.ns)
+            self._database.last_heads.keep(head, shown)
         return result
 
     async def flush(self, thread_id: str | None = None) -> None:
@@ -353,6 +337,7 @@ class HeddleSaver(BaseCheckpointSaver[str]):
         self._raise_failure()
         head = self._heads.get(thread_id, "") if thread_id is not None else None
         if head:
+            self._lists.release(head.thread_id, head.ns)
             self._database.last_heads.keep(head)
 
     def get_next_version(self, current: Any, channel: None) -> Any:
@@ -419,10 +404,11 @@ class HeddleSaver(BaseCheckpointSaver[str]):
             return False
         return nothing_follows(cast(Mapping[str, Any], checkpoint), self._triggers)
 
-    def _dump(self, thread_id: str, values: Mapping[str, Any], channel: str) -> tuple[str, bytes | None]:
-        if channel not in values:
-            return ("empty", None)
-        return self._checked(thread_id, channel, self.serde.dumps_typed(values[channel]))
+    def _blob(self, thread_id: str, ns: str, channel: str, version: str, values: Mapping[str, Any]) -> BlobRow:
+        row = BlobRow(thread_id, ns, channel, version, "empty", None)
+        if channel in values:
+            self._lists.store(row, values[channel], lambda typed: self._checked(thread_id, channel, typed))
+        return row
 
     def _checked(self, thread_id: str, channel: str, typed: tuple[str, bytes]) -> tuple[str, bytes]:
         """Raises ValueTooLargeError when a value as it is stored exceeds the limit."""
@@ -431,107 +417,13 @@ class HeddleSaver(BaseCheckpointSaver[str]):
             raise ValueTooLargeError(thread_id, channel, len(typed[1]), limit)
         return typed
 
-    def _metadata_text(self, config: RunnableConfig, metadata: CheckpointMetadata) -> bytes:
-        run_id = self._fence.run_id if self._fence else None
-        own: dict[str, Any] = dict(metadata)
-        merged = dict(own)
-        if config.get("metadata") or run_id:
-            # a copied checkpoint's metadata may name the run that made the original
-            merged.pop("run_id", None)
-            sources = (config.get("configurable"), config.get("metadata")) if run_id else (config.get("metadata"),)
-            for source in sources:
-                for name, value in (source or {}).items():
-                    if not name.startswith("__") and name not in _TASK_METADATA:
-                        merged[name] = value
-            if run_id:
-                merged["run_id"] = run_id
-            for name in _OWN_METADATA:
-                if name in own:
-                    merged[name] = own[name]
-        try:
-            return json_text.storable(json_text.dumps(merged))
-        except (TypeError, ValueError):
-            return json_text.storable(to_json(merged))
-
     def _raise_failure(self) -> None:
         """Raises the first failure: later writes would depend on lost ones, so none follow it."""
         if self._failures:
             raise self._failures[0]
-
-    # LangGraph's synchronous interface, for graphs that a node invokes in a thread
-
-    def _from_thread(self, coroutine: Any) -> Any:
-        try:
-            running = asyncio.get_running_loop()
-        except RuntimeError:
-            running = None
-        if running is self._loop:
-            coroutine.close()
-            raise asyncio.InvalidStateError(
-                "A synchronous call of a graph in asynchronous code would block all runs. "
-                "Use `await graph.ainvoke(...)`."
-            )
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
-
-    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        return self._from_thread(self.aget_tuple(config))
-
-    def list(
-        self,
-        config: RunnableConfig | None,
-        *,
-        filter: dict[str, Any] | None = None,
-        before: RunnableConfig | None = None,
-        limit: int | None = None,
-    ) -> Iterator[CheckpointTuple]:
-        async def collect() -> Any:
-            return [found async for found in self.alist(config, filter=filter, before=before, limit=limit)]
-
-        yield from self._from_thread(collect())
-
-    def put(
-        self,
-        config: RunnableConfig,
-        checkpoint: Checkpoint,
-        metadata: CheckpointMetadata,
-        new_versions: ChannelVersions,
-    ) -> RunnableConfig:
-        return self._from_thread(self.aput(config, checkpoint, metadata, new_versions))
-
-    def put_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
-    ) -> None:
-        self._from_thread(self.aput_writes(config, writes, task_id, task_path))
-
-    def delete_thread(self, thread_id: str) -> None:
-        self._from_thread(self.adelete_thread(thread_id))
-
-    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        self._from_thread(self.adelete_for_runs(run_ids))
-
-    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        self._from_thread(self.acopy_thread(source_thread_id, target_thread_id))
-
-    def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:
-        self._from_thread(self.aprune(thread_ids, strategy=strategy))
-
-    def get_delta_channel_history(self, *, config: RunnableConfig, channels: Sequence[str]) -> Mapping[str, Any]:
-        return self._from_thread(self.aget_delta_channel_history(config=config, channels=channels))
 
 
 def _retrieve(future: asyncio.Future[Any]) -> None:
     """Marks a failure as seen: it is raised by `flush` as well."""
     if not future.cancelled():
         future.exception()
-
-
-def _address(stored: StoredCheckpoint, checkpoint_id: str) -> RunnableConfig:
-    return {"configurable": {"thread_id": stored.thread_id, "checkpoint_ns": stored.ns, "checkpoint_id": checkpoint_id}}
-
-
-def _without_answered(writes: list[StoredWrite]) -> list[StoredWrite]:
-    """Drops interrupts of tasks that have since completed: the rows of both have different keys."""
-    if not any(write.channel == "__interrupt__" for write in writes):
-        return writes
-    finished = {write.task_id for write in writes if write.channel not in WRITES_IDX_MAP}
-    return [write for write in writes if write.channel != "__interrupt__" or write.task_id not in finished]

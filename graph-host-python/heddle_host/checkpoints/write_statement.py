@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 from ..postgres import Parameter
+from .list_changes import StoredChannel
 
 T = TypeVar("T")
 
@@ -146,7 +147,10 @@ class CheckpointRow:
 
 @dataclass(slots=True)
 class BlobRow:
-    """`blob` is None for a channel that became empty; `type` is then `empty`."""
+    """`blob` is None for a channel that became empty; `type` is then `empty`.
+
+    `link` is that of a change (list_changes.py), and `value` the value that it leads to.
+    """
 
     thread_id: str
     ns: str
@@ -154,6 +158,8 @@ class BlobRow:
     version: str
     type: str
     blob: bytes | None
+    link: str | None = None
+    value: StoredChannel | None = None
 
 
 @dataclass(slots=True)
@@ -280,7 +286,7 @@ class StatementBuilder:
             _texts(b, lambda x: x[1].type),
             _plain(b, lambda x: x[2]),
             _plain(b, lambda x: "NULL" if x[1].blob is None else len(x[1].blob)),
-            _plain(b, lambda _: "NULL"),
+            _texts(b, lambda x: x[1].link),
             _plain(w, lambda x: x[0]),
             _texts(w, lambda x: x[1].thread_id),
             _texts(w, lambda x: x[1].ns),

@@ -29,6 +29,7 @@ from .run_input import (
     stream_options,
     without_checkpoint,
 )
+from .state_text import HeadText
 from .stream_events import Emit, StreamInput, stream_run
 
 # Time limit for reading the final state once the run is over.
@@ -151,7 +152,8 @@ class _Execution:
             await saver.flush()
             return to_run_result(await _bind(graph, saver.reader(), deps.store).aget_state(self._head_config()))
 
-        return RunEnd(end, self._serialize(await self._best_effort(read())))
+        head = await self._best_effort(read())
+        return RunEnd(end, self._serialize(lambda: to_json(head)))
 
     def _emit(self, event: str, data: Any) -> None:
         # code left behind by a run may still emit after its end was sent
@@ -232,9 +234,13 @@ class _Execution:
         assert saver is not None
         if not run.stopped and not self._kwargs["temporary"] and not run.holds_end:
             reading = _bind(self._graph, saver.reader(), self._deps.store).aget_state(self._head_config())
-            result = self._serialize(await self._best_effort(_run_result(reading)))
+            head = HeadText(await self._best_effort(_run_result(reading)), saver, run.thread_id)
+            result = self._serialize(head.text)
             if result != _UNKNOWN and not run.stopped and not run.holds_end:
-                finished = await saver.finish(run.thread_id, result, bool(run.start.get("notify")))
+                notify = bool(run.start.get("notify"))
+                finished = await saver.finish(
+                    run.thread_id, result, notify, lambda: self._serialize(head.whole), head.shown
+                )
                 return RunEnd({"outcome": "success", "finished": finished._asdict()}, result)
         await saver.flush(run.thread_id)
         return RunEnd({"outcome": "success"}, b"")
@@ -250,9 +256,9 @@ class _Execution:
             complain(f"The state of thread {self._run.thread_id} could not be read after the run: {error!r}")
             return {}
 
-    def _serialize(self, head: dict[str, Any]) -> bytes:
+    def _serialize(self, write: Callable[[], bytes]) -> bytes:
         try:
-            return to_json(head)
+            return write()
         except Exception as error:
             complain(f"The state of thread {self._run.thread_id} could not be serialized after the run: {error!r}")
             return _UNKNOWN

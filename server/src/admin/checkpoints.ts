@@ -1,3 +1,4 @@
+import { MSGPACK_CHANGE, storeMsgpackWhole } from "../agent/housekeeping/expand-msgpack-lists.ts";
 import { storeWhole } from "../agent/housekeeping/rewrite-lists.ts";
 import { type DataLocation, withDatabase } from "./with-database.ts";
 
@@ -13,7 +14,8 @@ export function expandCheckpoints(
   return withDatabase(location, async ({ sql }) => {
     const threads = await sql<{ thread_id: string }[]>`
       select distinct thread_id from checkpoint_blobs
-      where type = 'list' and (${thread ?? null}::text is null or thread_id = ${thread ?? null})`;
-    for (const { thread_id } of threads) report(thread_id, await storeWhole(sql, thread_id));
+      where type in ('list', ${MSGPACK_CHANGE}) and (${thread ?? null}::text is null or thread_id = ${thread ?? null})`;
+    for (const { thread_id } of threads)
+      report(thread_id, (await storeWhole(sql, thread_id)) + (await storeMsgpackWhole(sql, thread_id)));
   });
 }

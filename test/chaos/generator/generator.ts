@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { dialogue } from "./asks.ts";
 import { cancelled } from "./cancels.ts";
 import { makeCrons } from "./crons.ts";
@@ -25,9 +27,13 @@ export class Generator {
     this.#workers = scenarios.map((scenario) => this.#repeat(() => scenario(session)));
   }
 
-  async stop(): Promise<void> {
+  /** Waits until all scenarios have ended, at most for `limitMs`. Returns the number of those that have not. */
+  async stop(limitMs: number): Promise<number> {
     this.#session.isStopping = true;
-    await Promise.all(this.#workers);
+    let open = this.#workers.length;
+    const ended = Promise.all(this.#workers.map((worker) => worker.then(() => open--)));
+    await Promise.race([ended, sleep(limitMs, undefined, { ref: false })]);
+    return open;
   }
 
   async #repeat(scenario: () => Promise<void>): Promise<void> {
