@@ -2,18 +2,18 @@
  * Floods by callers without a key, from loopback, against `heddle dev` and `heddle up` with keys required: no way of
  * sending, or of leaving responses unread, makes a server process grow by 100 MiB.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { ask, Flood, growthDuring, findListener, residentMib, type Warm } from "./flood.ts";
+import { startPrinted } from "./printed-platform.ts";
 
-const LAUNCHER = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
 const PROJECT = fileURLToPath(new URL("../../server/test/fixtures/agent-project/langgraph.json", import.meta.url));
 const SLOW = 240_000;
 const MOST_MIB = 100;
@@ -33,23 +33,10 @@ const LOGIN = {
 };
 
 async function start(command: "dev" | "up", args: string[]): Promise<(name: string) => number> {
-  const child = spawn(process.execPath, [LAUNCHER, command, "--data-dir", join(dataDir, command), ...args], {
-    env: {
-      ...{ PATH: process.env["PATH"], HOME: dataDir, HEDDLE_HOSTS: "1" },
-      ...{ HEDDLE_AUTH: "required", HEDDLE_CONSOLE: "true" },
-    },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const env = { HOME: dataDir, HEDDLE_HOSTS: "1", HEDDLE_AUTH: "required" };
+  const { child, url } = await startPrinted([command, "--data-dir", join(dataDir, command), ...args], env);
   children.push(child);
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const ready = () => child.exitCode !== null || output.includes("Stop with Ctrl-C");
-  await vi.waitUntil(ready, { timeout: 120_000, interval: 50 });
-  return (name) => {
-    const url = new RegExp(`^  ${name} +(http\\S+)$`, "m").exec(output)?.[1];
-    if (url === undefined) throw new Error(`no ${name} in ${output}`);
-    return Number(new URL(url).port);
-  };
+  return (name) => Number(new URL(url(name)).port);
 }
 
 beforeAll(async () => {

@@ -2,7 +2,7 @@
  * A visitor's browser on pages of other origins, against `heddle dev` and `heddle up` in their default configuration:
  * no page may change or read anything on any port. Names of other sites resolve to this server, as in DNS rebinding.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, type Server } from "node:http";
@@ -12,9 +12,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
-const LAUNCHER = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
+import { startPrinted } from "./printed-platform.ts";
+
 const PROJECT = fileURLToPath(new URL("../../server/test/fixtures/agent-project/langgraph.json", import.meta.url));
 const PROGRAMS = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium", "/usr/bin/google-chrome"];
 const SLOW = 240_000;
@@ -29,25 +30,10 @@ let pages: Server;
 let at: Record<"agent" | "trace" | "control" | "console" | "upTrace" | "upConsole", string>;
 
 async function start(command: "dev" | "up", args: string[]): Promise<(name: string) => string> {
-  const child = spawn(process.execPath, [LAUNCHER, command, "--data-dir", join(dataDir, command), ...args], {
-    env: { PATH: process.env["PATH"], HOME: dataDir, HEDDLE_HOSTS: "1", HEDDLE_CONSOLE: "true" },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+  const env = { HOME: dataDir, HEDDLE_HOSTS: "1" };
+  const { child, url } = await startPrinted([command, "--data-dir", join(dataDir, command), ...args], env);
   children.push(child);
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const ended = () => child.exitCode !== null;
-  await vi.waitUntil(() => ended() || output.includes("Stop with Ctrl-C"), { timeout: 120_000, interval: 50 });
-  // on a busy machine the trace platform starts after the banner, and a line announces it
-  const find = (name: string) =>
-    new RegExp(`^  ${name} +(http\\S+)$`, "m").exec(output)?.[1] ??
-    (name === "Traces" ? /The trace platform is up at (http\S+)\.$/m.exec(output)?.[1] : undefined);
-  await vi.waitUntil(() => ended() || find("Traces") !== undefined, { timeout: 120_000, interval: 50 });
-  return (name) => {
-    const url = find(name);
-    if (url === undefined) throw new Error(`no ${name} in ${output}`);
-    return url;
-  };
+  return url;
 }
 
 beforeAll(async () => {

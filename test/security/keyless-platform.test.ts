@@ -3,11 +3,10 @@
  * loopback). A deployment with its own system user needs a key at every port; without isolation every request succeeds,
  * which shows that the requests are real.
  */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { afterAll, afterEach, expect, test, vi } from "vitest";
 
@@ -24,8 +23,8 @@ import {
   untilStatus,
 } from "../../server/test/deploy.ts";
 import { findProcesses } from "../crash/control-process.ts";
+import { LAUNCHER, startPrinted } from "./printed-platform.ts";
 
-const LAUNCHER = fileURLToPath(new URL("../../cli/bin/heddle.js", import.meta.url));
 const SLOW = 240_000;
 
 /** Sends requests without a key, and some whose sender disconnects before they are answered. */
@@ -80,29 +79,14 @@ let at: Record<"control" | "trace" | "console", string>;
 
 async function start(mode: IsolationKind): Promise<void> {
   const args = ["up", "--control-port", "0", "--trace-port", "0", "--console-port", "0", "--data-dir", directory];
-  child = spawn(process.execPath, [LAUNCHER, ...args], {
-    env: {
-      PATH: process.env["PATH"],
-      HOME: directory,
-      HEDDLE_PROCESS_ISOLATION: mode,
-      HEDDLE_CONSOLE: "true",
-      HEDDLE_MIN_HEALTHY_MS: "100",
-      HEDDLE_DRAIN_SECONDS: "2",
-    },
-    stdio: ["ignore", "pipe", "pipe"],
+  const started = await startPrinted(args, {
+    HOME: directory,
+    HEDDLE_PROCESS_ISOLATION: mode,
+    HEDDLE_MIN_HEALTHY_MS: "100",
+    HEDDLE_DRAIN_SECONDS: "2",
   });
-  const running = child;
-  let output = "";
-  for (const stream of [running.stdout!, running.stderr!])
-    stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  const isThere = () => running.exitCode !== null || output.includes("Stop with Ctrl-C");
-  await vi.waitUntil(isThere, { timeout: 120_000, interval: 50 });
-  const url = (name: string) => {
-    const found = new RegExp(`^  ${name} +(http\\S+)$`, "m").exec(output)?.[1];
-    if (found === undefined) throw new Error(`no ${name} in ${output}`);
-    return found;
-  };
-  at = { control: url("Control"), trace: url("Traces"), console: url("Console") };
+  child = started.child;
+  at = { control: started.url("Control"), trace: started.url("Traces"), console: started.url("Console") };
 }
 
 afterEach(async () => {

@@ -3,8 +3,8 @@ import type { Sql } from "../../server/src/base/db/connect.ts";
 /** A digest of every row of every table, by table. */
 export type TableStates = Map<string, string>;
 
-/** Tables that change without a request: heartbeats, times of key use, counters and records of refused attempts. */
-const RESTLESS = new Set(["servers", "blob_place_users", "sign_in_attempts", "audit_log"]);
+/** Tables that change without a request: heartbeats, times of key use and sweeps, counters and records of refused attempts. */
+const RESTLESS = new Set(["servers", "blob_place_users", "sign_in_attempts", "audit_log", "sweeps"]);
 
 /**
  * Computes a digest of every row, by table.
