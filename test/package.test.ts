@@ -79,7 +79,13 @@ function cleanEnv(): NodeJS.ProcessEnv {
 }
 
 async function npm(cwd: string, ...args: string[]): Promise<void> {
-  await run("npm", [...args, "--prefer-offline", "--no-audit", "--no-fund"], { cwd, env: cleanEnv() });
+  const install = (source: string) =>
+    run("npm", [...args, source, "--no-audit", "--no-fund"], { cwd, env: cleanEnv() });
+  await install("--prefer-offline").catch((error: Error) => {
+    // the list of a package's versions in npm's cache may be older than a version that another package needs
+    if (!error.message.includes("ETARGET")) throw error;
+    return install("--prefer-online");
+  });
 }
 
 /**
