@@ -22,8 +22,8 @@ const message = (type: string) => ({ type, content: type[0]!.repeat(250) });
 async function turn(client: AgentClient, thread: string, assistant_id: string): Promise<number> {
   const started = performance.now();
   const body = { assistant_id, input: { messages: [message("human")] }, stream_mode: ["updates"] };
-  await client.stream(thread, body, ({ event, data }) => {
-    if (event === "error") throw new Error(`a turn failed: ${JSON.stringify(data)}`);
+  await client.stream(thread, body, ({ event }) => {
+    if (event === "error") throw new Error("a turn failed");
   });
   return performance.now() - started;
 }
