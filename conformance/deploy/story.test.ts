@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await platform.stop();
   for (const directory of projects) rmSync(directory, { recursive: true, force: true });
-}, 60_000);
+}, 200_000);
 
 const deploy = (directory: string, options: string[] = [], url = platform.control, key = platform.key) =>
   langgraphjs(directory, [

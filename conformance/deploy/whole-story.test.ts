@@ -51,7 +51,7 @@ afterAll(async () => {
   receiver.close();
   await bucket.stop();
   rmSync(project, { recursive: true, force: true });
-}, 60_000);
+}, 200_000);
 
 async function api<T>(method: string, path: string, body?: object): Promise<T> {
   const answer = await fetch(platform.traces + path, {

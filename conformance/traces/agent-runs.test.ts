@@ -9,7 +9,7 @@ import { all, connect } from "./client.ts";
 let server: Awaited<ReturnType<typeof startTracedServer>>;
 let agents: AgentClient;
 let traces: ReturnType<typeof connect>;
-const SLOW = 60_000;
+const SLOW = 200_000;
 
 beforeAll(async () => {
   server = await startTracedServer();
