@@ -54,7 +54,7 @@ export async function testExports(env: Record<string, string> = {}, db?: TestDat
     call("POST", "/api/v1/bulk-exports", { bulk_export_destination_id: destination, ...body });
 
   /** Resolves with the export once it has ended. */
-  async function ended(id: string, seconds = 25) {
+  async function ended(id: string, seconds = 50) {
     for (const until = Date.now() + seconds * 1000; Date.now() < until; await sleep(50)) {
       const { json } = await call("GET", `/api/v1/bulk-exports/${id}`);
       if (!["CREATED", "RUNNING"].includes(json.status)) return json;

@@ -81,8 +81,8 @@ export function help(): string {
 
 Runs the agent server, the trace platform, the control plane, the console or several of them in one
 process, configured by flags and environment variables. Servers that share a Postgres work together.
-A worker executes runs that agent servers have accepted; its port serves only /livez, /readyz, /ok and
-/metrics. REDIS_URI lowers the latency of streams between servers.
+A worker executes runs that agent servers have accepted; its port serves only /livez, /readyz, /ok
+and /metrics. REDIS_URI lowers the latency of streams between servers.
 
 Options:
 ${describeFlags(serveFlags)}

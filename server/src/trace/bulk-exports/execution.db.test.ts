@@ -81,7 +81,7 @@ test("an export through a store with random failures holds each run once", async
   const { runs, window } = await projectWith("faults", 60, 9);
   proxy.setRule(atRandom(0.3, 7));
   const { json: created } = await create({ ...window, bulk_export_destination_id: throughProxy });
-  const done = await ended(created.id, 25);
+  const done = await ended(created.id);
   proxy.setRule(undefined);
   expect(done).toMatchObject({ status: "COMPLETED", error: null });
   expect(sortedIds(await readRows(created.id, "id"))).toEqual(runs.map((run) => run.id).toSorted());
