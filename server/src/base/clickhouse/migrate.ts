@@ -2,6 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { idleInTransaction } from "../db/alone.ts";
 import type { Sql } from "../db/connect.ts";
 import type { ClickHouse } from "./clickhouse.ts";
 import { forCluster } from "./cluster-ddl.ts";
@@ -31,8 +32,8 @@ export async function migrateClickHouse(
 ): Promise<{ applied: string[] }> {
   const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
   return await sql.begin(async (tx) => {
-    await tx`set local idle_in_transaction_session_timeout = 0`;
     await tx`select pg_advisory_xact_lock(${LOCK})`;
+    await idleInTransaction(tx);
     return { applied: await apply(clickhouse, directory, files) };
   });
 }

@@ -161,6 +161,15 @@ test("work that lost the connection of its lock ends, and another server may hav
   await sql.end({ timeout: 1 });
 });
 
+test("while work runs under a lock, vacuum may remove rows that it deletes", async () => {
+  await alone(db.sql, 72, async () => {
+    const [holder] = await db.sql<{ state: string; backend_xmin: string | null }[]>`
+      select state, backend_xmin from pg_stat_activity where pid in (
+        select pid from pg_locks where locktype = 'advisory' and objid = 72)`;
+    expect(holder).toEqual({ state: "idle in transaction", backend_xmin: null });
+  });
+});
+
 test("a pool's own connection keeps a session's settings, and replaces a lost session", async () => {
   const sql = pool(1);
   const own = ownConnection(sql);

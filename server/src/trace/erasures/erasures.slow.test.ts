@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { expect, test } from "vitest";
 
@@ -70,9 +71,17 @@ test("an erased project leaves no byte in any store, and its status says when", 
   await store("kept");
   expect(await storesWith(text)).toEqual(["traces", "postgres", "files"]);
   const session_id = await projectId("erased");
+  // the planner's statistics hold no contents
+  await sql`analyze`;
+  // a transaction that still sees the rows for two seconds
+  const reader = sql.begin("isolation level repeatable read", async (tx) => {
+    await tx`select count(*) from feedback`;
+    await sleep(2000);
+  });
   const created = await call("POST", "/erasures", { session_id, dataset_copies: true });
   expect(created).toMatchObject({ status: 202, json: { status: "pending", scope: "project", dataset_copies: true } });
   await finish(created.json.id);
+  await reader;
   expect(await storesWith(text)).toEqual([]);
   expect((await call("GET", `/runs/${run.id}`)).status).toBe(404);
   expect((await call("GET", `/examples?dataset=${dataset}`)).json).toEqual([]);

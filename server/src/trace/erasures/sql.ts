@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { ownConnection, type Sql } from "../../base/db/connect.ts";
 
 export interface Erasure {
@@ -143,6 +145,11 @@ const TABLES = ["feedback", "waiting_pieces", "dataset_examples"];
 /** A larger table is not rewritten, because that locks it: about a second for 100 MB. */
 const MAX_REWRITE_BYTES = 128 * 1024 * 1024;
 
+/** Number of attempts to lock a table that is to be rewritten. */
+const REWRITE_TRIES = 3;
+/** Time to wait for transactions that still see deleted rows. */
+const SNAPSHOTS_MS = 10_000;
+
 /**
  * Gives back the space of deleted rows. Vacuum makes it reusable, but leaves the bytes in pages until others overwrite
  * them, so tables that are small enough are rewritten.
@@ -151,14 +158,29 @@ export async function vacuumTables(sql: Sql, rewrite: boolean): Promise<void> {
   const connection = ownConnection(sql);
   try {
     await connection`set lock_timeout = '2s'`;
+    if (rewrite) await untilUnseen(connection);
     for (const table of TABLES) {
       const [size] = await connection<{ bytes: string }[]>`select pg_total_relation_size(${table}::regclass) as bytes`;
-      const isSmall = Number(size!.bytes) <= MAX_REWRITE_BYTES;
-      const rewritten = rewrite && isSmall && (await connection.unsafe(`vacuum (full) ${table}`).then(yes, no));
-      if (!rewritten) await connection.unsafe(`vacuum (skip_locked) ${table}`);
+      const tries = rewrite && Number(size!.bytes) <= MAX_REWRITE_BYTES ? REWRITE_TRIES : 0;
+      let isRewritten = false;
+      for (let n = 0; n < tries && !isRewritten; n++)
+        isRewritten = await connection.unsafe(`vacuum (full) ${table}`).then(yes, no);
+      if (!isRewritten) await connection.unsafe(`vacuum (skip_locked) ${table}`);
     }
   } finally {
     await connection.end({ timeout: 1 });
+  }
+}
+
+/** Waits for transactions that began before now: a rewrite would copy the deleted rows that they may still read. */
+async function untilUnseen(connection: Sql): Promise<void> {
+  const [row] = await connection<{ now: string }[]>`select pg_current_xact_id()::xid::text as now`;
+  for (const deadline = performance.now() + SNAPSHOTS_MS; performance.now() < deadline; await sleep(50)) {
+    const [seen] = await connection<{ count: number }[]>`
+      select count(*)::int as count from pg_stat_activity
+      where datname = current_database() and pid <> pg_backend_pid()
+        and age(backend_xmin) >= age(${row!.now}::text::xid)`;
+    if (seen!.count === 0) return;
   }
 }
 
