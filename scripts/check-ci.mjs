@@ -7,7 +7,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { readReport, sum, withSecondTry } from "./ci-report.mjs";
+import { readErrors, readReport, sum, withSecondTry } from "./ci-report.mjs";
 import { buildS3Server } from "./s3-server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -17,6 +17,7 @@ const vitest = (report, ...args) => [
   "run",
   "--reporter=default",
   "--reporter=json",
+  "--reporter=./scripts/ci-errors-reporter.mjs",
   `--outputFile.json=${report}`,
   ...args,
 ];
@@ -98,9 +99,14 @@ function installPrograms() {
 const SUITE_MS = 25 * 60_000;
 
 /** Runs one program in a separate process group, which is killed as a whole when it takes too long. */
-function run(args) {
+function run(args, env = {}) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], detached: true });
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "inherit", "inherit"],
+      detached: true,
+    });
     const end = (signal) => {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, signal);
@@ -162,7 +168,8 @@ const MAX_SECOND_TRIES = 6;
 
 async function runSuite({ name, args, paced = () => false }) {
   const report = join(reports, `${name}.json`);
-  let code = await run(args(report));
+  const errors = join(reports, `${name}-errors.json`);
+  let code = await run(args(report), { HEDDLE_CI_ERRORS: errors });
   let results = readReport(report);
   if (!results) {
     console.error(`${name}: vitest wrote no report`);
@@ -180,7 +187,11 @@ async function runSuite({ name, args, paced = () => false }) {
   const counts = sum(results);
   // a leak or an error outside of all tests fails the run without failing a test; a run without tests is not a success
   const silent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
-  return silent ? { ...counts, failed: 1 } : counts;
+  if (!silent) return counts;
+  const reasons = readErrors(errors);
+  if (reasons.length === 0) reasons.push(`exit code ${code} with ${counts.passed} passed tests: see its output`);
+  notes.push(...reasons.map((reason) => `FAILED ${name} outside of its tests: ${reason}`));
+  return { ...counts, failed: 1 };
 }
 
 /** Lists the failures again for readers who see only the end of the output. */

@@ -15,6 +15,15 @@ export function readReport(path) {
   }
 }
 
+/** Reads the errors outside of all tests that ci-errors-reporter.mjs wrote. @returns {string[]} */
+export function readErrors(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return [];
+  }
+}
+
 /** Converts one entry of a report's `testResults`. @returns {FileResult} */
 export function fileResult({ name: file, status, message, assertionResults }) {
   const count = (...statuses) => assertionResults.filter((test) => statuses.includes(test.status)).length;

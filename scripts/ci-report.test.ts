@@ -2,6 +2,8 @@ import { expect, test } from "vitest";
 
 // @ts-expect-error -- a script, without types
 import { fileResult, sum, withSecondTry } from "./ci-report.mjs";
+// @ts-expect-error -- a script, without types
+import { inALine } from "./ci-errors-reporter.mjs";
 
 const assertion = (status: string, fullName = "a") => ({
   status,
@@ -32,4 +34,16 @@ test("the second try of a file replaces its first, passed or failed", () => {
   expect(sum(withSecondTry(first, second))).toEqual({ passed: 1, failed: 1, skipped: 0 });
   const worse = [file("b", "failed", assertion("failed"), assertion("failed"))];
   expect(sum(withSecondTry(first, worse))).toEqual({ passed: 0, failed: 3, skipped: 0 });
+});
+
+test("an error outside of all tests is reported with its place in the project", () => {
+  const error = {
+    name: "TypeError",
+    message: "fetch\n failed",
+    stack:
+      "TypeError: fetch\n    at node:internal/x:1\n    at ask (/p/server/src/ask.ts:3:1)\n    at /p/node_modules/y.js:1",
+    VITEST_TEST_PATH: "a.test.ts",
+  };
+  expect(inALine(error)).toBe("TypeError: fetch failed at ask (/p/server/src/ask.ts:3:1) (in a.test.ts)");
+  expect(inALine({ message: "no" })).toBe("Error: no");
 });
