@@ -25,12 +25,17 @@ const vitest = (report, ...args) => [
 const always = () => true;
 /** Excludes files with random search: a counterexample is a failure, however rarely it is found. */
 const noSearch = (file) => !readFileSync(file, "utf8").includes('from "fast-check"');
-/** `paced`: whether a failure in the file may be due to the machine's speed. */
+/**
+ * The suites in order; a list of them runs side by side, as one leaves cores idle.
+ * `paced`: whether a failure in the file may be due to the machine's speed.
+ */
 const suites = [
   { name: "tests", args: (report) => ["scripts/test.mjs", ...vitest(report).slice(2)], paced: noSearch },
   { name: "slow", args: (report) => vitest(report, "--project", "slow"), paced: noSearch },
-  { name: "services", args: (report) => vitest(report, "--project", "services", ...withoutS3Server), paced: always },
-  { name: "package", args: (report) => vitest(report, "--project", "package"), paced: always },
+  [
+    { name: "services", args: (report) => vitest(report, "--project", "services", ...withoutS3Server), paced: always },
+    { name: "package", args: (report) => vitest(report, "--project", "package"), paced: always },
+  ],
   { name: "conformance", args: (report) => vitest(report, "--config", "conformance/vitest.config.ts"), paced: always },
   { name: "security", args: (report) => vitest(report, "--project", "security") },
   { name: "console", args: (report) => vitest(report, "--project", "console"), paced: always },
@@ -207,11 +212,12 @@ installPrograms();
 // without Go or its modules, the tests that need that server are skipped, and counted as skipped
 const withoutS3Server = buildS3Server() ? [] : ["--exclude", "test/s3/*.s3.test.ts"];
 if (withoutS3Server.length > 0) count("s3-policies", { seconds: 0, busy: 0 }, { passed: 0, failed: 0, skipped: 1 });
-for (const suite of suites) {
+async function measureSuite(suite) {
   console.log(`\n== ${suite.name}`);
   const { result, cost } = await timed(() => runSuite(suite));
   count(suite.name, cost, result);
 }
+for (const suite of suites) await Promise.all([suite].flat().map(measureSuite));
 async function runPrograms(programs) {
   for (const { name, args } of programs) {
     console.log(`\n== ${name}`);
