@@ -7,7 +7,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { readErrors, readReport, sum, withSecondTry } from "./ci-report.mjs";
+import { readErrors, readReport, sum, withErrors, withSecondTry } from "./ci-report.mjs";
 import { buildS3Server } from "./s3-server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -171,30 +171,41 @@ async function timed(work) {
  */
 const MAX_SECOND_TRIES = 6;
 
+/** Runs a suite, or some files of it. `results` is undefined without a report, `strays` are errors of no known file. */
+async function runVitest(args, label) {
+  const report = join(reports, `${label}.json`);
+  const errorsFile = join(reports, `${label}-errors.json`);
+  const code = await run(args(report), { HEDDLE_CI_ERRORS: errorsFile });
+  const files = readReport(report);
+  const errors = readErrors(errorsFile);
+  const strays = errors.filter(({ file }) => !files?.some((result) => result.file === file));
+  return { code, results: files && withErrors(files, errors), strays: strays.map(({ message }) => message) };
+}
+
 async function runSuite({ name, args, paced = () => false }) {
-  const report = join(reports, `${name}.json`);
-  const errors = join(reports, `${name}-errors.json`);
-  let code = await run(args(report), { HEDDLE_CI_ERRORS: errors });
-  let results = readReport(report);
+  const first = await runVitest(args, name);
+  const { strays } = first;
+  let { code, results } = first;
   if (!results) {
     console.error(`${name}: vitest wrote no report`);
+    notes.push(`FAILED ${name}: vitest wrote no report`, ...strays);
     return { passed: 0, failed: 1, skipped: 0 };
   }
   const again = results.filter(({ file, isFailed }) => isFailed && paced(file));
   if (again.length > 0 && again.length <= MAX_SECOND_TRIES) {
     for (const { file, failures } of again) noteFailures("SECOND TRY", name, file, failures);
-    const second = join(reports, `${name}-second.json`);
-    const secondCode = await run([...args(second), ...again.map(({ file }) => file)]);
-    results = withSecondTry(results, readReport(second) ?? []);
-    if (!results.some(({ isFailed }) => isFailed)) code = secondCode;
+    const files = again.map(({ file }) => file);
+    const second = await runVitest((report) => [...args(report), ...files], `${name}-second`);
+    results = withSecondTry(results, second.results ?? []);
+    strays.push(...second.strays);
+    if (strays.length === 0 && !results.some(({ isFailed }) => isFailed)) code = second.code;
   }
   for (const { file, failures } of results) noteFailures("FAILED", name, file, failures);
   const counts = sum(results);
   // a leak or an error outside of all tests fails the run without failing a test; a run without tests is not a success
-  const silent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
-  if (!silent) return counts;
-  const reasons = readErrors(errors);
-  if (reasons.length === 0) reasons.push(`exit code ${code} with ${counts.passed} passed tests: see its output`);
+  const isSilent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
+  if (!isSilent) return counts;
+  const reasons = strays.length > 0 ? strays : [`exit code ${code} with ${counts.passed} passed tests: see its output`];
   notes.push(...reasons.map((reason) => `FAILED ${name} outside of its tests: ${reason}`));
   return { ...counts, failed: 1 };
 }
