@@ -7,9 +7,10 @@ import { afterAll, expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
 import { hashFunctions, nextVersion } from "./functions-version.ts";
-import { MIGRATIONS, migrate } from "./migrate.ts";
+import { MIGRATIONS, migrate, withoutLimit } from "./migrate.ts";
 
-const { sql } = await testDatabase();
+const db = await testDatabase();
+const { sql } = db;
 const directory = mkdtempSync(join(tmpdir(), "heddle-builds-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -88,7 +89,7 @@ test("migrations that lock several tables wait for sessions that use these in an
   let migrating: Promise<{ applied: string[] }> | undefined;
   await sql.begin(async (tx) => {
     await tx`select 1 from threads`;
-    migrating = migrate(sql, newest);
+    migrating = withoutLimit({ uri: db.uri, socket: null }, (setup) => migrate(setup, newest));
     await sleep(250);
     // a migration that holds this table waits for the first
     await tx`select 1 from runs`;

@@ -82,10 +82,11 @@ const LOCK_TRIES = 120;
  * that held one table and waited for the next would end their statements as deadlocks.
  */
 async function lockTables(tx: Transaction, statements: string): Promise<void> {
-  const words = [...new Set(statements.match(/\w+/g))];
-  const tables = await tx<{ name: string }[]>`
+  const words = new Set(statements.match(/\w+/g));
+  const all = await tx<{ name: string }[]>`
     select relname as name from pg_class
-    where relkind = 'r' and relnamespace = 'public'::regnamespace and relname = any(${words}) order by 1`;
+    where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`;
+  const tables = all.filter(({ name }) => words.has(name));
   for (let n = 0; n < LOCK_TRIES; n++) {
     if (await tx.savepoint((attempt) => lockInTime(attempt, tables)).then(yes, refused)) return;
     await sleep(300 + Math.random() * 400);
