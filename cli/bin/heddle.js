@@ -11,11 +11,14 @@ const SERVER_PACKAGES = ["hono", "@hono/node-server", "zod", "postgres", "pino",
 const source = new URL("../src/main.ts", import.meta.url);
 const compiled = new URL("../../dist/cli/src/main.js", import.meta.url);
 
-const directory = process.env.HEDDLE_COMPILED_SOURCES;
+if (existsSync(source)) {
+  const directory = process.env.HEDDLE_COMPILED_SOURCES;
+  await (directory ? import(pathToFileURL(join(directory, "cli/src/main.js")).href) : importSources());
+} else {
+  await import(compiled.href);
+}
 
-if (directory) {
-  await import(pathToFileURL(join(directory, "cli/src/main.js")).href);
-} else if (existsSync(source)) {
+async function importSources() {
   // Loaded before tsx, whose hook inspects each of their modules. The server's own imports of them then cost nothing.
   if (/^(dev|up|serve)$/.test(process.argv[2] ?? ""))
     await Promise.allSettled(SERVER_PACKAGES.map((name) => import(name)));
@@ -23,6 +26,4 @@ if (directory) {
   // Not the tsconfig.json of the current directory.
   register({ tsconfig: fileURLToPath(new URL("../../tsconfig.json", import.meta.url)) });
   await import(source.href);
-} else {
-  await import(compiled.href);
 }
