@@ -242,8 +242,8 @@ export class ProcessDriver implements Driver {
     return processLives(process);
   }
 
-  async stop(process: InstanceProcess, graceMs: number): Promise<void> {
-    await endGroup(process, graceMs);
+  async stop(process: InstanceProcess, graceMs: number, mayKill?: () => Promise<boolean>): Promise<void> {
+    await endGroup(process, graceMs, mayKill);
     this.#measured.delete(process.pid);
   }
 
