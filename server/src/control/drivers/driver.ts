@@ -15,6 +15,8 @@ export interface SourceArchive {
 export interface BuildParams {
   deploymentId: string;
   revisionId: string;
+  /** Number of the attempt at the revision. A build of a later attempt may begin while this one does not know of it. */
+  attempt: number;
   source: Source;
   config: SourceConfig;
   /** Path of langgraph.json in the project; empty for an image. */
