@@ -22,7 +22,7 @@ import type { CgroupSystem } from "./drivers/process/cgroups.ts";
 import { GitSource } from "./git/git-source.ts";
 import { RouteFollower } from "./gateway/route-follower.ts";
 import { RouteTable } from "./gateway/route-table.ts";
-import { shareDirectory } from "./hold-directory.ts";
+import { directoryId, shareDirectory } from "./hold-directory.ts";
 import { Leadership } from "./leadership/leadership.ts";
 import { selectInstallation } from "./leadership/sql.ts";
 import { LogWriter } from "./logs/log-writer.ts";
@@ -106,11 +106,12 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const metrics = createMetrics();
     const telemetry = startTelemetry(settings, log, "control");
     started.add(async () => telemetry?.stop());
-    registerControlMetrics(metrics.registry, { sql, log });
+    registerControlMetrics(metrics.registry, { sql, log, leads: () => leadership.leads });
     const leadership = new Leadership({
       database,
       log,
       leaseMs: settings.controlLeaseMs,
+      directory: directoryId(realpathSync(directory)),
       async onLead() {
         await git.clear();
         await supervisor.start();

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,6 +10,17 @@ import type { Log } from "../base/log.ts";
 const WAIT_MS = 3_000;
 /** Time to wait for one in another container: a rolling update starts the new one before the old one has drained. */
 const ELSEWHERE_WAIT_MS = 30_000;
+
+/** Returns the id of a data directory, wherever it is mounted. */
+export function directoryId(directory: string): string {
+  const file = join(directory, "directory.id");
+  try {
+    writeFileSync(file, `${randomUUID()}\n`, { flag: "wx", mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  return readFileSync(file, "utf8").trim();
+}
 
 /**
  * Locks the directory for the control planes of one installation, of which the leader alone works in it. The first one

@@ -17,6 +17,7 @@ function openLeadership(uri = db.uri, onLead = () => Promise.resolve()) {
     database: { uri, socket: null },
     log: createLog("silent"),
     leaseMs: 600,
+    directory: "d",
     onLead: async () => {
       await onLead();
       calls.push("lead");

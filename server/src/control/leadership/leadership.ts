@@ -32,6 +32,8 @@ export interface Lead {
 export interface LeadershipOptions {
   database: DatabaseAddress;
   log: Log;
+  /** Identifies the data directory of this control plane. */
+  directory: string;
   leaseMs: number;
   /** Starts the leader's work. Retried while the term lasts. */
   onLead: () => Promise<void>;
@@ -42,7 +44,7 @@ export interface LeadershipOptions {
 export class Leadership implements Lead {
   readonly #options: LeadershipOptions;
   readonly #sql: Sql;
-  readonly #holder: lease.Holder = { ...identifyProcess(process.pid)!, id: uuid7() };
+  readonly #holder: lease.Holder;
   readonly #poller: Poller;
   readonly #starting: RepeatedFailure;
   #term: string | null = null;
@@ -53,7 +55,8 @@ export class Leadership implements Lead {
 
   constructor(options: LeadershipOptions) {
     this.#options = options;
-    const { database, log, leaseMs } = options;
+    const { database, log, leaseMs, directory } = options;
+    this.#holder = { ...identifyProcess(process.pid)!, id: uuid7(), directory };
     // a connection of its own: renewals wait for no other statement, and a dead connection is noticed in time
     this.#sql = connect(database, { max: 1, name: "heddle lead", silenceMs: leaseMs / 2, startMs: leaseMs / 2 });
     const failing = "could not renew the leader's lease; will retry";
@@ -73,12 +76,23 @@ export class Leadership implements Lead {
   /** Resolves when it is known who leads, and the leader's work has started if it is this process. */
   async start(): Promise<void> {
     await this.#ask();
+    if (this.#term === null) await this.#compareDirectories();
     const failed = this.#term !== null ? await this.#begin().catch((error: unknown) => ({ error })) : undefined;
     if (failed) {
       await this.stop();
       throw failed.error;
     }
     this.#poller.start(this.#options.leaseMs / 6);
+  }
+
+  /** Warns when the leader has another data directory: it cannot build what is uploaded to this one. */
+  async #compareDirectories(): Promise<void> {
+    const { holder } = await lease.selectLease(this.#sql);
+    if (holder === null || holder.directory === this.#options.directory) return;
+    this.#options.log.warn(
+      "This control plane does not share its data directory with the one that leads. Projects that are uploaded to it " +
+        "cannot be built, and builds have to be repeated when another one leads. Give all the same directory.",
+    );
   }
 
   async confirm(): Promise<boolean> {

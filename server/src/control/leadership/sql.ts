@@ -5,6 +5,8 @@ import type { ProcessIdentity } from "../../base/db/process-identity.ts";
 export interface Holder extends ProcessIdentity {
   /** Distinguishes control planes of one process. */
   id: string;
+  /** Identifies its data directory. */
+  directory: string;
 }
 
 export interface LeaseRow {
