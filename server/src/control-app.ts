@@ -7,8 +7,7 @@ import type { Log } from "./base/log.ts";
 import type { ControlDeps } from "./control/deps.ts";
 import type { GatewayDeps } from "./control/gateway/open-gateway.ts";
 import type { GatewayRoleSettings } from "./control/gateway/role-settings.ts";
-import { gatewayRoutes } from "./control/gateway/routes.ts";
-import { controlRoutes } from "./control/index.ts";
+import { controlRoutes, gatewayOnlyRoutes } from "./control/index.ts";
 import { explainMissing } from "./control/not-built.ts";
 import { LOCAL, platformOrigins, type Reach } from "./pages.ts";
 
@@ -34,7 +33,7 @@ export function createGatewayApp(
     telemetry: undefined,
     settings: { ...settings, maxBodyBytes: 0 },
   };
-  const routes = gatewayRoutes({ health, metrics });
+  const routes = gatewayOnlyRoutes({ health, metrics });
   const isOurs = (path: string) => routes.some((route) => route.path === path);
   return createApp(space, routes, guard, {
     allows: platformOrigins(settings, reach),
