@@ -1,6 +1,6 @@
 /**
- * A model that needs no account: speaks OpenAI's chat completions, responses and embeddings, and Anthropic's messages,
- * with and without streaming. Its replies follow from the last message, and each has an id of its own:
+ * A model that needs no account: speaks OpenAI's chat completions, responses and embeddings, Anthropic's messages, with
+ * and without streaming, and Ollama's embeddings. Its replies follow from the last message, and each has an id of its own:
  *
  *     "use search {"query": "tea"}"   calls the tool `search`, if the request offers it
  *     a tool's result                 "The tool answered: <result>"
@@ -11,7 +11,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 export interface ModelServer {
-  /** Variables that point the official clients of both providers at the server. */
+  /** Variables that point the official clients of the providers at the server. */
   environment: Record<string, string>;
   /** Paths of the requests so far. */
   requests: string[];
@@ -52,6 +52,7 @@ export async function startModelServer(): Promise<ModelServer> {
       OPENAI_BASE_URL: `${url}/v1`,
       ANTHROPIC_API_KEY: "sk-ant-corpus",
       ANTHROPIC_BASE_URL: url,
+      OLLAMA_HOST: url,
     },
     requests,
     close: () => {
@@ -68,6 +69,10 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   if (request.url === "/v1/chat/completions") return chatCompletion(body, response);
   if (request.url === "/v1/responses") return openaiResponse(body, response);
   if (request.url === "/v1/embeddings") return send(response, 200, embeddings(body));
+  if (request.url === "/api/embed") {
+    const vectors = textsOf(body.input).map((text) => [...vectorOf(text, EMBEDDING_SIZE)]);
+    return send(response, 200, { model: body.model, embeddings: vectors });
+  }
   if (request.url?.startsWith("/v1/messages")) return anthropicMessage(body, response);
   send(response, 404, { error: { message: `no ${request.url}` } });
 }
@@ -241,14 +246,21 @@ function anthropicMessage(body: Body, response: ServerResponse): void {
 
 /** Counts the words of each text into the cells of a vector: texts with words in common are similar. */
 function embeddings({ input = [], model, dimensions = EMBEDDING_SIZE, encoding_format }: Body): object {
-  const texts = (Array.isArray(input) ? input : [input]) as string[];
-  const data = texts.map((text, index) => {
-    const vector = new Float32Array(dimensions).fill(0.01);
-    for (const word of text.toLowerCase().match(/\w+/g) ?? []) vector[cell(word, dimensions)]! += 1;
+  const data = textsOf(input).map((text, index) => {
+    const vector = vectorOf(text, dimensions);
     const embedding = encoding_format === "base64" ? Buffer.from(vector.buffer).toString("base64") : [...vector];
     return { object: "embedding", index, embedding };
   });
   return { object: "list", model, data, usage: { prompt_tokens: 1, total_tokens: 1 } };
+}
+
+const textsOf = (input: unknown): string[] => (Array.isArray(input) ? input : [input]) as string[];
+
+/** Counts the words that fall into each of a number of cells. */
+function vectorOf(text: string, dimensions: number): Float32Array {
+  const vector = new Float32Array(dimensions).fill(0.01);
+  for (const word of text.toLowerCase().match(/\w+/g) ?? []) vector[cell(word, dimensions)]! += 1;
+  return vector;
 }
 
 function cell(word: string, cells: number): number {

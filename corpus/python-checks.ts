@@ -102,11 +102,20 @@ export const PYTHON_CHECKS: Record<string, Check> = {
     await usesTool(client, "count", { text: "three short words" }, /3 words/);
     const { thread_id: thread } = await client.threads.create();
     await client.runs.wait(thread, "agent", { input: say("hello") });
-    // a JavaScript graph continues on the thread of a Python graph
-    const values = await client.runs.wait(thread, "shout", { input: say("and you?") });
+    // a graph of the other language has threads of its own
+    await assert.rejects(
+      client.runs.wait(thread, "shout", { input: say("and you?") }),
+      /written by a Python graph "agent"/,
+    );
+    const { values: before } = await client.threads.getState(thread);
+    assert.deepEqual((before.messages as Message[]).map(text), ["hello", "You said: hello"]);
+    const { thread_id: other } = await client.threads.create();
+    const values = await client.runs.wait(other, "shout", { input: say("and you?") });
     assert.equal(values.shouted, "AND YOU?");
-    const texts = (values.messages as Message[]).map(text);
-    assert.deepEqual(texts, ["hello", "You said: hello", "and you?"]);
+    await client.runs.wait(thread, "agent", { input: say("still there?") });
+    const { values: kept } = await client.threads.getState(thread);
+    const texts = ["hello", "You said: hello", "still there?", "You said: still there?"];
+    assert.deepEqual((kept.messages as Message[]).map(text), texts);
     assert.deepEqual(await (await fetch(`${url}/languages`)).json(), ["js", "py"]);
   },
 };

@@ -7,7 +7,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { readReport, sum, withSecondTry } from "./ci-report.mjs";
+import { readErrors, readReport, sum, withErrors, withSecondTry } from "./ci-report.mjs";
 import { buildS3Server } from "./s3-server.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -17,6 +17,7 @@ const vitest = (report, ...args) => [
   "run",
   "--reporter=default",
   "--reporter=json",
+  "--reporter=./scripts/ci-errors-reporter.mjs",
   `--outputFile.json=${report}`,
   ...args,
 ];
@@ -24,12 +25,17 @@ const vitest = (report, ...args) => [
 const always = () => true;
 /** Excludes files with random search: a counterexample is a failure, however rarely it is found. */
 const noSearch = (file) => !readFileSync(file, "utf8").includes('from "fast-check"');
-/** `paced`: whether a failure in the file may be due to the machine's speed. */
+/**
+ * The suites in order; a list of them runs side by side, as one leaves cores idle.
+ * `paced`: whether a failure in the file may be due to the machine's speed.
+ */
 const suites = [
   { name: "tests", args: (report) => ["scripts/test.mjs", ...vitest(report).slice(2)], paced: noSearch },
   { name: "slow", args: (report) => vitest(report, "--project", "slow"), paced: noSearch },
-  { name: "services", args: (report) => vitest(report, "--project", "services", ...withoutS3Server), paced: always },
-  { name: "package", args: (report) => vitest(report, "--project", "package"), paced: always },
+  [
+    { name: "services", args: (report) => vitest(report, "--project", "services", ...withoutS3Server), paced: always },
+    { name: "package", args: (report) => vitest(report, "--project", "package"), paced: always },
+  ],
   { name: "conformance", args: (report) => vitest(report, "--config", "conformance/vitest.config.ts"), paced: always },
   { name: "security", args: (report) => vitest(report, "--project", "security") },
   { name: "console", args: (report) => vitest(report, "--project", "console"), paced: always },
@@ -98,9 +104,14 @@ function installPrograms() {
 const SUITE_MS = 25 * 60_000;
 
 /** Runs one program in a separate process group, which is killed as a whole when it takes too long. */
-function run(args) {
+function run(args, env = {}) {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "inherit", "inherit"], detached: true });
+    const child = spawn(process.execPath, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "inherit", "inherit"],
+      detached: true,
+    });
     const end = (signal) => {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, signal);
@@ -160,27 +171,43 @@ async function timed(work) {
  */
 const MAX_SECOND_TRIES = 6;
 
+/** Runs a suite, or some files of it. `results` is undefined without a report, `strays` are errors of no known file. */
+async function runVitest(args, label) {
+  const report = join(reports, `${label}.json`);
+  const errorsFile = join(reports, `${label}-errors.json`);
+  const code = await run(args(report), { HEDDLE_CI_ERRORS: errorsFile });
+  const files = readReport(report);
+  const errors = readErrors(errorsFile);
+  const strays = errors.filter(({ file }) => !files?.some((result) => result.file === file));
+  return { code, results: files && withErrors(files, errors), strays: strays.map(({ message }) => message) };
+}
+
 async function runSuite({ name, args, paced = () => false }) {
-  const report = join(reports, `${name}.json`);
-  let code = await run(args(report));
-  let results = readReport(report);
+  const first = await runVitest(args, name);
+  const { strays } = first;
+  let { code, results } = first;
   if (!results) {
     console.error(`${name}: vitest wrote no report`);
+    notes.push(`FAILED ${name}: vitest wrote no report`, ...strays);
     return { passed: 0, failed: 1, skipped: 0 };
   }
   const again = results.filter(({ file, isFailed }) => isFailed && paced(file));
   if (again.length > 0 && again.length <= MAX_SECOND_TRIES) {
     for (const { file, failures } of again) noteFailures("SECOND TRY", name, file, failures);
-    const second = join(reports, `${name}-second.json`);
-    const secondCode = await run([...args(second), ...again.map(({ file }) => file)]);
-    results = withSecondTry(results, readReport(second) ?? []);
-    if (!results.some(({ isFailed }) => isFailed)) code = secondCode;
+    const files = again.map(({ file }) => file);
+    const second = await runVitest((report) => [...args(report), ...files], `${name}-second`);
+    results = withSecondTry(results, second.results ?? []);
+    strays.push(...second.strays);
+    if (strays.length === 0 && !results.some(({ isFailed }) => isFailed)) code = second.code;
   }
   for (const { file, failures } of results) noteFailures("FAILED", name, file, failures);
   const counts = sum(results);
   // a leak or an error outside of all tests fails the run without failing a test; a run without tests is not a success
-  const silent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
-  return silent ? { ...counts, failed: 1 } : counts;
+  const isSilent = counts.failed === 0 && (code !== 0 || counts.passed === 0);
+  if (!isSilent) return counts;
+  const reasons = strays.length > 0 ? strays : [`exit code ${code} with ${counts.passed} passed tests: see its output`];
+  notes.push(...reasons.map((reason) => `FAILED ${name} outside of its tests: ${reason}`));
+  return { ...counts, failed: 1 };
 }
 
 /** Lists the failures again for readers who see only the end of the output. */
@@ -196,11 +223,12 @@ installPrograms();
 // without Go or its modules, the tests that need that server are skipped, and counted as skipped
 const withoutS3Server = buildS3Server() ? [] : ["--exclude", "test/s3/*.s3.test.ts"];
 if (withoutS3Server.length > 0) count("s3-policies", { seconds: 0, busy: 0 }, { passed: 0, failed: 0, skipped: 1 });
-for (const suite of suites) {
+async function measureSuite(suite) {
   console.log(`\n== ${suite.name}`);
   const { result, cost } = await timed(() => runSuite(suite));
   count(suite.name, cost, result);
 }
+for (const suite of suites) await Promise.all([suite].flat().map(measureSuite));
 async function runPrograms(programs) {
   for (const { name, args } of programs) {
     console.log(`\n== ${name}`);

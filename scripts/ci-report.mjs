@@ -15,6 +15,29 @@ export function readReport(path) {
   }
 }
 
+/**
+ * Reads the errors outside of all tests that ci-errors-reporter.mjs wrote.
+ * @returns {{ file?: string, message: string }[]}
+ */
+export function readErrors(path) {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch {
+    return [];
+  }
+}
+
+/** Returns the results, with each file that an error outside of all tests belongs to as failed. @returns {FileResult[]} */
+export function withErrors(results, errors) {
+  return results.map((result) => {
+    const messages = errors
+      .filter(({ file }) => file === result.file)
+      .map(({ message }) => `beside its tests: ${message}`);
+    if (messages.length === 0) return result;
+    return { ...result, isFailed: true, failures: [...result.failures, ...messages] };
+  });
+}
+
 /** Converts one entry of a report's `testResults`. @returns {FileResult} */
 export function fileResult({ name: file, status, message, assertionResults }) {
   const count = (...statuses) => assertionResults.filter((test) => statuses.includes(test.status)).length;

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 
 // @ts-expect-error -- a script, without types
-import { fileResult, sum, withSecondTry } from "./ci-report.mjs";
+import { fileResult, sum, withErrors, withSecondTry } from "./ci-report.mjs";
+// @ts-expect-error -- a script, without types
+import { inALine } from "./ci-errors-reporter.mjs";
 
 const assertion = (status: string, fullName = "a") => ({
   status,
@@ -32,4 +34,23 @@ test("the second try of a file replaces its first, passed or failed", () => {
   expect(sum(withSecondTry(first, second))).toEqual({ passed: 1, failed: 1, skipped: 0 });
   const worse = [file("b", "failed", assertion("failed"), assertion("failed"))];
   expect(sum(withSecondTry(first, worse))).toEqual({ passed: 0, failed: 3, skipped: 0 });
+});
+
+test("an error outside of all tests is reported with its place in the project", () => {
+  const error = {
+    name: "TypeError",
+    message: "fetch\n failed",
+    stack:
+      "TypeError: fetch\n    at node:internal/x:1\n    at ask (/p/server/src/ask.ts:3:1)\n    at /p/node_modules/y.js:1",
+  };
+  expect(inALine(error)).toBe("TypeError: fetch failed at ask (/p/server/src/ask.ts:3:1)");
+  expect(inALine({ message: "no" })).toBe("Error: no");
+});
+
+test("an error outside of all tests fails the file that ran", () => {
+  const results = [file("a", "passed", assertion("passed")), file("b", "passed", assertion("passed"))];
+  const failed = withErrors(results, [{ file: "b", message: "Error: no" }, { message: "Error: nobody's" }]);
+  expect(failed[0]).toMatchObject({ isFailed: false, failures: [] });
+  expect(failed[1]).toMatchObject({ isFailed: true, failures: ["beside its tests: Error: no"] });
+  expect(sum(failed)).toEqual({ passed: 2, failed: 1, skipped: 0 });
 });

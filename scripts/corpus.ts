@@ -24,6 +24,8 @@ import { createEnvironment, installUv, runInstaller } from "./python-environment
 const CHECK_MS = 300_000;
 /** Version of the Python client. */
 const PYTHON_SDK = "py-0.4.14";
+/** Version of the Python command-line client, with which each Python project is deployed too. */
+const PYTHON_CLI = "0.4.40";
 const CONFIGS = ["langgraph.json", "apps/agent/langgraph.json"];
 
 /** A version of an official client. */
@@ -55,9 +57,10 @@ try {
   delete process.env["HEDDLE_PYTHON"];
   const drivers = await loadSdks();
   if (isPython) drivers.push(pythonDriver());
+  const officialCli = isPython && deploys ? installCli() : undefined;
   if (deploys) platform = await startPlatform({ HEDDLE_AUTH: "auto", ...(isPython && uvForBuilds()) }, home);
   for (const name of names) {
-    rows.push([name, ...(await checkProject(name, drivers, model, platform))]);
+    rows.push([name, ...(await checkProject(name, drivers, model, platform, officialCli))]);
     console.error(rows.at(-1)!.join(" "));
   }
 } finally {
@@ -70,6 +73,7 @@ const head = [
   ...["served", ...(deploys ? ["deployed"] : [])].flatMap((how) =>
     [...SDKS, ...(isPython ? [PYTHON_SDK] : [])].map((v) => `${how}, ${v}`),
   ),
+  ...(isPython && deploys ? [`deployed with langgraph-cli ${PYTHON_CLI}`] : []),
 ];
 for (const row of [head, head.map(() => "---"), ...rows]) console.log(`| ${row.join(" | ")} |`);
 for (const failure of failures) console.log(failure);
@@ -114,6 +118,34 @@ function pythonDriver(): Driver {
   return { name: PYTHON_SDK, check };
 }
 
+/** Installs the official Python command-line client. @returns its program */
+function installCli(): string {
+  createEnvironment(join(home, "python-cli"), "python3", [`langgraph-cli==${PYTHON_CLI}`]);
+  return join(home, "python-cli", "bin", "langgraph");
+}
+
+/** Deploys a project's next revision with the official client, which sends the directory of langgraph.json alone. */
+async function checkOfficialCli(
+  cli: string,
+  root: string,
+  config: string,
+  name: string,
+  { control, key }: Platform,
+  url: string,
+  driver: Driver,
+): Promise<string> {
+  if (config !== "langgraph.json") return "sends no workspace";
+  const args = ["deploy", "--remote", "--no-input", "--name", name, "--host-url", control, "--api-key", key];
+  const printed = await new Promise<string>((done) => {
+    const env = { ...process.env, LANGGRAPH_CLI_NO_ANALYTICS: "1" };
+    execFile(cli, args, { cwd: root, timeout: CHECK_MS, env }, (error, stdout, stderr) =>
+      done(error ? stdout + stderr : ""),
+    );
+  });
+  if (printed !== "") return fail(`${name}, langgraph-cli: ${printed}`);
+  return checkAt(url, name, "deployed with langgraph-cli", driver);
+}
+
 /** Settings with which builds find uv, so that they use it except where a project chooses pip. */
 function uvForBuilds(): Record<string, string> {
   const uv = installUv("python3");
@@ -145,6 +177,7 @@ async function checkProject(
   drivers: Driver[],
   model: ModelServer,
   platform?: Platform,
+  officialCli?: string,
 ): Promise<string[]> {
   const root = join(home, name);
   cpSync(join(PROJECTS, name), root, { recursive: true });
@@ -174,6 +207,7 @@ async function checkProject(
   if (cells.includes("FAILED") && process.env["HEDDLE_CORPUS_LOG"]) {
     console.log((await heddle(root, ["logs", name, ...to], env)).output);
   }
+  if (officialCli) cells.push(await checkOfficialCli(officialCli, root, config, name, platform, url, drivers[0]!));
   const deletion = await heddle(root, ["deployments", "delete", name, ...to], env);
   if (deletion.code !== 0) fail(`${name}, deletion: ${deletion.output}`);
   return cells;

@@ -1,15 +1,21 @@
 #!/usr/bin/env node
 // A checkout runs its sources through tsx; the published package contains compiled JavaScript, because Node strips no
-// types below node_modules.
+// types below node_modules. HEDDLE_COMPILED_SOURCES names the directory of a checkout's sources that
+// scripts/compile-sources.mjs has compiled, from which tests start servers in half of the time.
 import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 const SERVER_PACKAGES = ["hono", "@hono/node-server", "zod", "postgres", "pino", "prom-client", "chokidar", "undici"];
 
 const source = new URL("../src/main.ts", import.meta.url);
 const compiled = new URL("../../dist/cli/src/main.js", import.meta.url);
 
-if (existsSync(source)) {
+const directory = process.env.HEDDLE_COMPILED_SOURCES;
+
+if (directory) {
+  await import(pathToFileURL(join(directory, "cli/src/main.js")).href);
+} else if (existsSync(source)) {
   // Loaded before tsx, whose hook inspects each of their modules. The server's own imports of them then cost nothing.
   if (/^(dev|up|serve)$/.test(process.argv[2] ?? ""))
     await Promise.allSettled(SERVER_PACKAGES.map((name) => import(name)));

@@ -1,6 +1,7 @@
 import { Client } from "langgraph-sdk-v1";
 import type postgres from "postgres";
 
+import { expandCheckpoints } from "../../server/src/admin/checkpoints.ts";
 import type { ThreadView, World } from "./check/world.ts";
 import type { Fleet } from "./fleet.ts";
 import type { History } from "./history.ts";
@@ -48,6 +49,13 @@ async function readThreads(fleet: Fleet, history: History, sql: postgres.Sql): P
     timeoutMs: 20_000,
     callerOptions: { maxRetries: 1 },
   });
+  let changes = 0;
+  await expandCheckpoints(
+    { dataDir: "", databaseUri: fleet.postgres.uri() },
+    undefined,
+    (_, count) => (changes += count),
+  );
+  console.log(`${changes} versions of lists were stored as changes`);
   const saver = openOfficialSaver(fleet.language, fleet.postgres.uri());
   const views = await readInTime(
     ids,

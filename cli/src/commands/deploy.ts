@@ -46,7 +46,7 @@ export function help(): string {
   return `Usage: heddle deploy [options]
 
 Sends the project of a langgraph.json to a control plane, which installs, builds and runs it. A
-project that belongs to workspaces of npm, yarn or pnpm is sent with all of them. Files
+project that belongs to workspaces of npm, yarn, pnpm or uv is sent with all of them. Files
 ignored by .gitignore or .dockerignore are not sent, nor are .env files: their variables become the
 deployment's secrets. Prints the deployment's URL, or exits with 1 and the reason.
 

@@ -30,6 +30,17 @@ export class CheckpointOrderError extends Error {
   }
 }
 
+/** The thread's values were stored by a Python graph, and JavaScript cannot load them. */
+export class OtherLanguageError extends Error {
+  override name = "OtherLanguageError";
+
+  constructor(threadId: string) {
+    super(
+      `Thread ${threadId} was written by a Python graph, and a JavaScript graph cannot continue it. Use a new thread.`,
+    );
+  }
+}
+
 /** A value of a state is larger than the limit. The checkpoint with it is not written. */
 export class ValueTooLargeError extends Error {
   override name = "ValueTooLargeError";

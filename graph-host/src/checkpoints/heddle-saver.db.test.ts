@@ -196,6 +196,16 @@ test("stores bytes as they were at the put, and returns a copy to each reader", 
   }
 });
 
+test("a thread that a Python graph has written is refused by name", async () => {
+  const threadId = randomUUID();
+  const checkpoint = { ...emptyCheckpoint(), channel_values: { n: { deep: 1 } }, channel_versions: { n: 1 } };
+  await new HeddleSaver(database).put(config(threadId), checkpoint, { source: "loop", step: 1, parents: {} }, { n: 1 });
+  await db.sql`update checkpoint_blobs set type = 'msgpack' where thread_id = ${threadId}`;
+  await expect(new HeddleSaver(database).get(config(threadId))).rejects.toThrow(
+    `Thread ${threadId} was written by a Python graph, and a JavaScript graph cannot continue it. Use a new thread.`,
+  );
+});
+
 test("a second run reads its thread once, and its final state from memory", async () => {
   const { runId, threadId } = await startRun();
   await echoGraph(new HeddleSaver(database)).invoke({ last: "one" }, config(threadId));

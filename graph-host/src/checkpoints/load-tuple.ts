@@ -7,6 +7,7 @@ import type {
   CheckpointTuple,
 } from "@langchain/langgraph-checkpoint";
 
+import { OtherLanguageError } from "./errors.ts";
 import type { ListValue } from "./list-value.ts";
 import type { StoredCheckpoint, StoredWrite } from "./read-statement.ts";
 import type { Serializer } from "./serializer.ts";
@@ -22,7 +23,13 @@ export interface OldCheckpoint extends Checkpoint {
 /** Whether the project's LangGraph (before 0.4) uses such a format. */
 const keepsPendingSends = emptyCheckpoint().v < 4;
 
-/** Converts a stored checkpoint to the library's tuple; `loadList` provides the values of lists. */
+/** Begin of the types of values that LangGraph for Python stores. */
+const MSGPACK = "msgpack";
+
+/**
+ * Converts a stored checkpoint to the library's tuple; `loadList` provides the values of lists.
+ * @throws OtherLanguageError
+ */
 export async function loadTuple(
   stored: StoredCheckpoint,
   serde: Serializer,
@@ -33,6 +40,8 @@ export async function loadTuple(
   checkpoint.versions_seen ??= {};
   checkpoint.channel_values = {};
   const values = [...stored.values].filter(([, value]) => value.type !== "empty");
+  const written = [...values.map(([, value]) => value), ...stored.parentSends, ...stored.writes];
+  if (written.some(({ type }) => type.startsWith(MSGPACK))) throw new OtherLanguageError(stored.threadId);
   const loaded = await Promise.all(
     values.map(([channel, { type, data, list }]) => (list ? loadList(channel, list) : serde.loadsTyped(type, data))),
   );

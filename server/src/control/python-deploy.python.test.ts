@@ -48,14 +48,16 @@ graph = StateGraph(State).add_node(answer).add_edge(START, "answer").compile()
     }),
   );
 
-async function run(assistant: string): Promise<Record<string, string>> {
-  const response = await fetch(`${url}/d/python/runs/wait`, {
+async function send<T = Record<string, string>>(path: string, body: object): Promise<T> {
+  const response = await fetch(`${url}/d/python${path}`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ assistant_id: assistant, input: {} }),
+    body: JSON.stringify(body),
   });
-  return (await response.json()) as Record<string, string>;
+  return (await response.json()) as T;
 }
+
+const run = (assistant: string) => send("/runs/wait", { assistant_id: assistant, input: {} });
 
 test("Python and JavaScript graphs are built, served, replaced, kept when a build fails, and rolled back", async () => {
   const id = await createDeployment(call, "python");
@@ -66,6 +68,11 @@ test("Python and JavaScript graphs are built, served, replaced, kept when a buil
   // of the revision, not of the machine
   expect(answered["prefix"]).toMatch(/\/src\/\.venv$/);
   expect((await run("echo"))["word"]).toBe("first");
+  const { thread_id: thread } = await send("/threads", {});
+  await send(`/threads/${thread}/runs/wait`, { assistant_id: "agent", input: {} });
+  const refused = await send<{ detail: string }>(`/threads/${thread}/runs`, { assistant_id: "echo", input: {} });
+  expect(refused.detail).toMatch(/was written by a Python graph "agent", and a JavaScript graph cannot continue it/);
+  expect((await send(`/threads/${thread}/runs/wait`, { assistant_id: "agent", input: {} }))["word"]).toBe("first");
 
   const broken = await deployArchive(call, id, project("broken", "heddle-absent==1"), { source_config });
   await untilStatus(call, id, broken, "BUILD_FAILED", 120_000);

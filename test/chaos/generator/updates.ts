@@ -17,7 +17,10 @@ export async function updated(session: Session): Promise<void> {
     await untilIdle(session, thread, operation.run);
     const update = `update-${session.token()}`;
     await session.operation("state.update", { thread, token: update }, (client) =>
-      client.threads.updateState(thread, { values: { done: [`${update}/1`] }, asNode: "work" }),
+      client.threads.updateState(thread, {
+        values: { done: [`${update}/1`], pages: [`${update}/1 page`] },
+        asNode: "work",
+      }),
     );
   }
 }

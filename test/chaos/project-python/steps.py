@@ -17,6 +17,11 @@ class State(TypedDict, total=False):
     """`token`, `steps`, the length of a step in ms as `pause`, and the custom events of a step as `frames`."""
     done: Annotated[list[str], operator.add]
     """`<token>/<step>` of each step, in commit order."""
+    pages: Annotated[list[str], operator.add]
+    """A page for each of `done`, so that the list is long enough to be stored as changes."""
+
+
+_PAGE = " " + "all work and no play " * 60
 
 
 def steps_done(state: State) -> int:
@@ -27,6 +32,9 @@ async def work(state: State, config: RunnableConfig, writer: StreamWriter) -> St
     """Runs one step of the job: a line in the ledger at its start and end, and the custom events between them."""
     job, done = state["job"], state.get("done", [])
     token, frames, pause = job["token"], job["frames"], job["pause"]
+    told = [page.split(" ", 1)[0] for page in state.get("pages", [])]
+    if told != done:
+        raise ValueError(f"the pages {told} are not those of {done}")
     step = steps_done(state) + 1
     about = {"token": token, "step": step, "execution": next_execution()}
     record(config, phase="start", **about, seen=len(done), last=done[-1] if done else None)
@@ -36,7 +44,7 @@ async def work(state: State, config: RunnableConfig, writer: StreamWriter) -> St
             writer({**about, "k": k, "n": frames})
         await asyncio.sleep(pause / slices / 1000)
     record(config, phase="end", **about, frames=frames)
-    return {"done": [f"{token}/{step}"]}
+    return {"done": [f"{token}/{step}"], "pages": [f"{token}/{step}{_PAGE}"]}
 
 
 def following(state: State) -> str:

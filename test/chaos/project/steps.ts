@@ -17,7 +17,11 @@ const State = Annotation.Root({
   job: Annotation<Job>,
   /** `<token>/<step>` of each step, in commit order. */
   done: Annotation<string[]>({ reducer: (all, added) => [...all, ...added], default: () => [] }),
+  /** A page for each of `done`, so that the list is long enough to be stored as changes. */
+  pages: Annotation<string[]>({ reducer: (all, added) => [...all, ...added], default: () => [] }),
 });
+
+const PAGE = ` ${"all work and no play ".repeat(60)}`;
 
 const SLICE_MS = 100;
 
@@ -27,6 +31,9 @@ const stepsDone = ({ job, done }: typeof State.State): number =>
 /** Runs one step of the job: a line in the ledger at its start and end, and `frames` custom events between them. */
 async function work(state: typeof State.State, config: LangGraphRunnableConfig) {
   const { token, frames, pause } = state.job;
+  const told = state.pages.map((page) => page.slice(0, page.indexOf(" ")));
+  if (told.join() !== state.done.join())
+    throw new Error(`the pages ${told.join()} are not those of ${state.done.join()}`);
   const step = stepsDone(state) + 1;
   const execution = nextExecution();
   const about = { token, step, execution };
@@ -38,7 +45,7 @@ async function work(state: typeof State.State, config: LangGraphRunnableConfig) 
     if (config.signal?.aborted) throw new Error("the run was stopped");
   }
   record(config, { phase: "end", ...about, frames });
-  return { done: [`${token}/${step}`] };
+  return { done: [`${token}/${step}`], pages: [`${token}/${step}${PAGE}`] };
 }
 
 export const graph = new StateGraph(State)

@@ -18,7 +18,9 @@ export async function loadCustomApp(project: Project): Promise<CustomApp | null>
   if (path === undefined || languageOf(path) === "python") return null;
   const app = (await loadExport(project, path, "http.app")) as Partial<CustomApp>;
   if (typeof app.fetch !== "function" || !Array.isArray(app.routes)) {
-    throw new ConfigError(`http.app: ${path} is not a Hono app.`);
+    throw new ConfigError(
+      `http.app: ${path} is not a Hono app. Export an instance of Hono (npm install hono) with your routes.`,
+    );
   }
   return app as CustomApp;
 }

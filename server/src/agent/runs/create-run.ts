@@ -1,4 +1,5 @@
 import { AppError, notFound, unprocessable } from "../../base/errors.ts";
+import { type Language, languageOf } from "../../base/graph-language.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { type TraceHeaders, traceHeaders } from "../../base/telemetry/trace-context.ts";
@@ -17,7 +18,7 @@ import {
   serializeReservedRun,
 } from "../idempotency/idempotent-request.ts";
 import type { RunBody } from "./schema.ts";
-import { checkpointExists, type CreatedRun, selectRun, threadExists } from "./sql.ts";
+import { checkpointExists, type CreatedRun, selectGraphs, selectRun, threadExists } from "./sql.ts";
 
 export interface RunRequest {
   /** null: stateless, on a separate thread. */
@@ -84,7 +85,7 @@ export async function checkBatch(deps: AgentDeps, bodies: RunBody[], principal: 
 /**
  * Accepts a run durably; if thread, slot and host are free, its execution has already begun when this returns. Errors:
  * 404 unknown assistant, thread, checkpoint or graph; 409 a resume that does not match the pending interrupts; 422 busy
- * thread with strategy reject, a graph that does not load.
+ * thread with strategy reject, a graph that does not load, a thread of a graph in the other language.
  */
 export async function createRun(deps: AgentDeps, request: RunRequest): Promise<AcceptedRun> {
   const assistantId = await checkRun(deps, request.body, request.principal);
@@ -146,6 +147,7 @@ async function submit(
   };
   const access = await authorizeRun(deps, request.principal, proposed);
   await checkCheckpoint(deps, request, access);
+  if (usesSeveralLanguages(deps)) await checkLanguage(deps, request.threadId, assistantId, access);
   if (stateless) deps.access.rememberRun(runId, proposed.metadata);
   const more = {
     // for an existing thread, checked under its lock
@@ -210,6 +212,36 @@ async function checkCheckpoint(
   // an unknown thread is reported as such
   if (await threadExists(deps.sql, threadId)) throw notFound(`Checkpoint ${id} not found`);
 }
+
+const languageOfGraph = ({ project }: AgentDeps, graph: string) =>
+  Object.hasOwn(project.graphs, graph) ? languageOf(project.graphs[graph]!.path) : undefined;
+
+const usesSeveralLanguages = (deps: AgentDeps): boolean =>
+  new Set(Object.keys(deps.project.graphs).map((graph) => languageOfGraph(deps, graph))).size > 1;
+
+/**
+ * Throws 422 for a thread with state of a graph in the other language: the run could not load it, and the thread, which
+ * belongs to the graph of its last run, could not be read any more.
+ */
+async function checkLanguage(
+  deps: AgentDeps,
+  threadId: string | null,
+  assistantId: string,
+  access: readonly AccessCondition[],
+): Promise<void> {
+  if (threadId === null) return;
+  const graphs = await selectGraphs(deps.sql, threadId, assistantId);
+  if (graphs === undefined) return;
+  const [ofThread, ofRun] = [languageOfGraph(deps, graphs.of_thread), languageOfGraph(deps, graphs.of_assistant)];
+  if (ofThread === undefined || ofRun === undefined || ofThread === ofRun) return;
+  if (access.length > 0 && !(await isThreadPermitted(deps.sql, threadId, access))) throw unknownThread(threadId);
+  throw unprocessable(
+    `Thread ${threadId} was written by ${NAMES[ofThread]} graph "${graphs.of_thread}", and ${NAMES[ofRun]} graph ` +
+      `cannot continue it. Use a new thread.`,
+  );
+}
+
+const NAMES: Record<Language, string> = { javascript: "a JavaScript", python: "a Python" };
 
 /** Clients of protocol v2 rely on the code. */
 const unknownInterrupt = (reason: string): AppError => new AppError(409, reason, { code: UNKNOWN_INTERRUPT });

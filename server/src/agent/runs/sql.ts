@@ -331,3 +331,21 @@ export async function selectRetried(sql: Sql, runId: string): Promise<TracedRun 
 /** Columns needed to close a trace (close-trace.ts). */
 const TRACED = `r.run_id, r.thread_id, r.assistant_id, a.graph_id, r.attempt, r.kwargs::text as kwargs,
   to_char(coalesce(r.started_at, r.created_at) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as started_at`;
+
+/**
+ * Returns the graph of a thread's state, or of its runs that have not ended, and the graph of an assistant; undefined
+ * if either is missing or the thread has neither.
+ */
+export async function selectGraphs(
+  sql: Sql,
+  threadId: string,
+  assistantId: string,
+): Promise<{ of_thread: string; of_assistant: string } | undefined> {
+  const [row] = await sql<{ of_thread: string; of_assistant: string }[]>`
+    select t.metadata ->> 'graph_id' as of_thread, a.graph_id as of_assistant
+    from threads t, assistants a
+    where t.thread_id = ${threadId} and a.assistant_id = ${assistantId} and t.metadata ->> 'graph_id' is not null
+      and (exists (select 1 from checkpoints c where c.thread_id = t.thread_id::text)
+        or exists (select 1 from runs r where r.thread_id = t.thread_id and r.status in ('pending', 'running')))`;
+  return row;
+}

@@ -1,14 +1,16 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { afterAll, expect, test } from "vitest";
 
 import { testDatabase } from "../../../test/db.ts";
 import { hashFunctions, nextVersion } from "./functions-version.ts";
-import { MIGRATIONS, migrate } from "./migrate.ts";
+import { MIGRATIONS, migrate, withoutLimit } from "./migrate.ts";
 
-const { sql } = await testDatabase();
+const db = await testDatabase();
+const { sql } = db;
 const directory = mkdtempSync(join(tmpdir(), "heddle-builds-"));
 afterAll(() => rmSync(directory, { recursive: true }));
 
@@ -76,4 +78,21 @@ test("the committed version matches the committed functions, and increases on a 
   expect(nextVersion("", a)).toBe(`1 ${a}\n`);
   expect(nextVersion(`7 ${a}\n`, b)).toBe(`8 ${b}\n`);
   expect(nextVersion(`<<<<<<< ours\n8 ${a}\n=======\n11 ${b}\n>>>>>>> theirs\n`, c)).toBe(`12 ${c}\n`);
+});
+
+test("migrations that lock several tables wait for sessions that use these in another order, and end none", async () => {
+  const newest = await build("locks", 5_001);
+  writeFileSync(
+    join(newest, "9001_two_tables.sql"),
+    "alter table runs add column later int; select pg_sleep(0.5); alter table threads add column later int;",
+  );
+  let migrating: Promise<{ applied: string[] }> | undefined;
+  await sql.begin(async (tx) => {
+    await tx`select 1 from threads`;
+    migrating = withoutLimit({ uri: db.uri, socket: null }, (setup) => migrate(setup, newest));
+    await sleep(250);
+    // a migration that holds this table waits for the first
+    await tx`select 1 from runs`;
+  });
+  expect((await migrating!).applied).toEqual(["9001_two_tables.sql", "functions"]);
 });

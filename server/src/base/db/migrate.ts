@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import { connect, type DatabaseAddress, type Sql, type Transaction } from "./connect.ts";
@@ -54,15 +55,64 @@ export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ appli
           `${newest}. Start the newer Heddle that migrated it, or use another database.`,
       );
     }
-    for (const file of files.filter((name) => migrationNumber(name) > current)) {
+    const pending = files.filter((name) => migrationNumber(name) > current);
+    const statements = await Promise.all(pending.map((file) => readFile(join(directory, file), "utf8")));
+    if (current > 0) await lockTables(tx, statements.join("\n"));
+    for (const [i, file] of pending.entries()) {
       await tx`insert into heddle_migrations (version, name) values (${migrationNumber(file)}, ${file})`;
-      await tx.unsafe(await readFile(join(directory, file), "utf8"));
+      await tx.unsafe(statements[i]!);
       applied.push(file);
     }
     if (await installFunctions(tx, functions)) applied.push("functions");
   });
   return { applied };
 }
+
+/**
+ * Time to wait for each table, and in all: below the second after which Postgres ends one of two sessions that wait for
+ * each other, which could be a server's.
+ */
+const LOCK_MS = 100;
+const LOCKS_MS = 800;
+/** Attempts, about half a second apart, after which the migrations wait for their locks as they come to need them. */
+const LOCK_TRIES = 120;
+
+/**
+ * Locks the tables that occur in the statements, all or none. Servers of the earlier version go on meanwhile; migrations
+ * that held one table and waited for the next would end their statements as deadlocks.
+ */
+async function lockTables(tx: Transaction, statements: string): Promise<void> {
+  const words = new Set(statements.match(/\w+/g));
+  const all = await tx<{ name: string }[]>`
+    select relname as name from pg_class
+    where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`;
+  const tables = all.filter(({ name }) => words.has(name));
+  for (let n = 0; n < LOCK_TRIES; n++) {
+    if (await tx.savepoint((attempt) => lockInTime(attempt, tables)).then(yes, refused)) return;
+    await sleep(300 + Math.random() * 400);
+  }
+}
+
+async function lockInTime(tx: Transaction, tables: readonly { name: string }[]): Promise<void> {
+  const deadline = performance.now() + LOCKS_MS;
+  await tx.unsafe(`set local lock_timeout = ${LOCK_MS}`);
+  for (const { name } of tables) {
+    if (performance.now() > deadline) throw new LockTimeoutError();
+    await tx`lock table ${tx(name)} in access exclusive mode`;
+  }
+  await tx`set local lock_timeout to default`;
+}
+
+class LockTimeoutError extends Error {
+  /** SQLSTATE of a lock that could not be had in time. */
+  readonly code = "55P03";
+}
+
+const yes = () => true;
+const refused = (error: unknown): false => {
+  if ((error as { code?: string }).code === "55P03") return false;
+  throw error;
+};
 
 /** Version of the schema that this code migrates a database to. */
 export async function newestMigration(directory = MIGRATIONS): Promise<number> {

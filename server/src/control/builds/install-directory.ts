@@ -18,12 +18,15 @@ export function installDirectory(root: string, configDirectory: string): string 
 export function isWorkspaceOf(directory: string, member: string): boolean {
   const path = relative(directory, member).split(sep).join("/");
   const patterns = workspacePatterns(directory);
-  const matches = (pattern: string) => toRegExp(pattern).test(path);
+  const matches = (pattern: string) => matchesPattern(pattern, path);
   return (
     patterns.some((pattern) => !pattern.startsWith("!") && matches(pattern)) &&
     !patterns.some((pattern) => pattern.startsWith("!") && matches(pattern.slice(1)))
   );
 }
+
+/** Whether a pattern of a workspace, such as `apps/*`, describes a path relative to the workspace's root. */
+export const matchesPattern = (pattern: string, path: string): boolean => toRegExp(pattern).test(path);
 
 function workspacePatterns(directory: string): string[] {
   const pnpm = join(directory, "pnpm-workspace.yaml");

@@ -34,11 +34,16 @@ esac
 `;
 
 /** Runs the installation of a project where only some programs exist. Returns what was called, in which directory. */
-function install(config: object, files: string[], { programs = ["python3"], at = "langgraph.json" } = {}) {
+function install(
+  config: object,
+  files: string[] | Record<string, string>,
+  { programs = ["python3"], at = "langgraph.json" } = {},
+) {
   const root = mkdtempSync(join(tmpdir(), "heddle-python-build-"));
   dirs.push(root);
   const log = join(root, "log");
-  write(root, { ...Object.fromEntries(files.map((name) => [name, ""])), [at]: JSON.stringify(config), log: "" });
+  const contents = Array.isArray(files) ? Object.fromEntries(files.map((name) => [name, ""])) : files;
+  write(root, { ...contents, [at]: JSON.stringify(config), log: "" });
   const available = {
     python3: python(log, "3.11"),
     "python3.12": python(log, "3.12"),
@@ -113,4 +118,27 @@ test("synchronizes with uv.lock, also that of a workspace, with the machine's uv
     directory: "ROOT",
     calls: ["python3.11 -m venv .venv", `${PIP} uv`, ".venv/bin/uv sync --frozen --no-dev --inexact --all-packages"],
   });
+});
+
+const WORKSPACE = {
+  "pyproject.toml": '[tool.uv.workspace]\nmembers = ["apps/*", "packages/**"]\nexclude = ["packages/old"]\n',
+  "apps/agent/pyproject.toml": "",
+  "packages/shared/pyproject.toml": "",
+  "packages/old/pyproject.toml": "",
+  "packages/notes/README.md": "",
+};
+
+test("installs the members of a uv workspace without a lock", () => {
+  const member = { at: "apps/agent/langgraph.json" };
+  expect(install({ graphs: GRAPHS }, WORKSPACE, { ...member, programs: ["python3", "uv"] })).toMatchObject({
+    directory: "ROOT",
+    calls: ["uv sync --python ROOT/bin/python3 --no-dev --inexact --all-packages"],
+  });
+  expect(install({ graphs: GRAPHS, pip_installer: "pip" }, WORKSPACE, member)).toMatchObject({
+    directory: "ROOT/apps/agent",
+    calls: ["python3.11 -m venv .venv", `${PIP} -e . -e ../../packages/shared`],
+  });
+  expect(install({ graphs: GRAPHS }, WORKSPACE, { at: "packages/old/langgraph.json" })!.directory).toBe(
+    "ROOT/packages/old",
+  );
 });

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 
 import { languageOf } from "../../base/graph-language.ts";
+import { uvWorkspaceMembers, uvWorkspaceRoot } from "./uv-workspace.ts";
 
 interface PythonConfig {
   graphs?: Record<string, string | { path?: string }>;
@@ -19,13 +20,13 @@ export interface PythonInstallation {
 }
 
 /** Dependencies of a group for development are not installed, and no other Python is downloaded. */
-const UV_SYNC = "--frozen --no-dev --inexact";
+const UV_SYNC = "--no-dev --inexact";
 const PIP = "install --disable-pip-version-check --no-input --quiet";
 
 /**
  * Returns the command that creates the environment `.venv` of a project with Python code, and its directory; null for a
- * project without. Packages come from uv.lock, from the `dependencies` of langgraph.json, or from pyproject.toml or
- * requirements.txt beside it. The command looks for programs itself, because a sandbox may hide those of this machine.
+ * project without. Packages come from uv.lock, from the members of a uv workspace, from the `dependencies` of
+ * langgraph.json, or from pyproject.toml or requirements.txt beside it. The command looks for programs itself, because a sandbox may hide those of this machine.
  * @param root the project's sources
  * @param configFile its langgraph.json
  */
@@ -37,15 +38,16 @@ export function pythonInstallation(root: string, configFile: string): PythonInst
   const version = /^\d+\.\d+$/.test(config.python_version ?? "") ? config.python_version : undefined;
   const python = selectPython(version);
   const locked = lockDirectory(root, directory);
-  if (locked !== null && config.pip_installer !== "pip") {
-    const sync = `${UV_SYNC}${locked === directory ? "" : " --all-packages"}`;
+  const synced = locked ?? uvWorkspaceRoot(root, directory);
+  if (synced !== null && config.pip_installer !== "pip") {
+    const sync = `${locked === null ? "" : "--frozen "}${UV_SYNC}${synced === directory ? "" : " --all-packages"}`;
     const install = withUv(
       `uv sync --python "$(command -v "$python")" ${sync}`,
       `${VENV} && .venv/bin/pip ${PIP} uv && .venv/bin/uv sync ${sync}`,
     );
-    return { command: `${python}; ${install}`, directory: locked };
+    return { command: `${python}; ${install}`, directory: synced };
   }
-  const what = requirements(directory, config.dependencies ?? ["."]).join(" ");
+  const what = [...requirements(directory, config.dependencies ?? ["."]), ...otherMembers(root, directory)].join(" ");
   const settings = config.pip_config_file === undefined ? "" : `PIP_CONFIG_FILE=${quote(config.pip_config_file)} `;
   const withPip = `${VENV} && ${settings}.venv/bin/pip ${PIP} ${what}`;
   const onlyPip = config.pip_installer === "pip" || config.pip_config_file !== undefined;
@@ -97,6 +99,14 @@ function requirements(directory: string, dependencies: string[]): string[] {
       args.push(`-e ${quote(path === "." ? "." : `./${path}`)}`);
   }
   return args.length > 0 ? args : ["langgraph"];
+}
+
+/** Arguments of pip for the other members of the project's workspace, which pip would take from the index. */
+function otherMembers(root: string, directory: string): string[] {
+  const workspace = uvWorkspaceRoot(root, directory);
+  if (workspace === null) return [];
+  const members = uvWorkspaceMembers(workspace).map((member) => relative(directory, join(workspace, member)));
+  return members.filter((path) => path !== "").map((path) => `-e ${quote(path)}`);
 }
 
 const quote = (text: string): string =>
