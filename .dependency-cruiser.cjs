@@ -66,6 +66,7 @@ const SLICES = {
     "registry",
     "drivers",
     "gateway",
+    "leadership",
     "runtime",
     "integrations",
     "revisions",

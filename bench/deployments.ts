@@ -2,7 +2,8 @@
  * npm run bench -- deployments [--quick]: the cost of a deployment. A control plane is started on fresh data, and a
  * small project (LangGraph and its packages by a lock file) is uploaded to it several times.
  *
- * - gateway: the same request to an agent server and through the gateway, alternating, each on a kept connection
+ * - gateway: the same request to an agent server, through the control plane's gateway and through a gateway apart, by
+ *   turns, each on a kept connection
  * - from the end of the upload to the first response of the new revision, with a warm package cache: for a new
  *   deployment, and for a new revision of one with an unchanged lock file
  * - switch-over: from the healthy instance to its first response at the public address, under sequential requests
@@ -18,7 +19,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { Client } from "undici";
 
-import { removeDirectory, startControl, temporaryDirectory } from "./servers.ts";
+import { type ControlUnderTest, removeDirectory, startControl, startGateway, temporaryDirectory } from "./servers.ts";
 import { median, medianInterval, percentile } from "./statistics.ts";
 
 const quick = process.argv.includes("--quick");
@@ -59,6 +60,7 @@ function versions(): Record<string, string> {
 }
 
 const control = await startControl(directory);
+const apart = await startGateway(directory);
 
 async function api<T>(method: string, path: string, body?: object): Promise<T> {
   const headers = { "content-type": "application/json" };
@@ -186,31 +188,49 @@ const ASKED: Record<string, Ask> = {
     take(client, "POST", `${prefix}/runs/wait`, JSON.stringify({ assistant_id: "echo", input: {} })),
 };
 
-/** Measures milliseconds of requests to the agent server and through the gateway, alternating. */
-async function gateway(
+interface Through {
+  times: number[];
+  /** CPU time of the gateway's process for a request, in ms. */
+  cpu: number;
+}
+
+/** Measures milliseconds of requests to the agent server and through each gateway, by turns. */
+async function measureGateways(
   name: string,
   ask: Ask,
-  pairs: number,
-): Promise<{ direct: number[]; through: number[]; cpu: number }> {
+  rounds: number,
+): Promise<{ direct: number[]; through: Through[] }> {
   const behind = new Client(`http://127.0.0.1:${agentPorts().at(-1)}`);
-  const before = new Client(control.url);
-  const times = { direct: [] as number[], through: [] as number[] };
+  const before = GATEWAYS.map(({ server }) => new Client(server.url));
+  const direct: number[] = [];
+  const through = GATEWAYS.map((): Through => ({ times: [], cpu: 0 }));
   const timed = async (into: number[], client: Client, prefix: string) => {
     const startedAt = performance.now();
     await ask(client, prefix);
     into.push(performance.now() - startedAt);
   };
-  let cpu = 0;
-  for (let n = -WARM; n < pairs; n++) {
-    if (n === 0) cpu = cpuTicks(control.pid);
-    const samples = n < 0 ? { direct: [], through: [] } : times;
-    // alternate which goes first
-    const order = [() => timed(samples.direct, behind, ""), () => timed(samples.through, before, `/d/${name}`)];
-    for (const go of n % 2 === 0 ? order : order.toReversed()) await go();
+  const ticks = () => GATEWAYS.map(({ server }) => cpuTicks(server.pid));
+  let atStart: number[] = [];
+  for (let n = -WARM; n < rounds; n++) {
+    if (n === 0) atStart = ticks();
+    const into = (times: number[]) => (n < 0 ? [] : times);
+    const order = [
+      () => timed(into(direct), behind, ""),
+      ...before.map((client, index) => () => timed(into(through[index]!.times), client, `/d/${name}`)),
+    ];
+    // each goes first in turn
+    const first = (n + WARM) % order.length;
+    for (const go of [...order.slice(first), ...order.slice(0, first)]) await go();
   }
-  await Promise.all([behind.close(), before.close()]);
-  return { ...times, cpu: (cpuTicks(control.pid) - cpu) / pairs };
+  await Promise.all([behind, ...before].map((client) => client.close()));
+  for (const [index, total] of ticks().entries()) through[index]!.cpu = (total - atStart[index]!) / rounds;
+  return { direct, through };
 }
+
+const GATEWAYS: { label: string; server: ControlUnderTest }[] = [
+  { label: "gateway", server: control },
+  { label: "gateway apart", server: apart },
+];
 
 /** Returns the CPU time of a single process, in milliseconds. */
 function cpuTicks(pid: number): number {
@@ -257,19 +277,23 @@ try {
     await sleep(100);
   }
   for (const [what, ask] of Object.entries(ASKED)) {
-    const { direct, through, cpu } = await gateway("cold", ask, what === "GET /ok" ? PAIRS : PAIRS / 4);
-    print(`gateway, ${what}: direct, median`, median(direct), "ms");
-    print(`gateway, ${what}: through it, median`, median(through), "ms");
-    const added = through.map((ms, n) => ms - direct[n]!);
-    const [low, high] = medianInterval(added);
-    print(`gateway, ${what}: what it adds, median of the pairs`, median(added), "ms", 1);
-    console.log(`  its interval: ${low.toFixed(2)} to ${high.toFixed(2)} ms, ${added.length} pairs`);
-    // the percentile least affected by other work on the machine
-    print(`gateway, ${what}: what it adds at p10`, percentile(through, 0.1) - percentile(direct, 0.1), "ms");
-    print(`gateway, ${what}: the control plane's CPU time`, cpu, "ms");
-    print(`gateway, ${what}: what it adds at p95`, percentile(through, 0.95) - percentile(direct, 0.95), "ms");
+    const { direct, through } = await measureGateways("cold", ask, what === "GET /ok" ? PAIRS : PAIRS / 4);
+    print(`agent server, ${what}: direct, median`, median(direct), "ms");
+    for (const [index, { times, cpu }] of through.entries()) {
+      const { label } = GATEWAYS[index]!;
+      print(`${label}, ${what}: through it, median`, median(times), "ms");
+      const added = times.map((ms, n) => ms - direct[n]!);
+      const [low, high] = medianInterval(added);
+      print(`${label}, ${what}: what it adds, median of the pairs`, median(added), "ms", 1);
+      console.log(`  its interval: ${low.toFixed(2)} to ${high.toFixed(2)} ms, ${added.length} pairs`);
+      // the percentile least affected by other work on the machine
+      print(`${label}, ${what}: what it adds at p10`, percentile(times, 0.1) - percentile(direct, 0.1), "ms");
+      print(`${label}, ${what}: CPU time of its process`, cpu, "ms");
+      print(`${label}, ${what}: what it adds at p95`, percentile(times, 0.95) - percentile(direct, 0.95), "ms");
+    }
   }
 } finally {
+  await apart.stop();
   await control.stop();
   await removeDirectory(directory);
 }

@@ -108,6 +108,20 @@ export async function startControl(directory: string): Promise<ControlUnderTest>
   return { ...server, pid: server.pid! };
 }
 
+/** Starts a gateway apart, beside the control plane of the same directory. */
+export async function startGateway(directory: string): Promise<ControlUnderTest> {
+  const port = await freePort();
+  const args = ["cli/bin/heddle.js", "serve", "--role", "gateway", "--gateway-port", String(port)];
+  args.push("--data-dir", join(directory, "data"));
+  const server = await start("gateway", [process.execPath, ...args], {
+    cwd: repository,
+    port,
+    directory,
+    process: "own",
+  });
+  return { ...server, pid: server.pid! };
+}
+
 /** Starts LangGraph's JavaScript development server on a copy of the project, because it writes into it. */
 export async function startDevServer(directory: string): Promise<ServerUnderTest> {
   const port = await freePort();

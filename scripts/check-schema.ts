@@ -50,7 +50,7 @@ const others = (sql: Sql) => sql<{ definition: string }[]>`
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('v', 'm')
   union all
   select pg_get_triggerdef(t.oid), t.tgname from pg_trigger t where not t.tgisinternal
-  order by 2`;
+  order by 2, 1`;
 
 async function dump(sql: Sql): Promise<string> {
   const parts = [HEADER];

@@ -19,7 +19,7 @@ import type { OriginRule } from "./pages.ts";
 interface Space {
   log: Log;
   metrics: Metrics;
-  health: ServerHealth;
+  health: Pick<ServerHealth, "note">;
   telemetry: Telemetry | undefined;
   settings: { errors: ErrorMode } & BodySettings & ClientIpSettings & CrossOriginSettings;
 }

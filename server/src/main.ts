@@ -12,7 +12,7 @@ import { resolveExposure } from "./identity/exposure.ts";
 import { identityOptions } from "./identity/settings.ts";
 import type { AgentServerSettings, RunningAgentServer } from "./roles/agent-role.ts";
 import type { ControlServerSettings, RunningControlServer } from "./roles/control-role.ts";
-import type { RunningServer } from "./roles/running-server.ts";
+import type { RunningServer, ServerSettings } from "./roles/running-server.ts";
 import type { TraceServerSettings } from "./roles/trace-role.ts";
 
 export interface ConsoleServerSettings {
@@ -51,6 +51,15 @@ export async function startControlServer(settings: ControlServerSettings): Promi
   const env = { ...process.env };
   const { openControlServer } = await import("./roles/control-role.ts");
   return started.orStop(() => openControlServer(settings, env, started));
+}
+
+/** Starts a gateway apart from the control plane. Resolves when requests are forwarded. */
+export async function startGatewayServer(settings: ServerSettings): Promise<RunningServer> {
+  const started = new Started();
+  // as it is now: the import takes a moment
+  const env = { ...process.env };
+  const { openGatewayServer } = await import("./roles/gateway-role.ts");
+  return started.orStop(() => openGatewayServer(settings, env, started));
 }
 
 /** Starts the console. Resolves when requests are answered. It has no database and no callers' identities. */

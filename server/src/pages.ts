@@ -5,7 +5,6 @@ import { corsRules } from "./agent/custom-app/cors-rules.ts";
 import type { AgentDeps } from "./agent/deps.ts";
 import type { BrowserPolicy } from "./base/http/browser-guard.ts";
 import { type CrossOriginSettings, originRule } from "./base/http/cross-origin.ts";
-import type { ControlDeps } from "./control/deps.ts";
 import type { TraceDeps } from "./trace/deps.ts";
 import { isFeedbackLink } from "./trace/feedback/token-path.ts";
 
@@ -60,7 +59,7 @@ export const tracePages = ({ settings }: TraceDeps, reach: Reach): BrowserPolicy
  * policy.
  */
 export const controlPages = (
-  { settings }: ControlDeps,
+  { settings }: { settings: CrossOriginSettings },
   reach: Reach,
   isPassedOn: NonNullable<BrowserPolicy["isPassedOn"]>,
 ): BrowserPolicy => ({ ...common(settings, reach), allows: platformOrigins(settings, reach), isPassedOn });

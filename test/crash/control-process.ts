@@ -9,16 +9,18 @@ import type { Call } from "../../server/test/call.ts";
 
 const repository = fileURLToPath(new URL("../..", import.meta.url));
 
-/** `heddle serve --role control`, on the same port across restarts. */
+/** `heddle serve --role control`, or a gateway apart, on the same port across restarts. */
 export class ControlProcess {
   readonly url: string;
+  readonly #role: "control" | "gateway";
   readonly #port: number;
   readonly #directory: string;
   readonly #database: string;
   #child: ChildProcess | undefined;
   #exited: Promise<NodeJS.Signals | number | null> = Promise.resolve(null);
 
-  private constructor(directory: string, database: string, port: number) {
+  private constructor(directory: string, database: string, port: number, role: "control" | "gateway") {
+    this.#role = role;
     this.#directory = directory;
     this.#database = database;
     this.#port = port;
@@ -26,19 +28,23 @@ export class ControlProcess {
   }
 
   /** Allocates a port. Without `database`, the embedded one in the directory is used. */
-  static async create(directory: string, database: string): Promise<ControlProcess> {
+  static async create(
+    directory: string,
+    database: string,
+    role: "control" | "gateway" = "control",
+  ): Promise<ControlProcess> {
     const probe = createServer();
     await new Promise<void>((done) => probe.listen(0, "127.0.0.1", done));
     const { port } = probe.address() as { port: number };
     await new Promise((done) => probe.close(done));
-    return new ControlProcess(directory, database, port);
+    return new ControlProcess(directory, database, port, role);
   }
 
   /** Resolves when it answers. */
   async start(env: Record<string, string> = {}): Promise<void> {
     const logFile = join(this.#directory, "control.log");
     const log = openSync(logFile, "a");
-    const args = ["cli/bin/heddle.js", "serve", "--role", "control", "--control-port", String(this.#port)];
+    const args = ["cli/bin/heddle.js", "serve", "--role", this.#role, `--${this.#role}-port`, String(this.#port)];
     const child = spawn(process.execPath, [...args, "--data-dir", this.#directory], {
       cwd: repository,
       stdio: ["ignore", log, log],
@@ -62,7 +68,7 @@ export class ControlProcess {
       );
       if (ok) return;
       if (child.exitCode !== null || child.signalCode !== null || Date.now() > deadline) {
-        throw new Error(`the control plane did not start:\n${readFileSync(logFile, "utf8").slice(-4000)}`);
+        throw new Error(`the ${this.#role} did not start:\n${readFileSync(logFile, "utf8").slice(-4000)}`);
       }
     }
   }
@@ -74,6 +80,10 @@ export class ControlProcess {
   /** Resolves with the signal or code the process exited with. */
   ended(): Promise<NodeJS.Signals | number | null> {
     return this.#exited;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child!.kill(name);
   }
 
   async end(signal: NodeJS.Signals): Promise<void> {

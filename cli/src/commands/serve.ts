@@ -12,7 +12,7 @@ import { needsRestarts, runWithRestarts, notifyLauncher } from "../core/restarts
 import { onStopSignal } from "../core/stop-signals.ts";
 import type { FromChild, FromParent } from "../core/trace-process.ts";
 
-const ROLES = ["trace", "control", "agent", "worker", "console"] as const;
+const ROLES = ["trace", "control", "gateway", "agent", "worker", "console"] as const;
 type Role = (typeof ROLES)[number];
 
 export const serveFlags = {
@@ -31,6 +31,7 @@ export const serveFlags = {
   port: SERVER_FLAGS.port,
   "trace-port": SERVER_FLAGS["trace-port"],
   "control-port": SERVER_FLAGS["control-port"],
+  "gateway-port": SERVER_FLAGS["gateway-port"],
   "console-port": SERVER_FLAGS["console-port"],
   "agent-url": {
     type: "text",
@@ -82,7 +83,8 @@ export function help(): string {
 Runs the agent server, the trace platform, the control plane, the console or several of them in one
 process, configured by flags and environment variables. Servers that share a Postgres work together.
 A worker executes runs that agent servers have accepted; its port serves only /livez, /readyz, /ok
-and /metrics. REDIS_URI lowers the latency of streams between servers.
+and /metrics. A gateway forwards requests to deployments, whether or not a control plane runs.
+REDIS_URI lowers the latency of streams between servers.
 
 Options:
 ${describeFlags(serveFlags)}
@@ -139,6 +141,7 @@ const NAMES: Record<Role, string> = {
   agent: "Agent server",
   trace: "Trace platform",
   control: "Control plane",
+  gateway: "Gateway",
   worker: "Worker",
   console: "Console",
 };
@@ -149,6 +152,12 @@ function readRoles(text: string | undefined): Role[] {
   if (names.includes("agent") && names.includes("worker")) {
     throw new UsageError(
       "The roles agent and worker cannot share a process, because an agent server executes runs itself.",
+    );
+  }
+  if (names.includes("control") && names.includes("gateway")) {
+    throw new UsageError(
+      "The roles control and gateway cannot share a process: the control plane has a gateway of its own. Run " +
+        "heddle serve --role gateway in another process.",
     );
   }
   if (unknown.length === 0) return [...new Set(names as Role[])];
@@ -199,7 +208,8 @@ async function startConsoleRole({ flags }: RoleOptions, urls: Partial<Record<Rol
 
 async function startRole(role: Exclude<Role, "console">, options: RoleOptions, tracesUrl?: string): Promise<Running> {
   const { flags, dataDir, database, tracingKey } = options;
-  const { startAgentServer, startControlServer, startTraceServer } = await import("../../../server/src/main.ts");
+  const { startAgentServer, startControlServer, startGatewayServer, startTraceServer } =
+    await import("../../../server/src/main.ts");
   const { host, reload, "n-jobs-per-worker": jobs } = flags;
   const port = flags[PORT_FLAGS[role]];
   const common = { host, port, dataDir, database };
@@ -210,6 +220,7 @@ async function startRole(role: Exclude<Role, "console">, options: RoleOptions, t
       const traces = tracesUrl === undefined ? undefined : Promise.resolve({ url: tracesUrl, key: tracingKey });
       return await startControlServer({ ...common, launcher: launcherPath(), traces });
     }
+    if (role === "gateway") return await startGatewayServer(common);
     const traces = tracesUrl === undefined ? undefined : ({ state: "on", url: tracesUrl, key: tracingKey } as const);
     const worker = role === "worker";
     const server = await startAgentServer({
@@ -240,6 +251,7 @@ const PORT_FLAGS = {
   worker: "port",
   trace: "trace-port",
   control: "control-port",
+  gateway: "gateway-port",
   console: "console-port",
 } as const;
 
@@ -247,6 +259,7 @@ const PORT_NAMES = {
   agent: { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" },
   worker: { portFlag: "--port", portVariable: "HEDDLE_AGENT_PORT" },
   trace: { portFlag: "--trace-port", portVariable: "HEDDLE_TRACE_PORT" },
+  gateway: { portFlag: "--gateway-port", portVariable: "HEDDLE_GATEWAY_PORT" },
   control: { portFlag: "--control-port", portVariable: "HEDDLE_CONTROL_PORT" },
   console: { portFlag: "--console-port", portVariable: "HEDDLE_CONSOLE_PORT" },
 } satisfies Record<Role, object>;

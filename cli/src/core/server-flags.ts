@@ -26,6 +26,14 @@ export const SERVER_FLAGS = {
     max: 65_535,
     description: "Port of the control plane and its gateway; 0 picks a free one.",
   },
+  "gateway-port": {
+    type: "integer",
+    placeholder: "N",
+    env: ["HEDDLE_GATEWAY_PORT"],
+    default: 2027,
+    max: 65_535,
+    description: "Port of a gateway apart from the control plane; 0 picks a free one.",
+  },
   "console-port": {
     type: "integer",
     placeholder: "N",

@@ -256,6 +256,16 @@ create table comparative_experiments (
   constraint comparative_experiments_pkey PRIMARY KEY (tenant_id, comparative_experiment_id)
 );
 
+create table control_leader (
+  only_row boolean not null default true,
+  installation uuid not null default gen_random_uuid(),
+  term bigint not null default 0,
+  holder jsonb,
+  lease_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint control_leader_only_row_check CHECK (only_row),
+  constraint control_leader_pkey PRIMARY KEY (only_row)
+);
+
 create table crons (
   cron_id uuid not null,
   assistant_id uuid not null,
@@ -488,6 +498,16 @@ create table feedback_tokens (
   expires_at timestamp with time zone not null,
   revoked_at timestamp with time zone,
   constraint feedback_tokens_pkey PRIMARY KEY (token_id)
+);
+
+create table gateways (
+  id uuid not null,
+  host text not null,
+  process jsonb not null,
+  loaded_at timestamp with time zone not null,
+  seen_at timestamp with time zone not null default now(),
+  in_flight jsonb not null default '{}'::jsonb,
+  constraint gateways_pkey PRIMARY KEY (id)
 );
 
 create table git_watches (
@@ -1227,16 +1247,18 @@ CREATE INDEX workspaces_by_organization ON public.workspaces USING btree (organi
 CREATE UNIQUE INDEX workspaces_default ON public.workspaces USING btree (is_default) WHERE is_default;
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE ON public.audit_log FOR EACH ROW EXECUTE FUNCTION refuse_audit_change();
 CREATE TRIGGER audit_log_no_truncate BEFORE TRUNCATE ON public.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_change();
+CREATE TRIGGER deployments_routes AFTER INSERT OR DELETE OR UPDATE OF slug, status, active_revision_id ON public.deployments FOR EACH STATEMENT EXECUTE FUNCTION announce_routes();
 CREATE TRIGGER drop_value_items AFTER DELETE ON public.threads FOR EACH ROW WHEN ((old.value_lists IS NOT NULL)) EXECUTE FUNCTION drop_value_items();
 CREATE TRIGGER feedback_changed AFTER INSERT OR DELETE OR UPDATE OF key, session_id, trace_id, score, value, comment, extra, source_type, modified_at ON public.feedback FOR EACH ROW EXECUTE FUNCTION note_feedback_change();
-CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE OF email, disabled_at ON public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
-CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.organization_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
-CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspace_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE ON public.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE OF email, disabled_at ON public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE ON public.roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE OF key_hash, read_only, role_id, organization_role_id, all_workspaces, default_workspace_id, expires_at, revoked_at, description ON public.api_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.api_key_workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.organization_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspace_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
-CREATE CONSTRAINT TRIGGER identity_changed AFTER DELETE OR UPDATE ON public.roles DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
+CREATE TRIGGER instances_routes AFTER INSERT OR DELETE OR UPDATE OF state, port, place ON public.instances FOR EACH STATEMENT EXECUTE FUNCTION announce_routes();
 CREATE TRIGGER note_protocol_run AFTER INSERT ON public.runs FOR EACH ROW WHEN (((new.kwargs ->> 'protocol'::text) = 'v2'::text)) EXECUTE FUNCTION note_protocol_run();
 CREATE TRIGGER replace_value_lists BEFORE UPDATE OF "values" ON public.threads FOR EACH ROW WHEN ((new.value_lists IS NOT NULL)) EXECUTE FUNCTION replace_value_lists();
 CREATE TRIGGER run_idempotency BEFORE INSERT ON public.runs FOR EACH ROW WHEN ((new.kwargs ? '__idempotency'::text)) EXECUTE FUNCTION mark_idempotency_key();
@@ -1249,6 +1271,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 
 -- function accept_run(_run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _create_thread boolean, _after double precision, _temporary boolean, _server uuid, _claim boolean, _describe boolean, _wait boolean) returns TABLE(outcome text, run text, graph_id text, claimed boolean, kwargs text, fresh_thread boolean, cancelled uuid[], head text)
 -- function access_permits(_metadata jsonb, _conditions jsonb) returns boolean
+-- function announce_routes() returns trigger
 -- function answerable_interrupts(_thread_id uuid, _kwargs jsonb) returns jsonb
 -- function answers_live(_thread_id uuid, _kwargs jsonb) returns boolean
 -- function append_protocol_events(_run_id uuid, _thread_id uuid, _attempt integer, _batch integer, _count integer, _names text, _bodies text, _notify boolean) returns bigint

@@ -13,6 +13,8 @@ export interface ProcessGroupOptions {
   limitMs: number;
   /** Creates the error for a command that exceeds the time limit. */
   onTimeout: () => Error;
+  /** Called with the id of the group. */
+  onStart?: ((group: number) => void) | undefined;
 }
 
 /**
@@ -29,12 +31,13 @@ export const GUARD = "exec 3<&0; { cat <&3; kill -9 0; } >/dev/null 2>&1 & exec 
  */
 export async function runProcessGroup(
   [program, ...args]: string[],
-  { cwd, env, signal, limitMs, onTimeout }: ProcessGroupOptions,
+  { cwd, env, signal, limitMs, onTimeout, onStart }: ProcessGroupOptions,
   read: (child: GroupLeader, end: (reason: unknown) => void) => Promise<unknown>,
 ): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
   signal.throwIfAborted();
   const child = spawn(program!, args, { cwd, env, detached: true, stdio: ["pipe", "pipe", "pipe"] });
   child.stdin.on("error", () => {});
+  if (child.pid !== undefined) onStart?.(child.pid);
   let failure: Error | undefined;
   const kill = () => {
     try {

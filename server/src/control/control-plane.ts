@@ -20,8 +20,11 @@ import type { Driver } from "./drivers/driver.ts";
 import { openDriver } from "./drivers/open-driver.ts";
 import type { CgroupSystem } from "./drivers/process/cgroups.ts";
 import { GitSource } from "./git/git-source.ts";
+import { RouteFollower } from "./gateway/route-follower.ts";
 import { RouteTable } from "./gateway/route-table.ts";
-import { holdDirectory } from "./hold-directory.ts";
+import { directoryId, shareDirectory } from "./hold-directory.ts";
+import { Leadership } from "./leadership/leadership.ts";
+import { selectInstallation } from "./leadership/sql.ts";
 import { LogWriter } from "./logs/log-writer.ts";
 import { PushWatcher } from "./pushes/push-watcher.ts";
 import { ImageStore } from "./registry/image-store.ts";
@@ -29,6 +32,7 @@ import { openPushTokens } from "./registry/push-token.ts";
 import type { WorkDeps } from "./revisions/work-deps.ts";
 import { Worker } from "./revisions/worker.ts";
 import { DeploymentDatabases } from "./runtime/deployment-database.ts";
+import { Reaper } from "./runtime/reaper.ts";
 import { Scaler } from "./runtime/scaler.ts";
 import { configuredTraces, ownTraces } from "./runtime/traces.ts";
 import { Supervisor } from "./runtime/supervisor.ts";
@@ -65,10 +69,10 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   return started.orStop(async () => {
     const directory = join(dataDir, "control");
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    started.add(await holdDirectory(realpathSync(directory), log));
     const sql = connect(database, { max: settings.databasePool, name: "heddle control" });
     started.add(() => sql.end({ timeout: 2 }));
     await migrateDatabase(database);
+    started.add(await shareDirectory(realpathSync(directory), await selectInstallation(sql), log));
     const secrets = await openSecrets({ sql, log, dataDir, settings });
     const place = `${hostname()}:${realpathSync(directory)}`;
     const address =
@@ -91,8 +95,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       );
     }
     const git = new GitSource({ settings, outbound, directory: realpathSync(directory) });
-    await git.clear();
-    const table = new RouteTable(sql, place);
+    const host = hostname();
+    const table = new RouteTable(sql, host);
+    const follower = new RouteFollower({ sql, database, log, table, host });
     const { platformTraceUrl: url, platformTraceKey: key = "" } = settings;
     const traces =
       url === undefined
@@ -101,7 +106,24 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const metrics = createMetrics();
     const telemetry = startTelemetry(settings, log, "control");
     started.add(async () => telemetry?.stop());
-    registerControlMetrics(metrics.registry, { sql, log });
+    registerControlMetrics(metrics.registry, { sql, log, leads: () => leadership.leads });
+    const leadership = new Leadership({
+      database,
+      log,
+      leaseMs: settings.controlLeaseMs,
+      directory: directoryId(realpathSync(directory)),
+      async onLead() {
+        await git.clear();
+        await supervisor.start();
+        worker.start();
+        pushes.start();
+        scaler.start();
+      },
+      async onLost() {
+        await stopWork();
+        await supervisor.release();
+      },
+    });
     const supervisor = new Supervisor({
       sql,
       log,
@@ -109,9 +131,11 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       secrets,
       driver,
       table,
+      follower,
+      lead: leadership,
       databases,
       place,
-      internalUrl,
+      internalUrl: settings.controlInternalUrl?.replace(/\/+$/, "") ?? internalUrl,
       traces,
     });
     const work: WorkDeps = {
@@ -127,6 +151,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       outbound,
       images,
       table,
+      lead: leadership,
+      settleGateways: () => follower.settle(),
       supervisor,
       traces,
       faultPoint: createFaultPoint(settings.controlFaultPoints),
@@ -137,18 +163,29 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const pushes = new PushWatcher(work, () => worker.wake());
     const uploads = await openUploadSigner(secrets);
     const pushTokens = await openPushTokens(secrets);
-    const health = controlHealth({ sql, log, settings, driver, supervisor, worker, dataDir });
+    const scaler = new Scaler({ sql, log, supervisor, lead: leadership, settings });
+    const stopWork = async () => {
+      await scaler.stop();
+      await pushes.stop();
+      await worker.stop();
+    };
+    const health = controlHealth({ sql, log, settings, driver, supervisor, worker, leadership, dataDir });
     const parts = { metrics, telemetry, health, internalUrl, uploads, pushTokens, worker, pushes };
     const deps: ControlDeps = { ...work, ...parts };
-    started.add(() => supervisor.stop());
-    await supervisor.start();
-    started.add(() => worker.stop());
-    worker.start();
-    started.add(() => pushes.stop());
-    pushes.start();
-    const scaler = new Scaler({ sql, log, supervisor, settings });
-    started.add(() => scaler.stop());
-    scaler.start();
+    started.add(() => follower.stop());
+    await follower.start();
+    const reaper = new Reaper({ sql, log, driver, place, settings });
+    started.add(() => reaper.stop());
+    started.add(() => leadership.stop());
+    started.add(async () => {
+      await stopWork();
+      const isServed = settings.stopInstances === "auto" && (await follower.countOthers()) > 0;
+      if (!isServed && settings.stopInstances !== "never") return supervisor.stop();
+      log.info("the instances of deployments go on without this control plane");
+      return supervisor.release();
+    });
+    await leadership.start();
+    reaper.start();
     started.add(() => health.stop());
     health.start();
     return { deps, stop: () => started.stop() };

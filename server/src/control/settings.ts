@@ -51,6 +51,30 @@ export const controlOptions = {
     max: 600,
     description: "Lease on a revision, in seconds: without a renewal, another process takes over.",
   }),
+  controlLeaseMs: integer({
+    env: ["HEDDLE_CONTROL_LEASE_MS"],
+    default: 3000,
+    min: 600,
+    max: 60_000,
+    description:
+      "Lease of the leading control plane, in milliseconds. Another one leads after this time without a renewal, and " +
+      "at once when the leader stops or has died on the same machine.",
+  }),
+  controlInternalUrl: text<string | undefined>({
+    env: ["HEDDLE_CONTROL_INTERNAL_URL"],
+    default: undefined,
+    description:
+      "URL at which deployments reach the control plane to verify keys. Set it to an address of all control planes " +
+      "where there are several. Default: the address of the one that starts the instance.",
+  }),
+  stopInstances: choice({
+    env: ["HEDDLE_STOP_INSTANCES"],
+    default: "auto",
+    of: ["auto", "always", "never"],
+    description:
+      "Whether a control plane that stops in an orderly way stops the instances of deployments. auto: unless a gateway " +
+      "or another control plane on this machine serves them. The next control plane adopts those that are left.",
+  }),
   controlFaultPoints: text<string | undefined>({
     env: ["HEDDLE_FAULT_POINTS"],
     default: undefined,

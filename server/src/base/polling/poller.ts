@@ -34,6 +34,10 @@ export class Poller {
     this.failure = new RepeatedFailure({ log: options.log, message: options.failing });
   }
 
+  get isStarted(): boolean {
+    return this.#started;
+  }
+
   /** Starts the unprompted passes. */
   start(delayMs = 0): void {
     this.#started = true;

@@ -16,6 +16,8 @@ export interface CommandParams {
   /** Time limit, on the clock of performance.now(). */
   deadline: number;
   limitText: string;
+  /** Called with the id of the command's process group. */
+  onStart?: (group: number) => void;
   /** Remaining bytes of output, shared by all commands of a build. */
   budget: { bytes: number };
 }
@@ -35,6 +37,7 @@ export async function runCommand(params: CommandParams): Promise<void> {
     cwd: "/",
     env: { ...params.environment, HEDDLE_COMMAND: command },
     signal,
+    onStart: params.onStart,
     limitMs: params.deadline - performance.now(),
     onTimeout: () => new BuildError(`${name} was killed: the build took longer than ${params.limitText}.`),
   };

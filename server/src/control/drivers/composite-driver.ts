@@ -93,8 +93,8 @@ export class CompositeDriver implements Driver {
     return this.#of(process).lives(process);
   }
 
-  stop(process: InstanceProcess, graceMs: number): Promise<void> {
-    return this.#of(process).stop(process, graceMs);
+  stop(process: InstanceProcess, graceMs: number, mayKill?: () => Promise<boolean>): Promise<void> {
+    return this.#of(process).stop(process, graceMs, mayKill);
   }
 
   usage(process: InstanceProcess): Promise<InstanceUsage | null> {

@@ -15,6 +15,8 @@ export interface SourceArchive {
 export interface BuildParams {
   deploymentId: string;
   revisionId: string;
+  /** Number of the attempt at the revision. A build of a later attempt may begin while this one does not know of it. */
+  attempt: number;
   source: Source;
   config: SourceConfig;
   /** Path of langgraph.json in the project; empty for an image. */
@@ -71,8 +73,11 @@ export interface Driver {
   lives(process: InstanceProcess): boolean;
   /** Limits of resource_spec that instances of a build cannot exceed. */
   enforcedLimits(artifactId: string): readonly LimitName[];
-  /** Requests shutdown, and kills the instance with all of its processes after `graceMs`. */
-  stop(process: InstanceProcess, graceMs: number): Promise<void>;
+  /**
+   * Requests shutdown, and kills the instance with all of its processes after `graceMs`, unless `mayKill` resolves to
+   * false then.
+   */
+  stop(process: InstanceProcess, graceMs: number, mayKill?: () => Promise<boolean>): Promise<void>;
   usage(process: InstanceProcess): Promise<InstanceUsage | null>;
   /**
    * Reads output from `offset` on; `next` is the offset to continue from. Text without progress is the driver's own, and

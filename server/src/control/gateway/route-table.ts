@@ -1,4 +1,7 @@
-/** Routing table, in memory, so that a request costs no query. Reloaded after every change. */
+/**
+ * Routing table, in memory, so that a request costs no query. Whoever changes it reloads it; other processes follow by
+ * notifications (route-follower.ts). While the database is away, it keeps the routes that it loaded last.
+ */
 import type { Sql } from "../../base/db/connect.ts";
 
 export interface Target {
@@ -13,7 +16,9 @@ export interface Target {
 }
 
 interface TargetRow {
-  slug: string;
+  read_at: Date;
+  /** Null in the only row of an empty table. */
+  slug: string | null;
   deployment_id: string;
   tenant_id: string;
   status: string;
@@ -24,18 +29,29 @@ interface TargetRow {
 
 export class RouteTable {
   readonly #sql: Sql;
-  readonly #place: string;
+  readonly #host: string;
   #targets = new Map<string, Target>();
+  /** Instances in the table. */
+  #known = new Set<string>();
   readonly #inFlight = new Map<string, number>();
   #waiting: (() => void)[] = [];
   readonly #switches = new Set<Promise<void>>();
   #turn = 0;
   #asked = 0;
   #shown = 0;
+  #readAt: Date | undefined;
+  /** Called when the last request to an instance has ended that is no longer in the table. */
+  onIdle: () => void = () => {};
 
-  constructor(sql: Sql, place: string) {
+  /** @param host machine whose instances can be reached */
+  constructor(sql: Sql, host: string) {
     this.#sql = sql;
-    this.#place = place;
+    this.#host = host;
+  }
+
+  /** Time of the database's state that the table shows, by the database's clock; undefined before the first load. */
+  get readAt(): Date | undefined {
+    return this.#readAt;
   }
 
   /**
@@ -45,15 +61,19 @@ export class RouteTable {
     const sql = this.#sql;
     const mine = ++this.#asked;
     const rows = await sql<TargetRow[]>`
-      select d.slug, d.id as deployment_id, d.tenant_id, d.status, d.active_revision_id, i.ids, i.ports
-      from deployments d left join lateral (
+      select now() as read_at, d.slug, d.id as deployment_id, d.tenant_id, d.status, d.active_revision_id, i.ids, i.ports
+      from (select) always left join deployments d on true left join lateral (
         select array_agg(id::text order by replica) as ids, array_agg(port order by replica) as ports from instances
-        where revision_id = d.active_revision_id and state = 'ready' and place = ${this.#place}) i on true
+        where revision_id = d.active_revision_id and state = 'ready' and starts_with(place, ${`${this.#host}:`})) i on true
       limit 100000`;
     if (mine < this.#shown) return;
     this.#shown = mine;
+    // the start of the transaction, and so before its snapshot
+    this.#readAt = rows[0]?.read_at;
+    const routes = rows.filter((row): row is TargetRow & { slug: string } => row.slug !== null);
+    this.#known = new Set(routes.flatMap((row) => row.ids ?? []));
     this.#targets = new Map(
-      rows.map((row) => [
+      routes.map((row) => [
         row.slug,
         {
           deploymentId: row.deployment_id,
@@ -67,9 +87,13 @@ export class RouteTable {
     for (const resume of this.#waiting.splice(0)) resume();
   }
 
-  /** Commits a change of the serving revision and reloads the table. */
-  async switch(commit: () => Promise<unknown>): Promise<void> {
-    const switched = commit().then(() => this.refresh());
+  /**
+   * Commits a change of the serving revision and reloads the table; `settle` waits for other gateways to do the same.
+   */
+  async switch(commit: () => Promise<unknown>, settle = () => Promise.resolve()): Promise<void> {
+    const switched = commit()
+      .then(() => this.refresh())
+      .then(settle);
     this.#switches.add(switched);
     try {
       await switched;
@@ -124,7 +148,13 @@ export class RouteTable {
       const left = this.inFlight(instanceId) - 1;
       if (left > 0) this.#inFlight.set(instanceId, left);
       else this.#inFlight.delete(instanceId);
+      if (left === 0 && !this.#known.has(instanceId)) this.onIdle();
     };
+  }
+
+  /** Requests in progress, by id of their instance. */
+  requests(): Record<string, number> {
+    return Object.fromEntries(this.#inFlight);
   }
 
   inFlight(instanceId: string): number {

@@ -8,6 +8,14 @@ export const gatewayOptions = {
     max: 300,
     description: "How long a request waits for an instance that is restarting, in seconds; then it gets 503.",
   }),
+  gatewayDrainSeconds: integer({
+    env: ["HEDDLE_GATEWAY_DRAIN_SECONDS"],
+    default: 30,
+    max: 86_400,
+    description:
+      "How long a gateway apart (heddle serve --role gateway) that stops lets its open requests and streams continue, " +
+      "in seconds.",
+  }),
   drainSeconds: integer({
     env: ["HEDDLE_DRAIN_SECONDS"],
     default: 180,

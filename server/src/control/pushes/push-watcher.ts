@@ -26,35 +26,39 @@ const RETRY_SECONDS = 10;
 export class PushWatcher {
   readonly #deps: WorkDeps;
   readonly #wakeWorker: () => void;
-  readonly #stopping = new AbortController();
+  #stopping = new AbortController();
   readonly #polls = new Set<Promise<void>>();
-  readonly #poller: Poller;
+  #poller: Poller | undefined;
 
   /** `wakeWorker` is called when there is a new revision. */
   constructor(deps: WorkDeps, wakeWorker: () => void) {
     this.#deps = deps;
     this.#wakeWorker = wakeWorker;
-    const failing = "could not poll branches; will retry";
-    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing });
   }
 
+  /** Starts with the leader's term. */
   start(): void {
+    const failing = "could not poll branches; will retry";
+    this.#stopping = new AbortController();
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: this.#deps.log, failing });
     this.#poller.start();
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort(new Error("the control plane is stopping"));
-    await this.#poller.stop();
+    await this.#poller?.stop();
+    this.#poller = undefined;
     await Promise.all(this.#polls);
   }
 
+  /** Triggers a pass, if this process leads; the leader looks for watches that are due by itself. */
   wake(): void {
-    this.#poller.wake();
+    this.#poller?.wake();
   }
 
   async #pass(): Promise<void> {
     const limit = AT_ONCE - this.#polls.size;
-    if (limit <= 0) return;
+    if (limit <= 0 || !(await this.#deps.lead.confirm())) return;
     for (const watch of await watches.claimWatches(this.#deps.sql, { limit, leaseSeconds: LEASE_SECONDS })) {
       const poll = this.#poll(watch).finally(() => {
         this.#polls.delete(poll);

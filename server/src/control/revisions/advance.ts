@@ -181,6 +181,7 @@ async function build(
         {
           deploymentId: claimed.deployment_id,
           revisionId: claimed.id,
+          attempt: claimed.attempt,
           source: claimed.source,
           config: claimed.source_config,
           configPath: claimed.langgraph_config_path ?? "",

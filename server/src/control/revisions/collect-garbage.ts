@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { isUuid } from "../../base/ids.ts";
 import { deploymentExists } from "../deployment-records/sql.ts";
 import { deleteOldLogs } from "../logs/sql.ts";
+import { deleteGoneGateways } from "../gateway/sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
 import { deleteOldArchives, expireUploads } from "../uploads/sql.ts";
@@ -44,4 +45,5 @@ export async function collectGarbage(deps: WorkDeps): Promise<void> {
   for (const path of paths) await rm(uploadFile(directory, path), { force: true });
   while ((await deleteOldLogs(sql, settings.logDays, 5000)) === 5000);
   await deleteOldInstances(sql);
+  await deleteGoneGateways(sql);
 }

@@ -76,7 +76,7 @@ export async function deployRevision(
       await setActiveRevision(tx, claimed.deployment_id, claimed.id);
     });
     faultPoint("control-after-switch");
-  });
+  }, deps.settleGateways);
   log.write(`Revision ${claimed.id} is deployed.`);
   await log.flush();
   supervisor.wake();

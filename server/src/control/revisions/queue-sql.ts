@@ -27,13 +27,15 @@ const UNFINISHED = [
  * Claims the next unclaimed revision. It resumes after the last step with a durable result, the build if there is one,
  * whatever the previous attempt was doing: this is the event `resumed` or `resumed_after_build` of status.ts, here also
  * for a revision that its own worker released in the middle of a step. Served by the index revisions_to_do.
+ *
+ * Claims nothing when `term` is no longer the leader's; no other process can take the lease during the statement.
  */
 export async function claimRevision(
   sql: Sql,
-  { holder, leaseSeconds }: { holder: string; leaseSeconds: number },
+  { term, holder, leaseSeconds }: { term: string | null; holder: string; leaseSeconds: number },
 ): Promise<ClaimedRevision | undefined> {
   const [row] = await sql<ClaimedRevision[]>`
-    with claimed as (
+    with lead as (select from control_leader where term = ${term} for share), claimed as (
       update revisions set attempt = attempt + 1, holder = ${holder},
         lease_until = now() + make_interval(secs => ${leaseSeconds}),
         status = case when status in ('CREATING', 'QUEUED', 'AWAITING_DEPLOY') then status
@@ -42,7 +44,7 @@ export async function claimRevision(
       where id = (
         select r.id from revisions r join deployments d on d.id = r.deployment_id
         where r.status = any(${UNFINISHED}::text[]) and r.holder is null and r.not_before <= now()
-          and not r.interrupted_by_user and d.status = 'READY'
+          and not r.interrupted_by_user and d.status = 'READY' and exists (select from lead)
         order by r.not_before, r.created_at limit 1
         for update of r skip locked)
       returning *)
@@ -131,12 +133,11 @@ export interface ForeignLease {
   holder: string;
   status: Status;
   losses: number;
-  is_expired: boolean;
 }
 
 /** Lists revisions that are claimed by any process. */
 export const leasedRevisions = (sql: Sql) => sql<ForeignLease[]>`
-  select id, attempt, deployment_id, number, holder, status, losses, lease_until < now() as is_expired from revisions
+  select id, attempt, deployment_id, number, holder, status, losses from revisions
   where holder is not null limit 10000`;
 
 /** Takes a revision from a dead holder. One in progress is INTERRUPTED until another process resumes it. */

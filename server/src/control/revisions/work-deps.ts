@@ -8,6 +8,7 @@ import type { Driver } from "../drivers/driver.ts";
 import type { ImageStore } from "../registry/image-store.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
 import type { GitSource } from "../git/git-source.ts";
+import type { Lead } from "../leadership/leadership.ts";
 import type { LogWriter } from "../logs/log-writer.ts";
 import type { DeploymentDatabases } from "../runtime/deployment-database.ts";
 import type { Traces } from "../runtime/traces.ts";
@@ -31,6 +32,9 @@ export interface WorkDeps {
   /** Images pushed to the embedded registry. */
   images: ImageStore;
   table: RouteTable;
+  lead: Lead;
+  /** Resolves when the other gateways have loaded the present routes, or after a while. */
+  settleGateways: () => Promise<void>;
   supervisor: Supervisor;
   /** Resolves when the trace platform has started; null when there is none. */
   traces: Promise<Traces | null>;

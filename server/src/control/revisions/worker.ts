@@ -1,11 +1,11 @@
 /**
- * Processes revisions and pending creations and deletions of deployments, in every control plane. Work that a process
- * left unfinished is taken over by another: at once when that process is known to be dead, otherwise when the lease
- * expires.
+ * Processes revisions and pending creations and deletions of deployments, in the control plane that leads. Work that an
+ * earlier leader left unfinished is taken over at once: its term is over, and the attempt's number fences its writes.
  */
-import { identifyProcess, processLives } from "../../base/db/process-identity.ts";
+import { identifyProcess } from "../../base/db/process-identity.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import { uuid7 } from "../../base/ids.ts";
 import { LeasedJobs } from "../../base/polling/leased-jobs.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";
@@ -24,25 +24,32 @@ const GARBAGE_MS = 60_000;
 
 export class Worker {
   readonly #deps: WorkDeps;
-  readonly #jobs: LeasedJobs<queue.ClaimedRevision, Pause>;
-  readonly #holder = JSON.stringify(identifyProcess(process.pid));
-  readonly #poller: Poller;
+  #jobs: LeasedJobs<queue.ClaimedRevision, Pause>;
+  readonly #holder = JSON.stringify({ ...identifyProcess(process.pid), id: uuid7() });
+  #poller: Poller;
+  #stopped = true;
   #garbageAt = 0;
   /** Earliest retry of deployments whose creation or deletion has just failed. */
   readonly #notBefore = new Map<string, number>();
 
   constructor(deps: WorkDeps) {
     this.#deps = deps;
-    const { sql, settings, log } = deps;
+    this.#jobs = this.#createJobs();
+    this.#poller = this.#createPoller();
+  }
+
+  #createJobs(): LeasedJobs<queue.ClaimedRevision, Pause> {
+    const deps = this.#deps;
+    const { sql, settings, log, lead } = deps;
     const leaseSeconds = settings.revisionLeaseSeconds;
     const builds = new ConcurrencyLimit(settings.buildConcurrency);
-    this.#jobs = new LeasedJobs({
+    return new LeasedJobs({
       kind: "revision",
       id: ({ id }) => id,
       concurrency: AT_ONCE,
       leaseSeconds,
       renewMs: RENEW_MS,
-      claim: () => queue.claimRevision(sql, { holder: this.#holder, leaseSeconds }),
+      claim: () => queue.claimRevision(sql, { term: lead.term, holder: this.#holder, leaseSeconds }),
       renew: async (claimed) => {
         const status = await queue.renewLease(sql, claimed, leaseSeconds);
         return status === undefined ? "lost" : status !== "SKIPPED" && status !== "INTERRUPTED";
@@ -54,16 +61,24 @@ export class Worker {
       onEnd: () => this.wake(),
       log,
     });
-    const failing = "could not claim revisions; will retry";
-    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: deps.log, failing });
   }
 
+  #createPoller(): Poller {
+    const failing = "could not claim revisions; will retry";
+    return new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: this.#deps.log, failing });
+  }
+
+  /** Starts with the leader's term. */
   start(): void {
+    this.#jobs = this.#createJobs();
+    this.#poller = this.#createPoller();
+    this.#stopped = false;
     this.#poller.start();
   }
 
   /** Stops, releasing work in progress at once. */
   async stop(): Promise<void> {
+    this.#stopped = true;
     await this.#poller.stop();
     await this.#jobs.stop();
   }
@@ -73,12 +88,13 @@ export class Worker {
     return this.#poller.failure;
   }
 
-  /** Triggers a pass. */
+  /** Triggers a pass, if this process leads; the leader looks for work by itself. */
   wake(): void {
-    this.#poller.wake();
+    if (!this.#stopped) this.#poller.wake();
   }
 
   async #pass(): Promise<void> {
+    if (!(await this.#deps.lead.confirm())) return;
     try {
       await this.#recover();
       await this.#deployments();
@@ -95,7 +111,8 @@ export class Worker {
   async #recover(): Promise<void> {
     for (const lease of await queue.leasedRevisions(this.#deps.sql)) {
       if (lease.holder === this.#holder && this.#jobs.size > 0) continue;
-      if (!lease.is_expired && !isGone(lease.holder)) continue;
+      // each take is fenced by the attempt, and the claim that follows by the term
+      if (!(await this.#deps.lead.confirm())) return;
       if (await queue.takeFromLost(this.#deps.sql, lease)) this.#deps.countLostLease("other");
     }
   }
@@ -103,6 +120,7 @@ export class Worker {
   async #deployments(): Promise<void> {
     const { sql, databases, log } = this.#deps;
     for (const deployment of await selectPendingDeployments(sql, 100)) {
+      if (!(await this.#deps.lead.confirm())) return;
       if ((this.#notBefore.get(deployment.id) ?? 0) > performance.now()) continue;
       this.#notBefore.delete(deployment.id);
       try {
@@ -118,11 +136,4 @@ export class Worker {
       }
     }
   }
-}
-
-/** Whether the holder was a process of this machine that has ended. */
-function isGone(holder: string): boolean {
-  const identity = JSON.parse(holder) as { pid: number; started: string };
-  const boot = identifyProcess(process.pid)!.started.split("/")[0];
-  return identity.started.split("/")[0] === boot && !processLives(identity);
 }

@@ -4,13 +4,17 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Driver, InstanceProcess } from "../drivers/driver.ts";
+import type { RouteFollower } from "../gateway/route-follower.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
+import type { Lead } from "../leadership/leadership.ts";
 import { insertLogs, type LogLine } from "../logs/sql.ts";
 import { parseLogLine } from "./parse-log-line.ts";
 import { probe } from "./probe.ts";
 import * as rows from "./sql.ts";
 
 const PROBE_MS = 5_000;
+/** Interval for asking whether other gateways still use an instance. */
+const USE_MS = 200;
 /** Consecutive unanswered probes after which a live server is killed and restarted. */
 const MAX_SILENT = 6;
 
@@ -19,6 +23,8 @@ export interface WatchOptions {
   log: Log;
   driver: Driver;
   table: RouteTable;
+  follower: RouteFollower;
+  lead: Lead;
   settings: { minHealthyMs: number };
   row: rows.InstanceRow;
   process: InstanceProcess;
@@ -60,8 +66,19 @@ export class InstanceWatch {
       .finally(() => (this.#checking = false));
   }
 
+  /** Leaves it to another leader. */
+  abandon(): void {
+    this.isOver = true;
+  }
+
+  /** Whether it is still this process that decides about the instance. */
+  async #isOurs(): Promise<boolean> {
+    return (await this.#options.lead.confirm()) && !this.isOver;
+  }
+
   async #check(): Promise<void> {
     const { driver } = this.#options;
+    if (!(await this.#isOurs())) return;
     if (!driver.lives(this.process)) {
       if (this.row.state === "draining") return;
       await driver.stop(this.process, 0);
@@ -84,13 +101,14 @@ export class InstanceWatch {
     this.#silent = health.state === "down" ? this.#silent + 1 : 0;
     if (health.state === "unable") this.#unable.failed(new Error(health.reason), { reason: health.reason });
     else if (health.state === "ready") this.#unable.succeeded();
-    if (this.#silent < MAX_SILENT) return;
+    if (this.#silent < MAX_SILENT || !(await this.#isOurs())) return;
     this.#options.log.warn({ instance: this.row.id }, "an instance stopped answering; stopping it");
     await driver.stop(this.process, 0);
     await this.end("It stopped answering.", true);
   }
 
   async #becomeReady(): Promise<void> {
+    if (!(await this.#isOurs())) return;
     if (!(await rows.setState(this.#options.sql, this.row.id, ["starting"], "ready"))) return;
     this.row.state = "ready";
     this.row.ready_at = new Date();
@@ -103,15 +121,28 @@ export class InstanceWatch {
     await rows.setState(sql, this.row.id, ["starting", "ready"], "draining");
     this.row.state = "draining";
     await table.refresh();
-    const deadline = performance.now() + requestsMs;
-    while (table.inFlight(this.row.id) > 0 && performance.now() < deadline && driver.lives(this.process))
-      await sleep(20);
-    await driver.stop(this.process, graceMs);
+    await this.#untilUnused(requestsMs);
+    if (!(await this.#isOurs())) return;
+    await driver.stop(this.process, graceMs, () => this.#isOurs());
     await this.end("The control plane stopped it.", false);
   }
 
+  /** Waits until no gateway forwards requests to it, here or elsewhere. */
+  async #untilUnused(ms: number): Promise<void> {
+    const { table, driver, follower } = this.#options;
+    const deadline = performance.now() + ms;
+    const goesOn = () => performance.now() < deadline && !this.isOver && driver.lives(this.process);
+    if (!goesOn()) return;
+    const isUsedElsewhere = await follower.watchUse(this.row.id);
+    for (;;) {
+      while (goesOn() && table.inFlight(this.row.id) > 0) await sleep(20);
+      if (!goesOn() || !(await isUsedElsewhere())) return;
+      await sleep(USE_MS);
+    }
+  }
+
   async end(reason: string, crashed: boolean): Promise<void> {
-    if (this.isOver) return;
+    if (!(await this.#isOurs())) return;
     const { sql, driver, table, onChange } = this.#options;
     await this.pump();
     await rows.endInstance(sql, this.row.id, reason, crashed);
@@ -139,7 +170,8 @@ export class InstanceWatch {
         .flatMap((line): LogLine[] => [parseLogLine(line, now)].filter((logLine) => logLine !== null));
       await sql.begin(async (tx) => {
         if (lines.length > 0) await insertLogs(tx, { deploymentId, revisionId, kind: "deploy" }, lines);
-        await rows.setLogOffset(tx, id, next);
+        const moved = await rows.setLogOffset(tx, id, { from: this.#offset, to: next });
+        if (!moved) throw new Error("another control plane copies the log of this instance");
       });
       this.#offset = next;
       if (text === "") return;

@@ -14,6 +14,7 @@ import type { Log } from "../../base/log.ts";
 import { setScale } from "../deployment-records/sql.ts";
 import { insertLogs } from "../logs/sql.ts";
 import { type ScalableRow, scalableDeployments } from "./sql.ts";
+import type { Lead } from "../leadership/leadership.ts";
 import type { Supervisor } from "./supervisor.ts";
 import { type Load, maxScale, minScale, replicaTarget, wantedReplicas } from "./wanted-replicas.ts";
 
@@ -24,6 +25,7 @@ export interface ScalerOptions {
   sql: Sql;
   log: Log;
   supervisor: Supervisor;
+  lead: Lead;
   settings: { scaleSeconds: number; scaleUpSeconds: number; scaleDownSeconds: number };
 }
 
@@ -36,24 +38,28 @@ export class Scaler {
   readonly #options: ScalerOptions;
   /** Recent targets by revision. */
   readonly #wishes = new Map<string, ScaleTarget[]>();
-  readonly #poller: Poller;
+  #poller: Poller | undefined;
 
   constructor(options: ScalerOptions) {
     this.#options = options;
-    const { log, settings } = options;
-    const failing = "could not scale deployments; will retry";
-    this.#poller = new Poller({ pass: () => this.#scaleAll(), everyMs: settings.scaleSeconds * 1000, log, failing });
   }
 
+  /** Starts with the leader's term. */
   start(): void {
-    if (this.#options.settings.scaleSeconds > 0) this.#poller.start();
+    const { log, settings } = this.#options;
+    if (settings.scaleSeconds === 0) return;
+    const failing = "could not scale deployments; will retry";
+    this.#wishes.clear();
+    this.#poller = new Poller({ pass: () => this.#scaleAll(), everyMs: settings.scaleSeconds * 1000, log, failing });
+    this.#poller.start();
   }
 
   async stop(): Promise<void> {
-    await this.#poller.stop();
+    await this.#poller?.stop();
   }
 
   async #scaleAll(): Promise<void> {
+    if (!(await this.#options.lead.confirm())) return;
     const rows = await scalableDeployments(this.#options.sql);
     const known = new Set(rows.map((row) => row.revision_id));
     for (const id of this.#wishes.keys()) if (!known.has(id)) this.#wishes.delete(id);
@@ -70,7 +76,8 @@ export class Scaler {
     const max = load.replicas < now ? now : maxScale(row);
     const wish = Math.min(max, Math.max(minScale(row), wantedReplicas(load)));
     const next = this.#next(row.revision_id, now, wish);
-    if (next === now || !(await setScale(sql, row.deployment_id, row.revision_id, next))) return;
+    if (next === now || !(await this.#options.lead.confirm())) return;
+    if (!(await setScale(sql, row.deployment_id, row.revision_id, next))) return;
     const target = { deploymentId: row.deployment_id, revisionId: row.revision_id, kind: "deploy" } as const;
     const message = `Scaled from ${now} to ${next} replicas: ${describe(load)}.`;
     await insertLogs(sql, target, [{ at: new Date(), level: "INFO", message }]);

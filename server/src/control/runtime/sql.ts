@@ -24,24 +24,43 @@ export const liveInstances = (sql: Sql, place: string) => sql<InstanceRow[]>`
   select ${sql.unsafe(INSTANCE)} from instances where state <> 'ended' and place = ${place}
   order by started_at limit 10000`;
 
+/** Lists live instances of other machines or data directories. */
+export const foreignInstances = (sql: Sql, place: string) => sql<{ id: string; artifact_id: string; place: string }[]>`
+  select i.id, r.artifact_id, i.place from instances i join revisions r on r.id = i.revision_id
+  where i.state <> 'ended' and i.place <> ${place} and r.artifact_id is not null
+  order by i.started_at limit 10000`;
+
 /** Lists the ids of live instances, on any machine. */
 export const liveInstanceIds = (sql: Sql) => sql<{ id: string }[]>`select id from instances where state <> 'ended'`;
 
-/** @returns undefined when this revision and replica already has a live instance */
+/**
+ * Inserts an instance in the name of the leader of `term`, whose lease no other process can take during the statement.
+ * @returns undefined when this revision and replica already has a live instance, or the term is over
+ */
 export async function insertInstance(
   sql: Sql,
+  term: string | null,
   instance: { id: string; deploymentId: string; revisionId: string; replica: number; place: string; port: number },
 ): Promise<InstanceRow | undefined> {
   const [row] = await sql<InstanceRow[]>`
+    with lead as (select from control_leader where term = ${term} for share)
     insert into instances (id, deployment_id, revision_id, replica, state, place, port)
     select ${instance.id}, d.id, ${instance.revisionId}, ${instance.replica}, 'starting', ${instance.place}, ${instance.port}
-    from deployments d where d.id = ${instance.deploymentId} and d.status = 'READY'
+    from lead, deployments d where d.id = ${instance.deploymentId} and d.status = 'READY'
     on conflict do nothing returning ${sql.unsafe(INSTANCE)}`;
   return row;
 }
 
-export const setProcess = (sql: Sql, id: string, { pid, started }: { pid: number; started: string }) => sql`
-  update instances set pid = ${pid}, started = ${started} where id = ${id}`;
+/** @returns false when it has ended: a later leader did not find the process */
+export async function setProcess(
+  sql: Sql,
+  id: string,
+  { pid, started }: { pid: number; started: string },
+): Promise<boolean> {
+  const { count } = await sql`
+    update instances set pid = ${pid}, started = ${started} where id = ${id} and state <> 'ended'`;
+  return count === 1;
+}
 
 /** @returns false when it is no longer in that state */
 export async function setState(sql: Sql, id: string, from: InstanceState[], to: InstanceState): Promise<boolean> {
@@ -65,8 +84,15 @@ export const endInstance = (sql: Sql, id: string, reason: string, crashed: boole
     crashed = ${crashed} and state in ('starting', 'ready')
   where id = ${id} and state <> 'ended'`;
 
-export const setLogOffset = (sql: Sql | Transaction, id: string, offset: number) => sql`
-  update instances set log_offset = ${offset} where id = ${id}`;
+/** @returns false when another process has moved it */
+export async function setLogOffset(
+  sql: Sql | Transaction,
+  id: string,
+  { from, to }: { from: number; to: number },
+): Promise<boolean> {
+  const { count } = await sql`update instances set log_offset = ${to} where id = ${id} and log_offset = ${from}`;
+  return count === 1;
+}
 
 export interface DesiredRevisionRow {
   deployment_id: string;
@@ -159,3 +185,10 @@ export async function countCrashes(sql: Sql, revisionId: string, since: Date): P
 export const deleteOldInstances = (sql: Sql) => sql`
   delete from instances where id in (
     select id from instances where state = 'ended' and ended_at < now() - interval '1 day' limit 1000)`;
+
+/** Lists the processes of recently ended instances of a machine. */
+export const endedInstances = (sql: Sql, place: string) => sql<{ id: string; pid: number; started: string }[]>`
+  select id, pid, started from instances
+  where place = ${place} and state = 'ended' and pid is not null and started is not null
+    and ended_at between now() - interval '1 day' and now() - interval '5 seconds'
+  order by ended_at desc limit 1000`;

@@ -5,6 +5,8 @@
  *
  *     starting ──healthy──▶ ready ──no longer desired──▶ draining ──▶ ended
  *         └───────────────────┴─── it ended by itself ──────────────────▲
+ *
+ * Only the leader supervises. It adopts what an earlier leader has left running, and leaves it to the next.
  */
 
 import type { Sql } from "../../base/db/connect.ts";
@@ -15,7 +17,9 @@ import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import type { Driver, InstanceProcess, InstanceUsage } from "../drivers/driver.ts";
+import type { RouteFollower } from "../gateway/route-follower.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
+import type { Lead } from "../leadership/leadership.ts";
 import { cleanLine } from "../logs/log-writer.ts";
 import { insertLogs } from "../logs/sql.ts";
 import type { ControlSettings } from "../settings.ts";
@@ -41,6 +45,8 @@ export interface SupervisorOptions {
   secrets: Secrets;
   driver: Driver;
   table: RouteTable;
+  follower: RouteFollower;
+  lead: Lead;
   databases: DeploymentDatabases;
   place: string;
   /** URL of this control plane, for its deployments. */
@@ -54,13 +60,17 @@ export class Supervisor {
   readonly #watched = new Map<string, InstanceWatch>();
   readonly #draining = new Map<string, Promise<void>>();
   #timers: NodeJS.Timeout[] = [];
-  readonly #poller: Poller;
-  #stopped = false;
+  #poller: Poller;
+  #stopped = true;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    this.#poller = this.#createPoller();
+  }
+
+  #createPoller(): Poller {
     const failing = "could not reconcile instances; will retry";
-    this.#poller = new Poller({ pass: () => this.#reconcile(), everyMs: POLL_MS, log: options.log, failing });
+    return new Poller({ pass: () => this.#reconcile(), everyMs: POLL_MS, log: this.#options.log, failing });
   }
 
   /** Identifies the machine and data directory of these instances. */
@@ -71,10 +81,13 @@ export class Supervisor {
   /** Adopts instances that an earlier control plane has left running. */
   async start(): Promise<void> {
     const { sql, place } = this.#options;
+    this.#stopped = false;
     const live = await rows.liveInstances(sql, place);
     for (const row of live) await this.#adopt(row);
+    await this.#replaceForeign();
     for (const id of new Set(live.map((row) => row.deployment_id))) await this.#limitConnections(id);
     await this.#options.table.refresh();
+    this.#poller = this.#createPoller();
     this.#timers = [
       setInterval(() => {
         for (const instance of this.#watched.values()) instance.check();
@@ -103,6 +116,21 @@ export class Supervisor {
     this.#watched.delete(row.id);
   }
 
+  /**
+   * Ends the instances of an earlier leader on another machine, so that this one starts them here. Those whose builds
+   * are not here go on there, without supervision.
+   */
+  async #replaceForeign(): Promise<void> {
+    const { sql, place, driver, log } = this.#options;
+    for (const { id, artifact_id: artifactId, place: where } of await rows.foreignInstances(sql, place)) {
+      if (!driver.hasBuild(artifactId)) {
+        log.warn({ instance: id, place: where }, "an instance of another machine has no build on this one");
+        continue;
+      }
+      await rows.endInstance(sql, id, "Another machine leads and runs it now.", false);
+    }
+  }
+
   #watch(row: rows.InstanceRow, process: InstanceProcess): InstanceWatch {
     const watch = new InstanceWatch({ ...this.#options, row, process, onChange: () => this.wake() });
     this.#watched.set(row.id, watch);
@@ -126,22 +154,35 @@ export class Supervisor {
     return this.#poller.failure;
   }
 
-  /** Triggers a pass. */
+  /** Triggers a pass, if this process leads. */
   wake(): void {
-    this.#poller.wake();
+    if (!this.#stopped) this.#poller.wake();
   }
 
   /** Stops all instances, which hand back their runs. */
   async stop(): Promise<void> {
-    this.#stopped = true;
-    for (const timer of this.#timers) clearInterval(timer);
-    await this.#poller.stop();
+    await this.#stopPasses();
     for (const watch of this.#watched.values()) this.#drain(watch, 0, STOP_GRACE_MS);
     await Promise.all(this.#draining.values());
   }
 
+  /** Leaves all instances to the next leader. */
+  async release(): Promise<void> {
+    await this.#stopPasses();
+    // drains in progress end by themselves, without another signal
+    for (const watch of this.#watched.values()) watch.abandon();
+    this.#watched.clear();
+  }
+
+  async #stopPasses(): Promise<void> {
+    this.#stopped = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#poller.stop();
+  }
+
   async #reconcile(): Promise<void> {
-    const { sql, place, table } = this.#options;
+    const { sql, place, table, lead } = this.#options;
+    if (!(await lead.confirm())) return;
     for (const [id, watch] of this.#watched) if (watch.isOver && !this.#draining.has(id)) this.#watched.delete(id);
     for (const desired of await rows.desiredRevisions(sql)) {
       if (this.#stopped) return;
@@ -205,7 +246,7 @@ export class Supervisor {
       // if another process takes the port before it is used, the instance exits and is restarted
       port: await freePort(),
     };
-    const row = await rows.insertInstance(sql, instance);
+    const row = await rows.insertInstance(sql, this.#options.lead.term, instance);
     if (!row) return;
     try {
       await this.#limitConnections(desired.deployment_id);
@@ -216,8 +257,11 @@ export class Supervisor {
         config: desired.source_config,
         environment,
       });
-      this.#watch(row, process);
-      await rows.setProcess(sql, row.id, process);
+      const watch = this.#watch(row, process);
+      if (await rows.setProcess(sql, row.id, process)) return;
+      // the next leader has found nothing of this start, and begun another
+      watch.abandon();
+      await driver.stop(process, 0);
     } catch (error) {
       if (this.#watched.has(row.id)) throw error;
       log.error({ err: error, instance: row.id }, "could not start an instance");

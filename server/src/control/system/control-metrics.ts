@@ -20,9 +20,24 @@ export function measureLostLeases(registry: Registry): (holder: "this" | "other"
   return (holder) => losses.inc({ holder });
 }
 
-/** Registers gauges of revisions and instances, over all control planes. */
-export function registerControlMetrics(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
+export interface ControlMetricsOptions {
+  sql: Sql;
+  log: Log;
+  /** Whether this control plane leads. */
+  leads: () => boolean;
+}
+
+/** Registers gauges of revisions and instances, over all control planes, and of the leadership of this one. */
+export function registerControlMetrics(registry: Registry, { sql, log, leads }: ControlMetricsOptions): void {
   const registers = [registry];
+  void new Gauge({
+    name: "heddle_control_leader",
+    help: "1 at the control plane that leads, 0 at the others.",
+    registers,
+    collect() {
+      this.set(leads() ? 1 : 0);
+    },
+  });
   const revisions = new ScrapedFigures({ name: "revisions", log, read: () => countRevisions(sql) });
   const instances = new ScrapedFigures({ name: "instances", log, read: () => countInstances(sql) });
   void new Gauge({

@@ -6,14 +6,27 @@ import { type Check, notFailing } from "../../base/health.ts";
 import { ServerHealth } from "../../base/server-health.ts";
 import type { ControlDeps } from "../deps.ts";
 import type { Driver } from "../drivers/driver.ts";
+import type { Leadership } from "../leadership/leadership.ts";
 
 /** Time in milliseconds after which failing work makes the control plane not ready. */
 const FAILING_MS = 5000;
 
-type Parts = Pick<ControlDeps, "sql" | "log" | "settings" | "driver" | "supervisor" | "worker"> & { dataDir: string };
+type Parts = Pick<ControlDeps, "sql" | "log" | "settings" | "driver" | "supervisor" | "worker"> & {
+  leadership: Leadership;
+  dataDir: string;
+};
 
 /** Checks of everything that the control plane needs to build and run deployments. */
-export function controlHealth({ sql, log, settings, driver, supervisor, worker, dataDir }: Parts): ServerHealth {
+export function controlHealth({
+  sql,
+  log,
+  settings,
+  driver,
+  supervisor,
+  worker,
+  leadership,
+  dataDir,
+}: Parts): ServerHealth {
   const { healthGraceSecs, minFreeDiskMb: limitMb } = settings;
   return new ServerHealth({
     log,
@@ -24,6 +37,8 @@ export function controlHealth({ sql, log, settings, driver, supervisor, worker, 
       driver: checkDriver(driver),
       revisions: notFailing(() => [worker.failure], FAILING_MS),
       instances: notFailing(() => [supervisor.failure], FAILING_MS),
+      // all control planes answer requests, whoever leads
+      leadership: () => ({ ok: true, leads: leadership.leads, ...(leadership.term && { term: leadership.term }) }),
     },
     disk: new DiskCheck({ directory: dataDir, limitMb, probeDatabase: () => probeSpace(sql) }),
   });

@@ -200,12 +200,13 @@ export class ContainerDriver implements Driver {
     return isContainer(process) && this.#states.runs(containerId(process));
   }
 
-  async stop(process: InstanceProcess, graceMs: number): Promise<void> {
+  async stop(process: InstanceProcess, graceMs: number, mayKill?: () => Promise<boolean>): Promise<void> {
     const id = containerId(process);
     if (!this.#states.runs(id)) return;
     if (graceMs > 0) {
       await this.#signal(id, "SIGTERM");
       if (await this.#states.untilEnded(id, graceMs)) return;
+      if (mayKill && !(await mayKill())) return;
     }
     await this.#signal(id, "SIGKILL");
     if (!(await this.#states.untilEnded(id, KILL_MS))) throw new Error(`the container ${id.slice(0, 12)} did not stop`);

@@ -3,6 +3,7 @@
  * in `isolation/isolation.ts`.
  *
  *     <directory>/builds/<revision>/src        the project, installed and built; owned by its deployment
+ *     <directory>/builds/<revision>/attempt    who builds it (build-attempt.ts)
  *     <directory>/builds/<revision>/complete   written last: the build is complete
  *     <directory>/instances/<id>               files of an agent server (spawn-instance.ts)
  *     <directory>/deployments/<id>             files of a deployment (isolation/deployment-accounts.ts)
@@ -25,6 +26,7 @@ import type { BuildLog } from "../../logs/log-writer.ts";
 import { BuildError } from "../../builds/build-error.ts";
 import type { BuildParams, Driver, InstanceParams, InstanceProcess, InstanceUsage, LimitName } from "../driver.ts";
 import type { Cgroups, Limits } from "./cgroups.ts";
+import { beginAttempt, endEarlierAttempt, expectAttempt, isAttempt, noteGroup } from "./build-attempt.ts";
 import { buildEnvironment } from "./build-environment.ts";
 import type { DeploymentAccount, DeploymentAccounts } from "./isolation/deployment-accounts.ts";
 import type { Isolation } from "./isolation/isolation.ts";
@@ -84,9 +86,11 @@ export class ProcessDriver implements Driver {
     const home = this.#build(params.revisionId);
     const root = join(home, "src");
     const startedAt = performance.now();
+    endEarlierAttempt(home);
     await this.#remove(home);
     try {
       await mkdir(root, { recursive: true, mode: 0o700 });
+      beginAttempt(home, params.attempt);
       const { archive } = params;
       if (archive === null) throw new BuildError("The revision has no archive.");
       if (!existsSync(archive.file))
@@ -100,12 +104,14 @@ export class ProcessDriver implements Driver {
       await mkdir(join(home, "tmp", "home"), { recursive: true, mode: 0o700 });
       await this.#handOver(account, home, ["src", "tmp"]);
       await this.#runCommands(params, account, home, log, signal);
+      expectAttempt(home, params.attempt);
       await this.#remove(join(home, "tmp"));
       signal.throwIfAborted();
+      expectAttempt(home, params.attempt);
       await writeFile(join(home, "complete"), "");
       log.write(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
     } catch (error) {
-      await this.#remove(home);
+      if (isAttempt(home, params.attempt)) await this.#remove(home);
       throw explain(error);
     }
   }
@@ -140,15 +146,17 @@ export class ProcessDriver implements Driver {
         endsWithParent: true,
       });
     };
+    const onStart = (group: number) => noteGroup(home, group);
     const run = (command: string, where: string, title?: string) => {
+      expectAttempt(home, params.attempt);
       log.write(`$ ${command}`);
-      return runCommand({ ...common, command, title, directory: where, confine: confine([]) });
+      return runCommand({ ...common, onStart, command, title, directory: where, confine: confine([]) });
     };
     // a running instance of the deployment may modify the source: copy as its user, with the same permissions
     const copy = (from: string, to: string) => {
       const [source, target] = [quoteForShell(from), quoteForShell(to)];
       const command = `cp -a --reflink=auto -- ${source} ${target} && rm -rf -- ${target}/.cache`;
-      return runCommand({ ...common, command, directory: root, confine: confine([from]) });
+      return runCommand({ ...common, onStart, command, directory: root, confine: confine([from]) });
     };
     const configDirectory = dirname(join(root, params.configPath));
     const chosen = params.config.install_command;
@@ -242,8 +250,8 @@ export class ProcessDriver implements Driver {
     return processLives(process);
   }
 
-  async stop(process: InstanceProcess, graceMs: number): Promise<void> {
-    await endGroup(process, graceMs);
+  async stop(process: InstanceProcess, graceMs: number, mayKill?: () => Promise<boolean>): Promise<void> {
+    await endGroup(process, graceMs, mayKill);
     this.#measured.delete(process.pid);
   }
 

@@ -7,13 +7,18 @@ import type { InstanceProcess } from "../driver.ts";
 export const processLives = (process: InstanceProcess): boolean => lives(process);
 
 /**
- * Sends SIGTERM to the server, which stops its children, and SIGKILL to the group after `graceMs`. Resolves when the
+ * Sends SIGTERM to the server, which stops its children, and SIGKILL to the group after `graceMs` if it `mayKill` then. Resolves when the
  * group's leader has exited.
  */
-export async function endGroup(leader: InstanceProcess, graceMs: number): Promise<void> {
+export async function endGroup(
+  leader: InstanceProcess,
+  graceMs: number,
+  mayKill: () => Promise<boolean> = () => Promise.resolve(true),
+): Promise<void> {
   if (lives(leader)) {
     signal(findServer(leader.pid), "SIGTERM");
     for (const deadline = performance.now() + graceMs; lives(leader) && performance.now() < deadline;) await sleep(20);
+    if (!(await mayKill())) return;
   }
   // kill remaining members: a group's id is not reused while the group has a process
   if (identifyProcess(leader.pid) === null || lives(leader)) signal(-leader.pid, "SIGKILL");
