@@ -90,6 +90,7 @@ const SLICES = {
     "erasures",
     "projects",
     "bulk-exports",
+    "backups",
     "dataset-transfers",
     "experiments",
     "sharing",
