@@ -21,9 +21,6 @@ export interface ArchivePlace {
   close(): void;
 }
 
-/** An archive in a bucket may have 10,000 parts of this size, 312 GiB. */
-const PART_BYTES = 32 * 1024 * 1024;
-
 const S3_URL = /^s3:\/\/(?<bucket>[^/]+)\/(?<key>.+)$/;
 
 export async function openArchivePlace(name: string, settings: BackupSettings): Promise<ArchivePlace> {
@@ -33,10 +30,15 @@ export async function openArchivePlace(name: string, settings: BackupSettings): 
     throw new Error(`An archive in a bucket is named s3://BUCKET/KEY, not ${name}.`);
   }
   const agents = { httpAgent: new HttpAgent({ keepAlive: true }), httpsAgent: new HttpsAgent({ keepAlive: true }) };
-  return objectPlace(await openS3Bucket(readArchiveBucket(settings, bucket), agents), key, name, () => {
-    agents.httpAgent.destroy();
-    agents.httpsAgent.destroy();
-  });
+  const partBytes = settings.backupPartMb * 1024 * 1024;
+  return objectPlace(
+    await openS3Bucket(readArchiveBucket(settings, bucket), agents),
+    { key, shown: name, partBytes },
+    () => {
+      agents.httpAgent.destroy();
+      agents.httpsAgent.destroy();
+    },
+  );
 }
 
 function filePlace(path: string): ArchivePlace {
@@ -88,11 +90,15 @@ async function sync(path: string): Promise<void> {
   }
 }
 
-function objectPlace(bucket: Bucket, key: string, shown: string, close: () => void): ArchivePlace {
+function objectPlace(
+  bucket: Bucket,
+  { key, shown, partBytes }: { key: string; shown: string; partBytes: number },
+  close: () => void,
+): ArchivePlace {
   return {
     shown,
     async write(chunks) {
-      return (await bucket.upload(key, chunks, { contentType: "application/x-tar", partBytes: PART_BYTES })).bytes;
+      return (await bucket.upload(key, chunks, { contentType: "application/x-tar", partBytes })).bytes;
     },
     async read() {
       const found = await bucket.get(key);

@@ -10,7 +10,7 @@
  * removes that. Everything acknowledged before the first step is in the archive.
  */
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 
@@ -207,7 +207,7 @@ async function openTraces(
   if (env["CLICKHOUSE_URL"]) {
     notes.push(
       "Traces are in an external ClickHouse (CLICKHOUSE_URL) and not in the archive. After this backup has begun, run " +
-        "BACKUP DATABASE … TO S3(…) on it (docs/clickhouse.md).",
+        "BACKUP DATABASE … TO S3(…) on it.",
     );
     return null;
   }
@@ -232,6 +232,9 @@ async function openAttachments(
   }
   const directory = blobDirectory(settings, dataDir);
   if (!existsSync(directory)) return null;
+  // of a backup that was killed: this is the only one that runs
+  const left = (await readdir(directory)).filter((name) => name.startsWith(BACKUP_LINKS));
+  for (const name of left) await rm(join(directory, name), { recursive: true, force: true });
   const links = join(directory, `${BACKUP_LINKS}${id}`);
   if (!(await linkFiles(directory, links))) return directory;
   opened.push(() => rm(links, { recursive: true, force: true }));

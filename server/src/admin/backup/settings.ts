@@ -1,4 +1,4 @@
-import { ConfigError, type Options, text } from "../../base/config/options.ts";
+import { ConfigError, integer, type Options, text } from "../../base/config/options.ts";
 import type { S3BucketConfig } from "../../base/blob/s3-client.ts";
 
 /** Settings of `heddle backup` and `heddle restore`, for archives in buckets and for the keys in an archive. */
@@ -32,6 +32,14 @@ export const backupOptions = {
     default: undefined,
     description: "Secret access key for the bucket of archives.",
     secret: true,
+  }),
+  backupPartMb: integer({
+    env: ["HEDDLE_BACKUP_PART_MB"],
+    default: 32,
+    min: 5,
+    max: 1024,
+    description:
+      "Size of the parts of an archive's upload, in MiB. An archive has at most 10,000 parts; four of them are in memory.",
   }),
 };
 
