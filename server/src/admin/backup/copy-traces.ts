@@ -19,6 +19,7 @@ import type { Manifest } from "./manifest.ts";
 const ANSWER_MS = 60_000;
 const RENEW_MS = 5_000;
 const LOOK_MS = 200;
+const UNDEFINED_TABLE = "42P01";
 
 /** Frozen files of the embedded trace store. */
 export interface FrozenTraces {
@@ -48,7 +49,9 @@ export async function freezeTraces(sql: Sql, dataDir: string, id: string): Promi
 }
 
 async function requestCopy(sql: Sql, directory: string, id: string): Promise<FrozenTraces> {
-  await insertCopy(sql, id);
+  await insertCopy(sql, id).catch((error: { code?: string }) => {
+    throw error.code === UNDEFINED_TABLE ? new Error(explainSilence(directory)) : error;
+  });
   const release = async () => {
     clearInterval(timer);
     await removeFrozen(directory, frozenName(id));
@@ -61,10 +64,7 @@ async function requestCopy(sql: Sql, directory: string, id: string): Promise<Fro
       if (copy?.error) throw new Error(`The trace platform could not copy its traces: ${copy.error}`);
       if (copy?.tables) return { tables: copy.tables, version: copy.version ?? 0, release };
       if (performance.now() > deadline) {
-        throw new Error(
-          `The process that uses ${directory} has not answered for ${ANSWER_MS / 1000} s. Is it a Heddle of an older ` +
-            "version? Stop it, or replace it by this version, and run the backup again.",
-        );
+        throw new Error(explainSilence(directory));
       }
     }
   } catch (error) {
@@ -72,6 +72,10 @@ async function requestCopy(sql: Sql, directory: string, id: string): Promise<Fro
     throw error;
   }
 }
+
+const explainSilence = (directory: string): string =>
+  `The process that uses ${directory} does not answer. Is it a Heddle of an older version? Stop it, or replace it by ` +
+  "this version, and run the backup again.";
 
 /** Yields the frozen parts as entries `traces/<table>/<part>/<file>`. Returns the counts of each table. */
 export async function* copyTraces(
