@@ -49,7 +49,7 @@ export async function freezeTraces(sql: Sql, dataDir: string, id: string): Promi
 }
 
 async function requestCopy(sql: Sql, directory: string, id: string): Promise<FrozenTraces> {
-  await insertCopy(sql, id).catch((error: { code?: string }) => {
+  await insertCopy(sql, id).catch((error: Error & { code?: string }) => {
     throw error.code === UNDEFINED_TABLE ? new Error(explainSilence(directory)) : error;
   });
   const release = async () => {
