@@ -91,6 +91,7 @@ const SLICES = {
     "erasures",
     "projects",
     "bulk-exports",
+    "backups",
     "dataset-transfers",
     "experiments",
     "sharing",

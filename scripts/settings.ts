@@ -1,6 +1,7 @@
 /** All declared settings of servers, by role; several are in more than one group. */
 import type { FlagSpec } from "../cli/src/core/flags.ts";
 import { serveFlags } from "../cli/src/commands/serve.ts";
+import { backupOptions } from "../server/src/admin/backup/settings.ts";
 import { agentOptions } from "../server/src/agent/settings.ts";
 import { consoleOptions } from "../server/src/console/settings.ts";
 import { controlOptions } from "../server/src/control/settings.ts";
@@ -62,5 +63,6 @@ function groupsOfOptions(): [string, string, Setting[]][] {
     ["Trace platform", "", alone("trace")],
     ["Control plane", "", alone("control")],
     ["Console", "", alone("console")],
+    ["Backups", "Of `heddle backup` and `heddle restore` ([backup.md](backup.md)).", of(backupOptions)],
   ];
 }

@@ -1,4 +1,5 @@
 import * as audit from "./commands/audit.ts";
+import * as backup from "./commands/backup.ts";
 import * as blobs from "./commands/blobs.ts";
 import * as checkpoints from "./commands/checkpoints.ts";
 import * as deploy from "./commands/deploy.ts";
@@ -13,6 +14,7 @@ import * as keys from "./commands/keys.ts";
 import * as logs from "./commands/logs.ts";
 import * as newProject from "./commands/new.ts";
 import * as prices from "./commands/prices.ts";
+import * as restore from "./commands/restore.ts";
 import * as revisions from "./commands/revisions.ts";
 import * as rollback from "./commands/rollback.ts";
 import * as secrets from "./commands/secrets.ts";
@@ -46,6 +48,8 @@ const COMMANDS: Record<string, Command> = {
   workspaces,
   secrets,
   blobs,
+  backup,
+  restore,
   checkpoints,
   audit,
   users,

@@ -995,6 +995,16 @@ create table threads (
   constraint threads_pkey PRIMARY KEY (thread_id)
 );
 
+create table trace_copies (
+  copy_id uuid not null,
+  requested_at timestamp with time zone not null default now(),
+  seen_at timestamp with time zone not null default now(),
+  tables jsonb,
+  version integer,
+  error text,
+  constraint trace_copies_pkey PRIMARY KEY (copy_id)
+);
+
 create table trace_secrets (
   name text not null,
   secret bytea not null,

@@ -20,6 +20,7 @@ import { startTelemetry } from "../base/telemetry/telemetry.ts";
 import { isLoopback, resolveExposure } from "../identity/exposure.ts";
 import type { IdentitySettings } from "../identity/settings.ts";
 import { startSignIn } from "../identity/sign-in/sign-in-service.ts";
+import { TraceCopier } from "./backups/trace-copier.ts";
 import { DestinationTester } from "./bulk-exports/destination-worker-test.ts";
 import { measureExports } from "./bulk-exports/export-metrics.ts";
 import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
@@ -148,6 +149,8 @@ export async function startTracePlatform({
   const retention = new RetentionSweep(deps);
   retention.start();
   erasures.start();
+  const copier = new TraceCopier({ sql, clickhouse, log, directory: join(dataDir, "chdb") });
+  copier.start();
   deps.health.start();
   return {
     deps,
@@ -157,6 +160,7 @@ export async function startTracePlatform({
       await exporter.stop();
       await retention.stop();
       await erasures.stop();
+      await copier.stop();
       await deps.feedback.stop();
       await ingest.writer.stop();
       await rateLimits.stop();

@@ -40,6 +40,8 @@ export interface PutOptions {
 export interface UploadOptions extends PutOptions {
   /** Expected bytes. Determines the part size; an upload with more or fewer is aborted instead of completed. */
   size?: number;
+  /** Part size of content of unknown size, at most 10,000 parts; 8 MiB by default. Memory holds four parts. */
+  partBytes?: number;
   /**
    * Uses a multipart upload, however short the content: another process can abort it by its id, so that it never
    * becomes an object, whereas a plain request of a frozen process arrives when the process resumes. Content that fits

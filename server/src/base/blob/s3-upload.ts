@@ -35,7 +35,7 @@ export async function uploadStream(
   options: UploadOptions = {},
 ): Promise<StoredObject> {
   const hash = createHash("sha256");
-  const buffers = partBuffers(partSize(options.size), options.size);
+  const buffers = partBuffers(options.partBytes ?? partSize(options.size), options.size);
   const pieces = inParts(content, buffers.take, hash);
   const first = (await pieces.next()).value ?? Buffer.alloc(0);
   const second = (await pieces.next()).value;

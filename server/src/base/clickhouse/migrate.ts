@@ -23,14 +23,17 @@ export class ClickHouseMigrationError extends Error {
 /**
  * Migrates ClickHouse to this code's schema: numbered files once, in order, forward only. ClickHouse has neither
  * transactions nor advisory locks: the lock is one of Postgres, and each statement is repeatable (`if not exists`), so
- * that an interrupted migration is simply run again. A store that is newer than the code is refused.
+ * that an interrupted migration is simply run again. A store that is newer than the code is refused. `upTo`: the version
+ * to stop at.
  */
 export async function migrateClickHouse(
   clickhouse: ClickHouse,
   sql: Sql,
   directory = MIGRATIONS,
+  { upTo = Infinity }: { upTo?: number } = {},
 ): Promise<{ applied: string[] }> {
-  const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
+  const all = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
+  const files = all.filter((name) => migrationNumber(name) <= upTo);
   return await sql.begin(async (tx) => {
     await tx`select pg_advisory_xact_lock(${LOCK})`;
     await idleInTransaction(tx);
@@ -65,6 +68,24 @@ async function apply(clickhouse: ClickHouse, directory: string, files: string[])
     await clickhouse.insert("heddle_migrations", ["version", "name"], Buffer.from(`${line}\n`));
   }
   return missing;
+}
+
+/** Version of the schema that this code migrates a store to. */
+export async function newestStoreMigration(directory = MIGRATIONS): Promise<number> {
+  const files = await readdir(directory);
+  return Math.max(0, ...files.filter((name) => /^\d{4}_.+\.sql$/.test(name)).map(migrationNumber));
+}
+
+/** Version of the store's schema; 0 for an empty store. */
+export async function readStoreVersion(clickhouse: ClickHouse): Promise<number> {
+  const [table] = await clickhouse.rows({
+    name: "migrations.find",
+    query: "select 1 from system.tables where database = currentDatabase() and name = 'heddle_migrations'",
+  });
+  if (!table) return 0;
+  const query = "select max(version) as version from heddle_migrations";
+  const [row] = await clickhouse.rows<{ version: number }>({ name: "migrations.version", query });
+  return row!.version;
 }
 
 const VERSIONS = `-- shard by: version

@@ -31,9 +31,16 @@ export async function withoutLimit<T>(database: DatabaseAddress, work: (sql: Sql
  * Migrates the database to this code's schema: numbered files once, in order, forward only; the files of `functions`
  * whenever one changed, unless newer ones are installed. All in one transaction under an advisory lock. A database that
  * is newer than the code is refused, because this code's writes might break what the newer code relies on.
+ *
+ * `upTo`: the version to stop at, without installing functions; a restore loads its data before it migrates further.
  */
-export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ applied: string[] }> {
-  const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
+export async function migrate(
+  sql: Sql,
+  directory = MIGRATIONS,
+  { upTo = Infinity }: { upTo?: number } = {},
+): Promise<{ applied: string[] }> {
+  const all = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name)).sort();
+  const files = all.filter((name) => migrationNumber(name) <= upTo);
   const functions = await readFunctions(join(directory, "functions"));
   const applied: string[] = [];
 
@@ -63,7 +70,7 @@ export async function migrate(sql: Sql, directory = MIGRATIONS): Promise<{ appli
       await tx.unsafe(statements[i]!);
       applied.push(file);
     }
-    if (await installFunctions(tx, functions)) applied.push("functions");
+    if (upTo === Infinity && (await installFunctions(tx, functions))) applied.push("functions");
   });
   return { applied };
 }
@@ -121,3 +128,13 @@ export async function newestMigration(directory = MIGRATIONS): Promise<number> {
 }
 
 const migrationNumber = (file: string): number => Number.parseInt(file, 10);
+
+/** Names of the tables that the migrations create. */
+export async function listMigratedTables(directory = MIGRATIONS): Promise<Set<string>> {
+  const files = (await readdir(directory)).filter((name) => /^\d{4}_.+\.sql$/.test(name));
+  const texts = await Promise.all(files.map((name) => readFile(join(directory, name), "utf8")));
+  const names = texts.flatMap((text) =>
+    Array.from(text.matchAll(/^\s*create (?:unlogged )?table (?:if not exists )?(\w+)/gim), (match) => match[1]!),
+  );
+  return new Set([...names, "heddle_migrations", "heddle_functions"]);
+}

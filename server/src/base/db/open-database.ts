@@ -6,6 +6,7 @@ import { isPassing, isUnreachable } from "./retry.ts";
 import { RepeatedFailure } from "../repeated-failure.ts";
 import { EmbeddedPostgres } from "./embedded-postgres.ts";
 import type { EmbeddedPostgresSettings } from "./settings.ts";
+import { refuseUnfinishedRestore } from "./unfinished-restore.ts";
 
 const WATCH_MS = 250;
 
@@ -22,6 +23,7 @@ export async function openDatabase(options: {
   settings?: EmbeddedPostgresSettings;
 }): Promise<Database> {
   const { uri, dataDir, log, settings } = options;
+  refuseUnfinishedRestore(dataDir);
   if (uri) {
     const address = { uri, socket: null };
     await waitForDatabase(address, log);

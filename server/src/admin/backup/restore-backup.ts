@@ -1,0 +1,394 @@
+/**
+ * Restores an archive into an empty installation. The archive is read twice: first all of it is verified, then it is
+ * loaded. From the first byte written until everything has been verified, a marker in the data directory keeps servers
+ * from starting on it; a restore that did not finish is started over.
+ */
+import { createWriteStream, existsSync } from "node:fs";
+import { chmod, lchown, mkdir, readdir, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+
+import { ID_FILE } from "../../base/blob/blob-location.ts";
+import { blobDirectory } from "../../base/blob/open-blobs.ts";
+import { blobOptions } from "../../base/blob/settings.ts";
+import { newestStoreMigration } from "../../base/clickhouse/migrate.ts";
+import { readOptions } from "../../base/config/options.ts";
+import { connect, type DatabaseAddress, type Sql } from "../../base/db/connect.ts";
+import { CopyConnection } from "../../base/db/copy-connection.ts";
+import { EmbeddedPostgres, stopAbandonedPostgres } from "../../base/db/embedded-postgres.ts";
+import { migrateDatabase, newestMigration } from "../../base/db/migrate.ts";
+import { restoreMarker } from "../../base/db/unfinished-restore.ts";
+import { createLog } from "../../base/log.ts";
+import { defaultKeyFile } from "../../base/secrets/key-file.ts";
+import { secretsOptions } from "../../base/secrets/settings.ts";
+import { recordCommand } from "../record-command.ts";
+import type { DataLocation } from "../with-database.ts";
+import { type EntryContent, readArchive } from "./archive-reader.ts";
+import { openArchivePlace } from "./archive-place.ts";
+import { quoted } from "./copy-database.ts";
+import type { Introduction, Manifest, Section } from "./manifest.ts";
+import { DatabaseLoader } from "./restore-database.ts";
+import { attachTraces, deleteOrphans, WAITING_PARTS } from "./restore-traces.ts";
+import { openKeys } from "./seal-keys.ts";
+import { backupOptions } from "./settings.ts";
+import { ArchiveError, type TarEntry } from "./tar.ts";
+
+export interface RestoreRequest {
+  location: DataLocation;
+  /** File, or s3://bucket/key. */
+  from: string;
+  /** Leaves out the keys of the archive. */
+  withoutKeys: boolean;
+  passphrase: string | undefined;
+  onProgress: (message: string) => void;
+}
+
+export interface VerifiedArchive {
+  archive: string;
+  bytes: number;
+  introduction: Introduction;
+  databases: { name: string; tables: number; rows: number }[];
+  traces: Manifest["traces"];
+  sections: Section[];
+  notes: string[];
+}
+
+export interface RestoreResult extends VerifiedArchive {
+  attachments: { files: number; bytes: number };
+  control: { files: number; bytes: number };
+  /** Runs that arrived after the backup's moment, in projects that it does not have; removed. */
+  removed_runs: number;
+}
+
+/** What a data directory holds that a restore would write. */
+const DATA = ["postgres", "chdb", "blobs", "control", "secrets.keys"];
+
+/** Reads an archive to its end, and compares all of it with its manifest. */
+export async function verifyArchive(
+  from: string,
+  env: Record<string, string | undefined>,
+  onKeys?: (sealed: Buffer) => void,
+): Promise<VerifiedArchive & { manifest: Manifest }> {
+  const place = await openArchivePlace(from, readOptions(backupOptions, env));
+  try {
+    const { introduction, manifest, bytes } = await readArchive(
+      await place.read(),
+      async ({ name }, content) => {
+        if (name === "keys/keys.sealed") onKeys?.(await content.whole());
+      },
+      refuseNewer,
+    );
+    return { archive: place.shown, bytes, introduction, manifest, ...describe(introduction, manifest) };
+  } finally {
+    place.close();
+  }
+}
+
+const describe = ({ databases }: Introduction, { tables, traces, sections, notes }: Manifest) => ({
+  databases: databases.map(({ name }) => {
+    const own = tables.filter(({ database }) => database === name);
+    return { name, tables: own.length, rows: own.reduce((sum, { rows }) => sum + rows, 0) };
+  }),
+  traces,
+  sections,
+  notes,
+});
+
+async function refuseNewer({ databases, traces_version, heddle_version }: Introduction): Promise<void> {
+  const newest = await newestMigration();
+  const newer = databases.find(({ schema_version }) => schema_version > newest);
+  const suffix = `Restore the archive with Heddle ${heddle_version}, which has written it, or a newer version.`;
+  if (newer) {
+    throw new ArchiveError(
+      `The archive has schema version ${newer.schema_version}, but this version of Heddle supports versions up to ` +
+        `${newest}. ${suffix}`,
+    );
+  }
+  const newestStore = await newestStoreMigration();
+  if (traces_version !== null && traces_version > newestStore) {
+    throw new ArchiveError(
+      `The traces in the archive have schema version ${traces_version}, but this version of Heddle supports versions ` +
+        `up to ${newestStore}. ${suffix}`,
+    );
+  }
+}
+
+export async function restoreBackup(request: RestoreRequest): Promise<RestoreResult> {
+  const { location, from, onProgress } = request;
+  const { dataDir, databaseUri, env = {} } = location;
+  const attachments = blobDirectory(readOptions(blobOptions, env), dataDir);
+  await refuseData(dataDir, attachments);
+
+  onProgress("verifying the archive");
+  let keys: Record<string, string> = {};
+  const verified = await verifyArchive(from, env, (sealed) => {
+    if (request.withoutKeys) return;
+    if (request.passphrase === undefined) {
+      throw new Error(
+        "The archive holds encrypted keys. Set HEDDLE_BACKUP_PASSPHRASE or --passphrase-file, or leave them out with " +
+          "--without-keys.",
+      );
+    }
+    keys = openKeys(sealed, request.passphrase);
+  });
+  const { introduction } = verified;
+  refuseOtherDatabase(introduction, databaseUri, env);
+
+  await clearUnfinished(dataDir, attachments);
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  await writeFile(restoreMarker(dataDir), `${verified.archive}\n`, { mode: 0o600 });
+  const result = await load(request, verified, keys, attachments);
+  await rm(restoreMarker(dataDir));
+  return result;
+}
+
+/** Throws when the installation holds data, and names it. */
+async function refuseData(dataDir: string, attachments: string): Promise<void> {
+  if (existsSync(restoreMarker(dataDir))) return;
+  const found = DATA.map((name) => join(dataDir, name)).filter((path) => existsSync(path));
+  if (attachments !== join(dataDir, "blobs") && (await readdir(attachments).catch(() => [])).length > 0) {
+    found.push(attachments);
+  }
+  if (found.length === 0) return;
+  throw new Error(
+    `Heddle restores into an empty installation only, and this one holds data: ${found.join(", ")}. Name an empty ` +
+      "directory with --data-dir, or move the data away. Nothing was changed.",
+  );
+}
+
+function refuseOtherDatabase(
+  { databases, traces_version }: Introduction,
+  databaseUri: string | undefined,
+  env: Record<string, string | undefined>,
+): void {
+  if (databases.length > 0 && databaseUri !== undefined) {
+    throw new Error(
+      "The archive holds the database, and DATABASE_URI names an external one. Unset it: the archive is restored into " +
+        "the embedded Postgres of the data directory, from where pg_dump can take it to another server.",
+    );
+  }
+  if (databases.length === 0 && databaseUri === undefined) {
+    throw new Error(
+      "The archive holds no database, because that was external. Restore your copy of it with pg_restore first, and set " +
+        "DATABASE_URI.",
+    );
+  }
+  if (traces_version !== null && env["CLICKHOUSE_URL"]) {
+    throw new Error(
+      "The archive holds the files of the embedded trace store, and CLICKHOUSE_URL names an external one. Unset it.",
+    );
+  }
+}
+
+/** Removes what an unfinished restore has written; the directory was empty before it. */
+async function clearUnfinished(dataDir: string, attachments: string): Promise<void> {
+  if (!existsSync(restoreMarker(dataDir))) return;
+  if (existsSync(join(dataDir, "postgres")) && !(await stopAbandonedPostgres(dataDir))) {
+    throw new Error(`Another restore into ${dataDir} is running.`);
+  }
+  for (const name of DATA) await rm(join(dataDir, name), { recursive: true, force: true });
+  for (const name of await readdir(attachments).catch(() => [])) {
+    await rm(join(attachments, name), { recursive: true, force: true });
+  }
+}
+
+interface Loading {
+  dataDir: string;
+  attachments: string;
+  address: DatabaseAddress;
+  manifest: Manifest;
+  introduction: Introduction;
+  result: RestoreResult;
+  loader: DatabaseLoader | undefined;
+  database: string | undefined;
+  finishDatabase(): Promise<void>;
+}
+
+async function load(
+  { location, from, onProgress }: RestoreRequest,
+  { manifest, ...verified }: Awaited<ReturnType<typeof verifyArchive>>,
+  keys: Record<string, string>,
+  attachments: string,
+): Promise<RestoreResult> {
+  const { dataDir, databaseUri, env = {} } = location;
+  const { introduction } = verified;
+  const result: RestoreResult = {
+    ...verified,
+    attachments: { files: 0, bytes: 0 },
+    control: { files: 0, bytes: 0 },
+    removed_runs: 0,
+  };
+  const embedded = databaseUri === undefined ? new EmbeddedPostgres({ dataDir, lingerSeconds: 5 }) : undefined;
+  const address = embedded ? await embedded.start() : { uri: databaseUri!, socket: null };
+  const loading: Loading = {
+    dataDir,
+    attachments,
+    address,
+    manifest,
+    introduction,
+    result,
+    loader: undefined,
+    database: undefined,
+    async finishDatabase() {
+      const { loader } = this;
+      if (!loader) return;
+      this.loader = undefined;
+      try {
+        onProgress(`verifying the database ${this.database}`);
+        await loader.finish(manifest);
+        await loader.migrate(ownerOf(this.database!));
+      } finally {
+        await loader.close();
+      }
+    },
+  };
+  const place = await openArchivePlace(from, readOptions(backupOptions, env));
+  try {
+    if (embedded) await createDeployments(address, introduction, manifest);
+    const again = await readArchive(await place.read(), (entry, content) =>
+      restoreEntry(loading, entry, content, onProgress),
+    );
+    if (JSON.stringify(again.manifest) !== JSON.stringify(manifest)) {
+      throw new ArchiveError("The archive was replaced while it was read.");
+    }
+    await loading.finishDatabase();
+    await writeKeys(dataDir, env, keys);
+    await finishStores(loading, location, onProgress);
+    return result;
+  } finally {
+    place.close();
+    await loading.loader?.close();
+    await embedded?.stop();
+  }
+}
+
+const ownerOf = (database: string): string | undefined => (database.startsWith("heddle_d_") ? database : undefined);
+
+/** Creates the roles and empty databases of deployments, closed to all other roles. */
+async function createDeployments(
+  address: DatabaseAddress,
+  { databases }: Introduction,
+  { roles }: Manifest,
+): Promise<void> {
+  const { sql, ...connection } = openAdmin(address);
+  try {
+    for (const { name, verifier, connections } of roles) {
+      const password = verifier === null ? "" : ` password '${verifier.replaceAll("'", "''")}'`;
+      await sql.unsafe(`create role ${quoted(name)} login${password} connection limit ${connections}`);
+    }
+    for (const { name } of databases) {
+      if (ownerOf(name) === undefined) continue;
+      await sql.unsafe(`create database ${quoted(name)} owner ${quoted(name)}`);
+      await sql.unsafe(`revoke all on database ${quoted(name)} from public`);
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+function openAdmin(address: DatabaseAddress) {
+  const connection = new CopyConnection(address, { name: "heddle restore" });
+  return { sql: connection.sql, close: () => connection.close() };
+}
+
+async function restoreEntry(
+  loading: Loading,
+  entry: TarEntry,
+  content: EntryContent,
+  onProgress: (message: string) => void,
+): Promise<void> {
+  const [section = "", ...rest] = entry.name.split("/");
+  if (rest.includes("..") || rest.some((name) => name === "" || name === ".")) {
+    throw new ArchiveError(`The archive holds an entry with the invalid name ${entry.name}.`);
+  }
+  const { dataDir, attachments, address, introduction, manifest, result } = loading;
+  if (section === "postgres") {
+    const [database = "", table = ""] = rest;
+    if (loading.database !== database) {
+      await loading.finishDatabase();
+      const known = introduction.databases.find(({ name }) => name === database);
+      if (!known) throw new ArchiveError(`The archive holds the unknown database ${database}.`);
+      onProgress(`database ${database}`);
+      loading.loader = await DatabaseLoader.create(address, known, manifest, ownerOf(database));
+      loading.database = database;
+    }
+    await loading.loader!.load(table, await content.whole());
+  } else if (section === "traces")
+    await restoreFile(join(dataDir, "chdb", WAITING_PARTS, ...rest), entry, content, false);
+  else if (section === "blobs") {
+    await restoreFile(join(attachments, ...rest), entry, content, false);
+    if (entry.type === "file" && entry.name !== `blobs/${ID_FILE}`) count(result.attachments, entry);
+  } else if (section === "control") {
+    await restoreFile(join(dataDir, "control", ...rest), entry, content, true);
+    if (entry.type === "file") count(result.control, entry);
+  } else if (section !== "keys") throw new ArchiveError(`The archive holds the unknown entry ${entry.name}.`);
+}
+
+const count = (counts: { files: number; bytes: number }, { size }: TarEntry): void => {
+  counts.files++;
+  counts.bytes += size;
+};
+
+/** `withOwner`: of files of deployments that have system users of their own. Only root can set it. */
+async function restoreFile(path: string, entry: TarEntry, content: EntryContent, withOwner: boolean): Promise<void> {
+  await mkdir(entry.type === "directory" ? path : dirname(path), { recursive: true, mode: 0o700 });
+  if (entry.type === "link") await symlink(entry.target, path);
+  else if (entry.type === "file") {
+    await pipeline(content.chunks(), createWriteStream(path, { flags: "wx", mode: 0o600, flush: true } as object));
+  }
+  if (entry.type !== "link") await chmod(path, entry.mode & 0o7777);
+  if (withOwner && process.getuid?.() === 0) await lchown(path, entry.uid, entry.gid);
+}
+
+async function writeKeys(
+  dataDir: string,
+  env: Record<string, string | undefined>,
+  files: Record<string, string>,
+): Promise<void> {
+  const { secretsKeyFile } = readOptions(secretsOptions, env);
+  for (const [name, text] of Object.entries(files)) {
+    const path =
+      name === "secrets.keys" ? (secretsKeyFile ?? defaultKeyFile(dataDir)) : join(dataDir, "control", "tracing.key");
+    if (existsSync(path)) continue;
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await writeFile(path, text, { mode: 0o600, flag: "wx" });
+  }
+}
+
+/** Brings the trace store and the mirror of feedback in line with the restored database. */
+async function finishStores(
+  loading: Loading,
+  location: DataLocation,
+  onProgress: (message: string) => void,
+): Promise<void> {
+  const { dataDir, address, introduction, manifest, result } = loading;
+  const sql = connect(address, { max: 2, name: "heddle restore", silenceMs: 0 });
+  try {
+    if (introduction.databases.length === 0) await migrateDatabase(address);
+    if (introduction.traces_version !== null) {
+      onProgress("attaching the traces");
+      const clickhouse = await attachTraces(dataDir, sql, manifest, introduction.traces_version);
+      try {
+        result.removed_runs = await deleteOrphans(clickhouse, sql);
+      } finally {
+        await clickhouse.close();
+      }
+      await rm(join(dataDir, "chdb", WAITING_PARTS), { recursive: true, force: true });
+    }
+    await mirrorFeedback(sql);
+    await recordCommand(
+      sql,
+      createLog("warn"),
+      "heddle restore",
+      { created_at: introduction.created_at },
+      { location },
+    );
+  } finally {
+    await sql.end({ timeout: 2 });
+  }
+}
+
+/** Has all feedback copied to the trace store again, which holds none after a restore. */
+const mirrorFeedback = (sql: Sql) => sql`
+  insert into feedback_changes (tenant_id, feedback_id, run_id)
+  select tenant_id, feedback_id, run_id from feedback on conflict do nothing`;
