@@ -5,6 +5,24 @@ import { defineConfig } from "vite";
 /** `npx vite console` while working on it; HEDDLE_CONSOLE_URL names a running console, whose spaces it uses. */
 const backend = process.env["HEDDLE_CONSOLE_URL"] ?? "http://127.0.0.1:3000";
 
+const anyPart = (...parts: string[]) => new RegExp(parts.join("|").replaceAll("/", "[\\/]"));
+const MANTINE = "@mantine/core/esm/components";
+
+/**
+ * Parts that many pages use and the first page does not. A page loads a chunk whole, so what the playground needs is one
+ * and what it does not is another; browser tests limit the sizes of both first pages.
+ */
+const CONTROLS = anyPart(
+  `${MANTINE}/(Tabs|Textarea|FloatingIndicator|SegmentedControl)/`,
+  "console/src/ui/(messages/|tab-list|copy-button|json-field|lazy-json)",
+);
+const FORMS = anyPart(
+  "@mantine/form",
+  "react-number-format",
+  `${MANTINE}/(NumberInput|Modal|ModalBase|Table|Switch|TextInput|Drawer|PasswordInput)/`,
+  "console/src/ui/(confirm|simple-table|form-modal)",
+);
+
 export default defineConfig({
   plugins: [
     tanstackRouter({
@@ -21,8 +39,24 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     chunkSizeWarningLimit: 900,
     rolldownOptions: {
-      // what several pages use is one file: ninety small ones cost more in headers than in content
-      output: { codeSplitting: { groups: [{ name: "shared", minShareCount: 6 }] } },
+      output: {
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            { name: "controls", test: CONTROLS, minShareCount: 3, priority: 1 },
+            { name: "forms", test: FORMS, minShareCount: 3, priority: 1 },
+            {
+              name: "json-view",
+              test: anyPart("console/src/ui/json-(view|rows)", "@tanstack/(react-virtual|virtual-core)"),
+              priority: 1,
+            },
+            // what several pages use is one file: ninety small ones cost more in headers than in content
+            { name: "shared", minShareCount: 6 },
+            // the rest of what is loaded at once, which would be twenty files
+            { name: "initial", tags: ["$initial"], priority: -1 },
+          ],
+        },
+      },
       treeshake: {
         // do nothing when they are loaded and do not say so; the SDK would bring all of langsmith along
         moduleSideEffects: (id) => !/node_modules\/(@langchain\/(core|langgraph-sdk)|langsmith)\//.test(id),

@@ -4,7 +4,8 @@ import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
-import "@mantine/core/styles.css";
+import "./app/mantine.css";
+import "./app/fonts/fonts.css";
 import "./app/app.css";
 
 import { takeCsrfToken } from "./api/credentials.ts";
@@ -13,8 +14,12 @@ import { queryClient } from "./app/query-client.ts";
 import { reloadWhenReplaced } from "./app/reload-when-replaced.ts";
 import { router } from "./app/router.tsx";
 import { theme } from "./app/theme.ts";
+import { firstNotification } from "./ui/notify.ts";
 
-const notices = async () => ({ Part: (await import("./app/notices.tsx")).Notices });
+const notices = async () => {
+  await firstNotification;
+  return { Part: (await import("./app/notices.tsx")).Notices };
+};
 
 reloadWhenReplaced();
 takeCsrfToken();

@@ -142,6 +142,10 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByRole("button", { name: "Roll back" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
   await vi.waitUntil(async () => (await runEcho())["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
+  // the newest is active and not a new upload; earlier ones are quiet
+  await revisions.nth(0).getByText("active", { exact: true }).waitFor();
+  expect(await revisions.filter({ hasText: "superseded" }).count()).toBe(2);
+  expect(await revisions.nth(3).innerText()).toContain("First revision");
 
   problems.push(...(await checkOpenPage(page, "deployment", "role=log")));
   await page.getByRole("link", { name: "Deployments" }).click();

@@ -189,8 +189,17 @@ function agentTrace(start: number): Placement[] {
       ],
     },
   });
+  const usage = { input_tokens: 30, output_tokens: 12, total_tokens: 42, input_token_details: { cache_read: 8 } };
   const model = (name: string, at: number, took: number) =>
-    place({ id: crypto.randomUUID(), name, run_type: "llm", start: start + at, end: start + at + took, parent: root });
+    place({
+      id: crypto.randomUUID(),
+      name,
+      run_type: "llm",
+      start: start + at,
+      end: start + at + took,
+      parent: root,
+      more: { extra: { metadata: { ls_model_name: "shop-1", ls_provider: "none", usage_metadata: usage } } },
+    });
   const tool = place({
     id: crypto.randomUUID(),
     name: "find_shoes",

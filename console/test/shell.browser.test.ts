@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -25,13 +25,23 @@ test("the first page is under 300 kB compressed and interactive within a second"
   const session = await context.newCDPSession(page);
   await session.send("Network.enable");
   session.on("Network.loadingFinished", ({ encodedDataLength }) => (bytes += encodedDataLength));
+  await page.addInitScript(() => {
+    const shifts = Object.assign(window, { shifted: 0 });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) shifts.shifted += (entry as unknown as { value: number }).value;
+    }).observe({ type: "layout-shift", buffered: true });
+  });
   await page.goto(platform.url);
   const card = page.getByRole("article", { name: "This server" });
   await card.getByText("Running").waitFor();
   const interactive = await page.evaluate(() => performance.now());
   // includes everything loaded after the page became interactive
   await page.waitForLoadState("networkidle");
-  console.log(`first page: ${(bytes / 1000).toFixed(0)} kB, ${interactive.toFixed(0)} ms`);
+  await page.evaluate(() => document.fonts.ready);
+  const shifted = await page.evaluate(() => (window as unknown as { shifted: number }).shifted);
+  console.log(`first page: ${(bytes / 1000).toFixed(0)} kB, ${interactive.toFixed(0)} ms, shift ${shifted.toFixed(4)}`);
+  expect(await page.evaluate(() => document.fonts.check("500 14px Inter"))).toBe(true);
+  expect(shifted).toBeLessThan(0.02);
   expect(bytes).toBeGreaterThan(50_000);
   expect(bytes).toBeLessThan(300_000);
   await card.getByRole("link", { name: "Playground" }).click();
@@ -60,11 +70,42 @@ test("every path without a file serves the application, and an unknown host name
   expect(status).toBe(403);
 });
 
-test("the build has compressed bundles and a small index page", () => {
+test("the navigation is grouped, and a group stays closed after a reload", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(platform.url);
+  const pages = page.getByRole("navigation", { name: "Pages" });
+  const group = (name: string) => pages.getByRole("button", { name });
+  await group("Operate").waitFor();
+  expect(await pages.getByRole("button").allInnerTexts()).toEqual(["Build", "Observe", "Evaluate", "Operate"]);
+  await pages.getByRole("link", { name: "Queue" }).waitFor();
+  await group("Operate").click();
+  await pages.getByRole("link", { name: "Queue" }).waitFor({ state: "hidden" });
+  await page.reload();
+  await group("Operate").waitFor();
+  expect(await group("Operate").getAttribute("aria-expanded")).toBe("false");
+  expect(await pages.getByRole("link", { name: "Queue" }).isVisible()).toBe(false);
+  await group("Operate").click();
+  await pages.getByRole("link", { name: "Queue" }).click();
+  await page.waitForURL("**/a/local/queue");
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("the build has compressed bundles, a small index page, and the styles of every component", () => {
   const directory = fileURLToPath(new URL("../dist", import.meta.url));
   const files = readdirSync(directory, { recursive: true, encoding: "utf8" });
   expect(files.filter((file) => file.endsWith(".js.br")).length).toBeGreaterThan(3);
   expect(statSync(join(directory, "index.html")).size).toBeLessThan(2000);
+  // Mantine's class names are hashes; app/mantine.css lists the styles of the components in use
+  const classNames = (ending: string) =>
+    new Set(
+      files
+        .filter((file) => file.endsWith(ending))
+        .flatMap((file) => readFileSync(join(directory, file), "utf8").match(/\bm_[0-9a-f]{6,8}\b/g) ?? []),
+    );
+  const styled = classNames(".css");
+  expect(styled.size).toBeGreaterThan(100);
+  expect([...classNames(".js")].filter((name) => !styled.has(name))).toEqual([]);
 });
 
 test("the overview shows the latest threads and failures", async () => {
@@ -77,6 +118,10 @@ test("the overview shows the latest threads and failures", async () => {
       headers: { "content-type": "application/json" },
       body: JSON.stringify(body),
     }).then((response) => response.json())) as { thread_id: string };
+  const steps = page.getByRole("region", { name: "First steps" });
+  const done = steps.getByRole("listitem").filter({ has: page.getByLabel("Done", { exact: true }) });
+  await steps.getByText("Send a message in the").waitFor();
+  expect(await done.count()).toBe(0);
   for (const graph of ["agent", "agent", "approval", "failing"]) {
     const { thread_id: thread } = await post("/threads", {});
     const input = { messages: [{ role: "user", content: "Is there bread?" }], topic: "bread" };
@@ -89,9 +134,20 @@ test("the overview shows the latest threads and failures", async () => {
   const traces = page.getByRole("region", { name: "Traces in the last 24 hours" });
   await traces.getByRole("img", { name: "4 traces in the last 24 hours, 1 failed" }).waitFor({ timeout: 60_000 });
   expect(await checkOpenPage(page, "overview", "text=Needs review")).toEqual([]);
+  // the checklist fills itself from what happened
+  await steps.getByText("Every run is traced").waitFor();
+  expect(await done.allInnerTexts()).toEqual(["Talk to the agent", "Break it"]);
   const failures = page.getByRole("region", { name: "Failures in the last 24 hours" });
   await failures.getByRole("link", { name: "failing" }).click();
   await page.waitForURL("**/r/*");
+  await page.getByRole("tree").waitFor();
+  await page.getByRole("navigation", { name: "Pages" }).getByRole("link", { name: "Overview" }).click();
+  await steps.getByText("names the line").waitFor();
+  await steps.getByRole("button", { name: "Dismiss first steps" }).click();
+  await steps.waitFor({ state: "hidden" });
+  await page.reload();
+  await failures.getByRole("link", { name: "failing" }).waitFor();
+  expect(await steps.count()).toBe(0);
   expect(errors).toEqual([]);
   await context.close();
 });

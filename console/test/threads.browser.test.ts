@@ -181,6 +181,32 @@ test("the inbox lists interrupted threads and answers them", async () => {
   await context.close();
 });
 
+test("the inbox offers a payload's answers, and keeps the question of an answer that the graph refuses", async () => {
+  const { thread_id: id } = await client.threads.create();
+  await client.runs.wait(id, "review", { input: { topic: "lunch", recipient: "ada@example.com" } });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at("inbox"));
+  const card = page.getByRole("article", { name: `Thread ${id}` });
+  await card.getByRole("button", { name: "approve", exact: true }).waitFor();
+  expect(await card.getByRole("button", { name: /Approve \(true\)|Reject/ }).count()).toBe(0);
+  await card.getByRole("button", { name: "edit…" }).click();
+  const answer = card.getByLabel("Answer", { exact: true });
+  expect(JSON.parse(await answer.inputValue())).toEqual({ action: "edit", draft: "…" });
+  await answer.fill("perhaps");
+  await card.getByRole("button", { name: "Answer", exact: true }).click();
+  await page.getByText("The run failed after this answer").waitFor();
+  await page.getByText(/Use approve, edit or reject/).waitFor();
+  const second = await context.newPage();
+  await second.goto(at(`threads/${id}`));
+  await second.getByRole("region", { name: "Needs review" }).getByText("Shall this be sent?").waitFor();
+  await second.close();
+  await card.getByRole("button", { name: "approve", exact: true }).click();
+  await card.waitFor({ state: "hidden" });
+  await until(async () => (await client.threads.getState<{ status: string }>(id)).values.status === "sent");
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
 test("shows feedback on a thread's runs", async () => {
   const id = await createConversation("hello");
   const [run] = await client.runs.list(id);

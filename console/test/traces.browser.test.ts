@@ -32,7 +32,7 @@ test("lists projects with their figures, and creates, renames, searches and dele
   const row = page.getByRole("row", { name: /Shop assistant/ });
   await row.waitFor();
   expect(await row.getByRole("cell").allInnerTexts()).toEqual(
-    expect.arrayContaining(["Shop assistant", "61", "15%", "4.9K", "$0.0960"]),
+    expect.arrayContaining(["Shop assistant", "61", "15%", "5K", "$0.0960"]),
   );
   await page.getByRole("button", { name: "New project" }).click();
   await page.getByRole("dialog").getByRole("textbox", { name: "Name" }).fill("Fresh");
@@ -223,6 +223,16 @@ test("a trace shows each run's messages, error with stack, pictures, metadata an
   expect(page.url()).toContain("view=metadata");
   await page.getByRole("tab", { name: "Run", exact: true }).click();
 
+  // an LLM call names its model and its tokens by direction
+  await tree
+    .getByRole("treeitem", { name: /ChatShop/ })
+    .first()
+    .click();
+  const metrics = page.getByLabel("Metrics");
+  await metrics.getByText("shop-1").waitFor();
+  for (const figure of ["30 tokens in", "8 cached", "12 tokens out"]) await metrics.getByText(figure).waitFor();
+  await tree.getByRole("treeitem").first().click();
+
   // moves between runs by keyboard, down to the failed one
   await tree.focus();
   for (let n = 0; n < 3; n++) await page.keyboard.press("ArrowDown");
@@ -244,7 +254,13 @@ test("feedback is created, shown and deleted", async () => {
   const form = page.getByRole("form", { name: "Add feedback" });
   await form.getByRole("textbox", { name: "Key" }).fill("polite");
   await form.getByRole("textbox", { name: "Comment" }).fill("Said please.");
+  // a thumb fills in the score and sends nothing, so that the comment goes with it
+  const thumb = form.getByRole("button", { name: /Thumbs up/ });
+  await thumb.click();
+  expect(await form.getByRole("textbox", { name: "Score" }).inputValue()).toBe("1");
+  expect(await thumb.getAttribute("aria-pressed")).toBe("true");
   await form.getByRole("textbox", { name: "Score" }).fill("0.5");
+  expect(await thumb.getAttribute("aria-pressed")).toBe("false");
   await form.getByRole("button", { name: "Add feedback" }).click();
   await page.getByText("Said please.").nth(0).waitFor();
   await page.getByRole("tab", { name: "Feedback (3)" }).waitFor();
@@ -272,6 +288,45 @@ test("a run is added as an example to a new dataset", async () => {
   await context.close();
 });
 
+test("runs selected by key or click get feedback, are exported, added to a dataset and deleted together", async () => {
+  const { page, context, errors } = await openPage(browser);
+  const start = Date.now() - 60_000;
+  const named = (name: string, at: number) => {
+    const more = { inputs: { q: `${name} of a bulk` }, outputs: { a: name } };
+    return place({ id: crypto.randomUUID(), name, run_type: "chain", start: at, end: at + 10, more });
+  };
+  const project = `Bulk ${crypto.randomUUID()}`;
+  await send(seeded.client, project, [named("first", start), named("second", start + 1), named("third", start + 2)]);
+  const { id } = await seeded.client.readProject({ projectName: project });
+  await page.goto(at(`/projects/${id}`));
+  await until(async () => (await runRows(page).count()) === 3);
+  await runRows(page).first().focus();
+  await page.keyboard.press("x");
+  await runRows(page).filter({ hasText: "second" }).getByRole("checkbox").click();
+  const bar = page.getByRole("toolbar", { name: "Selected runs" });
+  await bar.getByText("2 selected").waitFor();
+  await bar.getByRole("button", { name: "Add feedback" }).click();
+  await page.getByRole("dialog").getByRole("textbox", { name: "Score" }).fill("0.5");
+  await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click();
+  await until(async () => (await runRows(page).filter({ hasText: "user_score 0.5" }).count()) === 2);
+  const saved = page.waitForEvent("download");
+  await bar.getByRole("button", { name: "Export JSONL" }).click();
+  const lines = (await readFile(await (await saved).path(), "utf8")).trim().split("\n");
+  expect(lines.map((line) => (JSON.parse(line) as { name: string }).name).toSorted()).toEqual(["second", "third"]);
+  await bar.getByRole("button", { name: "Delete" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click();
+  await until(async () => (await runRows(page).count()) === 1);
+  await bar.waitFor({ state: "hidden" });
+  await page.getByRole("checkbox", { name: "Select all loaded runs" }).click();
+  await bar.getByRole("button", { name: "Add to dataset" }).click();
+  await page.getByRole("dialog").getByText("New", { exact: true }).click();
+  await page.getByRole("textbox", { name: "Name" }).fill(project);
+  await page.getByRole("button", { name: "Add", exact: true }).click();
+  await page.getByRole("row", { name: /first of a bulk/ }).waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
 test("two runs are compared by figures and differences", async () => {
   const { page, context, errors } = await openPage(browser);
   const select: ("name" | "error")[] = ["name", "error"];
@@ -290,6 +345,16 @@ test("two runs are compared by figures and differences", async () => {
   await page.getByLabel("Differences in error").getByText("TimeoutError").waitFor();
   await page.getByRole("tab", { name: "Side by side" }).click();
   await page.getByRole("region", { name: "Output (B)" }).getByText("Answer").waitFor();
+  // a suggested run is chosen anywhere on its line
+  await page.goto(at(`/compare?a=${failed.id}`));
+  await page
+    .getByRole("button")
+    .filter({ has: page.locator("time") })
+    .first()
+    .locator("p")
+    .last()
+    .click();
+  await page.getByRole("table", { name: "Metrics of both runs" }).waitFor();
   expect(errors).toEqual([]);
   await context.close();
 });
@@ -329,6 +394,15 @@ test("the address printed by evaluate() compares a dataset's experiments", async
   const row = table.getByRole("row").filter({ hasText: "What is twice 7?" });
   await row.getByText('{"double":14}').nth(1).waitFor();
   expect(await row.innerText()).toMatch(/correct 1[\s\S]*"double":7[\s\S]*correct 0/);
+  // the baseline is named, averages and regressions have their deltas, and no score is cut
+  const averages = table.getByRole("columnheader").getByRole("list", { name: /Average scores of hasty/ });
+  await averages.getByText(/correct 0\.\d+ ▼ −0\.\d+/).waitFor();
+  await table.getByText("Baseline").waitFor();
+  const regressed = table.locator("[data-row]").first().getByRole("list", { name: "Scores" }).last();
+  expect(await regressed.innerText()).toContain("correct 0 ▼ −1");
+  for (const score of await table.getByRole("list", { name: "Scores" }).all()) {
+    expect(await score.evaluate((element) => element.scrollWidth <= element.clientWidth)).toBe(true);
+  }
   await page.getByRole("tab", { name: "Examples" }).click();
   await page.getByRole("textbox", { name: "Search examples" }).fill("twice 6");
   await until(async () => (await page.locator("[data-row]").count()) === 1, 10_000);

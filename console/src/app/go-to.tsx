@@ -8,7 +8,7 @@ import { data, traceApi } from "../api/clients.ts";
 import { notifyFailure } from "../ui/notify.ts";
 import { useFocusBack } from "../ui/use-focus-back.ts";
 import classes from "./go-to.module.css";
-import { AGENT_PAGES, OVERVIEW, type NavItem, platformPages } from "./navigation.ts";
+import { navGroups, OVERVIEW, type NavItem } from "./navigation.ts";
 import { spacesQuery } from "./queries.ts";
 import { useAgentServers } from "./use-agent-servers.ts";
 
@@ -118,11 +118,7 @@ function useChoices(text: string): Choice[] {
     };
     return [...(server === undefined ? [] : [thread]), ...(about?.spaces.trace ? [trace] : [])];
   }
-  const places = [
-    OVERVIEW,
-    ...(server === undefined ? [] : AGENT_PAGES),
-    ...(about ? platformPages(about.spaces) : []),
-  ];
+  const places = [OVERVIEW, ...navGroups(about, server !== undefined).flatMap(({ pages }) => pages)];
   return places
     .filter(({ label }) => label.toLowerCase().includes(text.toLowerCase()))
     .map(({ to, label, icon }) => ({

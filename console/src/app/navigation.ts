@@ -28,30 +28,60 @@ export interface NavItem {
 
 export const OVERVIEW: NavItem = { to: "/", label: "Overview", icon: IconHome };
 
-/** Pages of one agent server, below `/a/$server`. */
-export const AGENT_PAGES: NavItem[] = [
-  { to: "/a/$server/playground", label: "Playground", icon: IconPlayerPlay },
-  { to: "/a/$server/threads", label: "Threads", icon: IconMessages },
-  { to: "/a/$server/inbox", label: "Inbox", icon: IconBell },
-  { to: "/a/$server/queue", label: "Queue", icon: IconActivity },
-  { to: "/a/$server/assistants", label: "Assistants", icon: IconUsers },
-  { to: "/a/$server/crons", label: "Crons", icon: IconClock },
-  { to: "/a/$server/store", label: "Store", icon: IconDatabase },
-  { to: "/a/$server/webhooks", label: "Webhooks", icon: IconWebhook },
+interface Page extends NavItem {
+  /** The space that serves the page; a page without it is hidden. */
+  needs: "agent" | keyof Spaces["spaces"];
+}
+
+/** Pages by what people do. Those that need an agent server are below `/a/$server`. */
+const GROUPS: { label: string; pages: Page[] }[] = [
+  {
+    label: "Build",
+    pages: [
+      { to: "/a/$server/playground", label: "Playground", icon: IconPlayerPlay, needs: "agent" },
+      { to: "/a/$server/assistants", label: "Assistants", icon: IconUsers, needs: "agent" },
+      { to: "/a/$server/store", label: "Store", icon: IconDatabase, needs: "agent" },
+    ],
+  },
+  {
+    label: "Observe",
+    pages: [
+      { to: "/a/$server/threads", label: "Threads", icon: IconMessages, needs: "agent" },
+      { to: "/a/$server/inbox", label: "Inbox", icon: IconBell, needs: "agent" },
+      { to: "/projects", label: "Traces", icon: IconTimeline, needs: "trace" },
+    ],
+  },
+  {
+    label: "Evaluate",
+    pages: [{ to: "/datasets", label: "Datasets", icon: IconHierarchy, needs: "trace" }],
+  },
+  {
+    label: "Operate",
+    pages: [
+      { to: "/deployments", label: "Deployments", icon: IconCloudUpload, needs: "control" },
+      { to: "/a/$server/queue", label: "Queue", icon: IconActivity, needs: "agent" },
+      { to: "/a/$server/crons", label: "Crons", icon: IconClock, needs: "agent" },
+      { to: "/a/$server/webhooks", label: "Webhooks", icon: IconWebhook, needs: "agent" },
+      { to: "/exports", label: "Exports", icon: IconDatabaseExport, needs: "trace" },
+      { to: "/settings", label: "Settings", icon: IconSettings, needs: "trace" },
+    ],
+  },
 ];
 
-export function platformPages({ trace, control }: Spaces["spaces"]): NavItem[] {
-  return [
-    ...(trace
-      ? ([
-          { to: "/projects", label: "Traces", icon: IconTimeline },
-          { to: "/datasets", label: "Datasets", icon: IconHierarchy },
-          { to: "/exports", label: "Exports", icon: IconDatabaseExport },
-        ] as NavItem[])
-      : []),
-    ...(control ? ([{ to: "/deployments", label: "Deployments", icon: IconCloudUpload }] as NavItem[]) : []),
-    ...(trace ? ([{ to: "/settings", label: "Settings", icon: IconSettings }] as NavItem[]) : []),
-  ];
+export interface NavGroup {
+  label: string;
+  pages: NavItem[];
+}
+
+/**
+ * Groups of the pages that this platform has; an empty group is left out.
+ * @param about what the platform serves; undefined while that is not known
+ */
+export function navGroups(about: Spaces | undefined, hasAgent: boolean): NavGroup[] {
+  const isServed = ({ needs }: Page): boolean => (needs === "agent" ? hasAgent : about?.spaces[needs] === true);
+  return GROUPS.map(({ label, pages }) => ({ label, pages: pages.filter(isServed) })).filter(
+    ({ pages }) => pages.length > 0,
+  );
 }
 
 export const SERVER_ICON = IconBox;

@@ -1,8 +1,9 @@
 import { Notifications } from "@mantine/notifications";
 
+import "@mantine/core/styles/Notification.css";
 import "@mantine/notifications/styles.css";
 
-/** Notifications. Load it lazily: the first page has none. */
+/** Notifications. Load it with the first one. */
 export function Notices() {
   return <Notifications position="bottom-right" />;
 }

@@ -1,17 +1,13 @@
-import { ActionIcon, AppShell, Burger, Group, Loader, NavLink, ScrollArea, Select, Stack, Text } from "@mantine/core";
+import { ActionIcon, AppShell, Burger, Group, ScrollArea, Text } from "@mantine/core";
 import { useComputedColorScheme, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconMoon, IconSun } from "@tabler/icons-react";
-import { useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
+import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 
-import { Problem } from "../ui/problem.tsx";
 import { AccountMenu } from "./account-menu.tsx";
 import { GoToButton } from "./go-to-button.tsx";
-import { AGENT_PAGES, OVERVIEW, type NavItem, platformPages, SERVER_ICON } from "./navigation.ts";
-import { spacesQuery } from "./queries.ts";
-import { useAgentServers } from "./use-agent-servers.ts";
+import { NavigationMenu } from "./navigation-menu.tsx";
 
 /** Frame of every page: current location and navigation. */
 export function Shell() {
@@ -46,77 +42,13 @@ export function Shell() {
       </AppShell.Header>
       <AppShell.Navbar>
         <AppShell.Section grow component={ScrollArea} p="xs">
-          <Navigation />
+          <NavigationMenu />
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: "none" }}>
         <Outlet />
       </AppShell.Main>
     </AppShell>
-  );
-}
-
-function Navigation() {
-  const { data: about, error, refetch } = useQuery(spacesQuery);
-  if (error) return <Problem error={error} onRetry={refetch} />;
-  if (!about) return <Loader size="sm" m="md" aria-label="Loading" />;
-  return (
-    <Stack gap={2} component="nav" aria-label="Pages">
-      <NavItemLink place={OVERVIEW} />
-      <AgentPages />
-      {platformPages(about.spaces).map((place) => (
-        <NavItemLink key={place.label} place={place} />
-      ))}
-    </Stack>
-  );
-}
-
-/** Navigation of the server whose pages are open, or of the first. */
-function AgentPages() {
-  const { servers, isPending } = useAgentServers();
-  const { server: current } = useParams({ strict: false });
-  const navigate = useNavigate();
-  const server = current ?? servers[0]?.id;
-  if (server === undefined) {
-    return isPending ? <Loader size="sm" m="md" aria-label="Loading" /> : null;
-  }
-  return (
-    <>
-      {(servers.length > 1 || !servers.some(({ id }) => id === server)) && (
-        <Select
-          aria-label="Agent server"
-          size="xs"
-          mb={4}
-          leftSection={<SERVER_ICON size={14} aria-hidden />}
-          data={servers.map(({ id, name }) => ({ value: id, label: name }))}
-          value={server}
-          allowDeselect={false}
-          searchable={servers.length > 8}
-          onChange={(id) => id !== null && void navigate({ to: "/a/$server/playground", params: { server: id } })}
-        />
-      )}
-      {AGENT_PAGES.map((place) => (
-        <NavItemLink key={place.label} place={place} params={{ server }} />
-      ))}
-    </>
-  );
-}
-
-function NavItemLink({ place, params }: { place: NavItem; params?: { server: string } }) {
-  const { icon: Icon, label, to } = place;
-  const path = useRouterState({ select: (state) => state.location.pathname });
-  const target = params ? to!.replace("$server", encodeURIComponent(params.server)) : to!;
-  const isActive = path === target || (target !== "/" && path.startsWith(`${target}/`));
-  return (
-    <NavLink
-      component={Link}
-      {...({ to, params } as object)}
-      label={label}
-      active={isActive}
-      aria-current={isActive ? "page" : undefined}
-      leftSection={<Icon size={16} aria-hidden />}
-      py={6}
-    />
   );
 }
 

@@ -7,6 +7,8 @@ export interface Confirmation {
   body: ReactNode;
   /** Verb on the button: `Delete`. */
   action: string;
+  /** Whether nothing is lost by it: the button is not red. */
+  isHarmless?: boolean;
   /** Label of the button that closes the dialog; default `Cancel`. */
   dismiss?: string;
   /** Text to type for confirmation, such as the name of the deleted item; for irreversible actions. */
@@ -87,7 +89,12 @@ function ConfirmForm({ confirmation, onDone }: { confirmation: Confirmation; onD
           <Button variant="default" onClick={onDone}>
             {confirmation.dismiss ?? "Cancel"}
           </Button>
-          <Button type="submit" color="red" disabled={!isConfirmed} loading={isBusy}>
+          <Button
+            type="submit"
+            {...(!confirmation.isHarmless && { color: "red" })}
+            disabled={!isConfirmed}
+            loading={isBusy}
+          >
             {confirmation.action}
           </Button>
         </Group>

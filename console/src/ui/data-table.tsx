@@ -55,6 +55,8 @@ interface DataTableProps<T> {
   /** When given, the rows arrive sorted. */
   onSort?: (sort: Sort) => void;
   onOpen?: (row: T) => void;
+  /** Selects a row, or takes it out of the selection: X, and Space. */
+  onToggle?: (row: T) => void;
   /** Called near the end of the rows. */
   onEnd?: () => void;
   /** CSS length of the whole; shorter tables take only the space they need. */
@@ -73,7 +75,7 @@ const features = tableFeatures({
 
 export function DataTable<T extends object>(props: DataTableProps<T>) {
   const { label, columns, rows, rowKey, hidden, onOpen, onEnd, maxHeight = "calc(100dvh - 220px)" } = props;
-  const { rowHeight = 40, isSelected, footer, onSort } = props;
+  const { rowHeight = 40, isSelected, footer, onSort, onToggle } = props;
   const [own, setOwn] = useState<SortingState>(props.sort ? [props.sort] : []);
   const [current, setCurrent] = useState<string | null>(null);
   const scroller = useRef<HTMLDivElement>(null);
@@ -147,6 +149,7 @@ export function DataTable<T extends object>(props: DataTableProps<T>) {
     else if (event.key === "Home") focusRow(0);
     else if (event.key === "End") focusRow(sorted.length - 1);
     else if (event.key === "Enter" && onOpen) onOpen(sorted[index]!.original);
+    else if ((event.key === "x" || event.key === " ") && onToggle) onToggle(sorted[index]!.original);
     else return;
     event.preventDefault();
   };

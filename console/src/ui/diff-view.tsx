@@ -2,7 +2,7 @@ import { Badge, Group, Stack, Text } from "@mantine/core";
 import { useMemo } from "react";
 
 import classes from "./diff-view.module.css";
-import { type Difference, diffJson, formatPath } from "./json-diff.ts";
+import { type Difference, diffJson, formatPath, isIncidental } from "./json-diff.ts";
 
 const MARKS = { added: "+ added", removed: "− removed", changed: "≠ changed" };
 const COLORS = { added: "green", removed: "red", changed: "yellow" };
@@ -27,11 +27,29 @@ export function DiffView({ before, after, names = ["before", "after"] }: DiffVie
       </Text>
     );
   }
+  const contents = differences.filter((difference) => !isIncidental(difference));
+  const incidental = differences.slice(contents.length);
+  const renderRow = (difference: Difference) => (
+    <DifferenceRow key={difference.kind + formatPath(difference.path)} difference={difference} names={names} />
+  );
   return (
     <Stack gap="xs">
-      {differences.slice(0, SHOWN).map((difference) => (
-        <DifferenceRow key={difference.kind + formatPath(difference.path)} difference={difference} names={names} />
-      ))}
+      {contents.slice(0, SHOWN).map(renderRow)}
+      {contents.length === 0 && (
+        <Text size="sm" c="dimmed">
+          The contents are the same.
+        </Text>
+      )}
+      {incidental.length > 0 && contents.length < SHOWN && (
+        <details>
+          <summary className={classes.summary}>
+            {incidental.length === 1 ? "1 difference" : `${incidental.length} differences`} in ids, usage and metadata
+          </summary>
+          <Stack gap="xs" mt="xs">
+            {incidental.slice(0, SHOWN - contents.length).map(renderRow)}
+          </Stack>
+        </details>
+      )}
       {differences.length > SHOWN && (
         <Text size="sm" c="dimmed">
           {differences.length - SHOWN} more differences not shown

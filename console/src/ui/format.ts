@@ -11,10 +11,13 @@ export function percent(share: number | null | undefined): string {
   return `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)}%`;
 }
 
-/** Formats in the largest unit that leaves three digits: 850 µs, 12.3 ms, 4.56 s, 2 min 5 s, 3 h 20 min. */
+/**
+ * Formats in the largest unit that leaves three digits: 850 µs, 12.3 ms, 4.56 s, 2 min 5 s, 3 h 20 min. A negative
+ * duration, of clients whose two times differ in precision, is none.
+ */
 export function duration(ms: number | null | undefined): string {
   if (ms == null || !Number.isFinite(ms)) return NONE;
-  if (ms === 0) return "0 s";
+  if (ms <= 0) return "0 s";
   if (ms < 1) return `${Math.round(ms * 1000)} µs`;
   if (ms < 1000) return `${ms.toPrecision(3).replace(/\.0+$/, "")} ms`;
   const seconds = ms / 1000;
@@ -36,6 +39,7 @@ export function money(dollars: number | string | null | undefined): string {
   if (dollars == null || dollars === "") return NONE;
   const value = Number(dollars);
   if (value === 0) return "$0";
+  if (value > 0 && value < 1e-6) return "<$0.000001";
   return value < 0.01 ? `$${value.toPrecision(2)}` : `$${value.toFixed(value < 1 ? 4 : 2)}`;
 }
 

@@ -1,7 +1,11 @@
 import type { NotificationData } from "@mantine/notifications";
 
-/** Loads the notifications with the first one that is shown, so that the first page does not need them. */
+let announceFirst: () => void;
+/** Resolves with the first notification; until then, pages need neither the library nor its styles. */
+export const firstNotification = new Promise<void>((resolve) => (announceFirst = resolve));
+
 async function show(notification: NotificationData): Promise<void> {
+  announceFirst();
   const { notifications } = await import("@mantine/notifications");
   notifications.show({ closeButtonProps: { "aria-label": "Close" }, ...notification });
 }

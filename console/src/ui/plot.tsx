@@ -30,6 +30,17 @@ function formatTimes(moments: number[], step: number): string[] {
   });
 }
 
+/** Returns the width of an axis that shows its labels whole, in pixels. */
+const axisWidth = (labels: string[] | null): number =>
+  Math.max(48, 18 + 7 * Math.max(0, ...(labels ?? []).map((label) => label.length)));
+
+/** Indices of the points that no line shows, because they have no neighbours. */
+function lonelyPoints(chart: uPlot, seriesIndex: number): number[] {
+  const values = chart.data[seriesIndex]!;
+  const isGap = (index: number) => values[index] == null;
+  return [...values.keys()].filter((index) => !isGap(index) && isGap(index - 1) && isGap(index + 1));
+}
+
 export default memo(function Plot({ title, times, series, format, kind = "line", height, onHover, onPick }: PlotProps) {
   const { ref: box, width } = useElementSize();
   const place = useRef<HTMLDivElement>(null);
@@ -56,16 +67,25 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
         scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
         axes: [
           { ...axis, space: 60, values: (_, splits, __, ___, step) => formatTimes(splits, step) },
-          { ...axis, size: 64, values: (_, splits) => splits.map((value) => handlers.current.format(value)) },
+          {
+            ...axis,
+            size: (_, labels) => axisWidth(labels),
+            values: (_, splits) => splits.map((value) => handlers.current.format(value)),
+          },
         ],
         series: [
           {},
           ...labels.split("\n").map((label, index) => {
             const color = cssColor(`${SERIES_COLORS[index % SERIES_COLORS.length]}-6`);
             // no point at the top of a bar, as it adds no information
-            const points = { show: false };
-            const bars = kind === "bars" ? { paths: uPlot.paths.bars!({ size: [0.8, 40] }), fill: color, points } : {};
-            return { label, stroke: color, width: kind === "bars" ? 0 : 1.5, spanGaps: false, ...bars };
+            const bars = {
+              paths: uPlot.paths.bars!({ size: [0.8, 40] }),
+              fill: color,
+              points: { show: false },
+              width: 0,
+            };
+            const line = { width: 1.5, points: { size: 5, filter: lonelyPoints } };
+            return { label, stroke: color, spanGaps: false, ...(kind === "bars" ? bars : line) };
           }),
         ],
         hooks: { setCursor: [({ cursor }) => handlers.current.onHover(cursor.idx ?? null)] },

@@ -1,4 +1,4 @@
-import { Alert, Button, Grid, Group, Stack, Table, Tabs, Text, TextInput, Title } from "@mantine/core";
+import { Alert, Button, Grid, Group, Stack, Table, Tabs, Text, TextInput, Title, UnstyledButton } from "@mantine/core";
 import { IconArrowsExchange } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
@@ -19,6 +19,7 @@ import { timeToFirstToken, runLatency, readMetadata, type Run, utc } from "../ru
 import { RunError } from "../traces/run-error.tsx";
 import { RunValue } from "../traces/run-value.tsx";
 import { runQuery } from "../traces/queries.ts";
+import classes from "./compare-page.module.css";
 import { findRunId } from "./compare-search.ts";
 import { similarRunsQuery } from "./queries.ts";
 
@@ -121,15 +122,15 @@ function RunPicker({ label, onChoose, like }: Pick<SideProps, "label" | "onChoos
           </Text>
           <Stack gap={2}>
             {similar.data!.map((run) => (
-              <Group key={run.id} gap={8} wrap="nowrap">
-                <Button size="compact-xs" variant="default" onClick={() => onChoose(run.id)} style={{ flexShrink: 0 }}>
+              <UnstyledButton key={run.id} className={classes.choice} onClick={() => onChoose(run.id)}>
+                <Text size="xs" ff="monospace">
                   {run.id.slice(-8)}
-                </Button>
+                </Text>
                 <TimeText at={utc(run.start_time)} size="xs" c="dimmed" />
-                <Text size="xs" truncate>
+                <Text size="xs" truncate miw={0}>
                   {run.inputs_preview}
                 </Text>
-              </Group>
+              </UnstyledButton>
             ))}
           </Stack>
         </div>

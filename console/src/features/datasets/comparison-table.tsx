@@ -8,10 +8,10 @@ import { duration } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
-import { FeedbackChips } from "../runs/feedback-chips.tsx";
-import { runLatency } from "../runs/run-record.ts";
+import { describeFeedback, type FeedbackFigures, runLatency } from "../runs/run-record.ts";
 import { StatusDot } from "../runs/status-dot.tsx";
 import { comparisonQuery, type ExampleWithRuns, experimentsQuery } from "./queries.ts";
+import { formatDelta, formatScore, readScores, sumRegressions } from "./scores.ts";
 
 interface ComparisonTableProps {
   datasetId: string;
@@ -19,13 +19,24 @@ interface ComparisonTableProps {
   onChoose: () => void;
 }
 
-/** A row per example, a column per experiment, with the experiment's result for the example. */
+/**
+ * A row per example, those with the largest regressions first, and a column per experiment with its result for the
+ * example. The first experiment is the baseline of the others.
+ */
 export function ComparisonTable({ datasetId, experiments, onChoose }: ComparisonTableProps) {
   const known = useQuery(experimentsQuery(datasetId));
   const found = useInfiniteQuery(comparisonQuery(datasetId, experiments));
-  const rows = useMemo(() => found.data?.pages.flat() ?? [], [found.data]);
+  const rows = useMemo(() => {
+    const all = (found.data?.pages.flat() ?? []).map((row) => ({ row, regressions: sumRegressions(row, experiments) }));
+    return all.toSorted((a, b) => b.regressions - a.regressions).map(({ row }) => row);
+  }, [found.data, experiments.join()]);
+  const scoreKeys = new Set(
+    rows.flatMap(({ runs }) => runs.flatMap((run) => [...readScores(run.feedback_stats).keys()])),
+  );
   const columns = useMemo((): Column<ExampleWithRuns>[] => {
-    const experimentName = (id: string) => known.data?.find((experiment) => experiment.id === id)?.name ?? id.slice(-8);
+    const experimentById = (id: string) => known.data?.find((experiment) => experiment.id === id);
+    const [baseline] = experiments;
+    const experimentName = (id: string) => experimentById(id)?.name ?? id.slice(-8);
     return [
       { id: "inputs", header: "Inputs", width: "minmax(200px, 1.2fr)", cell: ({ inputs }) => <Lines value={inputs} /> },
       {
@@ -38,12 +49,31 @@ export function ComparisonTable({ datasetId, experiments, onChoose }: Comparison
         id,
         label: experimentName(id),
         header: (
-          <AnchorLink to="/projects/$projectId" params={{ projectId: id }} size="xs" truncate>
-            {experimentName(id)}
-          </AnchorLink>
+          <Stack gap={2} miw={0} w="100%" py={6}>
+            <Group gap={6} wrap="nowrap">
+              <AnchorLink to="/projects/$projectId" params={{ projectId: id }} size="xs" truncate>
+                {experimentName(id)}
+              </AnchorLink>
+              {id === baseline && experiments.length > 1 && (
+                <Text size="xs" c="dimmed" fw={400}>
+                  Baseline
+                </Text>
+              )}
+            </Group>
+            <Scores
+              stats={experimentById(id)?.feedback_stats}
+              baseline={id === baseline ? undefined : experimentById(baseline!)?.feedback_stats}
+              label={`Average scores of ${experimentName(id)}`}
+            />
+          </Stack>
         ),
         width: "minmax(240px, 1.4fr)",
-        cell: ({ runs }) => <Outcomes runs={runs.filter((run) => run.session_id === id)} />,
+        cell: ({ runs }) => (
+          <Outcomes
+            runs={runs.filter((run) => run.session_id === id)}
+            baseline={id === baseline ? undefined : runs.find((run) => run.session_id === baseline)}
+          />
+        ),
       })),
     ];
   }, [experiments.join(), known.data]);
@@ -64,13 +94,19 @@ export function ComparisonTable({ datasetId, experiments, onChoose }: Comparison
       columns={columns}
       rows={rows}
       rowKey={({ id }) => id}
-      rowHeight={84}
+      rowHeight={72 + 20 * Math.max(1, Math.ceil(scoreKeys.size / 2))}
       onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
     />
   );
 }
 
-function Outcomes({ runs }: { runs: ExampleWithRuns["runs"] }) {
+interface OutcomesProps {
+  runs: ExampleWithRuns["runs"];
+  /** Run of the baseline for the same example. */
+  baseline: ExampleWithRuns["runs"][number] | undefined;
+}
+
+function Outcomes({ runs, baseline }: OutcomesProps) {
   if (runs.length === 0) {
     return (
       <Text size="sm" c="dimmed">
@@ -95,9 +131,46 @@ function Outcomes({ runs }: { runs: ExampleWithRuns["runs"] }) {
             1 of {runs.length}
           </Text>
         )}
-        <FeedbackChips stats={feedback} />
       </Group>
+      <Scores stats={feedback} baseline={baseline?.feedback_stats} label="Scores" />
     </Stack>
+  );
+}
+
+interface ScoresProps {
+  stats: unknown;
+  baseline: unknown;
+  label: string;
+}
+
+/** Scores with their differences from the baseline's, and other feedback. */
+function Scores({ stats, baseline, label }: ScoresProps) {
+  const scores = [...readScores(stats)];
+  const before = readScores(baseline);
+  const others = Object.entries((stats ?? {}) as Record<string, FeedbackFigures>).filter(([, { avg }]) => avg == null);
+  return (
+    <Group gap="2px 10px" component="ul" aria-label={label} p={0} m={0} style={{ listStyle: "none" }}>
+      {scores.map(([key, score]) => {
+        const delta = formatDelta(score, before.get(key));
+        const color = delta?.startsWith("+") ? "var(--heddle-better)" : "var(--mantine-color-error)";
+        return (
+          <Text key={key} size="xs" component="li" className="numbers" fw={400} style={{ overflowWrap: "anywhere" }}>
+            {key} {formatScore(score)}
+            {delta !== null && (
+              <Text span inherit fw={600} c={color}>
+                {" "}
+                {delta.startsWith("+") ? "▲" : "▼"} {delta}
+              </Text>
+            )}
+          </Text>
+        );
+      })}
+      {others.map(([key, figures]) => (
+        <Text key={key} size="xs" component="li" fw={400}>
+          {describeFeedback(key, figures)}
+        </Text>
+      ))}
+    </Group>
   );
 }
 

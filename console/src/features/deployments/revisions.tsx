@@ -13,6 +13,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { DeploymentLog } from "./deployment-log.tsx";
+import { describeChanges, shownStatus } from "./revision-changes.ts";
 import { type Deployment, isInProgress, type Revision, revisionsQuery, SOURCE_NAMES } from "./queries.ts";
 import classes from "./revisions.module.css";
 import type { LogKind } from "./tabs.ts";
@@ -38,7 +39,7 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
     <div className={classes["columns"]}>
       <nav aria-label="Revisions">
         <Timeline active={-1} bulletSize={14} lineWidth={2}>
-          {revisions.map((revision) => (
+          {revisions.map((revision, index) => (
             <Timeline.Item key={revision.id}>
               <UnstyledButton
                 onClick={() => void navigate({ search: (before) => ({ ...before, revision: revision.id }) })}
@@ -52,9 +53,9 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
                 }}
               >
                 <Group gap="xs">
-                  <StatusBadge status={revision.status} />
+                  <StatusBadge status={shownStatus(deployment, revision)} />
                   {revision.id === deployment.active_revision_id && (
-                    <Text size="xs" fw={700}>
+                    <Text size="xs" fw={600}>
                       active
                     </Text>
                   )}
@@ -62,6 +63,9 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
                 </Group>
                 <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
                   {describe(revision)}
+                </Text>
+                <Text size="xs" c="dimmed" style={{ overflowWrap: "anywhere" }}>
+                  {describeChanges(revision, revisions[index + 1])}
                 </Text>
               </UnstyledButton>
             </Timeline.Item>
@@ -91,7 +95,7 @@ function RevisionDetails({ deployment, revision }: { deployment: Deployment; rev
       <Stack gap="sm">
         <Group justify="space-between">
           <Group gap="xs">
-            <StatusBadge status={revision.status} />
+            <StatusBadge status={shownStatus(deployment, revision)} />
             <Text size="xs" ff="monospace" c="dimmed" style={{ overflowWrap: "anywhere" }}>
               {revision.id}
             </Text>
@@ -152,6 +156,7 @@ function RevisionActions({ deployment, revision }: { deployment: Deployment; rev
       title: `${verb} ${isRollback ? "to revision" : "revision"} ${revision.id.slice(-8)}?`,
       body: "This creates a new revision from its build and environment. The active revision keeps serving until the new one is healthy.",
       action: verb,
+      isHarmless: true,
       async run() {
         await controlApi.POST("/v2/deployments/{deployment_id}/revisions/{revision_id}/redeploy", { params });
         await refresh();

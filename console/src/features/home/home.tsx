@@ -7,7 +7,9 @@ import { Empty } from "../../ui/empty.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import classes from "./home.module.css";
 import { AgentCard } from "./agent-card.tsx";
+import { FirstStepsCard } from "./first-steps-card.tsx";
 import { DeploymentsCard } from "./deployments-card.tsx";
 import { ThreadsCard } from "./threads-card.tsx";
 import { FailuresCard, ProjectsCard } from "./traces-cards.tsx";
@@ -35,14 +37,15 @@ export function Home() {
               <Title order={2} size="h5" mb="xs">
                 Agent servers
               </Title>
-              <SimpleGrid cols={{ base: 1, md: 2, lg: 3 }} spacing="sm">
+              <SimpleGrid cols={{ base: 1, md: 2, lg: servers.length === 1 ? 2 : 3 }} spacing="sm">
                 {servers.slice(0, LIMIT).map((server) => (
                   <AgentCard key={server.id} server={server} />
                 ))}
+                {about.spaces.trace && servers.length === 1 && <FirstStepsCard server={servers[0]!.id} />}
               </SimpleGrid>
             </section>
           )}
-          <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="sm">
+          <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="sm" className={classes.cards}>
             {about.spaces.control && <DeploymentsCard />}
             {servers.length === 1 && <ThreadsCard server={servers[0]!.id} />}
             {about.spaces.trace && <ProjectsCard />}

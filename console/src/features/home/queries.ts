@@ -17,11 +17,17 @@ export interface Hour {
 
 const since = (now: number): string => new Date(now - HOURS * HOUR_MS).toISOString();
 
+/** Project in which the official clients trace the evaluators of experiments. */
+const EVALUATORS = "evaluators";
+
+/** Query for the projects with the newest traces of agents: neither experiments nor their evaluators. */
 export const recentProjectsQuery = queryOptions({
   queryKey: ["projects", "newest"],
-  queryFn: ({ signal }) => {
-    const query = { limit: String(PROJECTS), sort_by: "last_run_start_time", sort_by_desc: "true" } as const;
-    return data(traceApi.GET("/api/v1/sessions", { params: { query }, signal }));
+  async queryFn({ signal }) {
+    const order = { sort_by: "last_run_start_time", sort_by_desc: "true" } as const;
+    const query = { ...order, limit: String(PROJECTS + 1), reference_free: "true" } as const;
+    const projects = await data(traceApi.GET("/api/v1/sessions", { params: { query }, signal }));
+    return projects.filter(({ name }) => name !== EVALUATORS).slice(0, PROJECTS);
   },
   refetchInterval: 10_000,
 });

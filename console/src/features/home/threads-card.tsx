@@ -40,7 +40,7 @@ export function ThreadsCard({ server }: { server: string }) {
             truncate
             style={{ flex: 1 }}
           >
-            {previewThread(thread) || thread.thread_id}
+            {previewThread(thread) || `Thread ${thread.thread_id.slice(-8)}`}
           </AnchorLink>
           <StatusBadge status={thread.status} />
           <TimeText at={thread.updated_at} />

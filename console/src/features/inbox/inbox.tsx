@@ -19,10 +19,14 @@ const route = getRouteApi("/_shell/a/$server/inbox");
 export function Inbox() {
   const { server } = route.useParams();
   const [page, setPage] = useState(1);
+  /** Threads whose run failed after an answer: their question is still open, but their status is "error". */
+  const [failed, setFailed] = useState<ThreadLine[]>([]);
   const waiting = useQuery(threadListQuery(server, { status: "interrupted", sort: "updated_at", order: "asc", page }));
   const assistants = useQuery(assistantsQuery(server));
   const names = new Map((assistants.data ?? []).map(({ assistant_id: id, name }) => [id, name]));
-  const { threads = [], total } = waiting.data ?? {};
+  const { threads: interrupted = [], total } = waiting.data ?? {};
+  const isListed = ({ thread_id: id }: ThreadLine) => interrupted.some((thread) => thread.thread_id === id);
+  const threads = [...failed.filter((thread) => !isListed(thread)), ...interrupted];
   return (
     <Page maw={1040} title="Inbox">
       {waiting.error && !waiting.data ? (
@@ -41,7 +45,14 @@ export function Inbox() {
             </Text>
           )}
           {threads.map((thread) => (
-            <InterruptedThread key={thread.thread_id} server={server} thread={thread} names={names} />
+            <InterruptedThread
+              key={thread.thread_id}
+              server={server}
+              thread={thread}
+              names={names}
+              onFailure={() => setFailed((before) => [thread, ...without(before, thread)])}
+              onResumed={() => setFailed((before) => without(before, thread))}
+            />
           ))}
           {typeof total === "number" && total > PAGE && (
             <Pagination
@@ -58,13 +69,18 @@ export function Inbox() {
   );
 }
 
+const without = (threads: ThreadLine[], { thread_id: gone }: ThreadLine) =>
+  threads.filter(({ thread_id: id }) => id !== gone);
+
 interface InterruptedThreadProps {
   server: string;
   thread: ThreadLine;
   names: ReadonlyMap<string, string>;
+  onFailure: () => void;
+  onResumed: () => void;
 }
 
-function InterruptedThread({ server, thread, names }: InterruptedThreadProps) {
+function InterruptedThread({ server, thread, names, onFailure, onResumed }: InterruptedThreadProps) {
   const { assistant_id: id, graph_id: graph } = (thread.metadata ?? {}) as Record<string, string | undefined>;
   return (
     <Card withBorder padding="sm" component="article" aria-label={`Thread ${thread.thread_id}`}>
@@ -85,7 +101,7 @@ function InterruptedThread({ server, thread, names }: InterruptedThreadProps) {
         </AnchorLink>
         <TimeText at={thread.updated_at} size="xs" ml="auto" />
       </Group>
-      <ThreadInterrupts server={server} thread={thread as never} />
+      <ThreadInterrupts server={server} thread={thread as never} onFailure={onFailure} onResumed={onResumed} />
     </Card>
   );
 }

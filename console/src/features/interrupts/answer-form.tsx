@@ -2,6 +2,7 @@ import { Button, Group, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { isBrokenJson, readAny } from "../../ui/schema-form/schema.ts";
+import { offeredAnswers } from "./offered-answers.ts";
 
 interface AnswerFormProps {
   payload: unknown;
@@ -9,10 +10,12 @@ interface AnswerFormProps {
   onAnswer: (value: unknown) => void;
 }
 
-/** Form for yes, no, text, or any JSON; the interrupt's value can be used as a draft. */
+/** Form for the answers that the payload lists, else yes and no; and for text or any JSON, with the payload as a draft. */
 export function AnswerForm({ payload, isBusy, onAnswer }: AnswerFormProps) {
   const [text, setText] = useState("");
   const isBroken = isBrokenJson(text);
+  const offered = offeredAnswers(payload);
+  const edit = (value: unknown) => setText(typeof value === "string" ? value : JSON.stringify(value, null, 2));
   return (
     <form
       onSubmit={(event) => {
@@ -20,9 +23,24 @@ export function AnswerForm({ payload, isBusy, onAnswer }: AnswerFormProps) {
         if (!isBroken && text.trim() !== "") onAnswer(readAny(text));
       }}
     >
+      {offered.length > 0 && (
+        <Group gap="xs" mb="xs" role="group" aria-label="Offered answers">
+          {offered.map(({ label, value, isDraft }) => (
+            <Button
+              key={label}
+              size="sm"
+              variant="default"
+              disabled={isBusy}
+              onClick={() => (isDraft ? edit(value) : onAnswer(value))}
+            >
+              {isDraft ? `${label}…` : label}
+            </Button>
+          ))}
+        </Group>
+      )}
       <Textarea
         label="Answer"
-        description="Text, or JSON"
+        description={offered.length > 0 ? "Another answer, as text or JSON" : "Text, or JSON"}
         autosize
         minRows={1}
         maxRows={14}
@@ -34,20 +52,19 @@ export function AnswerForm({ payload, isBusy, onAnswer }: AnswerFormProps) {
         <Button type="submit" size="xs" loading={isBusy} disabled={isBroken || text.trim() === ""}>
           Answer
         </Button>
-        <Button size="xs" variant="default" disabled={isBusy} onClick={() => onAnswer(true)}>
-          Approve (true)
-        </Button>
-        <Button size="xs" variant="default" disabled={isBusy} onClick={() => onAnswer(false)}>
-          Reject (false)
-        </Button>
-        <Button
-          size="xs"
-          variant="subtle"
-          disabled={isBusy}
-          onClick={() => setText(typeof payload === "string" ? payload : JSON.stringify(payload, null, 2))}
-        >
-          Edit payload
-        </Button>
+        {offered.length === 0 && (
+          <>
+            <Button size="xs" variant="default" disabled={isBusy} onClick={() => onAnswer(true)}>
+              Approve (true)
+            </Button>
+            <Button size="xs" variant="default" disabled={isBusy} onClick={() => onAnswer(false)}>
+              Reject (false)
+            </Button>
+            <Button size="xs" variant="subtle" disabled={isBusy} onClick={() => edit(payload)}>
+              Edit payload
+            </Button>
+          </>
+        )}
       </Group>
     </form>
   );

@@ -13,6 +13,38 @@ export async function answerThread(server: string, thread: ThreadRef, resume?: {
   return await startRun(server, thread, { ...options, multitask_strategy: "reject" });
 }
 
+/**
+ * Copies the newest checkpoint, so that it can be answered again after the run of an earlier answer has failed. LangGraph
+ * keeps an answer that a node has received, and gives it that one again; the copy has no answer. Where other tasks wait
+ * or have finished beside the one that asks, a copy would repeat them, so none is made.
+ */
+export async function copyCheckpoint(server: string, threadId: string): Promise<void> {
+  const params = { path: { thread_id: threadId } };
+  const state = await data(agentApi(server).GET("/threads/{thread_id}/state", { params }));
+  if (state.tasks?.length !== 1) return;
+  const body = { values: null, as_node: "__copy__" };
+  await data(agentApi(server).POST("/threads/{thread_id}/state", { params, body }));
+}
+
+const FOLLOW_MS = 3000;
+
+/**
+ * Follows a run for its first seconds, in which a graph refuses an answer that it does not understand.
+ * @returns the message of the run's error; null while there is none
+ */
+export async function earlyFailure(server: string, threadId: string, runId: string): Promise<string | null> {
+  const params = { path: { thread_id: threadId, run_id: runId } };
+  try {
+    const signal = AbortSignal.timeout(FOLLOW_MS);
+    const values = await data(agentApi(server).GET("/threads/{thread_id}/runs/{run_id}/join", { params, signal }));
+    const failure = (values as { __error__?: { message?: string } } | null)?.__error__;
+    return failure ? (failure.message ?? "The run failed") : null;
+  } catch {
+    // it takes longer, or its outcome cannot be read; the thread's page shows it
+    return null;
+  }
+}
+
 /** Starts a background run from a checkpoint. */
 export async function resumeFrom(server: string, thread: ThreadRef, checkpointId: string) {
   return await startRun(server, thread, { input: null, checkpoint_id: checkpointId });

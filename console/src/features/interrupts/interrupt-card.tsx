@@ -1,9 +1,13 @@
 import { Paper, Stack, Text } from "@mantine/core";
 
+import { Loading } from "../../ui/loading.tsx";
 import { LazyJson } from "../../ui/lazy-json.tsx";
+import { useLoaded } from "../../ui/use-loaded.ts";
 import { AnswerForm } from "./answer-form.tsx";
+import type { ReviewFormProps } from "./review-form.tsx";
 import { readReview } from "./review.ts";
-import { ReviewForm } from "./review-form.tsx";
+
+const loadReviewForm = async () => (await import("./review-form.tsx")).ReviewForm;
 
 export interface Interrupt {
   id?: string | undefined;
@@ -36,7 +40,7 @@ export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: 
           Needs review{node !== undefined && ` · ${node}`}
         </Text>
         {review ? (
-          <ReviewForm review={review} isBusy={isBusy} onAnswer={onAnswer} />
+          <LazyReviewForm review={review} isBusy={isBusy} onAnswer={onAnswer} />
         ) : (
           <>
             <Question value={value} />
@@ -45,6 +49,48 @@ export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: 
         )}
       </Stack>
     </Paper>
+  );
+}
+
+/** Loads the form with the first review: the playground's first page needs none of its fields. */
+function LazyReviewForm(props: ReviewFormProps) {
+  const ReviewForm = useLoaded(loadReviewForm);
+  return ReviewForm ? <ReviewForm {...props} /> : <Loading rows={3} />;
+}
+
+/** Members that a payload's question is in, and those that are the form below it. */
+const QUESTIONS = ["question", "message", "prompt", "title", "description", "instruction"];
+const ANSWERS = ["answers", "choices", "options"];
+const LONG = 2000;
+const toText = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+
+/** The question first and large, then each other text under its name, then the rest as JSON. */
+function Payload({ value }: { value: unknown }) {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return <LazyJson value={value} label="payload" maxHeight="60vh" />;
+  }
+  const fields = value as Record<string, unknown>;
+  const question = QUESTIONS.find((name) => typeof fields[name] === "string");
+  const others = Object.entries(fields).filter(([name]) => name !== question && !ANSWERS.includes(name));
+  const isText = ([, content]: [string, unknown]) => typeof content !== "object" && toText(content).length <= LONG;
+  const rest = others.filter((entry) => !isText(entry));
+  return (
+    <Stack gap="xs">
+      {question !== undefined && (
+        <Text fw={600} size="lg" style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>
+          {String(fields[question])}
+        </Text>
+      )}
+      {others.filter(isText).map(([name, content]) => (
+        <div key={name}>
+          <Text size="xs" c="dimmed">
+            {name}
+          </Text>
+          <Text style={{ whiteSpace: "pre-wrap", overflowWrap: "anywhere" }}>{toText(content)}</Text>
+        </div>
+      ))}
+      {rest.length > 0 && <LazyJson value={Object.fromEntries(rest)} label="payload" maxHeight="60vh" />}
+    </Stack>
   );
 }
 
@@ -65,5 +111,5 @@ export function Question({ value }: { value: unknown }) {
       </Text>
     );
   }
-  return <LazyJson value={value} label="payload" maxHeight="16rem" />;
+  return <Payload value={value} />;
 }

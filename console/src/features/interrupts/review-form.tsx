@@ -15,7 +15,7 @@ interface Draft {
   message: string;
 }
 
-interface ReviewFormProps {
+export interface ReviewFormProps {
   review: Review;
   isBusy: boolean;
   onAnswer: (value: unknown) => void;

@@ -6,6 +6,7 @@ import {
   Group,
   SegmentedControl,
   Select,
+  Text,
   Textarea,
   Tooltip,
 } from "@mantine/core";
@@ -27,6 +28,8 @@ interface ComposerProps {
   schema: JsonSchema;
   messagesKey: string | null;
   isRunning: boolean;
+  /** Whether the thread waits for an answer: another input discards its question, so its form is closed at first. */
+  isWaiting: boolean;
   strategy: Strategy;
   onStrategy: (strategy: Strategy) => void;
   onSend: (input: Fields, newMessages: Fields[]) => void;
@@ -40,7 +43,7 @@ const STRATEGIES = [
 ];
 
 /** Editor for the next input: a message, a form of the graph's input, or JSON. */
-export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy, onSend }: ComposerProps) {
+export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, onStrategy, onSend }: ComposerProps) {
   const hasForm = hasFields(schema, messagesKey);
   const [mode, setMode] = useState<"fields" | "json">(messagesKey !== null || hasForm ? "fields" : "json");
   const [text, setText] = useState("");
@@ -48,6 +51,7 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
   const [fields, setFields] = useState<Fields>({});
   const [json, setJson] = useState("");
   const [round, setRound] = useState(0);
+  const [isOpen, setOpen] = useState(false);
 
   const hasMessage = text.trim() !== "" || pictures.length > 0;
   const send = () => {
@@ -60,6 +64,7 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
     onSend({ ...fields, ...(messages.length > 0 && { [messagesKey!]: messages }) }, messages);
     setText("");
     setPictures([]);
+    setOpen(false);
     setRound(round + 1);
   };
   const onKeyDown = (event: KeyboardEvent) => {
@@ -70,6 +75,18 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
   const attach = async (file: File | null) => {
     if (file) setPictures([...pictures, await readImage(file)]);
   };
+  if (isWaiting && !isOpen) {
+    return (
+      <Group className={classes.composer} gap="xs" role="group" aria-label="Input">
+        <Text size="sm" c="dimmed">
+          The run waits for the answer above.
+        </Text>
+        <Button size="compact-xs" variant="subtle" color="gray" onClick={() => setOpen(true)}>
+          Send another input instead
+        </Button>
+      </Group>
+    );
+  }
   const maySend = mode === "json" || messagesKey === null || hasMessage || hasForm;
   return (
     <form
@@ -160,7 +177,12 @@ export function Composer({ schema, messagesKey, isRunning, strategy, onStrategy,
               onChange={(next) => next !== null && onStrategy(next as Strategy)}
             />
           )}
-          <Button type="submit" size="xs" disabled={!maySend}>
+          {isWaiting && (
+            <Button size="xs" variant="subtle" color="gray" onClick={() => setOpen(false)}>
+              Back to the question
+            </Button>
+          )}
+          <Button type="submit" size="xs" variant={isWaiting ? "default" : "filled"} disabled={!maySend}>
             {isRunning ? "Send" : messagesKey !== null && !hasForm && mode === "fields" ? "Send" : "Run"}
           </Button>
         </Group>

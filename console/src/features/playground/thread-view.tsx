@@ -52,6 +52,14 @@ export function ThreadView({
     const isCut = states.length >= HISTORY_LIMIT && first === states.at(-1);
     return isCut ? null : (first?.parent_checkpoint ?? null);
   };
+  const getLatency = (message: Message, index: number) => {
+    const first = stream.getMessagesMetadata(message.raw as never, index)?.firstSeenState as State | undefined;
+    const before = first?.parent_checkpoint?.checkpoint_id;
+    const parent = states.find(({ checkpoint }) => checkpoint?.checkpoint_id === before);
+    return first?.created_at && parent?.created_at
+      ? Date.parse(first.created_at) - Date.parse(parent.created_at)
+      : null;
+  };
   const getAlternatives = (message: Message, index: number) => {
     const { branch, branchOptions } = stream.getMessagesMetadata(message.raw as never, index) ?? {};
     return branch && branchOptions && branchOptions.length > 1 ? { now: branch, all: branchOptions } : null;
@@ -139,6 +147,7 @@ export function ThreadView({
       isRunning={isRunning}
       {...(!isViewing && {
         getAlternatives,
+        getLatency,
         onBranch: stream.setBranch,
         canRedo: (message: Message, index: number) => findOrigin(message, index) !== null,
         onEdit: (message: Message, index: number, text: string) => {

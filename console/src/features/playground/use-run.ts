@@ -7,6 +7,7 @@ import { useStream } from "@langchain/langgraph-sdk/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 
+import { copyCheckpoint } from "../interrupts/answer-thread.ts";
 import { notifyFailure } from "../../ui/notify.ts";
 import { type Checkpoint, historyQuery, runsQuery, type State, threadKey, threadQuery } from "../threads/queries.ts";
 import { observedClient } from "./observed-client.ts";
@@ -154,6 +155,10 @@ export function useRun({
     }
     if (isLoading && watcher.runId !== null) watcher.ended.add(watcher.runId);
     watcher.clear();
+    // the run of an earlier answer has failed
+    if (resume && threadId !== null && (await row.refetch()).data?.status === "error") {
+      await copyCheckpoint(server, threadId).catch(notifyFailure("Could not copy the checkpoint"));
+    }
     await stream.submit(input ?? null, {
       ...shared,
       checkpoint: from && { ...from },

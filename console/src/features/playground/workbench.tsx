@@ -102,6 +102,7 @@ export function Workbench(props: WorkbenchProps) {
     .filter((candidate) => candidate.status === "pending" && candidate.run_id !== watch.runId)
     .toReversed();
   const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
+  const isWaiting = !isRunning && run.thread?.status === "interrupted";
   const nodeStates = new Map(watch.nodes);
   if (!isRunning) {
     for (const name of head?.next ?? []) {
@@ -138,6 +139,7 @@ export function Workbench(props: WorkbenchProps) {
           schema={inputSchema}
           messagesKey={messagesKey}
           isRunning={isRunning}
+          isWaiting={isWaiting}
           strategy={strategy}
           onStrategy={props.onStrategy}
           onSend={(input, added) => {

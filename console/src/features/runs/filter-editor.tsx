@@ -1,4 +1,10 @@
-import { autocompletion, type CompletionContext, type CompletionResult, snippet } from "@codemirror/autocomplete";
+import {
+  autocompletion,
+  closeCompletion,
+  type CompletionContext,
+  type CompletionResult,
+  snippet,
+} from "@codemirror/autocomplete";
 import { StreamLanguage } from "@codemirror/language";
 import { Prec } from "@codemirror/state";
 import { Decoration, EditorView, keymap } from "@codemirror/view";
@@ -49,7 +55,9 @@ export function FilterEditor({ value, onChange, onSubmit, facts, mistakeAt, desc
         keymap.of([
           {
             key: "Enter",
-            run: () => {
+            run: (view) => {
+              // the list would cover the rows that the filter has found
+              closeCompletion(view);
               now.current.onSubmit();
               return true;
             },

@@ -38,6 +38,14 @@ export function readMetadata({ extra }: { extra?: unknown }): Record<string, unk
   return metadata !== null && typeof metadata === "object" ? (metadata as Record<string, unknown>) : {};
 }
 
+/** Returns the model of an LLM run, as LangChain's tracer or the client's own metadata names it. */
+export function modelName(run: { extra?: unknown }): string | null {
+  const { ls_model_name: named } = readMetadata(run);
+  const { invocation_params: params } = (run.extra ?? {}) as { invocation_params?: Record<string, unknown> };
+  const found = [named, params?.["model"], params?.["model_name"]].find((value) => typeof value === "string");
+  return (found as string | undefined) ?? null;
+}
+
 export interface FeedbackFigures {
   n?: number;
   avg?: number | null;

@@ -1,17 +1,18 @@
-import { Anchor, Code, Group, Loader, Switch, Text } from "@mantine/core";
+import { Anchor, Checkbox, Code, Group, Loader, Switch, Text } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useMemo, useState } from "react";
 
 import { ColumnPicker } from "../../ui/column-picker.tsx";
-import { DataTable } from "../../ui/data-table.tsx";
+import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { compact, count, duration, money, percent } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { HIDDEN_BY_DEFAULT, RUN_COLUMNS, runColumns } from "./run-columns.tsx";
 import { RUN_SEARCH, type RunSearch } from "./run-search.ts";
+import { RunSelection } from "./run-selection.tsx";
 import { LIVE_MS, runStatsQuery } from "./queries.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
 
@@ -31,11 +32,47 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
     defaultValue: HIDDEN_BY_DEFAULT,
     getInitialValueInEffect: false,
   });
-  const columns = useMemo(() => runColumns(projectId), [projectId]);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const toggle = ({ id }: { id: string }) =>
+    setSelected((before) =>
+      before.has(id) ? new Set([...before].filter((other) => other !== id)) : new Set([...before, id]),
+    );
+  const chosen = runs.filter(({ id }) => selected.has(id));
+  const columns = useMemo(() => {
+    const all = chosen.length > 0 && chosen.length === runs.length;
+    const select: Column<(typeof runs)[number]> = {
+      id: "select",
+      label: "Selected",
+      width: "34px",
+      header: (
+        <Checkbox
+          size="xs"
+          aria-label="Select all loaded runs"
+          checked={all}
+          indeterminate={chosen.length > 0 && !all}
+          onChange={() => setSelected(new Set(all ? [] : runs.map(({ id }) => id)))}
+        />
+      ),
+      cell: (run) => (
+        <Checkbox
+          size="xs"
+          tabIndex={-1}
+          aria-label={`Select ${run.name || run.id}`}
+          checked={selected.has(run.id)}
+          onChange={() => toggle(run)}
+        />
+      ),
+    };
+    return [select, ...runColumns(projectId)];
+  }, [projectId, selected, runs]);
   return (
     <>
       <Group gap="xs" mb="xs" justify="space-between" mih={30}>
-        <Figures projectId={projectId} search={search} isLive={isLive} />
+        {chosen.length > 0 ? (
+          <RunSelection projectId={projectId} runs={chosen} onClear={() => setSelected(new Set())} />
+        ) : (
+          <Figures projectId={projectId} search={search} isLive={isLive} />
+        )}
         <Group gap="sm">
           <Switch
             size="xs"
@@ -65,6 +102,8 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
           rows={runs}
           rowKey={({ id }) => id}
           hidden={hidden}
+          isSelected={({ id }) => selected.has(id)}
+          onToggle={toggle}
           sort={{ id: "start_time", desc: search.desc }}
           onSort={({ desc }) => onChange({ desc })}
           onOpen={({ id }) => void navigate({ to: "/projects/$projectId/r/$runId", params: { projectId, runId: id } })}

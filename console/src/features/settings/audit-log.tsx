@@ -13,6 +13,7 @@ import { saveFile } from "../../ui/save-file.ts";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
+import { nameOperation, nameResource, readOperation } from "./audit-names.ts";
 import { type Activity, type AuditFilter, auditParams, auditQuery } from "./queries.ts";
 
 const route = getRouteApi("/_shell/settings");
@@ -56,9 +57,9 @@ export function AuditLog() {
         />
         <FilterField
           label="Action"
-          placeholder="create_api_key"
-          value={operation}
-          onSet={(text) => set({ operation: text })}
+          placeholder="Create API key"
+          value={operation && nameOperation(operation)}
+          onSet={(text) => set({ operation: text && readOperation(text) })}
         />
         <FilterField label="Actor" placeholder="Key or user ID" value={actor} onSet={(text) => set({ actor: text })} />
         <FilterField
@@ -168,8 +169,8 @@ const COLUMNS = [
     title: "Action",
     cell: ({ api, http_request: request }: Activity) => (
       <>
-        <Text size="sm">{api.operation}</Text>
-        <Text size="xs" c="dimmed" ff="monospace">
+        <Text size="sm">{nameOperation(api.operation)}</Text>
+        <Text size="xs" c="dimmed" ff="monospace" title={api.operation}>
           {request.http_method} {request.url.path}
         </Text>
       </>
@@ -180,7 +181,7 @@ const COLUMNS = [
     cell: ({ unmapped }: Activity) =>
       Object.entries(unmapped.target).map(([name, value]) => (
         <Text key={name} size="xs" ff="monospace">
-          {name} {value}
+          {nameResource(name)} {value}
         </Text>
       )),
     width: "26%",

@@ -45,11 +45,13 @@ export function ThreadStatePanel({ server, thread }: { server: string; thread: T
     const messages = asMessages(value);
     return messages ? [{ key, messages }] : [];
   });
+  // a run that failed after an answer leaves its question open
+  const isUnanswered = status === "error" && Object.values(thread.interrupts ?? {}).flat().length > 0;
   const failures = listFailures(now, thread);
   const nodes = (drawing.data?.nodes ?? []).map(({ id }) => String(id)).filter((id) => !/^__(start|end)__$/.test(id));
   return (
     <Stack gap="sm">
-      {status === "interrupted" && <ThreadInterrupts server={server} thread={thread} />}
+      {(status === "interrupted" || isUnanswered) && <ThreadInterrupts server={server} thread={thread} />}
       {failures.map(({ title, failure }) => (
         <FailureAlert key={title} title={title} failure={failure} />
       ))}

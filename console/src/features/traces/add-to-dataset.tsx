@@ -6,11 +6,15 @@ import { useNavigate } from "@tanstack/react-router";
 import { data, traceApi } from "../../api/clients.ts";
 import { FormModal } from "../../ui/form-modal.tsx";
 import { notifyDone } from "../../ui/notify.ts";
-import type { Run } from "../runs/run-record.ts";
 import { datasetChoicesQuery } from "./queries.ts";
 
-/** Form that copies the run's inputs and outputs to a new example of a dataset, with a reference to the run. */
-export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }) {
+interface AddToDatasetProps {
+  runIds: readonly string[];
+  onClose: () => void;
+}
+
+/** Form that copies the inputs and outputs of runs to new examples of a dataset, with references to the runs. */
+export function AddToDataset({ runIds, onClose }: AddToDatasetProps) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const form = useForm({ initialValues: { mode: "known", datasetId: null as string | null, name: "", split: "" } });
@@ -20,22 +24,16 @@ export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }
     const id = isKnown
       ? datasetId!
       : (await data(traceApi.POST("/api/v1/datasets", { body: { name: name.trim() } }))).id;
-    await data(
-      traceApi.POST("/api/v1/examples", {
-        body: {
-          dataset_id: id,
-          source_run_id: run.id,
-          use_source_run_io: true,
-          ...(split.trim() !== "" && { split: split.trim() }),
-        },
-      }),
-    );
+    const shared = { dataset_id: id, use_source_run_io: true, ...(split.trim() !== "" && { split: split.trim() }) };
+    for (const runId of runIds) {
+      await data(traceApi.POST("/api/v1/examples", { body: { ...shared, source_run_id: runId } }));
+    }
     onClose();
-    notifyDone("Example added");
+    notifyDone(runIds.length === 1 ? "Example added" : `${runIds.length} examples added`);
     await Promise.all([
       client.invalidateQueries({ queryKey: ["datasets"] }),
       client.invalidateQueries({ queryKey: ["dataset", id] }),
-      client.invalidateQueries({ queryKey: ["run", run.id] }),
+      ...runIds.map((runId) => client.invalidateQueries({ queryKey: ["run", runId] })),
     ]);
     await navigate({ to: "/datasets/$datasetId", params: { datasetId: id } });
   };
@@ -74,7 +72,8 @@ export function AddToDataset({ run, onClose }: { run: Run; onClose: () => void }
       )}
       <TextInput label="Split" placeholder="base" {...form.getInputProps("split")} />
       <Text size="xs" c="dimmed">
-        The run&apos;s input becomes the example&apos;s input, its output the reference output.
+        {runIds.length === 1 ? "The run" : `Each of the ${runIds.length} runs`} becomes an example: its input the input,
+        its output the reference output.
       </Text>
     </FormModal>
   );

@@ -34,7 +34,7 @@ export function RunActions({ run }: { run: Run }) {
       </Menu>
       {isAdding && (
         <Suspense>
-          <AddToDataset run={run} onClose={() => setAdding(false)} />
+          <AddToDataset runIds={[run.id]} onClose={() => setAdding(false)} />
         </Suspense>
       )}
     </>

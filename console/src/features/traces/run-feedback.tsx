@@ -136,6 +136,7 @@ function FeedbackForm({ run }: { run: Run }) {
     },
   });
   const typed = score === "" ? null : Number(score);
+  const pick = (picked: number | null) => form.setFieldValue("score", picked ?? "");
   const isEmpty = typed === null && value.trim() === "" && comment.trim() === "";
   return (
     <form aria-label="Add feedback" onSubmit={form.onSubmit(() => submit.mutate({ score: typed }))}>
@@ -144,24 +145,8 @@ function FeedbackForm({ run }: { run: Run }) {
           <TextInput label="Key" size="xs" required w={150} maxLength={180} {...form.getInputProps("key")} />
           <NumberInput label="Score" size="xs" w={90} {...form.getInputProps("score")} />
           <TextInput label="Value" size="xs" w={130} {...form.getInputProps("value")} />
-          <ActionIcon
-            variant="default"
-            size={30}
-            aria-label="Thumbs up, score 1"
-            disabled={key.trim() === "" || submit.isPending}
-            onClick={() => submit.mutate({ score: 1 })}
-          >
-            <IconThumbUp size={16} />
-          </ActionIcon>
-          <ActionIcon
-            variant="default"
-            size={30}
-            aria-label="Thumbs down, score 0"
-            disabled={key.trim() === "" || submit.isPending}
-            onClick={() => submit.mutate({ score: 0 })}
-          >
-            <IconThumbDown size={16} />
-          </ActionIcon>
+          <Thumb label="Thumbs up, score 1" score={1} picked={typed} onPick={pick} icon={IconThumbUp} />
+          <Thumb label="Thumbs down, score 0" score={0} picked={typed} onPick={pick} icon={IconThumbDown} />
         </Group>
         <Textarea label="Comment" size="xs" autosize minRows={1} maxRows={8} {...form.getInputProps("comment")} />
         {submit.error && (
@@ -176,5 +161,29 @@ function FeedbackForm({ run }: { run: Run }) {
         </Group>
       </Stack>
     </form>
+  );
+}
+
+interface ThumbProps {
+  label: string;
+  score: number;
+  picked: number | null;
+  onPick: (score: number | null) => void;
+  icon: typeof IconThumbUp;
+}
+
+/** Sets the score of the form, so that a comment is sent with it; again to take it back. */
+function Thumb({ label, score, picked, onPick, icon: Icon }: ThumbProps) {
+  const isPicked = picked === score;
+  return (
+    <ActionIcon
+      variant={isPicked ? "filled" : "default"}
+      size={30}
+      aria-label={label}
+      aria-pressed={isPicked}
+      onClick={() => onPick(isPicked ? null : score)}
+    >
+      <Icon size={16} />
+    </ActionIcon>
   );
 }

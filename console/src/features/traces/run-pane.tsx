@@ -8,7 +8,7 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TabList } from "../../ui/tab-list.tsx";
 import { Tags } from "../runs/run-columns.tsx";
 import { RunIcon } from "../runs/run-icon.tsx";
-import { type AnyRun, timeToFirstToken, runLatency, utc } from "../runs/run-record.ts";
+import { type AnyRun, modelName, timeToFirstToken, runLatency, utc } from "../runs/run-record.ts";
 import { listAttachments, RunAttachments } from "./run-attachments.tsx";
 import { RunError } from "./run-error.tsx";
 import { RunEvents } from "./run-events.tsx";
@@ -102,10 +102,23 @@ export function RunPane({ run, view, onView, actions, origin, feedback, feedback
   );
 }
 
+/** Tokens of an LLM call by direction; of other runs, the sum of their calls. */
+function tokenFigures(run: AnyRun): [string, string, string?][] {
+  const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = run;
+  if (run.run_type !== "llm") return [["tokens", count(total), `${input ?? 0} in, ${output ?? 0} out`]];
+  const cached = Number(run.prompt_token_details?.["cache_read"] ?? 0);
+  return [
+    ["tokens in", count(input)],
+    ...(cached > 0 ? ([["cached", count(cached)]] as [string, string][]) : []),
+    ["tokens out", count(output)],
+  ];
+}
+
 function Figures({ run }: { run: AnyRun }) {
+  const model = run.run_type === "llm" ? modelName(run) : null;
   const figures: [string, string, string?][] = [
     ["latency", duration(runLatency(run)), run.end_time == null ? undefined : fullTime(utc(run.end_time))],
-    ["tokens", count(run.total_tokens), `${run.prompt_tokens ?? 0} in, ${run.completion_tokens ?? 0} out`],
+    ...tokenFigures(run),
   ];
   // most runs have neither, and a dash is not informative
   const firstToken = timeToFirstToken(run);
@@ -115,6 +128,11 @@ function Figures({ run }: { run: AnyRun }) {
   }
   return (
     <Group gap="md" aria-label="Metrics" style={{ rowGap: 2 }}>
+      {model !== null && (
+        <Text size="sm" fw={500} title="Model" style={{ overflowWrap: "anywhere" }}>
+          {model}
+        </Text>
+      )}
       {figures.map(([name, value, title]) => (
         <Text key={name} size="sm" className="numbers" title={title}>
           {value}{" "}

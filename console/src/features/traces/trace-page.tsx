@@ -2,11 +2,13 @@ import { Anchor, Breadcrumbs, Text } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useEffect } from "react";
 
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
+import { noteTraceOpened } from "../home/first-steps.ts";
 import { projectQuery } from "../projects/queries.ts";
 import type { Run } from "../runs/run-record.ts";
 import { AWAIT_RUN } from "./await-run.ts";
@@ -37,6 +39,9 @@ export function TracePage() {
     void navigate({ params: { projectId, runId: id }, search: (before) => before, replace: true });
   };
   const error = place.error ?? trace.error;
+  useEffect(() => {
+    if (trace.data) noteTraceOpened();
+  }, [trace.data !== undefined]);
   const root = place.data === undefined ? undefined : trace.data?.byId.get(place.data);
   return (
     <Page title={root?.name || "Trace"}>

@@ -37,13 +37,8 @@ export const MessageView = memo(function MessageView({ message, results, actions
           </Text>
         )}
         {usage?.total_tokens !== undefined && (
-          <Text
-            size="xs"
-            c="dimmed"
-            className="numbers"
-            title={`${usage.input_tokens ?? 0} in, ${usage.output_tokens ?? 0} out`}
-          >
-            {usage.total_tokens} tokens
+          <Text size="xs" c="dimmed" className="numbers" title={`${usage.total_tokens} tokens`}>
+            {usage.input_tokens ?? 0} tokens in · {usage.output_tokens ?? 0} out
           </Text>
         )}
         {actions && (
