@@ -14,7 +14,7 @@ import { pathToFileURL } from "node:url";
 const SOURCES = ["server/src", "graph-host/src", "cli/src"];
 /** Read at run time, from the same places relative to the code. */
 const LINKS = ["server/migrations", "docs", "console", "scripts", "graph-host-python", "graph-host/preload.mjs"];
-LINKS.push("graph-host/checkpoint-id-module.mjs");
+LINKS.push("graph-host/checkpoint-id-module.mjs", "package.json");
 const LAUNCHER = '#!/usr/bin/env node\nimport "../src/main.js";\n';
 const IS_SOURCE = /(?<!\.test|\.d)\.ts$/;
 

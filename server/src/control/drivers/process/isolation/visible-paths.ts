@@ -27,6 +27,9 @@ const PACKAGE = [
   "node_modules",
 ];
 
+/** Links in the compiled sources of a checkout (scripts/compile-sources.mjs) to files that are read at run time. */
+const LINKED = ["server/migrations", "graph-host/preload.mjs", "graph-host/checkpoint-id-module.mjs"];
+
 export interface VisiblePaths {
   paths: VisiblePath[];
   /** Directories below them that appear empty. */
@@ -40,7 +43,7 @@ export function visiblePaths(launcher: string, node = process.execPath): Visible
   const root = join(dirname(realpathSync(launcher)), "../..");
   const modules = [];
   for (let above = dirname(root); above !== "/"; above = dirname(above)) modules.push(join(above, "node_modules"));
-  const heddle = [...PACKAGE.map((name) => join(root, name)), ...modules];
+  const heddle = [...PACKAGE.map((name) => join(root, name)), ...linkTargets(root), ...modules];
   // npm, and the headers for native modules, are installed beside Node.js
   const runtime = isBelow(bin, "/usr") ? [] : [bin, join(bin, "../lib/node_modules"), join(bin, "../include/node")];
   const present = [...SYSTEM, ...ETC, "/sys/devices/system/cpu", ...runtime, ...heddle].filter((path) =>
@@ -54,5 +57,12 @@ export function visiblePaths(launcher: string, node = process.execPath): Visible
   const caches = [join(root, "node_modules"), ...modules].map((path) => join(path, ".cache"));
   return { paths, hidden: caches.filter((path) => existsSync(path)) };
 }
+
+/** Targets of the links below the package that lie outside it. */
+const linkTargets = (root: string): string[] =>
+  LINKED.map((name) => join(root, name))
+    .filter((path) => existsSync(path))
+    .map((path) => realpathSync(path))
+    .filter((path) => !isBelow(path, realpathSync(root)));
 
 const isBelow = (path: string, directory: string): boolean => path === directory || path.startsWith(`${directory}/`);
