@@ -5,6 +5,10 @@ import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
+import { createLog } from "../server/src/base/log.ts";
+import { Started } from "../server/src/base/started.ts";
+import { openGateway } from "../server/src/control/gateway/open-gateway.ts";
+import { atEnd } from "../server/test/at-end.ts";
 import { openGuard } from "../server/test/principal.ts";
 import { startSpaces } from "../test/security/spaces.ts";
 
@@ -12,10 +16,22 @@ const path = (name: string) => fileURLToPath(new URL(`../${name}`, import.meta.u
 const read = (name: string) => readFileSync(path(name), "utf8");
 const RULES = "deploy/prometheus/rules.yml";
 
-const { all } = await startSpaces();
-const expositions = await Promise.all(
-  all.map(async (space) => (await space.mount(openGuard).request("/metrics")).text()),
+const { db, all } = await startSpaces();
+const started = new Started();
+atEnd(() => started.stop());
+const gateway = await openGateway(
+  {
+    database: { uri: db.uri, socket: null },
+    log: createLog("silent"),
+    host: "here",
+    settings: { databasePool: 2, healthGraceSecs: 60 },
+  },
+  started,
 );
+const expositions = await Promise.all([
+  ...all.map(async (space) => (await space.mount(openGuard).request("/metrics")).text()),
+  gateway.metrics.registry.metrics(),
+]);
 
 /** Names of the series that servers of all roles expose. */
 const exposed = new Set(["up"]);

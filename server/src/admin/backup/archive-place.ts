@@ -46,9 +46,11 @@ function filePlace(path: string): ArchivePlace {
     shown: path,
     async write(chunks) {
       const aside = `${path}.partial`;
+      const stream = createWriteStream(aside, { mode: 0o600, highWaterMark: 4 * 1024 * 1024 });
+      const closed = once(stream, "close");
+      closed.catch(() => {});
       try {
         let bytes = 0;
-        const stream = createWriteStream(aside, { mode: 0o600, highWaterMark: 4 * 1024 * 1024 });
         const failed = new Promise<never>((_, reject) => stream.once("error", reject));
         failed.catch(() => {});
         for await (const chunk of chunks) {
@@ -56,12 +58,15 @@ function filePlace(path: string): ArchivePlace {
           if (!stream.write(chunk)) await Promise.race([once(stream, "drain"), failed]);
         }
         stream.end();
-        await Promise.race([once(stream, "close"), failed]);
+        await Promise.race([closed, failed]);
         await sync(aside);
         await rename(aside, path);
         await sync(dirname(path));
         return bytes;
       } catch (error) {
+        // which may still be opening the file
+        stream.destroy();
+        await closed.catch(() => {});
         await rm(aside, { force: true });
         throw error;
       }
