@@ -11,16 +11,21 @@ const db = await testDatabase();
 await testClickHouse();
 const guard = await testGuard(db);
 const { a } = await testTenants(db);
+const AT_ONCE = 20;
 const replica = (uri = redis.uri) =>
   testTracePlatform({ HEDDLE_RATE_LIMITS: "on", REDIS_URI: uri, HEDDLE_LOG_LEVEL: "silent" }, { db, guard });
 
 test("two servers share limits of keys and addresses, and without Redis count separately without errors", async () => {
   const [first, other] = [await replica(), await replica()];
+  // a few at a time: both servers share this process, and Redis has 250 ms to answer
   const flood = async (count: number, headers: Record<string, string> = {}) => {
-    const calls = Array.from({ length: count }, (_, n) =>
-      (n % 2 ? first : other).call("GET", "/repos", undefined, headers),
-    );
-    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    const statuses: number[] = [];
+    for (let sent = 0; sent < count; sent += AT_ONCE) {
+      const calls = Array.from({ length: AT_ONCE }, (_, n) =>
+        (n % 2 ? first : other).call("GET", "/repos", undefined, headers),
+      );
+      statuses.push(...(await Promise.all(calls)).map(({ status }) => status));
+    }
     return [404, 429].map((status) => statuses.filter((other) => other === status).length);
   };
   for (const { platform } of [first, other]) {
