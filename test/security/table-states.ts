@@ -4,7 +4,15 @@ import type { Sql } from "../../server/src/base/db/connect.ts";
 export type TableStates = Map<string, string>;
 
 /** Tables that change without a request: heartbeats, times of key use and sweeps, counters and records of refused attempts. */
-const RESTLESS = new Set(["servers", "blob_place_users", "sign_in_attempts", "audit_log", "sweeps"]);
+const RESTLESS = new Set([
+  "servers",
+  "blob_place_users",
+  "sign_in_attempts",
+  "audit_log",
+  "sweeps",
+  "control_leader",
+  "gateways",
+]);
 
 /**
  * Computes a digest of every row, by table.

@@ -149,6 +149,7 @@ export async function takeFromLost(sql: Sql, lost: ForeignLease): Promise<boolea
         then coalesce(case when interrupted_by_user then status_message end, 'The process that was working on it is gone; another one continues.')
         else status_message end
     where id = ${lost.id} and attempt = ${lost.attempt} and holder = ${lost.holder}`;
-  if (count === 1) await recordEvent(sql, lost.id);
+  // one that has reached its end is released only, which is no event of its history
+  if (count === 1 && !isOver(to)) await recordEvent(sql, lost.id);
   return count === 1;
 }
