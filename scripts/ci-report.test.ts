@@ -49,7 +49,7 @@ test("an error outside of all tests is reported with its place in the project", 
 
 test("an error outside of all tests fails the file that ran", () => {
   const results = [file("a", "passed", assertion("passed")), file("b", "passed", assertion("passed"))];
-  const failed = withErrors(results, [{ file: "b", message: "Error: no" }, { message: "Error: nobody's" }]);
+  const failed = withErrors(results, [{ file: "b", message: "Error: no" }, { message: "Error: of no file" }]);
   expect(failed[0]).toMatchObject({ isFailed: false, failures: [] });
   expect(failed[1]).toMatchObject({ isFailed: true, failures: ["beside its tests: Error: no"] });
   expect(sum(failed)).toEqual({ passed: 2, failed: 1, skipped: 0 });

@@ -13,8 +13,16 @@ import { pathToFileURL } from "node:url";
 
 const SOURCES = ["server/src", "graph-host/src", "cli/src"];
 /** Read at run time, from the same places relative to the code. */
-const LINKS = ["server/migrations", "docs", "console", "scripts", "graph-host-python", "graph-host/preload.mjs"];
-LINKS.push("graph-host/checkpoint-id-module.mjs", "package.json");
+const LINKS = [
+  "package.json",
+  "server/migrations",
+  "docs",
+  "console",
+  "scripts",
+  "graph-host-python",
+  "graph-host/preload.mjs",
+  "graph-host/checkpoint-id-module.mjs",
+];
 const LAUNCHER = '#!/usr/bin/env node\nimport "../src/main.js";\n';
 const IS_SOURCE = /(?<!\.test|\.d)\.ts$/;
 

@@ -1,12 +1,12 @@
 /** Data of every kind, made by a release that is then killed under load, is opened by this version, and not by the release again. */
 import { randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { freePort } from "../../server/src/base/free-port.ts";
 import { Ledger } from "../../test/crash/ledger.ts";
 import { Load } from "../../test/crash/load.ts";
+import { embeddedUri } from "../../test/crash/server-process.ts";
 import { verify } from "../../test/crash/verify.ts";
 import { answersTo, ask, differences, post, type Question } from "./requests.ts";
 import { type Place, VersionProcess } from "./version-process.ts";
@@ -49,7 +49,7 @@ export async function upgradeData({ earlier, current, directory }: Place): Promi
     typeof answer === "string" ? [`the release answered ${made.questions[i]!.url}: ${answer}`] : [],
   );
   wrong.push(...differences(made.questions, before, await answersTo(made.questions)));
-  wrong.push(...(await verify(agent, databaseUri(dataDir), stepLog, ledger)));
+  wrong.push(...(await verify(agent, embeddedUri(dataDir), stepLog, ledger)));
   console.log(`  ${ledger.threads.size} threads, ${ledger.runs.size} runs, ${before.length} answers compared`);
   wrong.push(...(await goOn(agent, traces, made)));
   await upgraded.stop();
@@ -66,11 +66,6 @@ export async function upgradeData({ earlier, current, directory }: Place): Promi
   await ask({ url: `${agent}/threads/${made.conversation}/state` }).catch((error: Error) => wrong.push(error.message));
   await again.stop();
   return wrong;
-}
-
-function databaseUri(dataDir: string): string {
-  const file = (name: string) => readFileSync(join(dataDir, "postgres", name), "utf8").trim();
-  return `postgres://heddle:${encodeURIComponent(file("password"))}@127.0.0.1:${file("port")}/heddle`;
 }
 
 interface MadeData {
@@ -169,7 +164,7 @@ async function untilFound(traces: string, run: string): Promise<void> {
   }
 }
 
-/** Uses the data: a thread goes on, an interrupt is answered, a dataset grows. */
+/** Uses the data: continues a thread, answers an interrupt, adds to a dataset. */
 async function goOn(
   agent: string,
   traces: string,
@@ -182,9 +177,9 @@ async function goOn(
   };
   const wait = (thread: string, body: object) => post(`${agent}/threads/${thread}/runs/wait`, body);
   const counted = await wait(conversation, { assistant_id: "counter", input: { label: 5 } });
-  check("a thread goes on", counted["labels"], [0, 1, 2, 3, 4, 5]);
+  check("a thread continues", counted["labels"], [0, 1, 2, 3, 4, 5]);
   const sent = await wait(waiting, { assistant_id: "approval", command: { resume: "yes" } });
-  check("an interrupt is answered", sent["sent"], ["a draft"]);
+  check("an answered interrupt", sent["sent"], ["a draft"]);
   await post(`${traces}/feedback`, { run_id: run, key: "quality", score: 1 });
   const feedback = await ask<unknown[]>({ url: `${traces}/feedback?run=${run}` });
   check("feedback", feedback.length, 2);

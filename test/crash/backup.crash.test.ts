@@ -195,7 +195,7 @@ test("after the loss of an installation under load, a restore brings back all th
       { timeout: 60_000 },
     )
     .toBeGreaterThanOrEqual(Math.min(100, before.traces.length));
-  // new work goes on where the old one ended
+  // new work continues from the restored state
   await converse(1000);
   await trace(1000);
 }, 600_000);

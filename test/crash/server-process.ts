@@ -157,9 +157,14 @@ export class ServerProcess {
 
   /** Address of the server's database, for direct access. */
   databaseUri(): string {
-    const file = (name: string) => readFileSync(join(this.#installation.dataDir, "postgres", name), "utf8").trim();
-    return `postgres://heddle:${encodeURIComponent(file("password"))}@127.0.0.1:${file("port")}/heddle`;
+    return embeddedUri(this.#installation.dataDir);
   }
+}
+
+/** Address of the embedded Postgres of a data directory. */
+export function embeddedUri(dataDir: string): string {
+  const file = (name: string) => readFileSync(join(dataDir, "postgres", name), "utf8").trim();
+  return `postgres://heddle:${encodeURIComponent(file("password"))}@127.0.0.1:${file("port")}/heddle`;
 }
 
 export function processes(): { pid: number; parent: number; command: string }[] {

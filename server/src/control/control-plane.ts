@@ -181,7 +181,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       await stopWork();
       const isServed = settings.stopInstances === "auto" && (await follower.countOthers()) > 0;
       if (!isServed && settings.stopInstances !== "never") return supervisor.stop();
-      log.info("the instances of deployments go on without this control plane");
+      log.info("the instances of deployments keep running without this control plane");
       return supervisor.release();
     });
     await leadership.start();

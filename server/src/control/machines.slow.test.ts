@@ -37,7 +37,7 @@ test("a leader on another machine starts the instances there, and their machine 
   const [after, ...others] = await live();
   expect(others).toEqual([]);
   expect(after!.place).not.toBe(before!.place);
-  // without a control plane of its machine, nobody can stop it
+  // only a control plane on its machine can stop it
   expect(processLives(before!)).toBe(true);
 
   const again = await testControlPlane(env, options);

@@ -11,7 +11,7 @@ interface ThreadInterruptsProps {
   thread: Pick<Thread, "thread_id" | "metadata" | "interrupts" | "status">;
   /** Called before the lists are renewed when an answer's run has failed, so that the question can be kept. */
   onFailure?: () => void;
-  /** Called when an answer's run goes on. */
+  /** Called when the run continues after an answer. */
   onResumed?: () => void;
 }
 

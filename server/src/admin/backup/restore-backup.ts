@@ -270,7 +270,8 @@ async function createDeployments(
   { databases }: Introduction,
   { roles }: Manifest,
 ): Promise<void> {
-  const { sql, ...connection } = openAdmin(address);
+  const connection = new CopyConnection(address, { name: "heddle restore" });
+  const { sql } = connection;
   try {
     for (const { name, verifier, connections } of roles) {
       const password = verifier === null ? "" : ` password '${verifier.replaceAll("'", "''")}'`;
@@ -284,11 +285,6 @@ async function createDeployments(
   } finally {
     await connection.close();
   }
-}
-
-function openAdmin(address: DatabaseAddress) {
-  const connection = new CopyConnection(address, { name: "heddle restore" });
-  return { sql: connection.sql, close: () => connection.close() };
 }
 
 async function restoreEntry(

@@ -30,11 +30,13 @@ export class GraphHosts {
   #traces: TraceDestination = { state: "off" };
   #listsWhole = false;
   #started = false;
+  #languages: ReadonlySet<Language>;
 
   constructor(options: GraphHostsOptions, events: HostPoolEvents) {
     this.#options = options;
     this.#events = events;
-    for (const language of languagesIn(options.project)) this.#open(language);
+    this.#languages = languagesIn(options.project);
+    for (const language of this.#languages) this.#open(language);
   }
 
   start(): void {
@@ -143,7 +145,7 @@ export class GraphHosts {
   /** Reloads the project in new processes. Active runs keep their hosts. */
   reload(project: Project): void {
     this.#options = { ...this.#options, project };
-    const languages = languagesIn(project);
+    const languages = (this.#languages = languagesIn(project));
     for (const [language, pool] of this.#pools) {
       if (languages.has(language)) pool.reload(partOf(project, language));
       else pool.retire(partOf(project, language));
@@ -160,9 +162,20 @@ export class GraphHosts {
     return [...this.#pools.values()];
   }
 
+  /** Whether the project has graphs in several languages. */
+  get isMixed(): boolean {
+    return this.#languages.size > 1;
+  }
+
+  /** Language of a graph; undefined if the project has no such graph. */
+  languageOf(graphId: string): Language | undefined {
+    const { graphs } = this.#options.project;
+    return Object.hasOwn(graphs, graphId) ? languageOf(graphs[graphId]!.path) : undefined;
+  }
+
   #poolOf(graphId: string): HostPool {
-    const spec = this.#options.project.graphs[graphId];
-    const pool = Object.hasOwn(this.#options.project.graphs, graphId) && this.#pools.get(languageOf(spec!.path));
+    const language = this.languageOf(graphId);
+    const pool = language && this.#pools.get(language);
     if (!pool) throw notFound(`Graph "${graphId}" not found.`);
     return pool;
   }

@@ -1,5 +1,5 @@
 import { AppError, notFound, unprocessable } from "../../base/errors.ts";
-import { type Language, languageOf } from "../../base/graph-language.ts";
+import type { Language } from "../../base/graph-language.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { type TraceHeaders, traceHeaders } from "../../base/telemetry/trace-context.ts";
@@ -147,7 +147,7 @@ async function submit(
   };
   const access = await authorizeRun(deps, request.principal, proposed);
   await checkCheckpoint(deps, request, access);
-  if (usesSeveralLanguages(deps)) await checkLanguage(deps, request.threadId, assistantId, access);
+  if (deps.hosts.isMixed) await checkLanguage(deps, request.threadId, assistantId, access);
   if (stateless) deps.access.rememberRun(runId, proposed.metadata);
   const more = {
     // for an existing thread, checked under its lock
@@ -213,12 +213,6 @@ async function checkCheckpoint(
   if (await threadExists(deps.sql, threadId)) throw notFound(`Checkpoint ${id} not found`);
 }
 
-const languageOfGraph = ({ project }: AgentDeps, graph: string) =>
-  Object.hasOwn(project.graphs, graph) ? languageOf(project.graphs[graph]!.path) : undefined;
-
-const usesSeveralLanguages = (deps: AgentDeps): boolean =>
-  new Set(Object.keys(deps.project.graphs).map((graph) => languageOfGraph(deps, graph))).size > 1;
-
 /**
  * Throws 422 for a thread with state of a graph in the other language: the run could not load it, and the thread, which
  * belongs to the graph of its last run, could not be read any more.
@@ -232,7 +226,7 @@ async function checkLanguage(
   if (threadId === null) return;
   const graphs = await selectGraphs(deps.sql, threadId, assistantId);
   if (graphs === undefined) return;
-  const [ofThread, ofRun] = [languageOfGraph(deps, graphs.of_thread), languageOfGraph(deps, graphs.of_assistant)];
+  const [ofThread, ofRun] = [deps.hosts.languageOf(graphs.of_thread), deps.hosts.languageOf(graphs.of_assistant)];
   if (ofThread === undefined || ofRun === undefined || ofThread === ofRun) return;
   if (access.length > 0 && !(await isThreadPermitted(deps.sql, threadId, access))) throw unknownThread(threadId);
   throw unprocessable(

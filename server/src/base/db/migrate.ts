@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { connect, type DatabaseAddress, type Sql, type Transaction } from "./connect.ts";
 import { installFunctions, readFunctions } from "./functions-version.ts";
+import { lockedInTime, LockTimeoutError } from "./lock-timeout.ts";
 import { whileAway } from "./retry.ts";
 
 /** Directory of the numbered migrations and the folder `functions`. */
@@ -85,7 +86,7 @@ const LOCKS_MS = 800;
 const LOCK_TRIES = 120;
 
 /**
- * Locks the tables that occur in the statements, all or none. Servers of the earlier version go on meanwhile; migrations
+ * Locks the tables that occur in the statements, all or none. Servers of the earlier version keep running; migrations
  * that held one table and waited for the next would end their statements as deadlocks.
  */
 async function lockTables(tx: Transaction, statements: string): Promise<void> {
@@ -95,12 +96,12 @@ async function lockTables(tx: Transaction, statements: string): Promise<void> {
     where relkind = 'r' and relnamespace = 'public'::regnamespace order by 1`;
   const tables = all.filter(({ name }) => words.has(name));
   for (let n = 0; n < LOCK_TRIES; n++) {
-    if (await tx.savepoint((attempt) => lockInTime(attempt, tables)).then(yes, refused)) return;
+    if (await lockedInTime(tx.savepoint((attempt) => lockTogether(attempt, tables)))) return;
     await sleep(300 + Math.random() * 400);
   }
 }
 
-async function lockInTime(tx: Transaction, tables: readonly { name: string }[]): Promise<void> {
+async function lockTogether(tx: Transaction, tables: readonly { name: string }[]): Promise<void> {
   const deadline = performance.now() + LOCKS_MS;
   await tx.unsafe(`set local lock_timeout = ${LOCK_MS}`);
   for (const { name } of tables) {
@@ -109,17 +110,6 @@ async function lockInTime(tx: Transaction, tables: readonly { name: string }[]):
   }
   await tx`set local lock_timeout to default`;
 }
-
-class LockTimeoutError extends Error {
-  /** SQLSTATE of a lock that could not be had in time. */
-  readonly code = "55P03";
-}
-
-const yes = () => true;
-const refused = (error: unknown): false => {
-  if ((error as { code?: string }).code === "55P03") return false;
-  throw error;
-};
 
 /** Version of the schema that this code migrates a database to. */
 export async function newestMigration(directory = MIGRATIONS): Promise<number> {

@@ -1,5 +1,5 @@
 /**
- * Routing table, in memory, so that a request costs no query. Whoever changes it reloads it; other processes follow by
+ * Routing table, in memory, so that a request costs no query. The process that changes it reloads it; other processes follow by
  * notifications (route-follower.ts). While the database is away, it keeps the routes that it loaded last.
  */
 import type { Sql } from "../../base/db/connect.ts";

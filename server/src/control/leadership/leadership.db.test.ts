@@ -73,7 +73,7 @@ test("a leader without the database does not act, and loses its term to another"
   await leader.stop();
 });
 
-test("an outage of the database that outlasts the lease changes no leader when nobody else waits", async () => {
+test("a leader without rivals keeps its term when the database is away for longer than the lease", async () => {
   const proxy = await faultProxy(db.uri);
   atEnd(() => proxy.close());
   const { leadership, calls, stop } = openLeadership(proxy.uri);

@@ -4,8 +4,8 @@
  * new term, which fences the statements of earlier leaders.
  *
  * A leader acts only while it knows that its lease is valid: until the lease's duration after it sent the last renewal,
- * by a monotonic clock, which goes on while the process is frozen. Afterwards it asks the database before each act. A
- * lease that has expired is renewed if nobody has taken it, so an outage of the database changes no leader.
+ * by a monotonic clock, which keeps counting while the process is frozen. Afterwards it asks the database before each act. A
+ * lease that has expired is renewed unless another process has taken it, so the leader stays after a database outage.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 

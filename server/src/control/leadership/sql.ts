@@ -34,7 +34,7 @@ export async function takeLease(
   return row?.term;
 }
 
-/** Renews the lease, even an expired one that nobody has taken. @returns false when another term has begun */
+/** Renews the lease, even an expired one, unless another process has taken it. @returns false when another term has begun */
 export async function renewLease(sql: Sql, term: string, leaseMs: number): Promise<boolean> {
   const { count } = await sql`
     update control_leader set lease_until = clock_timestamp() + make_interval(secs => ${leaseMs / 1000})

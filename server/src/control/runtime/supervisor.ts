@@ -118,7 +118,7 @@ export class Supervisor {
 
   /**
    * Ends the instances of an earlier leader on another machine, so that this one starts them here. Those whose builds
-   * are not here go on there, without supervision.
+   * are not here keep running there, unsupervised.
    */
   async #replaceForeign(): Promise<void> {
     const { sql, place, driver, log } = this.#options;

@@ -37,7 +37,7 @@ export function controlHealth({
       driver: checkDriver(driver),
       revisions: notFailing(() => [worker.failure], FAILING_MS),
       instances: notFailing(() => [supervisor.failure], FAILING_MS),
-      // all control planes answer requests, whoever leads
+      // every control plane answers requests, whether or not it leads
       leadership: () => ({ ok: true, leads: leadership.leads, ...(leadership.term && { term: leadership.term }) }),
     },
     disk: new DiskCheck({ directory: dataDir, limitMb, probeDatabase: () => probeSpace(sql) }),

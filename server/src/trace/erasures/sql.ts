@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { ownConnection, type Sql } from "../../base/db/connect.ts";
+import { lockedInTime } from "../../base/db/lock-timeout.ts";
 
 export interface Erasure {
   id: string;
@@ -164,7 +165,7 @@ export async function vacuumTables(sql: Sql, rewrite: boolean): Promise<void> {
       const tries = rewrite && Number(size!.bytes) <= MAX_REWRITE_BYTES ? REWRITE_TRIES : 0;
       let isRewritten = false;
       for (let n = 0; n < tries && !isRewritten; n++)
-        isRewritten = await connection.unsafe(`vacuum (full) ${table}`).then(yes, no);
+        isRewritten = await lockedInTime(connection.unsafe(`vacuum (full) ${table}`));
       if (!isRewritten) await connection.unsafe(`vacuum (skip_locked) ${table}`);
     }
   } finally {
@@ -183,10 +184,3 @@ async function untilUnseen(connection: Sql): Promise<void> {
     if (seen!.count === 0) return;
   }
 }
-
-const yes = () => true;
-/** The lock could not be had in time. */
-const no = (error: unknown) => {
-  if ((error as { code?: string }).code === "55P03") return false;
-  throw error;
-};
