@@ -18,7 +18,12 @@ export class RedisProcess {
     const options = ["--port", String(this.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"];
     const child = spawn("redis-server", [...options, "--dir", this.#dir], { stdio: "ignore" });
     this.#child = child;
-    const failed = once(child, "error").then(([error]) => Promise.reject(error as Error));
+    const failed = once(child, "error").then(([error]) => {
+      // it has no end to wait for
+      this.#child = undefined;
+      const how = "Install it, or put it in the PATH: on Debian, apt-get install redis-server";
+      throw new Error(`redis-server did not start: ${(error as Error).message}. ${how}`);
+    });
     failed.catch(() => {});
     await Promise.race([failed, answers(this.port)]);
   }

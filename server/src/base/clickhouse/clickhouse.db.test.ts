@@ -33,7 +33,7 @@ test("limits the parts per merge of runs to save memory", async () => {
     name: "t",
     query: "select engine_full from system.tables where database = currentDatabase() and name = 'runs'",
   });
-  expect(table!.engine_full).toContain("max_parts_to_merge_at_once = 6");
+  expect(table!.engine_full).toContain("max_parts_to_merge_at_once = 4");
 });
 
 test("rejects a store that a newer Heddle has written", async () => {

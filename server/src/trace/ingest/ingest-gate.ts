@@ -16,6 +16,10 @@ const ASSUMED_RATIO = 6;
  * engine's columns) a body takes up to ten times its size for a moment, and several at once take no less time.
  */
 const LARGE_BYTES = 4 * 1024 * 1024;
+/** Announced size of a body from which one is read when the one before it is stored: each is in memory as a whole. */
+const HUGE_BYTES = 16 * 1024 * 1024;
+/** Storing such a body takes up to a second, and clients send several at once. */
+const MAX_HUGE_WAIT_MS = 30_000;
 const MAX_WAITING = 1000;
 const MAX_WAIT_MS = 10_000;
 
@@ -27,6 +31,7 @@ const MAX_WAIT_MS = 10_000;
  * they are rejected too. No data of a rejected request was acknowledged.
  *
  * A body of 4 MiB or more, decompressed, is decoded when the one before it is stored and `afterLarge` has been called.
+ * One that announces 16 MiB or more is not even read before that.
  *
  * Decoding a body occupies the process for milliseconds. Bodies of tenants above their share are decoded one at a time,
  * each after a pause for the queries of other tenants.
@@ -34,6 +39,7 @@ const MAX_WAIT_MS = 10_000;
 export class IngestGate {
   readonly #budget: number;
   readonly #queue: FairQueue;
+  readonly #huge: FairQueue;
   readonly #refused: Counter;
   readonly #durations: Histogram;
   /** Arrival times of the requests in progress, oldest first. */
@@ -54,6 +60,13 @@ export class IngestGate {
       crowded: budget / 2,
       waiting: MAX_WAITING,
       waitMs: MAX_WAIT_MS,
+      refuse: () => this.#overload(),
+    });
+    this.#huge = new FairQueue({
+      capacity: 1,
+      crowded: 1,
+      waiting: MAX_WAITING,
+      waitMs: MAX_HUGE_WAIT_MS,
       refuse: () => this.#overload(),
     });
     this.#refused = new Counter({
@@ -93,7 +106,9 @@ export class IngestGate {
     const arrival = { at: performance.now() };
     this.#arrivals.add(arrival);
     try {
-      const result = await this.#admit(request, work, tenantId);
+      const admitted = () => this.#admit(request, work, tenantId);
+      const isHuge = expectedBytes(request) >= HUGE_BYTES;
+      const result = await (isHuge ? this.#huge.run(tenantId, 1, admitted) : admitted());
       this.#durations.observe((performance.now() - arrival.at) / 1000);
       return result;
     } finally {
@@ -106,15 +121,14 @@ export class IngestGate {
     work: (reservation: Reservation) => Promise<T>,
     tenantId: string,
   ): Promise<T> {
-    const guess = (request.length ?? ASSUMED_BYTES) * (request.compressed ? ASSUMED_RATIO : 1);
     // the size is a guess, so a single request may not exclude all others
-    const bytes = Math.min(guess, this.#budget / 2);
+    const bytes = Math.min(expectedBytes(request), this.#budget / 2);
     const slot = await this.#queue.enter(tenantId, bytes);
     const reservation = new Reservation(bytes, (more) => {
       if (this.#queue.held + more > 2 * this.#budget) throw this.#overload();
       slot.add(more);
     });
-    reservation.isWanted = () => this.#queue.isWaitedFor;
+    reservation.isWanted = () => this.#queue.isWaitedFor || this.#huge.isWaitedFor;
     const stored = deferred<void>();
     reservation.turnToDecode = async () => {
       if (reservation.used >= LARGE_BYTES) {
@@ -148,6 +162,9 @@ export class IngestGate {
     });
   }
 }
+
+const expectedBytes = ({ length = ASSUMED_BYTES, compressed }: { length: number | undefined; compressed: boolean }) =>
+  length * (compressed ? ASSUMED_RATIO : 1);
 
 /** Memory reserved for a request. */
 export class Reservation {

@@ -10,7 +10,8 @@ import { storeFeedback } from "../feedback/create-feedback.ts";
 import { createBody, type FeedbackCreate } from "../feedback/schema.ts";
 import type { Collected } from "./collect-parts.ts";
 import { readPiece } from "./read-piece.ts";
-import type { RunMessage, RunPiece } from "./run-piece.ts";
+import { COLLECTED_BYTES, collectGarbage } from "./large-garbage.ts";
+import { RAW_FIELDS, type RunMessage, type RunPiece } from "./run-piece.ts";
 import { fromMicros } from "../run-rows/times.ts";
 
 export type IngestDeps = Pick<TraceDeps, "sql" | "writer" | "projects" | "blobs" | "feedback">;
@@ -55,12 +56,22 @@ export async function storeValid(
     message.run = {};
     delete message.values;
   }
+  if (textLength(pieces) >= COLLECTED_BYTES) collectGarbage();
   await attach(deps, tenantId, pieces, attachments, now);
   if (pieces.length > 0) await deps.writer.write(tenantId, pieces);
   if (feedback.length > 0) {
     for (const error of await storeAllFeedback(deps, principal, feedback)) problems.push({ what: "feedback", error });
   }
   return problems;
+}
+
+/** Characters of the text of the pieces' fields. */
+function textLength(pieces: readonly RunPiece[]): number {
+  let length = 0;
+  for (const { fields } of pieces) {
+    for (const field of RAW_FIELDS) length += fields[field]?.length ?? 0;
+  }
+  return length;
 }
 
 /** Wraps the runs of a request that has no attachments or feedback. */

@@ -17,12 +17,18 @@ test("a large compressed body adds no listeners, whatever its number of chunks",
   const packed = gzipSync(content);
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      for (let at = 0; at < packed.length; at += 65_536) controller.enqueue(packed.subarray(at, at + 65_536));
+      for (let at = 0; at < packed.length; at += 65_536)
+        controller.enqueue(packed.subarray(at, at + 65_536));
       controller.close();
     },
   });
   const headers = { "Content-Encoding": "gzip" };
-  const request = new Request("http://localhost/", { method: "POST", headers, body, duplex: "half" } as RequestInit);
+  const request = new Request("http://localhost/", {
+    method: "POST",
+    headers,
+    body,
+    duplex: "half",
+  } as RequestInit);
   const gate = new IngestGate(64 * MIB, new Registry());
   const read = await gate.admit(
     { length: undefined, compressed: true },
@@ -35,7 +41,10 @@ test("a large compressed body adds no listeners, whatever its number of chunks",
   expect(warnings).toEqual([]);
 });
 
-test("a stalled body is cancelled for a request that waits for memory", async () => {
+test.each([
+  ["for a request that waits for memory", 2 * MIB],
+  ["for another body of its size", 20 * MIB],
+])("a stalled body is cancelled %s", async (_, length) => {
   const gate = new IngestGate(4 * MIB, new Registry());
   const bodies: ReadableStreamDefaultController<Uint8Array>[] = [];
   const cancelled = new Set<ReadableStreamDefaultController<Uint8Array>>();
@@ -51,14 +60,23 @@ test("a stalled body is cancelled for a request that waits for memory", async ()
         cancelled.add(bodies[at]!);
       },
     });
-    const request = new Request("http://localhost/", { method: "POST", body, duplex: "half" } as RequestInit);
+    const request = new Request("http://localhost/", {
+      method: "POST",
+      body,
+      duplex: "half",
+    } as RequestInit);
     return gate
-      .admit({ length: 20 * MIB, compressed: true }, (reservation) => readBuffer(request, 64 * MIB, reservation), "one")
+      .admit(
+        { length, compressed: true },
+        (reservation) => readBuffer(request, 64 * MIB, reservation),
+        "one",
+      )
       .then(({ length }) => length)
       .catch((error: { status: number }) => error.status);
   };
   const slow = [stalled(), stalled()];
-  expect(await gate.admit({ length: MIB, compressed: false }, () => Promise.resolve("in"), "two")).toBe("in");
+  expect(await gate.admit({ length: 3 * MIB, compressed: false }, () => Promise.resolve("in"), "two")).toBe("in");
+  await expect.poll(() => cancelled.size, { timeout: 10_000 }).toBe(1);
   // bodies that block no other request are left alone
   for (const body of bodies) if (!cancelled.has(body)) body.close();
   expect((await Promise.all(slow)).toSorted()).toEqual([10, 408]);

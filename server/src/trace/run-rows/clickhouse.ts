@@ -113,6 +113,8 @@ const RUN_COLUMNS =
  * time.
  */
 const MAX_INSERT = 8 * 1024 * 1024;
+/** Bytes of an insert from which returning its memory is worth 5 ms. */
+const LARGE_INSERT = 4 * 1024 * 1024;
 
 /** Inserts rows in order. Resolves when all are durable; if it rejects, the first ones may be. */
 export async function insertRuns(clickhouse: ClickHouse, rows: readonly RunRow[]): Promise<void> {
@@ -122,8 +124,10 @@ export async function insertRuns(clickhouse: ClickHouse, rows: readonly RunRow[]
       size += weigh(rows[end]!);
       if (end > start && size > MAX_INSERT) break;
     }
-    await clickhouse.insert("runs", RUN_COLUMNS, encodeLines(rows.slice(start, end)));
+    const lines = encodeLines(rows.slice(start, end));
     start = end;
+    await clickhouse.insert("runs", RUN_COLUMNS, lines);
+    if (lines.length >= LARGE_INSERT) await clickhouse.releaseMemory();
   }
 }
 

@@ -1,0 +1,20 @@
+import { collectGarbage } from "../../../../graph-host/src/idle-memory.ts";
+
+export { collectGarbage };
+
+/**
+ * Bytes of large bodies whose garbage is collected at once. V8 would let the texts, values and buffers of several bodies
+ * add up before it collects them, which takes more memory than the body in progress.
+ */
+export const COLLECTED_BYTES = 16 * 1024 * 1024;
+
+/** Returns a function that counts bytes and collects garbage after every `bytes` of them. */
+export function collectEvery(bytes: number): (more: number) => void {
+  let stored = 0;
+  return (more) => {
+    stored += more;
+    if (stored < bytes) return;
+    stored = 0;
+    collectGarbage();
+  };
+}
