@@ -1,5 +1,6 @@
 // Writes the root file system of an agent server image as a tar archive: this machine's Node and npm, Heddle,
-// LangGraph. Needs no registry, so that an air-gapped installation can have a base image:
+// LangGraph; with `--python` its Python as well. Needs no registry, so that an air-gapped installation can have a base
+// image:
 //
 //     node scripts/agent-image.mjs agent.tar && podman import agent.tar localhost/heddle-agent:1
 //     HEDDLE_CONTAINER_BASE_IMAGE=localhost/heddle-agent:1
@@ -7,9 +8,11 @@
 // With access to a registry, the official Node image with `npm install -g heddle` works as well.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -18,6 +21,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
 
 import { copyAssets } from "./copy-assets.mjs";
 
@@ -84,7 +88,28 @@ function pack(stage, file) {
   }
 }
 
-function writeAgentImage(file) {
+/** Returns the directories of this machine's Python: the interpreter with its standard library, for environments. */
+function findPython() {
+  const script =
+    "import json, sys, sysconfig; print(json.dumps([sys.base_prefix, sys.version_info[:2], sysconfig.get_path('stdlib')]))";
+  const [prefix, [major, minor], library] = JSON.parse(execFileSync("python3", ["-c", script], { encoding: "utf8" }));
+  return { program: join(prefix, "bin", `python${major}.${minor}`), library };
+}
+
+/** Copies Python to its own place, because it finds its library by its path. */
+function addPython(stage, program) {
+  const { program: python, library } = findPython();
+  program(realpathSync(python), python.slice(1));
+  const filter = (path) => !/(site-packages|dist-packages|__pycache__|\/test|config-[^/]*)$/.test(path);
+  cpSync(library, join(stage, library), { recursive: true, filter });
+  mkdirSync(join(stage, library, "site-packages"), { recursive: true });
+  const extensions = join(library, "lib-dynload");
+  for (const name of readdirSync(extensions)) program(join(extensions, name), join(extensions, name).slice(1));
+  const link = join(stage, "usr/bin/python3");
+  if (!existsSync(link)) symlinkSync(python, link);
+}
+
+function writeAgentImage(file, withPython) {
   const parent = join(root, "node_modules", ".cache");
   mkdirSync(parent, { recursive: true });
   const stage = mkdtempSync(join(parent, "agent-image-"));
@@ -114,6 +139,7 @@ function writeAgentImage(file) {
       if (from) program(realpathSync(from), `bin/${name}`);
     }
     symlinkSync("../../bin/env", join(stage, "usr/bin/env"));
+    if (withPython) addPython(stage, program);
     const npm = join(dirname(dirname(realpathSync(process.execPath))), "lib", "node_modules", "npm");
     if (existsSync(npm)) {
       put(npm, "usr/lib/node_modules/npm");
@@ -144,9 +170,12 @@ function writeAgentImage(file) {
   }
 }
 
-const file = process.argv[2];
-if (file === undefined) {
-  console.error(`usage: node ${basename(process.argv[1])} FILE.tar`);
+const { values: options, positionals } = parseArgs({
+  options: { python: { type: "boolean", default: false } },
+  allowPositionals: true,
+});
+if (positionals.length !== 1) {
+  console.error(`usage: node ${basename(process.argv[1])} [--python] FILE.tar`);
   process.exit(2);
 }
-writeAgentImage(file);
+writeAgentImage(positionals[0], options.python);
