@@ -35,7 +35,7 @@ export default defineConfig({
           include: [`${CODE}/**/*.test.ts`, "test/{crash,chaos}/check-*.test.ts"],
           exclude: [
             "**/node_modules/**",
-            ...["db", "slow", "crash", "python", "redis", "pgvector", "podman"].map((kind) => `**/*.${kind}.test.ts`),
+            ...["db", "slow", "crash", "python", "redis", "pgvector", "podman", "kubernetes"].map((kind) => `**/*.${kind}.test.ts`),
           ],
         },
       },
@@ -80,6 +80,18 @@ export default defineConfig({
             "test/proxies/**/*.proxy.test.ts",
           ],
           globalSetup: ["server/test/cluster.ts"],
+        },
+      },
+      {
+        // Needs a Kubernetes API server and Podman for its nodes: scripts/kubernetes.ts. CI does not run them.
+        test: {
+          ...shared,
+          name: "kubernetes",
+          include: [`${CODE}/**/*.kubernetes.test.ts`],
+          globalSetup: ["server/test/cluster.ts"],
+          fileParallelism: false,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
       {

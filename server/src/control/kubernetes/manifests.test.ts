@@ -45,6 +45,7 @@ const desired = (change: Partial<DesiredRevision> = {}): DesiredDeployment & { r
 
 const render = (change: Partial<DesiredRevision> = {}, live: number | null = null) =>
   manifests(desired(change), settings, live);
+// oxlint-disable-next-line typescript/no-explicit-any -- fields of foreign objects
 const find = (all: Manifest[], kind: string): any => all.find((manifest) => manifest.kind === kind);
 
 test("a deployment is a fixed list of objects with its owner's labels, in its namespace", () => {

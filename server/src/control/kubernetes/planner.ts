@@ -94,8 +94,8 @@ export class ClusterPlanner {
 
   async #plan(row: targets.PlannedRow): Promise<void> {
     const key = targetSecretId(row.deployment_id, row.cluster);
-    const { generation: _, fingerprint: recorded, ...rest } = row;
-    const rowText = JSON.stringify(rest);
+    const { fingerprint: recorded } = row;
+    const rowText = JSON.stringify({ ...row, generation: null, fingerprint: null });
     const known = this.#planned.get(key);
     if (known?.row === rowText && known.fingerprint === recorded) return;
     // nothing to run, and nothing to remove

@@ -82,8 +82,8 @@ export async function openAccess(path: string | undefined): Promise<ClusterAcces
 }
 
 function ofThisPod(): ClusterAccess {
-  const host = process.env["KUBERNETES_SERVICE_HOST"];
-  const port = process.env["KUBERNETES_SERVICE_PORT"] ?? "443";
+  // oxlint-disable-next-line node/no-process-env -- not settings: Kubernetes sets these in every pod
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = process.env;
   if (host === undefined || !existsSync(`${ACCOUNT}/token`)) {
     throw new ConfigError(
       "This process does not run in a Kubernetes cluster. Set HEDDLE_KUBECONFIG to a kubeconfig file.",
@@ -168,6 +168,7 @@ function fromCommand(exec: NonNullable<User["exec"]>): () => Promise<Credentials
     const info = { apiVersion: exec.apiVersion, kind: "ExecCredential", spec: { interactive: false } };
     const env = Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value]));
     const { stdout } = await promisify(execFile)(exec.command, exec.args ?? [], {
+      // oxlint-disable-next-line node/no-process-env -- the command reads its own settings, as it does for kubectl
       env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
       timeout: EXEC_MS,
     });
