@@ -35,7 +35,9 @@ export default defineConfig({
           include: [`${CODE}/**/*.test.ts`, "test/{crash,chaos}/check-*.test.ts"],
           exclude: [
             "**/node_modules/**",
-            ...["db", "slow", "crash", "python", "redis", "pgvector", "podman", "kubernetes"].map((kind) => `**/*.${kind}.test.ts`),
+            ...["db", "slow", "crash", "python", "redis", "pgvector", "podman", "kubernetes"].map(
+              (kind) => `**/*.${kind}.test.ts`,
+            ),
           ],
         },
       },

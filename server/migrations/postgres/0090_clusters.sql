@@ -9,6 +9,8 @@ alter table instances add column pod text;
 drop index instances_alive;
 create unique index instances_alive on instances (revision_id, replica)
   where state in ('starting', 'ready') and pod is null;
+-- For the gateways' tables, which list the ready instances of every deployment.
+create index instances_ready on instances (deployment_id) where state = 'ready';
 drop trigger instances_routes on instances;
 create trigger instances_routes after insert or delete or update of state, port, place, address on instances
   for each statement execute function announce_routes();

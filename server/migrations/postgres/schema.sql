@@ -1225,6 +1225,7 @@ CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (cre
 CREATE UNIQUE INDEX instances_alive ON public.instances USING btree (revision_id, replica) WHERE ((state = ANY (ARRAY['starting'::text, 'ready'::text])) AND (pod IS NULL));
 CREATE INDEX instances_by_deployment ON public.instances USING btree (deployment_id, started_at);
 CREATE INDEX instances_going ON public.instances USING btree (started_at) WHERE (state <> 'ended'::text);
+CREATE INDEX instances_ready ON public.instances USING btree (deployment_id) WHERE (state = 'ready'::text);
 CREATE INDEX known_visitors_by_end ON public.known_visitors USING btree (expires_at);
 CREATE INDEX known_visitors_by_user ON public.known_visitors USING btree (user_id);
 CREATE INDEX legal_holds_active ON public.legal_holds USING btree (tenant_id) WHERE (released_at IS NULL);

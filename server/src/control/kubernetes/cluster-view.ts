@@ -96,17 +96,11 @@ export class ClusterView {
   }
 
   /** Pods whose containers may have written something. */
-  startedPods(): { uid: string; name: string; namespace: string; deploymentId: string; revisionId: string }[] {
+  startedPods(): { uid: string; name: string; namespace: string }[] {
     return this.#pods.flatMap(({ objects }) =>
       [...objects.values()]
         .filter(({ status }) => status?.containerStatuses?.some(({ state }) => state?.waiting === undefined))
-        .map(({ metadata: { uid, name, namespace, labels = {} } }) => ({
-          uid,
-          name,
-          namespace,
-          deploymentId: labels[LABELS.deployment] ?? "",
-          revisionId: labels[LABELS.revision] ?? "",
-        })),
+        .map(({ metadata: { uid, name, namespace } }) => ({ uid, name, namespace })),
     );
   }
 

@@ -19,15 +19,18 @@ export class DatabaseWork implements WorkSource {
   readonly #cluster: string;
   readonly #onReport: () => Promise<void> | void;
   readonly #waitMs: number;
+  readonly #mayReach: (host: string) => boolean;
 
-  /** @param options `waitMs`: time for which `next` waits for a change; `onReport`: called after each stored report */
+  /** @param options `waitMs`: time for which `next` waits for a change; `onReport`: called after each stored report; `mayReach`: hosts of pods */
   constructor(options: {
     sql: Sql;
     secrets: Secrets;
     cluster: string;
     waitMs: number;
+    mayReach: (host: string) => boolean;
     onReport: () => Promise<void> | void;
   }) {
+    this.#mayReach = options.mayReach;
     this.#sql = options.sql;
     this.#secrets = options.secrets;
     this.#cluster = options.cluster;
@@ -60,7 +63,7 @@ export class DatabaseWork implements WorkSource {
   }
 
   async report(report: ClusterReport): Promise<ReportAnswer> {
-    const answer = await recordReport(this.#sql, this.#cluster, report);
+    const answer = await recordReport(this.#sql, this.#cluster, report, this.#mayReach);
     await this.#onReport();
     return answer;
   }

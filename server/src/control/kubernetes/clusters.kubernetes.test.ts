@@ -88,8 +88,9 @@ async function setUp(): Promise<World> {
     HEDDLE_KUBERNETES_HOST_ADDRESS: BRIDGE_ADDRESS,
     HEDDLE_CONTROL_INTERNAL_URL: control.url.replace("127.0.0.1", BRIDGE_ADDRESS),
     HEDDLE_DEPLOYMENT_DATABASE_URI: reachable.href,
-    HEDDLE_DEPLOY_READY_SECONDS: "90",
-    HEDDLE_DEPLOY_UNSEEN_SECONDS: "3",
+    HEDDLE_DEPLOY_READY_SECONDS: "120",
+    HEDDLE_DEPLOY_UNSEEN_SECONDS: "12",
+    HEDDLE_LISTENER_ADDRESSES: "10.88.0.0/16",
     HEDDLE_LOG_LEVEL: "info",
   };
   await control.start(environment);
@@ -121,7 +122,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
       name,
       source: "external_docker",
       source_config: {
-        resource_spec: { cpu: 0.1, memory_mb: 256, memory_limit_mb: 1024, ...(spec as object) },
+        resource_spec: { cpu: 0.1, cpu_limit: 2, memory_mb: 256, memory_limit_mb: 1024, ...(spec as object) },
         ...(listener !== undefined && { listener_id: listener }),
       },
       source_revision_config: { image_uri: image(word) },
@@ -132,7 +133,9 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     return { id: created.json.id as string, revision: created.json.latest_revision_id as string };
   };
   const revise = async (id: string, word: string) => {
-    const changed = await call("PATCH", `/v2/deployments/${id}`, { source_revision_config: { image_uri: image(word) } });
+    const changed = await call("PATCH", `/v2/deployments/${id}`, {
+      source_revision_config: { image_uri: image(word) },
+    });
     expect(`${changed.status} ${changed.text}`).toMatch(/^200/);
     return changed.json.latest_revision_id as string;
   };
@@ -159,7 +162,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     const broken = await revise(id, "broken");
     await untilStatus(call, id, broken, "DEPLOY_FAILED", 150_000);
     const { json: failed } = await call("GET", `/v2/deployments/${id}/revisions/${broken}`);
-    expect(failed.status_message).not.toBe("");
+    expect(failed.status_message).toContain("failed to load: echo");
     expect(await run("agent")).toMatchObject({ word: "two" });
     await expect.poll(async () => (await objects("pods")).length, { timeout: 60_000 }).toBe(1);
 
@@ -167,7 +170,9 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     const rollback = back.json.latest_revision_id as string;
     await untilStatus(call, id, rollback, "DEPLOYED", 120_000);
     expect(await run("agent")).toMatchObject({ word: "one" });
-    await expect.poll(async () => (await logLines(call, id, rollback, "deploy")).join("\n")).toContain("step one of one");
+    await expect
+      .poll(async () => (await logLines(call, id, rollback, "deploy")).join("\n"))
+      .toContain("step one of one");
 
     await call("DELETE", `/v2/deployments/${id}`);
     await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 90_000 });
@@ -196,10 +201,14 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
   test("drift is corrected, and objects of other owners are left alone", async () => {
     const { id, revision } = await create("drift", "one");
     await untilStatus(call, id, revision, "DEPLOYED", 120_000);
-    const [service] = (await objects("services")).filter(({ metadata }) => metadata.labels?.["heddle.deployment"] === id);
+    const [service] = (await objects("services")).filter(
+      ({ metadata }) => metadata.labels?.["heddle.deployment"] === id,
+    );
     await world.cluster.client.call("DELETE", `/api/v1/namespaces/${NAMESPACE}/services/${service!.metadata.name}`);
     await expect
-      .poll(async () => (await objects("services")).filter(({ metadata }) => metadata.labels?.["heddle.deployment"] === id))
+      .poll(async () =>
+        (await objects("services")).filter(({ metadata }) => metadata.labels?.["heddle.deployment"] === id),
+      )
       .toEqual([expect.objectContaining({ metadata: expect.not.objectContaining({ uid: service!.metadata.uid }) })]);
     await call("DELETE", `/v2/deployments/${id}`);
   });
@@ -267,9 +276,8 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     expect(await run("remote")).toMatchObject({ word: "one" });
     expect((await call("GET", `/v2/listeners/${listenerId}`)).json.status).toBe("connected");
     const pods = async () =>
-      (
-        (await world.cluster.client.call("GET", `/api/v1/namespaces/${namespace}/pods`)) as { items: unknown[] }
-      ).items.length;
+      ((await world.cluster.client.call("GET", `/api/v1/namespaces/${namespace}/pods`)) as { items: unknown[] }).items
+        .length;
     expect(await pods()).toBe(1);
 
     await world.control.end("SIGKILL");

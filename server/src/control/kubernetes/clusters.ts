@@ -4,13 +4,15 @@ import type { Sql } from "../../base/db/connect.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import { KubernetesApi } from "./api/kubernetes-api.ts";
 import { openAccess } from "./api/kubeconfig.ts";
+import { matchHosts } from "./match-hosts.ts";
 import { DatabaseWork } from "./cluster-work.ts";
 import type { WorkSource } from "./desired-deployment.ts";
 import { ClusterPlanner, type PlannerOptions } from "./planner.ts";
 import { OWN_CLUSTER } from "./placement.ts";
 import { Reconciler, type ReconcilerOptions } from "./reconciler.ts";
 
-const WAIT_MS = 25_000;
+/** Time for which a listener waits for work. Bounds the stop of the server, which lets open requests end. */
+const WAIT_MS = 10_000;
 const DEFAULT_NAMESPACE = "default";
 
 interface ClusterConnectionSettings {
@@ -52,7 +54,7 @@ export interface ClustersOptions extends PlannerOptions {
   sql: Sql;
   log: Log;
   secrets: Secrets;
-  settings: PlannerOptions["settings"] & ClusterConnectionSettings;
+  settings: PlannerOptions["settings"] & ClusterConnectionSettings & { listenerAddresses: readonly string[] };
   /** Identifies this installation to its cluster. */
   installation: string;
   /** Called after each report that was stored. */
@@ -111,7 +113,9 @@ export class Clusters {
 
   /** Returns the work of a cluster, by its id. */
   workOf(cluster: string, waitMs = WAIT_MS): WorkSource {
-    const { sql, secrets, onReport } = this.#options;
-    return new DatabaseWork({ sql, secrets, cluster, waitMs, onReport });
+    const { sql, secrets, onReport, settings } = this.#options;
+    // the own cluster's API server is the operator's; a listener belongs to a workspace
+    const mayReach = cluster === OWN_CLUSTER ? () => true : matchHosts(settings.listenerAddresses);
+    return new DatabaseWork({ sql, secrets, cluster, waitMs, mayReach, onReport });
   }
 }

@@ -81,8 +81,6 @@ export type ObservedDeployment = z.output<typeof observedDeployment>;
 
 export const podLog = z.object({
   uid: z.string(),
-  deploymentId: z.string(),
-  revisionId: z.string(),
   /** Positions before and after the lines: nanoseconds since 1970, as text. */
   from: z.string().regex(/^\d{1,19}$/),
   to: z.string().regex(/^\d{1,19}$/),

@@ -29,8 +29,6 @@ interface Followed {
   uid: string;
   name: string;
   namespace: string;
-  deploymentId: string;
-  revisionId: string;
 }
 
 class PodFollower {
@@ -100,8 +98,6 @@ class PodFollower {
     if (this.#lines.length === 0) return null;
     return {
       uid: this.pod.uid,
-      deploymentId: this.pod.deploymentId,
-      revisionId: this.pod.revisionId,
       from: String(this.#stored),
       to: String(this.#lines.at(-1)!.at),
       text: this.#lines.map(({ text }) => text).join("\n"),

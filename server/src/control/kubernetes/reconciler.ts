@@ -15,13 +15,14 @@ import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { probe } from "../runtime/probe.ts";
 import { applyDeployment, deleteDeployment, deleteOldSecrets, ForeignObjectError } from "./apply.ts";
 import { KubernetesError, type KubernetesApi } from "./api/kubernetes-api.ts";
 import { ClusterView } from "./cluster-view.ts";
 import type { DesiredDeployment, DesiredRevision, ObservedDeployment, WorkSource } from "./desired-deployment.ts";
 import type { ClusterSettings } from "./manifests.ts";
-import { LABELS } from "./names.ts";
-import { observe, podProblem } from "./observe.ts";
+import { AGENT_PORT, LABELS } from "./names.ts";
+import { observe, observePod, podProblem } from "./observe.ts";
 import { PodLogs, readLogTail } from "./pod-logs.ts";
 
 /** Interval at which every deployment is applied again, for drift that no watch has shown. */
@@ -32,6 +33,7 @@ const REPORT_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 const AT_ONCE = 8;
+const PROBE_MS = 2_000;
 
 export interface ReconcilerOptions {
   api: KubernetesApi;
@@ -59,6 +61,10 @@ interface Task {
   /** Whether Secrets of earlier revisions may be left. */
   hasOldSecrets: boolean;
   crashLog: { pod: string; restarts: number; text: string } | null;
+  /** Graphs that fail to load, by the uid of the pod; null while it is being asked. */
+  graphs: Map<string, string | null>;
+  /** The last report that was stored, as JSON. */
+  reported: string;
 }
 
 export class Reconciler {
@@ -71,7 +77,8 @@ export class Reconciler {
   readonly #source: RepeatedFailure;
   #fetching: Promise<void> | undefined;
   #version: string | null = null;
-  #reported = "";
+  /** Up to where the logs of living pods are stored. */
+  readonly #positions: Record<string, string> = {};
   #reportedAt = -Infinity;
 
   constructor(options: ReconcilerOptions) {
@@ -194,22 +201,30 @@ export class Reconciler {
     throw new ForeignObjectError(`the namespace ${namespace} is not served here; served are: ${namespaces.join(", ")}`);
   }
 
+  /** Reports the deployments whose state has changed, and all of them at an interval. */
   async #report(): Promise<void> {
     const { source } = this.#options;
-    const deployments: ObservedDeployment[] = [];
-    for (const task of this.#tasks.values()) deployments.push(await this.#observe(task));
-    const logs = this.#logs.take();
-    const text = JSON.stringify(deployments);
     const isDue = performance.now() - this.#reportedAt >= REPORT_MS;
-    if (text === this.#reported && logs.length === 0 && !isDue) return;
+    const changed: { task: Task; observed: ObservedDeployment; text: string }[] = [];
+    for (const task of this.#tasks.values()) {
+      const observed = await this.#observe(task);
+      const text = JSON.stringify(observed);
+      if (isDue || text !== task.reported) changed.push({ task, observed, text });
+    }
+    const logs = this.#logs.take();
+    if (changed.length === 0 && logs.length === 0) return;
     // while the cluster is not seen, its last state must not look like the present one
     if (!(await this.#view.confirm())) return;
-    const { logPositions } = await source.report({ deployments, logs });
-    this.#reported = text;
-    this.#reportedAt = performance.now();
+    const { logPositions } = await source.report({ deployments: changed.map(({ observed }) => observed), logs });
+    if (isDue) this.#reportedAt = performance.now();
+    for (const { task, text } of changed) task.reported = text;
+    Object.assign(this.#positions, logPositions);
     this.#logs.confirm(logPositions);
-    this.#logs.follow(this.#view.startedPods(), logPositions);
-    for (const task of this.#tasks.values()) await this.#cleanUp(task, deployments);
+    const pods = this.#view.startedPods();
+    this.#logs.follow(pods, this.#positions);
+    const living = new Set(pods.map(({ uid }) => uid));
+    for (const uid of Object.keys(this.#positions)) if (!living.has(uid)) delete this.#positions[uid];
+    for (const { task, observed } of changed) await this.#cleanUp(task, observed);
   }
 
   async #observe(task: Task): Promise<ObservedDeployment> {
@@ -219,6 +234,10 @@ export class Reconciler {
     const pods = this.#view.pods(desired.deploymentId);
     const observed = observe({ desired, live, pods, addressTemplate: settings.addressTemplate });
     if (observed.state === "stale" || task.applied === desired.generation) {
+      const broken = this.#brokenGraphs(task);
+      if (broken !== null && observed.state === "progressing") {
+        return { ...observed, state: "failed", message: `${broken} See the deployment's log.` };
+      }
       if (observed.state !== "failed" && observed.state !== "progressing") return observed;
       const tail = await this.#crashLog(task);
       return tail === "" ? observed : { ...observed, message: `${observed.message ?? ""}\n${tail}`.trim() };
@@ -226,6 +245,26 @@ export class Reconciler {
     // not applied yet: the state is that of an earlier generation
     const state = task.problem !== null && task.failures > 3 ? "failed" : "progressing";
     return { ...observed, state, message: task.problem };
+  }
+
+  /** Asks starting servers for graphs that fail to load, where they can be reached: their probes only say "not ready". */
+  #brokenGraphs({ desired, graphs }: Task): string | null {
+    const starting = this.#view
+      .pods(desired.deploymentId)
+      .filter(({ metadata, status }) => metadata.labels?.[LABELS.revision] === desired.revision?.id && status?.podIP)
+      .filter((pod) => observePod(pod, null).state === "starting");
+    for (const uid of graphs.keys()) if (!starting.some(({ metadata }) => metadata.uid === uid)) graphs.delete(uid);
+    for (const { metadata, status } of starting) {
+      if (graphs.has(metadata.uid)) continue;
+      graphs.set(metadata.uid, null);
+      void probe(AGENT_PORT, PROBE_MS, status!.podIP).then((health) => {
+        if (!graphs.has(metadata.uid)) return;
+        if (health.state !== "broken") return void setTimeout(() => graphs.delete(metadata.uid), PROBE_MS).unref();
+        graphs.set(metadata.uid, `These graphs failed to load: ${health.graphs.join(", ")}.`);
+        this.#poller.wake();
+      });
+    }
+    return [...graphs.values()].find((text) => text !== null) ?? null;
   }
 
   /** Reads the log of a crashed container once for each of its ends. */
@@ -247,11 +286,10 @@ export class Reconciler {
   }
 
   /** Deletes the Secrets of earlier revisions once their pods are gone. */
-  async #cleanUp(task: Task, reports: ObservedDeployment[]): Promise<void> {
+  async #cleanUp(task: Task, observed: ObservedDeployment): Promise<void> {
     const { desired } = task;
-    if (!task.hasOldSecrets || !hasRevision(desired)) return;
-    const report = reports.find(({ deploymentId }) => deploymentId === desired.deploymentId);
-    if (report?.state !== "ready" || report.pods.some(({ revisionId }) => revisionId !== desired.revision.id)) return;
+    if (!task.hasOldSecrets || !hasRevision(desired) || observed.state !== "ready") return;
+    if (observed.pods.some(({ revisionId }) => revisionId !== desired.revision.id)) return;
     await deleteOldSecrets(this.#options.api, this.#options.settings, desired);
     task.hasOldSecrets = false;
   }
@@ -267,6 +305,8 @@ const newTask = (desired: DesiredDeployment): Task => ({
   problem: null,
   hasOldSecrets: true,
   crashLog: null,
+  graphs: new Map(),
+  reported: "",
 });
 
 const hasRevision = (desired: DesiredDeployment): desired is DesiredDeployment & { revision: DesiredRevision } =>

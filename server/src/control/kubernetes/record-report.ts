@@ -8,12 +8,20 @@ import * as targets from "./targets-sql.ts";
 /**
  * Records what a cluster reports: states of deployments, their pods as instances, and log lines, each once. A cluster
  * can only report about deployments that are assigned to it; others are ignored.
+ * @param mayReach whether gateways may send requests to a host; pods elsewhere get none
  */
-export async function recordReport(sql: Sql, cluster: string, report: ClusterReport): Promise<ReportAnswer> {
+export async function recordReport(
+  sql: Sql,
+  cluster: string,
+  report: ClusterReport,
+  mayReach: (host: string) => boolean,
+): Promise<ReportAnswer> {
   const positions: Record<string, string> = {};
   for (const observed of report.deployments) {
     if (!isUuid(observed.deploymentId)) continue;
-    const pods = observed.pods.filter(({ uid, revisionId }) => isUuid(uid) && isUuid(revisionId));
+    const pods = observed.pods
+      .filter(({ uid, revisionId }) => isUuid(uid) && isUuid(revisionId))
+      .map((pod) => (pod.address !== null && mayReach(pod.address.host) ? pod : { ...pod, address: null }));
     await sql.begin(async (tx) => {
       if (!(await targets.recordObserved(tx, cluster, observed))) return;
       for (const [replica, pod] of pods.entries()) {
@@ -24,22 +32,24 @@ export async function recordReport(sql: Sql, cluster: string, report: ClusterRep
       for (const { id, log_offset } of await targets.logPositions(tx, cluster, uids)) positions[id] = log_offset;
     });
   }
-  for (const { uid, deploymentId, revisionId, from, to, text } of report.logs) {
-    if (!isUuid(uid) || !isUuid(deploymentId) || !isUuid(revisionId)) continue;
+  for (const { uid, from, to, text } of report.logs) {
+    if (!isUuid(uid)) continue;
     const now = new Date();
     const lines = text
       .split("\n")
       .flatMap((line): LogLine[] => [parseLogLine(line, now)].filter((found) => found !== null));
     await sql.begin(async (tx) => {
       // a report that is repeated because its answer was lost changes nothing
-      if (!(await targets.moveLogPosition(tx, cluster, { uid, from, to }))) {
+      const moved = await targets.moveLogPosition(tx, cluster, { uid, from, to });
+      if (!moved) {
         const [known] = await targets.logPositions(tx, cluster, [uid]);
         // without an instance there is no place for the lines, so they must not be sent for ever
         positions[uid] = known?.log_offset ?? to;
         return;
       }
       positions[uid] = to;
-      if (lines.length > 0) await insertLogs(tx, { deploymentId, revisionId, kind: "deploy" }, lines);
+      const of = { deploymentId: moved.deployment_id, revisionId: moved.revision_id, kind: "deploy" } as const;
+      if (lines.length > 0) await insertLogs(tx, of, lines);
     });
   }
   return { logPositions: positions };

@@ -68,6 +68,13 @@ export const kubernetesOptions = {
       "Address at which pods reach this machine. Replaces loopback addresses in the URLs that deployments get for the " +
       "database, the control plane and the trace platform, which must listen on it.",
   }),
+  listenerAddresses: list({
+    env: ["HEDDLE_LISTENER_ADDRESSES"],
+    description:
+      "Networks (CIDR), addresses, names and domains (*.example) to which gateways may send the requests for " +
+      "deployments of listeners, separated by commas. Default: none, because whoever manages a listener reports the " +
+      "addresses of its pods.",
+  }),
   kubernetesServiceAccounts: list({
     env: ["HEDDLE_KUBERNETES_SERVICE_ACCOUNTS"],
     description:

@@ -160,14 +160,15 @@ export const logPositions = (tx: Transaction, cluster: string, uids: string[]) =
 >`
   select id, log_offset from instances where place = ${place(cluster)} and id = any(${uids}::text[]::uuid[])`;
 
-/** Moves the position of a pod's log. @returns false when it is elsewhere */
+/** Moves the position of a pod's log. @returns the pod's revision; undefined when the position is elsewhere */
 export async function moveLogPosition(
   tx: Transaction,
   cluster: string,
   { uid, from, to }: { uid: string; from: string; to: string },
-): Promise<boolean> {
-  const { count } = await tx`
+): Promise<{ deployment_id: string; revision_id: string } | undefined> {
+  const [row] = await tx<{ deployment_id: string; revision_id: string }[]>`
     update instances set log_offset = ${to}::text::bigint
-    where id = ${uid}::uuid and place = ${place(cluster)} and log_offset = ${from}::text::bigint`;
-  return count === 1;
+    where id = ${uid}::uuid and place = ${place(cluster)} and log_offset = ${from}::text::bigint
+    returning deployment_id, revision_id`;
+  return row;
 }

@@ -155,8 +155,14 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       out: { 200: clusterWork },
       async handler({ params, query, principal, c }) {
         const { id } = await seen(principal.workspaceId, params.listener_id);
-        const work = await deps.clusters.workOf(id).next(query.version ?? null, c.req.raw.signal);
-        return c.json(work);
+        const { signal } = c.req.raw;
+        try {
+          return c.json(await deps.clusters.workOf(id).next(query.version ?? null, signal));
+        } catch (error) {
+          // the listener has left, so nobody reads the answer
+          if (signal.aborted) return c.json({ version: query.version ?? "", deployments: null });
+          throw error;
+        }
       },
     }),
     route({
