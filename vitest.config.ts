@@ -92,8 +92,8 @@ export default defineConfig({
           include: [`${CODE}/**/*.kubernetes.test.ts`],
           globalSetup: ["server/test/cluster.ts"],
           fileParallelism: false,
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
         },
       },
       {

@@ -91,9 +91,9 @@ test("a revision for a listener is its work, with its environment, until the clu
 
   // lines are stored once, even when the answer was lost and they are sent again
   const lines = { uid: ready.uid, from: "0", to: "1767323045000000007", text: "a line\nanother" };
-  for (const _ of [1, 2]) {
-    const again = await report(listener, { deploymentId: id, generation: 1, state: "ready", pods: [ready] }, [lines]);
-    expect(again.logPositions).toEqual({ [ready.uid]: "1767323045000000007" });
+  for (const sending of ["first", "again"]) {
+    const answer = await report(listener, { deploymentId: id, generation: 1, state: "ready", pods: [ready] }, [lines]);
+    expect([sending, answer.logPositions]).toEqual([sending, { [ready.uid]: "1767323045000000007" }]);
   }
   const stored = await logLines(call, id, revision, "deploy");
   expect(stored.filter((line) => line.includes("line") || line === "another")).toEqual(["a line", "another"]);

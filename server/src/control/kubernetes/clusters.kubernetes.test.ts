@@ -17,21 +17,31 @@ import { dropDeploymentDatabases, testDataDirectory } from "../../../test/contro
 import { testDatabase } from "../../../test/db.ts";
 import { graphProject, logLines, untilStatus } from "../../../test/deploy.ts";
 import { testTenants } from "../../../test/identity.ts";
+import { type Exchange, recordApi } from "../../../test/api-cassette.ts";
+import { playScene, SCENE_NAMESPACE, SCENES } from "../../../test/cluster-scenes.ts";
 import { BRIDGE_ADDRESS, openToContainers } from "../../../test/podman.ts";
+import { openAccess } from "./api/kubeconfig.ts";
+import { KubernetesApi } from "./api/kubernetes-api.ts";
 import { startListener } from "./run-listener.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../../../scripts/agent-image.mjs", import.meta.url));
 const BASE = "localhost/heddle-agent:test";
 const NAMESPACE = "agents";
+const RECORDED = fileURLToPath(new URL("recorded", import.meta.url));
 
 /** Name of the image of a project. HEDDLE_TEST_AGENT_IMAGE: archive of the base image, so that it is not built here. */
 const image = (word: string) => `localhost/agent-${word}:1`;
 
-async function buildImage({ podman }: TestCluster, word: string, files: Record<string, string>): Promise<void> {
+async function buildImage(
+  { podman }: TestCluster,
+  word: string,
+  files: Record<string, string>,
+  command = "",
+): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), "heddle-image-"));
   for (const [name, text] of Object.entries({
     ...files,
-    Dockerfile: `FROM ${BASE}\nWORKDIR /deps/project\nADD project /deps/project\n`,
+    Dockerfile: `FROM ${BASE}\nWORKDIR /deps/project\nADD project /deps/project\n${command}`,
   })) {
     const file = join(directory, name === "Dockerfile" ? name : join("project", name));
     mkdirSync(dirname(file), { recursive: true });
@@ -40,6 +50,12 @@ async function buildImage({ podman }: TestCluster, word: string, files: Record<s
   await podman.run("build", "--network", "none", "-t", image(word), directory);
   rmSync(directory, { recursive: true });
 }
+
+/** Leaves out managedFields, which are most of each object and are not read. */
+const withoutFields = (exchange: Exchange): Exchange =>
+  JSON.parse(
+    JSON.stringify(exchange, (key, value: unknown) => (key === "managedFields" ? undefined : value)),
+  ) as Exchange;
 
 interface World {
   cluster: TestCluster;
@@ -60,11 +76,15 @@ async function setUp(): Promise<World> {
   if (built === undefined) rmSync(archive);
   for (const word of ["one", "two"]) await buildImage(cluster, word, graphProject(word));
   await buildImage(cluster, "broken", { ...graphProject("x"), "graph.mjs": "throw new Error('no such graph');" });
-  await cluster.client.call("POST", "/api/v1/namespaces", {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name: NAMESPACE },
-  });
+  const answers = 'require("http").createServer((_, r) => r.end("{}")).listen(8000)';
+  await buildImage(cluster, "ok", { "a.txt": "" }, `CMD ["node","-e",${JSON.stringify(answers)}]\n`);
+  for (const name of [NAMESPACE, SCENE_NAMESPACE]) {
+    await cluster.client.call("POST", "/api/v1/namespaces", {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name },
+    });
+  }
   const db = await testDatabase();
   const way = await openToContainers(Number(new URL(db.uri).port));
   atEnd(() => way.close());
@@ -107,13 +127,33 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
   const objects = async (kind: string, at = "/api/v1") =>
     (
       (await world.cluster.client.call("GET", `${at}/namespaces/${NAMESPACE}/${kind}`)) as {
-        items: { metadata: { name: string; labels?: Record<string, string>; uid: string } }[];
+        items: { metadata: { name: string; labels?: Record<string, string>; uid: string; deletionTimestamp?: string } }[];
       }
     ).items;
 
   beforeAll(async () => {
     world = await setUp();
     ({ call } = world);
+  });
+
+  test("one deployment, scene by scene; with HEDDLE_TEST_RECORD, the recording for recorded.test.ts", async () => {
+    const real = new KubernetesApi(await openAccess(world.cluster.kubeconfig));
+    for (const scene of SCENES) {
+      const recorder = await recordApi(real);
+      const reports = await playScene(recorder.api, scene, 120_000);
+      const { exchanges } = recorder;
+      await recorder.close();
+      const message = scene.until === "failed" ? "ImagePull" : "null";
+      expect([scene.name, reports.at(-1)?.state, String(reports.at(-1)?.message)]).toEqual([
+        scene.name,
+        scene.until,
+        expect.stringContaining(message),
+      ]);
+      if (process.env["HEDDLE_TEST_RECORD"] === undefined) continue;
+      mkdirSync(RECORDED, { recursive: true });
+      writeFileSync(join(RECORDED, `${scene.name}.json`), `${JSON.stringify(exchanges.map(withoutFields), null, 1)}\n`);
+    }
+    real.close();
   });
 
   const create = async (name: string, word: string, more: Record<string, unknown> = {}) => {
@@ -164,7 +204,8 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     const { json: failed } = await call("GET", `/v2/deployments/${id}/revisions/${broken}`);
     expect(failed.status_message).toContain("failed to load: echo");
     expect(await run("agent")).toMatchObject({ word: "two" });
-    await expect.poll(async () => (await objects("pods")).length, { timeout: 60_000 }).toBe(1);
+    const staying = async () => (await objects("pods")).filter(({ metadata }) => !metadata.deletionTimestamp).length;
+    await expect.poll(staying, { timeout: 60_000 }).toBe(1);
 
     const back = await call("POST", `/v2/deployments/${id}/revisions/${first}/redeploy`);
     const rollback = back.json.latest_revision_id as string;
@@ -175,7 +216,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
       .toContain("step one of one");
 
     await call("DELETE", `/v2/deployments/${id}`);
-    await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 90_000 });
+    await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 200_000 });
     for (const [kind, at] of [
       ["pods", "/api/v1"],
       ["services", "/api/v1"],
@@ -243,12 +284,12 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     await world.control.start(world.environment);
     await untilStatus(call, id, next, "DEPLOYED", 120_000);
     expect(await run("killed")).toMatchObject({ word: "two" });
-    await expect.poll(uids, { timeout: 60_000 }).toHaveLength(1);
+    await expect.poll(uids, { timeout: 200_000 }).toHaveLength(1);
     const after = await uids();
     expect(after).not.toEqual(before);
     await world.control.end("SIGKILL");
     await world.control.start(world.environment);
-    await vi.waitUntil(async () => typeof (await run("killed")) === "object", { timeout: 30_000 });
+    await vi.waitUntil(async () => typeof (await run("killed")) === "object", { timeout: 90_000 });
     expect(await uids()).toEqual(after);
     await call("DELETE", `/v2/deployments/${id}`);
   });
@@ -288,7 +329,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     await untilStatus(call, id, next, "DEPLOYED", 120_000);
     expect(await run("remote")).toMatchObject({ word: "two" });
     await call("DELETE", `/v2/deployments/${id}`);
-    await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 90_000 });
+    await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 200_000 });
     expect(await pods()).toBe(0);
   });
 });
