@@ -151,7 +151,8 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
       ]);
       if (process.env["HEDDLE_TEST_RECORD"] === undefined) continue;
       mkdirSync(RECORDED, { recursive: true });
-      writeFileSync(join(RECORDED, `${scene.name}.json`), `${JSON.stringify(exchanges.map(withoutFields), null, 1)}\n`);
+      const lines = exchanges.map((exchange) => JSON.stringify(withoutFields(exchange)));
+      writeFileSync(join(RECORDED, `${scene.name}.json`), `[\n${lines.join(",\n")}\n]\n`);
     }
     real.close();
   });
