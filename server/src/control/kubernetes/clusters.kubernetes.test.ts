@@ -64,6 +64,9 @@ interface World {
   key: string;
   sql: Awaited<ReturnType<typeof testDatabase>>["sql"];
   environment: Record<string, string>;
+  directory: string;
+  /** Address of the database. */
+  uri: string;
 }
 
 async function setUp(): Promise<World> {
@@ -116,7 +119,7 @@ async function setUp(): Promise<World> {
   await control.start(environment);
   const call: Call = (method, path, body, headers = {}) =>
     control.call(method, path, body, { "x-api-key": a.admin, ...headers });
-  return { cluster, control, call, key: a.admin, sql: db.sql, environment };
+  return { cluster, control, call, key: a.admin, sql: db.sql, environment, directory, uri: db.uri };
 }
 
 const missing = missingPrograms();
@@ -127,7 +130,9 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
   const objects = async (kind: string, at = "/api/v1") =>
     (
       (await world.cluster.client.call("GET", `${at}/namespaces/${NAMESPACE}/${kind}`)) as {
-        items: { metadata: { name: string; labels?: Record<string, string>; uid: string; deletionTimestamp?: string } }[];
+        items: {
+          metadata: { name: string; labels?: Record<string, string>; uid: string; deletionTimestamp?: string };
+        }[];
       }
     ).items;
 
@@ -192,11 +197,11 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
 
   test("an image becomes pods that answer through the gateway; a new revision, a broken one and a rollback", async () => {
     const { id, revision: first } = await create("agent", "one");
-    await untilStatus(call, id, first, "DEPLOYED", 120_000);
+    await untilStatus(call, id, first, "DEPLOYED", 240_000);
     expect(await run("agent")).toMatchObject({ word: "one", env: "hello-one" });
 
     const second = await revise(id, "two");
-    await untilStatus(call, id, second, "DEPLOYED", 120_000);
+    await untilStatus(call, id, second, "DEPLOYED", 240_000);
     expect(await run("agent")).toMatchObject({ word: "two" });
 
     // an unhealthy revision leaves the serving one alone
@@ -210,7 +215,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
 
     const back = await call("POST", `/v2/deployments/${id}/revisions/${first}/redeploy`);
     const rollback = back.json.latest_revision_id as string;
-    await untilStatus(call, id, rollback, "DEPLOYED", 120_000);
+    await untilStatus(call, id, rollback, "DEPLOYED", 240_000);
     expect(await run("agent")).toMatchObject({ word: "one" });
     await expect
       .poll(async () => (await logLines(call, id, rollback, "deploy")).join("\n"))
@@ -242,7 +247,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
 
   test("drift is corrected, and objects of other owners are left alone", async () => {
     const { id, revision } = await create("drift", "one");
-    await untilStatus(call, id, revision, "DEPLOYED", 120_000);
+    await untilStatus(call, id, revision, "DEPLOYED", 240_000);
     const [service] = (await objects("services")).filter(
       ({ metadata }) => metadata.labels?.["heddle.deployment"] === id,
     );
@@ -257,14 +262,14 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
 
   test("without the API server, agents serve and a revision waits as UNKNOWN", async () => {
     const { id, revision } = await create("outage", "one");
-    await untilStatus(call, id, revision, "DEPLOYED", 120_000);
+    await untilStatus(call, id, revision, "DEPLOYED", 240_000);
     world.cluster.freezeApiServer();
     try {
       const next = await revise(id, "two");
       await untilStatus(call, id, next, "UNKNOWN", 60_000);
       expect(await run("outage")).toMatchObject({ word: "one" });
       world.cluster.thawApiServer();
-      await untilStatus(call, id, next, "DEPLOYED", 120_000);
+      await untilStatus(call, id, next, "DEPLOYED", 240_000);
       expect(await run("outage")).toMatchObject({ word: "two" });
     } finally {
       world.cluster.thawApiServer();
@@ -274,7 +279,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
 
   test("a killed control plane takes up its cluster again, without a new pod", async () => {
     const { id, revision } = await create("killed", "one");
-    await untilStatus(call, id, revision, "DEPLOYED", 120_000);
+    await untilStatus(call, id, revision, "DEPLOYED", 240_000);
     const uids = async () =>
       (await objects("pods"))
         .filter(({ metadata }) => metadata.labels?.["heddle.deployment"] === id)
@@ -283,7 +288,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     const next = await revise(id, "two");
     await world.control.end("SIGKILL");
     await world.control.start(world.environment);
-    await untilStatus(call, id, next, "DEPLOYED", 120_000);
+    await untilStatus(call, id, next, "DEPLOYED", 240_000);
     expect(await run("killed")).toMatchObject({ word: "two" });
     await expect.poll(uids, { timeout: 200_000 }).toHaveLength(1);
     const after = await uids();
@@ -292,6 +297,80 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     await world.control.start(world.environment);
     await vi.waitUntil(async () => typeof (await run("killed")) === "object", { timeout: 90_000 });
     expect(await uids()).toEqual(after);
+    await call("DELETE", `/v2/deployments/${id}`);
+  });
+
+  /** Starts a run of about eight seconds. @returns a function that returns its status */
+  const startRun = async (name: string) => {
+    const ask = async (method: string, path: string, body?: object) => {
+      const response = await fetch(`${world.control.url}/d/${name}${path}`, {
+        method,
+        headers: { "x-api-key": world.key, "content-type": "application/json" },
+        ...(body && { body: JSON.stringify(body) }),
+      });
+      return (await response.json()) as { thread_id: string; run_id: string; status: string };
+    };
+    const { thread_id: thread } = await ask("POST", "/threads", {});
+    const input = { wait: 4000 };
+    const { run_id: run } = await ask("POST", `/threads/${thread}/runs`, { assistant_id: "echo", input });
+    return async () => (await ask("GET", `/threads/${thread}/runs/${run}`).catch(() => null))?.status;
+  };
+  const podsOf = async (id: string) =>
+    (await objects("pods")).filter(
+      ({ metadata }) => metadata.labels?.["heddle.deployment"] === id && !metadata.deletionTimestamp,
+    );
+
+  test("a run whose pod is evicted ends as a success", async () => {
+    const { id, revision } = await create("evicted", "one");
+    await untilStatus(call, id, revision, "DEPLOYED", 240_000);
+    const status = await startRun("evicted");
+    await expect.poll(status).toBe("running");
+    const [pod] = await podsOf(id);
+    const { name } = pod!.metadata;
+    const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace: NAMESPACE } };
+    await world.cluster.client.call("POST", `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`, eviction);
+    await expect.poll(status, { timeout: 240_000, interval: 500 }).toBe("success");
+    await expect.poll(async () => (await podsOf(id)).length, { timeout: 240_000 }).toBe(1);
+    expect((await podsOf(id))[0]!.metadata.uid).not.toBe(pod!.metadata.uid);
+    await call("DELETE", `/v2/deployments/${id}`);
+  });
+
+  test("a deployment whose node is gone is served from another one", async () => {
+    const { id, revision } = await create("moved", "one");
+    await untilStatus(call, id, revision, "DEPLOYED", 240_000);
+    const [pod] = (await podsOf(id)) as unknown as { spec: { nodeName: string } }[];
+    await world.cluster.stopNode(pod!.spec.nodeName);
+    await vi.waitUntil(async () => typeof (await run("moved")) === "object", { timeout: 240_000, interval: 1000 });
+    await world.cluster.addNode("node-3");
+    await call("DELETE", `/v2/deployments/${id}`);
+  });
+
+  test("a frozen leader is replaced, and changes nothing when it thaws", async () => {
+    const { id, revision } = await create("led", "one");
+    await untilStatus(call, id, revision, "DEPLOYED", 240_000);
+    const second = await ControlProcess.create(world.directory, world.uri);
+    atEnd(() => second.end("SIGTERM").then(() => {}));
+    await second.start({ ...world.environment, HEDDLE_CONTROL_LEASE_MS: "3000" });
+    world.control.signal("SIGSTOP");
+    const calls: Call = (method, path, body) => second.call(method, path, body, { "x-api-key": world.key });
+    try {
+      const body = { source_revision_config: { image_uri: image("two") } };
+      const next = (await calls("PATCH", `/v2/deployments/${id}`, body)).json.latest_revision_id as string;
+      await untilStatus(calls, id, next, "DEPLOYED", 240_000);
+    } finally {
+      world.control.signal("SIGCONT");
+    }
+    const generations = async () => {
+      const rows = await world.sql<{ generation: string }[]>`
+        select generation from cluster_targets where deployment_id = ${id}`;
+      return rows.map(({ generation }) => Number(generation));
+    };
+    const before = await generations();
+    await new Promise((done) => setTimeout(done, 10_000));
+    expect(await generations()).toEqual(before);
+    expect(await run("led")).toMatchObject({ word: "two" });
+    expect(await podsOf(id)).toHaveLength(1);
+    await second.end("SIGTERM");
     await call("DELETE", `/v2/deployments/${id}`);
   });
 
@@ -314,7 +393,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     const listener = await startListener(settings, environment);
     atEnd(() => listener.stop());
     const { id, revision } = await create("remote", "one", { listener_id: listenerId });
-    await untilStatus(call, id, revision, "DEPLOYED", 120_000);
+    await untilStatus(call, id, revision, "DEPLOYED", 240_000);
     expect(await run("remote")).toMatchObject({ word: "one" });
     expect((await call("GET", `/v2/listeners/${listenerId}`)).json.status).toBe("connected");
     const pods = async () =>
@@ -327,7 +406,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     expect(await pods()).toBe(1);
     await world.control.start(world.environment);
     const next = await revise(id, "two");
-    await untilStatus(call, id, next, "DEPLOYED", 120_000);
+    await untilStatus(call, id, next, "DEPLOYED", 240_000);
     expect(await run("remote")).toMatchObject({ word: "two" });
     await call("DELETE", `/v2/deployments/${id}`);
     await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 200_000 });

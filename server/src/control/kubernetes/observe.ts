@@ -41,7 +41,7 @@ export interface LivePod extends KubernetesObject {
 /** Restarts of a container after which its revision has failed. */
 const MAX_RESTARTS = 3;
 /** Reasons for which a container waits that do not pass by themselves. */
-const HOPELESS = new Set(["InvalidImageName", "ImagePullBackOff", "ErrImageNeverPull", "CreateContainerConfigError"]);
+const HOPELESS = new Set(["InvalidImageName", "ImagePullBackOff", "ErrImageNeverPull"]);
 
 export interface Problem {
   pod: string;
