@@ -12,7 +12,7 @@ import { missingPrograms } from "./binaries.ts";
 import { startCluster, type TestCluster } from "./cluster.ts";
 import type { Pod } from "./pod.ts";
 
-const IMAGE = "localhost/heddle-agent:smoke";
+const IMAGE = "localhost/node:smoke";
 const PROGRAM = `
 const server = require("http").createServer((request, response) => {
   if (request.url === "/exit") process.exit(3);
@@ -58,10 +58,10 @@ describe.skipIf(missingPrograms().length > 0)("the test cluster", { timeout: 180
   const PODS = "/api/v1/namespaces/default/pods";
 
   beforeAll(async () => {
-    const directory = mkdtempSync(join(tmpdir(), "heddle-agent-image-"));
-    const archive = join(directory, "agent.tar");
+    const directory = mkdtempSync(join(tmpdir(), "heddle-node-image-"));
+    const archive = join(directory, "node.tar");
     const script = fileURLToPath(new URL("../../scripts/agent-image.mjs", import.meta.url));
-    await promisify(execFile)(process.execPath, [script, archive]);
+    await promisify(execFile)(process.execPath, [script, archive, "--without-heddle"]);
     cluster = await startCluster({ nodes: ["a", "b"] });
     await cluster.importImage(archive, IMAGE, []);
     rmSync(directory, { recursive: true });
