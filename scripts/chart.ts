@@ -10,7 +10,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { binariesDirectory } from "../test/kubernetes/binaries.ts";
+import { binariesDirectory, KUBERNETES_VERSION } from "../test/kubernetes/binaries.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 export const CHART = join(root, "deploy", "helm", "heddle");
@@ -27,7 +27,8 @@ export function findHelm(): string | undefined {
 /** Renders the chart. Throws helm's message. `set`: values in the notation of `--set`. */
 export function renderChart(helm: string, values: string, set: string[] = []): string {
   const args = ["template", "heddle", CHART, "--namespace", "heddle", "--values", values];
-  return execFileSync(helm, [...args, ...set.flatMap((each) => ["--set", each])], {
+  const version = ["--kube-version", KUBERNETES_VERSION];
+  return execFileSync(helm, [...args, ...version, ...set.flatMap((each) => ["--set", each])], {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -129,9 +129,9 @@ describe.skipIf(missingPrograms().length > 0)("the test cluster", { timeout: 180
     const [pod] = await untilReady(1);
     const node = pod!.spec.nodeName!;
     await cluster.stopNode(node);
-    await vi.waitUntil(async () => (await listPods()).some((other) => other.spec.nodeName !== node && isReady(other)), {
-      timeout: 60_000,
-      interval: 200,
-    });
+    const elsewhere = async () => (await listPods()).filter((other) => other.spec.nodeName !== node && isReady(other));
+    await vi.waitUntil(async () => (await elsewhere()).length > 0, { timeout: 60_000, interval: 200 });
+    const [successor] = await elsewhere();
+    expect((await fetch(`http://${successor!.status!.podIP}:8000`)).status).toBe(200);
   });
 });

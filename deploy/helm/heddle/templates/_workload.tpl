@@ -108,7 +108,7 @@ spec:
             {{- end }}
           {{- end }}
           env:
-            {{- include "heddle.environment" . | nindent 12 }}
+            {{- include "heddle.environment" . | trim | nindent 12 }}
           {{- if not $isListener }}
           ports:
             - name: http
@@ -117,7 +117,7 @@ spec:
             httpGet: { path: /livez, port: http }
             periodSeconds: 2
             timeoutSeconds: 5
-            failureThreshold: 60
+            failureThreshold: 150
           livenessProbe:
             httpGet: { path: /livez, port: http }
             periodSeconds: 10
