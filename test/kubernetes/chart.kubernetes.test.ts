@@ -4,22 +4,14 @@ import { execFileSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { CHART, findHelm, renderChart, RENDERED, VALUES } from "../../scripts/chart.ts";
+import { applyManifest } from "./apply.ts";
 import { KUBERNETES_VERSION, missingPrograms } from "./binaries.ts";
 import { startCluster, type TestCluster } from "./cluster.ts";
-import { APPLY_PATCH, KubeError } from "./kube-client.ts";
+import { KubeError } from "./kube-client.ts";
 import { type Manifest, parseManifests, validateManifest } from "./validate.ts";
 
 const helm = findHelm();
 const script = new URL("../../scripts/chart.ts", import.meta.url).pathname;
-
-/** Resource names of the kinds that the chart creates. */
-const RESOURCES: Record<string, string> = { Ingress: "ingresses", NetworkPolicy: "networkpolicies" };
-
-function pathOf({ apiVersion, kind, metadata }: Manifest): string {
-  const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  const resource = RESOURCES[kind] ?? `${kind.toLowerCase()}s`;
-  return `${root}/namespaces/${metadata.namespace}/${resource}/${metadata.name}`;
-}
 
 describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart", () => {
   let cluster: TestCluster;
@@ -39,8 +31,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
 
   const dryRun = async (manifest: Manifest): Promise<string | undefined> => {
     try {
-      const query = "dryRun=All&fieldManager=test&fieldValidation=Strict&force=true";
-      await cluster.client.call("PATCH", `${pathOf(manifest)}?${query}`, manifest, APPLY_PATCH);
+      await applyManifest(cluster.client, manifest, true);
       return undefined;
     } catch (error) {
       if (error instanceof KubeError) return error.message;
