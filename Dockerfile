@@ -1,10 +1,11 @@
 # The platform: every role of `heddle serve`, `heddle up`, and the build tools for deployments from source.
 #
-#     docker build -t heddle .
+#     docker build --build-arg CHDB=chdb@3.4.0 -t heddle .
 #     docker run -p 127.0.0.1:2026:2026 -p 127.0.0.1:3000:3000 -v heddle:/var/lib/heddle heddle
 #
-# Any image with Node 20.16 or newer and npm will do as NODE_IMAGE. compose.yaml shows an installation. Nothing depends on
-# the architecture: docker buildx build --platform linux/amd64,linux/arm64.
+# Without CHDB the image has half of the size, works on every architecture, and needs a ClickHouse (CLICKHOUSE_URL).
+# Any image with Node 20.16 or newer and npm will do as NODE_IMAGE. compose.yaml shows an installation.
+# For several architectures: docker buildx build --platform linux/amd64,linux/arm64.
 ARG NODE_IMAGE=node:22-bookworm-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -16,7 +17,7 @@ RUN npm ci --no-audit --no-fund && npm run build
 FROM ${NODE_IMAGE} AS app
 WORKDIR /opt/heddle
 COPY package.json package-lock.json .npmrc ./
-# CHDB=chdb@3.4.0 stores traces in the image's own process; only for linux/amd64, and 540 MB. Without it: CLICKHOUSE_URL
+# stores traces when there is no ClickHouse; only for linux/amd64, and 540 MB
 ARG CHDB=
 RUN npm ci --omit=dev --workspaces=false --no-audit --no-fund \
   && npm pkg delete devDependencies workspaces scripts \
