@@ -1,6 +1,8 @@
 // A real Kubernetes on this machine, for tests and for trying things:
 //
-//     node --import tsx scripts/kubernetes.ts build                 builds its programs once, with Go
+//     node --import tsx scripts/kubernetes.ts build                 builds its programs and helm once, with Go
+//     node --import tsx scripts/kubernetes.ts helm                  builds helm alone
+//     node --import tsx scripts/kubernetes.ts schemas               writes test/kubernetes/schemas.json
 //     node --import tsx scripts/kubernetes.ts start [options]       runs a cluster until it is interrupted
 //
 //       --directory DIR      for its state and kubeconfig (admin.kubeconfig); removed at the end
@@ -11,11 +13,13 @@
 //
 // Lines of its input: `stop NODE` ends a node, `freeze`, `thaw`, `kill` and `run` act on the API server.
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 
-import { buildPrograms, KUBERNETES_VERSION } from "../test/kubernetes/binaries.ts";
+import { buildHelm, buildPrograms, KUBERNETES_VERSION } from "../test/kubernetes/binaries.ts";
 import { startCluster } from "../test/kubernetes/cluster.ts";
+import { readSchemas, SCHEMAS_FILE } from "../test/kubernetes/schemas.ts";
 
 /** Command of an agent server's image; a project's image has its own. */
 const AGENT_COMMAND = 'CMD ["heddle","serve","--role","agent","--config","langgraph.json"]';
@@ -30,10 +34,15 @@ const { positionals, values } = parseArgs({
   },
 });
 
-if (positionals[0] === "build") buildPrograms(findGo(), (line) => console.log(line));
-else if (positionals[0] === "start") await start();
+const action = positionals[0];
+const log = (line: string) => console.log(line);
+if (action === "build" || action === "helm") {
+  buildHelm(findGo(), log);
+  if (action === "build") buildPrograms(findGo(), log);
+} else if (action === "schemas") await writeSchemas();
+else if (action === "start") await start();
 else {
-  console.error("usage: node --import tsx scripts/kubernetes.ts build|start");
+  console.error("usage: node --import tsx scripts/kubernetes.ts build|helm|schemas|start");
   process.exitCode = 2;
 }
 
@@ -43,6 +52,16 @@ function findGo(): string {
   );
   if (found === undefined) throw new Error("Go is not installed. Install Go 1.22 or newer, and put it on PATH.");
   return found;
+}
+
+async function writeSchemas(): Promise<void> {
+  const cluster = await startCluster({ nodes: [] });
+  try {
+    const schemas = await readSchemas(cluster.client, KUBERNETES_VERSION);
+    writeFileSync(SCHEMAS_FILE, `${JSON.stringify(schemas)}\n`);
+  } finally {
+    await cluster.stop();
+  }
 }
 
 async function start(): Promise<void> {

@@ -8,6 +8,7 @@ import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 
 export const KUBERNETES_VERSION = "1.31.4";
+const HELM = "helm.sh/helm/v3/cmd/helm@v3.17.3";
 
 /** Directory of the programs; HEDDLE_KUBERNETES_DIR replaces it. */
 export const binariesDirectory = (): string =>
@@ -39,7 +40,22 @@ const STAGING = [
   ...["pod-security-admission", "sample-apiserver", "sample-cli-plugin", "sample-controller"],
 ];
 
-/** Builds the programs that are missing. `go`: the Go toolchain, 1.22 or newer. Throws with the compiler's output. */
+/** Builds helm, which renders the chart, unless it exists. */
+export function buildHelm(go: string, log: (line: string) => void): void {
+  const directory = binariesDirectory();
+  if (existsSync(join(directory, "helm"))) return;
+  log(`Building ${HELM}.`);
+  mkdirSync(directory, { recursive: true });
+  execFileSync(go, ["install", "-trimpath", "-ldflags", "-s -w", HELM], {
+    env: { ...process.env, GOBIN: directory, CGO_ENABLED: "0" },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+}
+
+/**
+ * Builds the programs of the cluster that are missing. `go`: the Go toolchain, 1.22 or newer. Throws with the compiler's
+ * output.
+ */
 export function buildPrograms(go: string, log: (line: string) => void): void {
   const directory = binariesDirectory();
   mkdirSync(directory, { recursive: true });

@@ -1,10 +1,10 @@
 /** The processes of the test cluster's control plane: etcd, API server, controller manager and scheduler. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { freePort } from "../../server/src/base/free-port.ts";
 import { BRIDGE_ADDRESS } from "../../server/test/podman.ts";
 import { binaryPath } from "./binaries.ts";
 import { type Certificate, Certificates } from "./certificates.ts";
@@ -168,12 +168,4 @@ export class ControlPlane {
       }
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  const { port } = server.address() as { port: number };
-  await new Promise((done) => server.close(done));
-  return port;
 }

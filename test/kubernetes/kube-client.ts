@@ -74,12 +74,17 @@ export class KubeClient {
     path: string,
     options: { body?: unknown; type?: string; signal?: AbortSignal } = {},
   ): Promise<IncomingMessage> {
-    const { body, type = "application/json", signal } = options;
+    const { type = "application/json", signal } = options;
+    const body = options.body === undefined ? undefined : Buffer.from(JSON.stringify(options.body));
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = request(this.server + path, {
         method,
         agent: this.#agent,
-        headers: { accept: "application/json", ...(body !== undefined && { "content-type": type }) },
+        headers: {
+          accept: "application/json",
+          // the length explicitly: Node sends none with a DELETE
+          ...(body && { "content-type": type, "content-length": body.length }),
+        },
         ...(signal && { signal }),
       });
       sent.on("response", (answer) => {
@@ -87,7 +92,7 @@ export class KubeClient {
         resolve(answer);
       });
       sent.on("error", reject);
-      sent.end(body === undefined ? undefined : JSON.stringify(body));
+      sent.end(body);
     });
     if (response.statusCode! < 400) return response;
     const text = await readText(response);

@@ -37,6 +37,8 @@ export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #client: KubeClient;
   readonly #workers = new Map<string, PodWorker>();
+  /** Pods that ended here and whose deletion was not seen yet. */
+  readonly #ended = new Set<string>();
   readonly #stop = new AbortController();
   #server: Server | undefined;
   #port = 0;
@@ -66,11 +68,13 @@ export class Kubelet {
         onList: (pods) => {
           const known = new Set(pods.map(({ metadata }) => metadata.uid));
           for (const [uid, worker] of this.#workers) if (!known.has(uid)) worker.delete();
+          for (const uid of this.#ended) if (!known.has(uid)) this.#ended.delete(uid);
           for (const pod of pods) this.#take(pod);
         },
         onEvent: (type, pod) => {
-          if (type === "DELETED") this.#workers.get(pod.metadata.uid)?.delete();
-          else this.#take(pod);
+          if (type !== "DELETED") return this.#take(pod);
+          this.#workers.get(pod.metadata.uid)?.delete();
+          this.#ended.delete(pod.metadata.uid);
         },
       },
       this.#stop.signal,
@@ -87,7 +91,7 @@ export class Kubelet {
   }
 
   #take(pod: Pod): void {
-    if (this.#stop.signal.aborted) return;
+    if (this.#stop.signal.aborted || this.#ended.has(pod.metadata.uid)) return;
     const { uid, deletionTimestamp } = pod.metadata;
     const worker = this.#workers.get(uid);
     if (worker) return worker.update(pod);
@@ -95,7 +99,10 @@ export class Kubelet {
     if (isOver && deletionTimestamp === undefined) return;
     const { engine, pauseImage, directory, backoffMs } = this.#options;
     const api = { host: BRIDGE_ADDRESS, port: Number(new URL(this.#client.server).port) };
-    const onGone = () => void this.#workers.delete(uid);
+    const onGone = () => {
+      this.#workers.delete(uid);
+      this.#ended.add(uid);
+    };
     const options = { engine, client: this.#client, api, directory, backoffMs, pauseImage, onGone };
     const created = new PodWorker(options, pod);
     this.#workers.set(uid, created);

@@ -84,9 +84,8 @@ export async function resolveEnvironment(
         throw new Error(`couldn't find key ${reference.key} in ${kind} ${pod.metadata.namespace}/${reference.name}`);
     } else if (valueFrom) throw new Error(`the test kubelet does not know the source of ${name}`);
     else
-      environment[name] = (value ?? "").replace(
-        /\$\$|\$\(([A-Za-z_][\w.-]*)\)/g,
-        (all: string, key?: string) => (all === "$$" ? "$" : (environment[key!] ?? all)),
+      environment[name] = (value ?? "").replace(/\$\$|\$\(([A-Za-z_][\w.-]*)\)/g, (all: string, key?: string) =>
+        all === "$$" ? "$" : (environment[key!] ?? all),
       );
   }
   return environment;

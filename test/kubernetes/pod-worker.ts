@@ -145,7 +145,9 @@ export class PodWorker {
       await engine.call("POST", `/containers/${created.Id}/start`);
     }
     const path = `/containers/${this.#sandboxId}/json`;
-    this.#podIp = (await engine.call<{ NetworkSettings: { IPAddress: string } }>("GET", path)).NetworkSettings.IPAddress;
+    this.#podIp = (
+      await engine.call<{ NetworkSettings: { IPAddress: string } }>("GET", path)
+    ).NetworkSettings.IPAddress;
     const aliases = (pod.spec.hostAliases ?? []).map(({ ip, hostnames }) => `${ip} ${hostnames.join(" ")}\n`);
     const own = `${this.#podIp} ${pod.spec.hostname ?? pod.metadata.name}\n`;
     writeFileSync(join(directory, "hosts"), `127.0.0.1 localhost\n${own}${aliases.join("")}`);
