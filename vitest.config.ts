@@ -35,7 +35,9 @@ export default defineConfig({
           include: [`${CODE}/**/*.test.ts`, "test/{crash,chaos}/check-*.test.ts"],
           exclude: [
             "**/node_modules/**",
-            ...["db", "slow", "crash", "python", "redis", "pgvector", "podman"].map((kind) => `**/*.${kind}.test.ts`),
+            ...["db", "slow", "crash", "python", "redis", "pgvector", "podman", "kubernetes"].map(
+              (kind) => `**/*.${kind}.test.ts`,
+            ),
           ],
         },
       },
@@ -80,6 +82,18 @@ export default defineConfig({
             "test/proxies/**/*.proxy.test.ts",
           ],
           globalSetup: ["server/test/cluster.ts"],
+        },
+      },
+      {
+        // A real Kubernetes, built once: `node --import tsx scripts/kubernetes.ts build`. Not part of `.ci/run`.
+        test: {
+          ...shared,
+          name: "kubernetes",
+          include: ["test/kubernetes/**/*.kubernetes.test.ts", `${CODE}/**/*.kubernetes.test.ts`],
+          globalSetup: ["server/test/cluster.ts"],
+          testTimeout: 600_000,
+          hookTimeout: 600_000,
+          fileParallelism: false,
         },
       },
       {

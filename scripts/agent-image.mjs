@@ -5,6 +5,8 @@
 //     node scripts/agent-image.mjs agent.tar && podman import agent.tar localhost/heddle-agent:1
 //     HEDDLE_CONTAINER_BASE_IMAGE=localhost/heddle-agent:1
 //
+// With --without-heddle, the image has only Node, npm and the programs of a shell, for tests.
+//
 // With access to a registry, the official Node image with `npm install -g heddle` works as well.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
@@ -109,7 +111,7 @@ function addPython(stage, program) {
   if (!existsSync(link)) symlinkSync(python, link);
 }
 
-function writeAgentImage(file, withPython) {
+function writeAgentImage(file, { withHeddle, withPython }) {
   const parent = join(root, "node_modules", ".cache");
   mkdirSync(parent, { recursive: true });
   const stage = mkdtempSync(join(parent, "agent-image-"));
@@ -146,17 +148,19 @@ function writeAgentImage(file, withPython) {
       script("usr/bin/npm", "node /usr/lib/node_modules/npm/bin/npm-cli.js");
       script("usr/bin/npx", "node /usr/lib/node_modules/npm/bin/npx-cli.js");
     }
-    compile(join(stage, "opt", "heddle", "dist"));
-    put(join(root, "package.json"), "opt/heddle/package.json");
-    put(join(root, "cli", "bin"), "opt/heddle/cli/bin");
-    const { dependencies } = readJson(join(root, "package.json"));
-    for (const path of listPackages([...Object.keys(dependencies), "@langchain/langgraph", "@langchain/core"])) {
-      put(path, join("opt/heddle", path.slice(root.length + 1)));
+    if (withHeddle) {
+      compile(join(stage, "opt", "heddle", "dist"));
+      put(join(root, "package.json"), "opt/heddle/package.json");
+      put(join(root, "cli", "bin"), "opt/heddle/cli/bin");
+      const { dependencies } = readJson(join(root, "package.json"));
+      for (const path of listPackages([...Object.keys(dependencies), "@langchain/langgraph", "@langchain/core"])) {
+        put(path, join("opt/heddle", path.slice(root.length + 1)));
+      }
+      script("usr/bin/heddle", "node /opt/heddle/cli/bin/heddle.js");
+      // used by projects without packages of their own
+      mkdirSync(join(stage, "deps"));
+      symlinkSync("/opt/heddle/node_modules", join(stage, "deps", "node_modules"));
     }
-    script("usr/bin/heddle", "node /opt/heddle/cli/bin/heddle.js");
-    // used by projects without packages of their own
-    mkdirSync(join(stage, "deps"));
-    symlinkSync("/opt/heddle/node_modules", join(stage, "deps", "node_modules"));
     mkdirSync(join(stage, "etc"), { recursive: true });
     writeFileSync(join(stage, "etc/passwd"), "root:x:0:0:root:/root:/bin/sh\nnode:x:1000:1000:node:/tmp:/bin/sh\n");
     writeFileSync(join(stage, "etc/group"), "root:x:0:\nnode:x:1000:\n");
@@ -171,11 +175,11 @@ function writeAgentImage(file, withPython) {
 }
 
 const { values: options, positionals } = parseArgs({
-  options: { python: { type: "boolean", default: false } },
+  options: { python: { type: "boolean", default: false }, "without-heddle": { type: "boolean", default: false } },
   allowPositionals: true,
 });
 if (positionals.length !== 1) {
-  console.error(`usage: node ${basename(process.argv[1])} [--python] FILE.tar`);
+  console.error(`usage: node ${basename(process.argv[1])} [--python] [--without-heddle] FILE.tar`);
   process.exit(2);
 }
-writeAgentImage(positionals[0], options.python);
+writeAgentImage(positionals[0], { withHeddle: !options["without-heddle"], withPython: options.python });

@@ -25,9 +25,11 @@ for (const file of git("ls-files", "*.md", "compose.yaml", "Dockerfile")) {
   }
 }
 const { peerDependencies } = JSON.parse(read("package.json")) as { peerDependencies: Record<string, string> };
-const chdb = /^ARG CHDB=chdb@(.+)$/m.exec(read("Dockerfile"))?.[1];
-if (chdb !== peerDependencies["chdb"])
-  problems.push(`Dockerfile installs chdb ${chdb}, not ${peerDependencies["chdb"]}.`);
+for (const file of ["Dockerfile", "compose.yaml", "docs/production.md"]) {
+  const versions = [...read(file).matchAll(/CHDB[-=]chdb@([\d.]+)/g)].map((match) => match[1]);
+  if (versions.length === 0 || versions.some((version) => version !== peerDependencies["chdb"]))
+    problems.push(`${file} installs chdb ${versions.join(", ")}, not ${peerDependencies["chdb"]}.`);
+}
 
 if (problems.length > 0) {
   console.error([...new Set(problems)].join("\n"));

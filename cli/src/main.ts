@@ -11,6 +11,7 @@ import * as exporting from "./commands/export.ts";
 import * as holds from "./commands/holds.ts";
 import * as interrupt from "./commands/interrupt.ts";
 import * as keys from "./commands/keys.ts";
+import * as listener from "./commands/listener.ts";
 import * as logs from "./commands/logs.ts";
 import * as newProject from "./commands/new.ts";
 import * as prices from "./commands/prices.ts";
@@ -44,6 +45,7 @@ const COMMANDS: Record<string, Command> = {
   logs,
   rollback,
   interrupt,
+  listener,
   keys,
   workspaces,
   secrets,

@@ -31,11 +31,20 @@ export interface TestPodman {
   trust(...registries: string[]): void;
   /** Returns a directory for PATH with a `docker` that is this Podman, for programs that call Docker's client. */
   asDocker(): string;
+  /** Stops everything, and removes the directory. */
+  remove(): Promise<void>;
 }
 
 /** Sets up a separate Podman: images, containers and socket are in a directory that is removed after the tests. */
 export function testPodman(): TestPodman {
-  const home = mkdtempSync(join(tmpdir(), "heddle-podman-"));
+  const podman = openPodman(mkdtempSync(join(tmpdir(), "heddle-podman-")));
+  atEnd(() => podman.remove());
+  return podman;
+}
+
+/** Sets up a separate Podman in a directory, which it creates. */
+export function openPodman(home: string): TestPodman {
+  mkdirSync(home, { recursive: true });
   const file = (name: string) => join(home, name);
   // for machines that may not raise limits, and have no systemd
   writeFileSync(
@@ -97,15 +106,15 @@ export function testPodman(): TestPodman {
       writeFileSync(join(file("bin"), "docker"), `${lines.join("\n")}\n`, { mode: 0o755 });
       return file("bin");
     },
+    async remove() {
+      await podman.run("rm", "--all", "--force", "--time", "0").catch(() => {});
+      await podman.run("rmi", "--all", "--force").catch(() => {});
+      await podman.stop();
+      engine.close();
+      spawnSync("umount", ["-l", join(home, "root", "overlay")], { stdio: "ignore" });
+      rmSync(home, { recursive: true, force: true });
+    },
   };
-  atEnd(async () => {
-    await podman.run("rm", "--all", "--force", "--time", "0").catch(() => {});
-    await podman.run("rmi", "--all", "--force").catch(() => {});
-    await podman.stop();
-    engine.close();
-    spawnSync("umount", ["-l", join(home, "root", "overlay")], { stdio: "ignore" });
-    rmSync(home, { recursive: true, force: true });
-  });
   return podman;
 }
 

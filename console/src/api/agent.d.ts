@@ -924,7 +924,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Check liveness: fails when a component has failed for longer than the grace period; with check_db, all components */
+        /** Check liveness: fails when a component has failed for longer than the grace period; with check_db, all components; with check_graphs, until every graph has loaded */
         get: operations["get_ok"];
         put?: never;
         post?: never;
@@ -943,6 +943,40 @@ export interface paths {
         };
         /** Check readiness: the server and all its dependencies */
         get: operations["get_ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check readiness: the server and all its dependencies */
+        get: operations["get_readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/livez": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check liveness of the process: its event loop answers, whatever the state of its dependencies */
+        get: operations["get_livez"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4736,6 +4770,7 @@ export interface operations {
         parameters: {
             query?: {
                 check_db?: string;
+                check_graphs?: string;
             };
             header?: never;
             path?: never;
@@ -4879,6 +4914,92 @@ export interface operations {
                     };
                 };
             };
+        };
+    };
+    get_readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        checks: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            /** @description Success */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: false;
+                        detail: string;
+                        checks?: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    get_livez: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        checks: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
         };
     };
     get_info: {

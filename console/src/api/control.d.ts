@@ -470,6 +470,40 @@ export interface paths {
         patch: operations["patch_v2_listeners_listener_id"];
         trace?: never;
     };
+    "/v2/listeners/{listener_id}/work": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** For a listener: wait for a change of what its cluster is to run */
+        get: operations["get_v2_listeners_listener_id_work"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v2/listeners/{listener_id}/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** For a listener: report what its cluster runs */
+        post: operations["post_v2_listeners_listener_id_reports"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/internal/auth/self": {
         parameters: {
             query?: never;
@@ -547,6 +581,40 @@ export interface paths {
         };
         /** Check readiness: the server and all its dependencies */
         get: operations["get_ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check readiness: the server and all its dependencies */
+        get: operations["get_readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/livez": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check liveness of the process: its event loop answers, whatever the state of its dependencies */
+        get: operations["get_livez"];
         put?: never;
         post?: never;
         delete?: never;
@@ -846,6 +914,13 @@ export interface components {
             };
             created_at: string;
             updated_at: string;
+            /** @description Last request of the listener itself */
+            last_seen_at: string | null;
+            /**
+             * @description away: it has not asked for work for a minute
+             * @enum {string}
+             */
+            status: "never_connected" | "connected" | "away";
         };
     };
     responses: {
@@ -2427,6 +2502,7 @@ export interface operations {
                 };
                 content?: never;
             };
+            400: components["responses"]["Error400Validation"];
             401: components["responses"]["Error401Validation"];
             403: components["responses"]["Error403Validation"];
             404: components["responses"]["Error404Validation"];
@@ -2462,6 +2538,158 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Listener"];
+                };
+            };
+            400: components["responses"]["Error400Validation"];
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            413: components["responses"]["Error413Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    get_v2_listeners_listener_id_work: {
+        parameters: {
+            query?: {
+                version?: string;
+            };
+            header?: never;
+            path: {
+                listener_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        version: string;
+                        deployments: {
+                            deploymentId: string;
+                            name: string;
+                            generation: number;
+                            namespace: string | null;
+                            revision: {
+                                id: string;
+                                attempt: number;
+                                image: string;
+                                replicas: {
+                                    min: number;
+                                    max: number;
+                                };
+                                resources: {
+                                    cpu: number;
+                                    cpuLimit: number;
+                                    memoryMb: number;
+                                    memoryLimitMb: number;
+                                };
+                                environment: {
+                                    [key: string]: string;
+                                };
+                                references: {
+                                    name: string;
+                                    secretName: string;
+                                    secretKey: string;
+                                }[];
+                                pullCredentials: string | null;
+                                pullSecrets: string[];
+                                readySeconds: number;
+                                minHealthySeconds: number;
+                                drainSeconds: number;
+                                labels: {
+                                    [key: string]: string;
+                                };
+                                annotations: {
+                                    [key: string]: string;
+                                };
+                                serviceAccount: string | null;
+                                volumes: {
+                                    [key: string]: unknown;
+                                }[];
+                                volumeMounts: {
+                                    [key: string]: unknown;
+                                }[];
+                                initContainers: {
+                                    [key: string]: unknown;
+                                }[];
+                                sidecars: {
+                                    [key: string]: unknown;
+                                }[];
+                            } | null;
+                        }[] | null;
+                    };
+                };
+            };
+            401: components["responses"]["Error401Validation"];
+            403: components["responses"]["Error403Validation"];
+            404: components["responses"]["Error404Validation"];
+            422: components["responses"]["Error422Validation"];
+            431: components["responses"]["Error431Validation"];
+            503: components["responses"]["Error503Validation"];
+        };
+    };
+    post_v2_listeners_listener_id_reports: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                listener_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    deployments: {
+                        deploymentId: string;
+                        generation: number;
+                        liveGeneration: number | null;
+                        /** @enum {string} */
+                        state: "progressing" | "ready" | "failed" | "removed" | "stale";
+                        ready: number;
+                        total: number;
+                        message: string | null;
+                        pods: {
+                            uid: string;
+                            name: string;
+                            revisionId: string;
+                            /** @enum {string} */
+                            state: "starting" | "ready" | "draining";
+                            address: {
+                                host: string;
+                                port: number;
+                            } | null;
+                            restarts: number;
+                        }[];
+                    }[];
+                    logs: {
+                        uid: string;
+                        from: string;
+                        to: string;
+                        text: string;
+                    }[];
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        logPositions: {
+                            [key: string]: string;
+                        };
+                    };
                 };
             };
             400: components["responses"]["Error400Validation"];
@@ -2690,6 +2918,92 @@ export interface operations {
                     };
                 };
             };
+        };
+    };
+    get_readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        checks: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            /** @description Success */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: false;
+                        detail: string;
+                        checks?: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    get_livez: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        checks: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
         };
     };
     get_info: {

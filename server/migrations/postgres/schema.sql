@@ -242,6 +242,23 @@ create table checkpoints (
   constraint checkpoints_pkey PRIMARY KEY (thread_id, checkpoint_ns, checkpoint_id)
 );
 
+create table cluster_targets (
+  deployment_id uuid not null,
+  cluster text not null,
+  generation bigint not null,
+  revision_id uuid,
+  fingerprint text not null,
+  reported_generation bigint,
+  state text,
+  message text,
+  pods_ready integer not null default 0,
+  pods_total integer not null default 0,
+  seen_at timestamp with time zone,
+  constraint cluster_targets_state_check CHECK ((state = ANY (ARRAY['progressing'::text, 'ready'::text, 'failed'::text, 'removed'::text, 'stale'::text]))),
+  constraint cluster_targets_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
+  constraint cluster_targets_pkey PRIMARY KEY (deployment_id, cluster)
+);
+
 create table comparative_experiments (
   tenant_id uuid not null,
   comparative_experiment_id uuid not null,
@@ -571,6 +588,8 @@ create table instances (
   ended_at timestamp with time zone,
   end_reason text,
   crashed boolean not null default false,
+  address text,
+  pod text,
   constraint instances_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'ended'::text]))),
   constraint instances_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
   constraint instances_revision_id_fkey FOREIGN KEY (revision_id) REFERENCES revisions(id) ON DELETE CASCADE,
@@ -649,6 +668,7 @@ create table listeners (
   compute_config jsonb not null,
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
+  last_seen_at timestamp with time zone,
   constraint listeners_pkey PRIMARY KEY (id),
   constraint listeners_tenant_id_compute_id_key UNIQUE (tenant_id, compute_id)
 );
@@ -785,6 +805,7 @@ create table revisions (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
+  cluster text,
   constraint revisions_status_check CHECK ((status = ANY (ARRAY['CREATING'::text, 'QUEUED'::text, 'AWAITING_BUILD'::text, 'BUILDING'::text, 'AWAITING_DEPLOY'::text, 'DEPLOYING'::text, 'CREATE_FAILED'::text, 'BUILD_FAILED'::text, 'DEPLOY_FAILED'::text, 'DEPLOYED'::text, 'SKIPPED'::text, 'INTERRUPTED'::text, 'UNKNOWN'::text]))),
   constraint revisions_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
   constraint revisions_pkey PRIMARY KEY (id),
@@ -1170,6 +1191,7 @@ CREATE INDEX bulk_exports_by_destination ON public.bulk_exports USING btree (des
 CREATE INDEX bulk_exports_by_tenant ON public.bulk_exports USING btree (tenant_id, created_at DESC, id);
 CREATE INDEX bulk_exports_schedules ON public.bulk_exports USING btree (start_time) WHERE ((interval_hours IS NOT NULL) AND (status = 'RUNNING'::text));
 CREATE INDEX bulk_exports_to_do ON public.bulk_exports USING btree (not_before) WHERE ((cleaned_at IS NULL) AND (interval_hours IS NULL));
+CREATE INDEX cluster_targets_by_cluster ON public.cluster_targets USING btree (cluster);
 CREATE INDEX comparative_experiments_by_dataset ON public.comparative_experiments USING btree (tenant_id, reference_dataset_id, created_at DESC, comparative_experiment_id);
 CREATE INDEX crons_by_assistant ON public.crons USING btree (assistant_id);
 CREATE INDEX crons_by_creation ON public.crons USING btree (created_at DESC, cron_id);
@@ -1200,9 +1222,10 @@ CREATE INDEX feedback_tokens_by_run ON public.feedback_tokens USING btree (tenan
 CREATE INDEX feedback_unattached ON public.feedback USING btree (attach_at) WHERE (attach_at IS NOT NULL);
 CREATE INDEX git_watches_by_time ON public.git_watches USING btree (next_look_at);
 CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (created_at);
-CREATE UNIQUE INDEX instances_alive ON public.instances USING btree (revision_id, replica) WHERE (state = ANY (ARRAY['starting'::text, 'ready'::text]));
+CREATE UNIQUE INDEX instances_alive ON public.instances USING btree (revision_id, replica) WHERE ((state = ANY (ARRAY['starting'::text, 'ready'::text])) AND (pod IS NULL));
 CREATE INDEX instances_by_deployment ON public.instances USING btree (deployment_id, started_at);
 CREATE INDEX instances_going ON public.instances USING btree (started_at) WHERE (state <> 'ended'::text);
+CREATE INDEX instances_ready ON public.instances USING btree (deployment_id) WHERE (state = 'ready'::text);
 CREATE INDEX known_visitors_by_end ON public.known_visitors USING btree (expires_at);
 CREATE INDEX known_visitors_by_user ON public.known_visitors USING btree (user_id);
 CREATE INDEX legal_holds_active ON public.legal_holds USING btree (tenant_id) WHERE (released_at IS NULL);
@@ -1268,7 +1291,7 @@ CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON p
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.organization_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspace_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
 CREATE CONSTRAINT TRIGGER identity_changed AFTER INSERT OR DELETE OR UPDATE ON public.workspaces DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION identity_changed();
-CREATE TRIGGER instances_routes AFTER INSERT OR DELETE OR UPDATE OF state, port, place ON public.instances FOR EACH STATEMENT EXECUTE FUNCTION announce_routes();
+CREATE TRIGGER instances_routes AFTER INSERT OR DELETE OR UPDATE OF state, port, place, address ON public.instances FOR EACH STATEMENT EXECUTE FUNCTION announce_routes();
 CREATE TRIGGER note_protocol_run AFTER INSERT ON public.runs FOR EACH ROW WHEN (((new.kwargs ->> 'protocol'::text) = 'v2'::text)) EXECUTE FUNCTION note_protocol_run();
 CREATE TRIGGER replace_value_lists BEFORE UPDATE OF "values" ON public.threads FOR EACH ROW WHEN ((new.value_lists IS NOT NULL)) EXECUTE FUNCTION replace_value_lists();
 CREATE TRIGGER run_idempotency BEFORE INSERT ON public.runs FOR EACH ROW WHEN ((new.kwargs ? '__idempotency'::text)) EXECUTE FUNCTION mark_idempotency_key();

@@ -3,6 +3,7 @@ import { mkdirSync, realpathSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
 
+import { ConfigError } from "../base/config/options.ts";
 import { connect, type DatabaseAddress } from "../base/db/connect.ts";
 import { migrateDatabase } from "../base/db/migrate.ts";
 import { createFaultPoint } from "../base/fault-point.ts";
@@ -23,6 +24,7 @@ import { GitSource } from "./git/git-source.ts";
 import { RouteFollower } from "./gateway/route-follower.ts";
 import { RouteTable } from "./gateway/route-table.ts";
 import { directoryId, shareDirectory } from "./hold-directory.ts";
+import { Clusters } from "./kubernetes/clusters.ts";
 import { Leadership } from "./leadership/leadership.ts";
 import { selectInstallation } from "./leadership/sql.ts";
 import { LogWriter } from "./logs/log-writer.ts";
@@ -72,7 +74,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const sql = connect(database, { max: settings.databasePool, name: "heddle control" });
     started.add(() => sql.end({ timeout: 2 }));
     await migrateDatabase(database);
-    started.add(await shareDirectory(realpathSync(directory), await selectInstallation(sql), log));
+    const installation = await selectInstallation(sql);
+    started.add(await shareDirectory(realpathSync(directory), installation, log));
     const secrets = await openSecrets({ sql, log, dataDir, settings });
     const place = `${hostname()}:${realpathSync(directory)}`;
     const address =
@@ -115,6 +118,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       async onLead() {
         await git.clear();
         await supervisor.start();
+        await clusters.start();
         worker.start();
         pushes.start();
         scaler.start();
@@ -124,20 +128,18 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
         await supervisor.release();
       },
     });
-    const supervisor = new Supervisor({
-      sql,
-      log,
-      settings,
+    const environment = {
       secrets,
-      driver,
-      table,
-      follower,
-      lead: leadership,
       databases,
-      place,
-      internalUrl: settings.controlInternalUrl?.replace(/\/+$/, "") ?? internalUrl,
+      settings,
       traces,
-    });
+      internalUrl: settings.controlInternalUrl?.replace(/\/+$/, "") ?? internalUrl,
+    };
+    const common = { ...environment, sql, log, lead: leadership };
+    const supervisor = new Supervisor({ ...common, driver, table, follower, place });
+    const clusters = new Clusters({ ...common, installation, onReport: () => table.refresh() });
+    if (settings.driver === "kubernetes") requireKeys(keysNeeded);
+    await clusters.check();
     const work: WorkDeps = {
       sql,
       log,
@@ -154,6 +156,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       lead: leadership,
       settleGateways: () => follower.settle(),
       supervisor,
+      clusters,
       traces,
       faultPoint: createFaultPoint(settings.controlFaultPoints),
       measureBuild: measureBuilds(metrics.registry),
@@ -168,8 +171,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       await scaler.stop();
       await pushes.stop();
       await worker.stop();
+      await clusters.stop();
     };
-    const health = controlHealth({ sql, log, settings, driver, supervisor, worker, leadership, dataDir });
+    const health = controlHealth({ sql, log, settings, driver, clusters, supervisor, worker, leadership, dataDir });
     const parts = { metrics, telemetry, health, internalUrl, uploads, pushTokens, worker, pushes };
     const deps: ControlDeps = { ...work, ...parts };
     started.add(() => follower.stop());
@@ -190,6 +194,15 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     health.start();
     return { deps, stop: () => started.stop() };
   });
+}
+
+/** Pods accept requests from the cluster's network, which the gateway does not guard. */
+function requireKeys(areNeeded: boolean): void {
+  if (areNeeded) return;
+  throw new ConfigError(
+    "HEDDLE_CONTROL_DRIVER=kubernetes needs keys, because every program in the cluster can reach the pods of " +
+      "deployments. Set HEDDLE_AUTH=required.",
+  );
 }
 
 /**

@@ -12,6 +12,7 @@ import { buildOptions } from "./builds/settings.ts";
 import { containerOptions } from "./drivers/container/settings.ts";
 import { isolationOptions } from "./drivers/process/isolation/settings.ts";
 import { gatewayOptions } from "./gateway/settings.ts";
+import { kubernetesOptions } from "./kubernetes/settings.ts";
 import { registryOptions } from "./registry/settings.ts";
 import { gitOptions } from "./git/settings.ts";
 import { runtimeOptions } from "./runtime/settings.ts";
@@ -88,6 +89,7 @@ export const controlOptions = {
   ...buildOptions,
   ...isolationOptions,
   ...containerOptions,
+  ...kubernetesOptions,
   ...registryOptions,
   ...gatewayOptions,
   ...gitOptions,

@@ -49,3 +49,10 @@ export function describeParts({ checks }: HealthReport, hosts: AgentDeps["hosts"
   const graphs = Object.entries(hosts.graphs ?? {}).map(([id, status]) => [id, status.ok] as const);
   return { ...others, graph_hosts: graphHosts, graphs: Object.fromEntries(graphs) };
 }
+
+/** Describes the graphs that have not loaded; null when all have. */
+export function missingGraphs({ graphs }: AgentDeps["hosts"]): string | null {
+  if (graphs === undefined) return "the graphs are loading";
+  const broken = Object.entries(graphs).filter(([, { ok }]) => !ok);
+  return broken.length === 0 ? null : `these graphs failed to load: ${broken.map(([id]) => id).join(", ")}`;
+}

@@ -6,7 +6,7 @@ import { readVersion } from "../../base/version.ts";
 import { mountPrefix } from "../project/mount-prefix.ts";
 import { withProjectAuth } from "../custom-auth/describe-auth.ts";
 import type { AgentDeps } from "../deps.ts";
-import { describeParts } from "./health.ts";
+import { describeParts, missingGraphs } from "./health.ts";
 import { langgraphVersions } from "./langgraph-versions.ts";
 import * as schema from "./schema.ts";
 
@@ -25,12 +25,14 @@ export function systemRoutes(deps: AgentDeps, others: Route[]): Route[] {
       path: "/ok",
       summary:
         "Check liveness: fails when a component has failed for longer than the grace period; with check_db, all " +
-        "components",
+        "components; with check_graphs, until every graph has loaded",
       query: schema.okQuery,
       out: { 200: schema.ok, 500: schema.unhealthyParts, 503: schema.unhealthyParts },
       async handler({ query, c }) {
         const { health, hosts } = deps;
         const alive = health.alive();
+        const missing = query.check_graphs ? missingGraphs(hosts) : null;
+        if (missing !== null) return answerUnhealthy(c, { ok: false, detail: missing, checks: {} });
         if (!query.check_db) return alive.ok ? c.json({ ok: true }) : answerUnhealthy(c, alive);
         const now = await health.ready();
         const checks = describeParts(now, hosts);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { queryFlag } from "../../base/http/fields.ts";
 import { unhealthy } from "../../base/http/health-routes.ts";
 
-export const okQuery = z.object({ check_db: queryFlag });
+export const okQuery = z.object({ check_db: queryFlag, check_graphs: queryFlag });
 
 const part = z.looseObject({ ok: z.boolean(), reason: z.string().optional() });
 

@@ -4,11 +4,11 @@ import type { ControlDeps } from "../deps.ts";
 import { findListener } from "../listeners/sql.ts";
 
 /**
- * Rejects with 400 an unknown cluster, a namespace that it does not serve, and any cluster while no driver supports
- * them: a deployment for a cluster must not run here. Naming none is always valid: deployments then run here.
+ * Rejects with 400 an unknown listener, and a namespace that it does not serve. Naming none is always valid: deployments
+ * then run where this control plane runs them.
  */
 export async function checkListener(
-  deps: Pick<ControlDeps, "sql" | "driver">,
+  deps: Pick<ControlDeps, "sql">,
   tenantId: string,
   { listener_id: id, listener_config: config }: SourceConfig,
 ): Promise<void> {
@@ -23,8 +23,5 @@ export async function checkListener(
   const namespace = config?.k8s_namespace;
   if (namespace != null && served && !served.includes(namespace)) {
     throw refuse(`the listener ${id} does not serve the namespace '${namespace}'; it serves: ${served.join(", ")}`);
-  }
-  if (deps.driver.kind !== "kubernetes") {
-    throw refuse("listeners run deployments in a Kubernetes cluster, and this installation has no driver for it");
   }
 }

@@ -58,7 +58,7 @@ export interface InstanceUsage {
 export type LimitName = "memory_limit_mb" | "cpu_limit";
 
 export interface Driver {
-  readonly kind: "process" | "container" | "kubernetes";
+  readonly kind: "process" | "container";
   /** Sources that it can deploy. */
   readonly sources: readonly Source[];
   /** Builds from scratch, whatever an earlier attempt has left. Throws BuildError, or an error that may be retried. */

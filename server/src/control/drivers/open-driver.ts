@@ -42,7 +42,7 @@ export async function openDriver(options: OpenDriverOptions): Promise<Driver> {
       : { kind: "remote", credentials: { username: TOKEN_USER, password: settings.registryPassword ?? "" } };
   const containers = new ContainerDriver({ engine, directory, place, log, images, outbound, settings });
   await containers.open();
-  return new CompositeDriver(processes, containers, settings.driver);
+  return new CompositeDriver(processes, containers, settings.driver === "container" ? "container" : "process");
 }
 
 const DEFAULT_ENGINE = "unix:///var/run/docker.sock";

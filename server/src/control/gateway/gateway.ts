@@ -19,8 +19,12 @@ import type { CredentialRule } from "../../identity/platform-credentials.ts";
 import { headersFromDeployment, upgradeHeaders } from "./answer-headers.ts";
 import type { GatewayMetrics, ObservedRequest } from "./gateway-metrics.ts";
 import { headersForDeployment, pathForDeployment } from "./request-headers.ts";
-import type { RouteTable, Target } from "./route-table.ts";
+import type { Reached, RouteTable, Target } from "./route-table.ts";
 import { type RouteMatch, matchHost, matchPath } from "./route-match.ts";
+
+/** Time to open a connection to an instance on another machine. */
+const CONNECT_MS = 3_000;
+const CONNECT_LATE = "HEDDLE_CONNECT_LATE";
 
 export interface GatewayOptions {
   table: RouteTable;
@@ -96,13 +100,13 @@ export class Gateway {
     const disconnected = new AbortController();
     response.once("close", () => disconnected.abort());
     const open = await this.#prepare(request, match);
-    await this.#attempt(match, disconnected.signal, (port, enter) =>
-      this.#forward(request, response, match, open(port), enter, observed),
+    await this.#attempt(match, disconnected.signal, (instance, enter) =>
+      this.#forward(request, response, match, open(instance), enter, observed),
     );
   }
 
   /** Returns a function that opens the request to an instance. */
-  async #prepare(request: IncomingMessage, match: RouteMatch): Promise<(port: number, agent?: false) => ClientRequest> {
+  async #prepare(request: IncomingMessage, match: RouteMatch): Promise<Open> {
     const { tenantId: workspaceId } = this.#find(match);
     // a service worker would intercept requests between the platform's origin and its pages
     if (match.prefix !== "" && request.headers["service-worker"] !== undefined) {
@@ -127,7 +131,11 @@ export class Gateway {
     const headers = await headersForDeployment(request, context);
     const path = await pathForDeployment(match.path, context);
     const { method } = request;
-    return (port, agent) => send({ host: "127.0.0.1", port, method, path, headers, agent: agent ?? this.#agent });
+    return ({ host, port }, agent) => {
+      const sent = send({ host: host ?? "127.0.0.1", port, method, path, headers, agent: agent ?? this.#agent });
+      if (host !== null) limitConnecting(sent);
+      return sent;
+    };
   }
 
   #find({ slug, shown }: RouteMatch): Target {
@@ -140,7 +148,7 @@ export class Gateway {
   async #attempt(
     match: RouteMatch,
     disconnected: AbortSignal,
-    forward: (port: number, leave: () => void) => Promise<"done" | "refused">,
+    forward: (instance: Reached, leave: () => void) => Promise<"done" | "refused">,
   ): Promise<void> {
     const { table, settings } = this.#options;
     const deadline = performance.now() + settings.gatewayHoldSeconds * 1000;
@@ -150,7 +158,7 @@ export class Gateway {
       const instance = table.pick(target, refused);
       if (instance) {
         const leave = table.enter(instance.id);
-        if ((await forward(instance.port, leave)) === "done") return;
+        if ((await forward(instance, leave)) === "done") return;
         leave();
         refused.add(instance.id);
         continue;
@@ -190,7 +198,7 @@ export class Gateway {
         answered.on("aborted", () => response.destroy());
       });
       upstream.on("error", (error: NodeJS.ErrnoException) => {
-        if (!hasBegun && error.code === "ECONNREFUSED") {
+        if (!hasBegun && UNREACHABLE.has(error.code ?? "")) {
           response.off("close", onClose);
           return resolve("refused");
         }
@@ -227,8 +235,8 @@ export class Gateway {
     const early = readEarly(socket, head);
     const run = async () => {
       const open = await this.#prepare(request, match);
-      const join = (port: number, leave: () => void) =>
-        this.#join(request, socket, early, match, open(port, false), leave, observed);
+      const join = (instance: Reached, leave: () => void) =>
+        this.#join(request, socket, early, match, open(instance, false), leave, observed);
       await this.#attempt(match, disconnected.signal, join);
     };
     run().catch((error: unknown) => {
@@ -289,7 +297,7 @@ export class Gateway {
         });
       });
       upstream.on("error", (error: NodeJS.ErrnoException) => {
-        if (error.code === "ECONNREFUSED") return resolve("refused");
+        if (UNREACHABLE.has(error.code ?? "")) return resolve("refused");
         leave();
         reject(error);
       });
@@ -313,6 +321,22 @@ function passOn(answered: IncomingMessage, response: ServerResponse): void {
   const together = () => clearImmediate(alone);
   answered.once("data", together).once("end", together).once("close", together);
   answered.pipe(response);
+}
+
+/** Opens the request to an instance. */
+type Open = (instance: Reached, agent?: false) => ClientRequest;
+
+/** Codes of connections that were never opened, so that no part of the request was sent anywhere. */
+const UNREACHABLE = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN", CONNECT_LATE]);
+
+/** Ends a request whose connection is not opened in time, as with a pod whose machine is gone. */
+function limitConnecting(sent: ClientRequest): void {
+  sent.on("socket", (socket) => {
+    if (!socket.connecting) return;
+    const late = Object.assign(new Error("the instance did not accept the connection in time"), { code: CONNECT_LATE });
+    const timer = setTimeout(() => sent.destroy(late), CONNECT_MS);
+    socket.once("connect", () => clearTimeout(timer)).once("close", () => clearTimeout(timer));
+  });
 }
 
 const UNOBSERVED: ObservedRequest = { answered: () => {}, ended: () => {} };

@@ -12,7 +12,15 @@ export interface Target {
   /** Whether it has ever had a serving revision. */
   isServing: boolean;
   /** Healthy instances of the serving revision. */
-  instances: { id: string; port: number }[];
+  instances: Reached[];
+}
+
+/** An instance that requests can be forwarded to. */
+export interface Reached {
+  id: string;
+  /** Null: this machine. */
+  host: string | null;
+  port: number;
 }
 
 interface TargetRow {
@@ -24,6 +32,7 @@ interface TargetRow {
   status: string;
   active_revision_id: string | null;
   ids: string[] | null;
+  hosts: (string | null)[] | null;
   ports: number[] | null;
 }
 
@@ -61,10 +70,17 @@ export class RouteTable {
     const sql = this.#sql;
     const mine = ++this.#asked;
     const rows = await sql<TargetRow[]>`
-      select now() as read_at, d.slug, d.id as deployment_id, d.tenant_id, d.status, d.active_revision_id, i.ids, i.ports
+      select now() as read_at, d.slug, d.id as deployment_id, d.tenant_id, d.status, d.active_revision_id, i.ids, i.hosts, i.ports
       from (select) always left join deployments d on true left join lateral (
-        select array_agg(id::text order by replica) as ids, array_agg(port order by replica) as ports from instances
-        where revision_id = d.active_revision_id and state = 'ready' and starts_with(place, ${`${this.#host}:`})) i on true
+        select array_agg(id::text order by replica, id) as ids, array_agg(address order by replica, id) as hosts,
+          array_agg(port order by replica, id) as ports
+        from (
+          select *, rank() over (order by revision_id is distinct from d.active_revision_id) as choice from instances
+          where deployment_id = d.id and state = 'ready'
+            and (address is not null
+              or (revision_id = d.active_revision_id and pod is null and starts_with(place, ${`${this.#host}:`})))) candidates
+        -- a cluster replaces pods by itself: those of the serving revision, and while there are none, the others
+        where choice = 1) i on true
       limit 100000`;
     if (mine < this.#shown) return;
     this.#shown = mine;
@@ -80,7 +96,11 @@ export class RouteTable {
           tenantId: row.tenant_id,
           isBeingDeleted: row.status === "AWAITING_DELETE",
           isServing: row.active_revision_id !== null,
-          instances: (row.ids ?? []).map((id, index) => ({ id, port: Number(row.ports![index]) })),
+          instances: (row.ids ?? []).map((id, index) => ({
+            id,
+            host: row.hosts![index]!,
+            port: Number(row.ports![index]),
+          })),
         },
       ]),
     );
@@ -121,7 +141,7 @@ export class RouteTable {
   }
 
   /** Picks an instance round-robin, except the excluded ones. */
-  pick(target: Target, excluded: ReadonlySet<string>): { id: string; port: number } | undefined {
+  pick(target: Target, excluded: ReadonlySet<string>): Reached | undefined {
     const free = target.instances.filter((instance) => !excluded.has(instance.id));
     return free[this.#turn++ % Math.max(1, free.length)];
   }

@@ -3,13 +3,18 @@ import { route, type Route } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { hosted } from "../api-host.ts";
 import type { ControlDeps } from "../deps.ts";
+import { stateError } from "../deployment-records/validate.ts";
+import { clusterReport, clusterWork, reportAnswer } from "../kubernetes/desired-deployment.ts";
 import * as schema from "./schema.ts";
 import {
+  AWAY_SECONDS,
   deleteListenerRow,
   findListener,
   insertListener,
+  isListenerUsed,
   type ListenerRow,
   listListeners,
+  markSeen,
   updateListener,
 } from "./sql.ts";
 
@@ -26,11 +31,27 @@ const print = (row: ListenerRow) => ({
   compute_config: { k8s_namespaces: row.compute_config.k8s_namespaces ?? null },
   created_at: row.created_at.toISOString(),
   updated_at: row.updated_at.toISOString(),
+  last_seen_at: row.last_seen_at?.toISOString() ?? null,
+  status: statusOf(row),
 });
+
+function statusOf({ last_seen_at: seen }: ListenerRow): schema.ListenerStatus {
+  if (seen === null) return "never_connected";
+  return Date.now() - seen.getTime() > AWAY_SECONDS * 1000 ? "away" : "connected";
+}
 
 /** Clusters that run deployments for a remote control plane (contract control-plane §3.1, rows 26 to 28). */
 export function listenerRoutes(deps: ControlDeps): Route[] {
   const { sql } = deps;
+
+  /** Finds a listener for a request of its own process, which shows that it is there. */
+  async function seen(tenantId: string, id: string): Promise<ListenerRow> {
+    const row = await findListener(sql, tenantId, id);
+    if (!row) throw unknown(id);
+    await markSeen(sql, id);
+    return row;
+  }
+
   return [
     route({
       ...shared,
@@ -111,10 +132,52 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       summary: "Delete a listener",
       params: schema.listenerParams,
       out: { 204: null },
+      errors: [400],
       async handler({ params, principal, c }) {
+        if (await isListenerUsed(sql, params.listener_id)) {
+          throw stateError(`Listener ID ${params.listener_id} runs deployments. Delete them first.`);
+        }
         if (!(await deleteListenerRow(sql, principal.workspaceId, params.listener_id)))
           throw unknown(params.listener_id);
         return c.body(null, 204);
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/listeners/:listener_id/work"),
+      method: "GET",
+      // the answer contains the environments of deployments, as only those who may change deployments see them
+      permission: "deployments:update",
+      audit: "none",
+      summary: "For a listener: wait for a change of what its cluster is to run",
+      params: schema.listenerParams,
+      query: schema.workQuery,
+      out: { 200: clusterWork },
+      async handler({ params, query, principal, c }) {
+        const { id } = await seen(principal.workspaceId, params.listener_id);
+        const { signal } = c.req.raw;
+        try {
+          return c.json(await deps.clusters.workOf(id).next(query.version ?? null, signal));
+        } catch (error) {
+          // the listener has left, so nobody reads the answer
+          if (signal.aborted) return c.json({ version: query.version ?? "", deployments: null });
+          throw error;
+        }
+      },
+    }),
+    route({
+      ...shared,
+      ...hosted("/v2/listeners/:listener_id/reports"),
+      method: "POST",
+      permission: "deployments:update",
+      audit: "none",
+      summary: "For a listener: report what its cluster runs",
+      params: schema.listenerParams,
+      body: clusterReport,
+      out: { 200: reportAnswer },
+      async handler({ params, body, principal, c }) {
+        const { id } = await seen(principal.workspaceId, params.listener_id);
+        return c.json(await deps.clusters.workOf(id).report(body));
       },
     }),
   ];

@@ -22,6 +22,9 @@ export type PatchBody = z.output<typeof patchBody>;
 export const listenerParams = z.object({ listener_id: uuid });
 export const listQuery = z.object({ limit: queryLimit(20, 100), offset: queryOffset });
 
+export const LISTENER_STATUSES = ["never_connected", "connected", "away"] as const;
+export type ListenerStatus = (typeof LISTENER_STATUSES)[number];
+
 export const listener = z
   .object({
     id: z.string(),
@@ -31,7 +34,11 @@ export const listener = z
     compute_config: z.object({ k8s_namespaces: z.array(z.string()).nullable() }),
     created_at: z.string(),
     updated_at: z.string(),
+    last_seen_at: z.string().nullable().describe("Last request of the listener itself"),
+    status: z.enum(LISTENER_STATUSES).describe("away: it has not asked for work for a minute"),
   })
   .meta({ id: "Listener" });
 
 export const listenersList = z.object({ resources: z.array(listener), offset: z.int() });
+
+export const workQuery = z.object({ version: storableText.max(64).optional() });

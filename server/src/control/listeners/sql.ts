@@ -9,7 +9,12 @@ export interface ListenerRow {
   compute_config: { k8s_namespaces?: string[] | null };
   created_at: Date;
   updated_at: Date;
+  /** Last request of the listener itself; null before the first. */
+  last_seen_at: Date | null;
 }
+
+/** Time in seconds after which a listener that sends nothing counts as away. */
+export const AWAY_SECONDS = 60;
 
 export async function findListener(
   sql: Sql | Transaction,
@@ -29,7 +34,7 @@ export const listListeners = (sql: Sql, tenantId: string, { limit, offset }: { l
 /** @returns undefined when the compute_id is taken in the workspace */
 export async function insertListener(
   sql: Sql,
-  listener: Omit<ListenerRow, "created_at" | "updated_at">,
+  listener: Omit<ListenerRow, "created_at" | "updated_at" | "last_seen_at">,
 ): Promise<ListenerRow | undefined> {
   const [row] = await sql<ListenerRow[]>`
     insert into listeners (id, tenant_id, version, compute_type, compute_id, compute_config)
@@ -51,6 +56,17 @@ export async function updateListener(
       compute_config = coalesce(${change.compute_config && JSON.stringify(change.compute_config)}::text::jsonb, compute_config)
     where tenant_id = ${tenantId} and id = ${id} returning *`;
   return row;
+}
+
+/** Records that the listener has asked for work or reported. At most once a second, because both are frequent. */
+export const markSeen = (sql: Sql, id: string) => sql`
+  update listeners set last_seen_at = now()
+  where id = ${id} and (last_seen_at is null or last_seen_at < now() - interval '1 second')`;
+
+/** Whether deployments are assigned to a listener. */
+export async function isListenerUsed(sql: Sql, id: string): Promise<boolean> {
+  const rows = await sql`select 1 from deployments where source_config->>'listener_id' = ${id} limit 1`;
+  return rows.length > 0;
 }
 
 export async function deleteListenerRow(sql: Sql, tenantId: string, id: string): Promise<boolean> {

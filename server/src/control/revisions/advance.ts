@@ -7,7 +7,8 @@ import type { BuildOutcome } from "../builds/build-metrics.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import { isBuilt } from "../deployment-records/validate.ts";
 import { recordSeenCommit } from "../watches/sql.ts";
-import { DeployError, deployRevision } from "./deploy-revision.ts";
+import { DeployError } from "./deploy-error.ts";
+import { deployRevision } from "./deploy-revision.ts";
 import { resolveCommit, withSource } from "./fetch-source.ts";
 import * as queue from "./queue-sql.ts";
 import type { Status } from "./status.ts";
@@ -81,7 +82,7 @@ async function step(
   builds: ConcurrencyLimit,
   onStatus: (status: Status) => void,
 ): Promise<Status> {
-  const { sql, driver, faultPoint } = deps;
+  const { sql, faultPoint } = deps;
   switch (status) {
     case "CREATING": {
       await deps.databases.ensure(claimed.deployment_id, claimed.tenant_id);
@@ -92,7 +93,7 @@ async function step(
     }
     case "QUEUED": {
       faultPoint("control-queued");
-      if (claimed.artifact_id !== null && driver.hasBuild(claimed.artifact_id)) {
+      if (hasBuild(deps, claimed)) {
         return queue.transition(sql, claimed, "QUEUED", "build_known");
       }
       // a revision that was lost during creation continues here
@@ -108,7 +109,7 @@ async function step(
         return queue.transition(sql, claimed, "BUILDING", "built", { artifactId: claimed.id });
       });
     case "AWAITING_DEPLOY":
-      if (claimed.artifact_id === null || !driver.hasBuild(claimed.artifact_id)) {
+      if (!hasBuild(deps, claimed)) {
         throw new DeployError("Its build no longer exists. Deploy the project again.");
       }
       return waitForTurn(deps, claimed, signal);
@@ -119,6 +120,10 @@ async function step(
       throw new Error(`a revision with the status ${status} has no next step`);
   }
 }
+
+/** Whether what the revision runs exists: its build here, or its image, which a cluster pulls. */
+const hasBuild = ({ driver }: WorkDeps, { artifact_id: artifact, cluster }: queue.ClaimedRevision): boolean =>
+  artifact !== null && (cluster !== null || driver.hasBuild(artifact));
 
 /** Measures a build, whatever its outcome. */
 export async function measured(
@@ -159,8 +164,9 @@ async function recordSource(
 /** Pulls the image of a revision that is not built: this is part of resolving its source. */
 async function pullImage(deps: WorkDeps, claimed: queue.ClaimedRevision, signal: AbortSignal): Promise<void> {
   if (isBuilt(claimed.source)) return;
-  if (claimed.artifact_id !== null && deps.driver.hasBuild(claimed.artifact_id)) return;
-  await build(deps, claimed, signal, "deploy");
+  if (hasBuild(deps, claimed)) return;
+  // the nodes of a cluster pull images themselves
+  if (claimed.cluster === null) await build(deps, claimed, signal, "deploy");
   claimed.artifact_id = claimed.id;
 }
 

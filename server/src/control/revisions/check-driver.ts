@@ -6,19 +6,23 @@ import { invalid, stateError } from "../deployment-records/validate.ts";
 import { checkRegistry } from "../drivers/container/check-registry.ts";
 import { parseReference } from "../drivers/container/image-reference.ts";
 import type { Driver } from "../drivers/driver.ts";
+import { checkReferences, readClusterSpec } from "../kubernetes/check-cluster-spec.ts";
+import { placement } from "../kubernetes/placement.ts";
 import { isOfDeployment } from "../registry/embedded-registry.ts";
 import { registryPath } from "../registry/registry-path.ts";
+import type { ControlSettings } from "../settings.ts";
 
-/** Kubernetes-specific fields, which only a Kubernetes driver could honour. */
+/** Kubernetes-specific fields, which only a Kubernetes cluster can honour. */
 const KUBERNETES_ONLY = ["service_account_name", "volumes", "volume_mounts", "init_containers", "sidecars"] as const;
 
-/** Rejects with 400 a configuration that no driver here can run, because it would run differently. */
+/** Rejects a configuration that cannot run where it is placed, because it would run differently. 400 or 422. */
 export function checkDriver(
-  { driver }: { driver: Driver },
+  { driver, settings }: { driver: Driver; settings: ControlSettings },
   source: Source,
   config: SourceConfig,
   references: DeploymentRow["secret_references"],
 ): void {
+  if (placement(settings, config) !== null) return checkCluster(settings, source, config, references);
   if (!driver.sources.includes(source)) {
     const isImage = source === "external_docker" || source === "internal_docker";
     throw stateError(
@@ -34,6 +38,27 @@ export function checkDriver(
       `resource_spec.${unsupported.join(", ")} requires Kubernetes, which this installation does not use.`,
     );
   }
+}
+
+function checkCluster(
+  settings: ControlSettings,
+  source: Source,
+  config: SourceConfig,
+  references: DeploymentRow["secret_references"],
+): void {
+  if (source === "internal_docker" && settings.registryUrl === undefined) {
+    throw stateError(
+      "Clusters pull images from a registry, and cannot reach the one of this control plane. Set HEDDLE_REGISTRY_URL.",
+    );
+  }
+  if (source !== "external_docker" && source !== "internal_docker") {
+    throw stateError(
+      `Deployments in Kubernetes run images; building the source ${source} for a cluster is not implemented. Push an ` +
+        "image, and use the source external_docker.",
+    );
+  }
+  readClusterSpec(config, { serviceAccounts: settings.kubernetesServiceAccounts });
+  checkReferences(references ?? [], settings.installation);
 }
 
 const isEmpty = (value: unknown): boolean =>

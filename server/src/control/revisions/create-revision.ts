@@ -16,6 +16,7 @@ import {
   type RevisionInput,
   stateError,
 } from "../deployment-records/validate.ts";
+import { placement } from "../kubernetes/placement.ts";
 import { useUpload } from "../uploads/sql.ts";
 import { follow } from "../watches/sql.ts";
 import { checkDriver, readImage } from "./check-driver.ts";
@@ -152,6 +153,7 @@ export async function addRevision(
     source_tarball_path: tarball,
     repo_commit_sha: commitSha ?? null,
     artifact_id: null,
+    cluster: placement(deps.settings, config),
   });
   await storeEnvironment(deps.secrets, { purpose: "revision-env", id }, row.tenant_id, environment, tx);
   return id;

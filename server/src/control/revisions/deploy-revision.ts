@@ -6,62 +6,30 @@ import type { LimitName } from "../drivers/driver.ts";
 import { lockReady, setActiveRevision } from "../deployment-records/sql.ts";
 import { countCrashes } from "../runtime/sql.ts";
 import { minScale } from "../runtime/wanted-replicas.ts";
+import { DeployError } from "./deploy-error.ts";
+import { untilReadyInCluster } from "./deploy-in-cluster.ts";
 import * as queue from "./queue-sql.ts";
 import type { Status } from "./status.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
-/** The revision cannot be run; the message is for its owner. */
-export class DeployError extends Error {
-  override name = "DeployError";
-}
-
 const POLL_MS = 50;
 const MAX_CRASHES = 3;
 
-/**
- * Waits until the required number of replicas is healthy, then lets the revision serve. The supervisor starts them
- * while the revision is DEPLOYING; once it no longer is, for any reason, the supervisor stops those that do not serve.
- */
+/** Waits until the revision is healthy where it runs, then lets it serve. */
 export async function deployRevision(
   deps: WorkDeps,
   claimed: queue.ClaimedRevision,
   signal: AbortSignal,
   onStatus: (status: Status) => void,
 ): Promise<Status> {
-  const { sql, supervisor, settings, table, faultPoint, driver } = deps;
+  const { sql, supervisor, table, faultPoint, clusters } = deps;
   const log = deps.logs.open({ deploymentId: claimed.deployment_id, revisionId: claimed.id, kind: "deploy" });
-  const replicas = minScale(claimed);
-  const enforced = driver.enforcedLimits(claimed.artifact_id!);
-  const unenforced = givenLimits(claimed.source_config).filter((name) => !enforced.includes(name));
-  const note =
-    unenforced.length === 0
-      ? null
-      : `${unenforced.join(" and ")} of resource_spec ${unenforced.length === 1 ? "is" : "are"} not enforced: the ` +
-        "instances run as processes, and this machine offers no writable control groups. Run deployments as containers, " +
-        "or delegate a group to the platform (docs/deployments.md).";
+  const { cluster } = claimed;
+  const note = cluster === null ? limitsNote(deps, claimed) : null;
   if (note !== null) log.write(note, "WARNING");
-  const seconds = settings.deployReadySeconds;
-  const since = await databaseNow(sql);
-  let deadline = performance.now() + seconds * 1000;
-  supervisor.wake();
   try {
-    for (; ; await sleep(POLL_MS, undefined, { signal })) {
-      signal.throwIfAborted();
-      if (await wasUnseen(deps, claimed, signal, onStatus)) deadline = performance.now() + seconds * 1000;
-      const instances = supervisor.of(claimed.id);
-      const broken = instances.flatMap((instance) => instance.broken);
-      if (broken.length > 0) {
-        for (const instance of instances) await instance.pump();
-        throw new DeployError(
-          `These graphs failed to load: ${[...new Set(broken)].join(", ")}. See the deployment's log.`,
-        );
-      }
-      if (instances.filter((instance) => instance.row.state === "ready").length >= replicas) break;
-      const crashes = await countCrashes(sql, claimed.id, since);
-      if (crashes >= MAX_CRASHES) throw new DeployError(`It exited ${crashes} times while starting.`);
-      if (performance.now() > deadline)
-        throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.`);
-    }
+    if (cluster === null) await untilReadyHere(deps, claimed, signal, onStatus);
+    else await untilReadyInCluster(deps, { ...claimed, cluster }, signal, onStatus);
   } catch (error) {
     if (error instanceof DeployError) log.write(error.message, "ERROR");
     await log.flush();
@@ -80,7 +48,55 @@ export async function deployRevision(
   log.write(`Revision ${claimed.id} is deployed.`);
   await log.flush();
   supervisor.wake();
+  clusters.wake();
   return "DEPLOYED";
+}
+
+/**
+ * Waits until the required number of replicas is healthy. The supervisor starts them while the revision is DEPLOYING;
+ * once it no longer is, for any reason, the supervisor stops those that do not serve.
+ */
+async function untilReadyHere(
+  deps: WorkDeps,
+  claimed: queue.ClaimedRevision,
+  signal: AbortSignal,
+  onStatus: (status: Status) => void,
+): Promise<void> {
+  const { sql, supervisor, settings } = deps;
+  const replicas = minScale(claimed);
+  const seconds = settings.deployReadySeconds;
+  const since = await databaseNow(sql);
+  let deadline = performance.now() + seconds * 1000;
+  supervisor.wake();
+  for (; ; await sleep(POLL_MS, undefined, { signal })) {
+    signal.throwIfAborted();
+    if (await wasUnseen(deps, claimed, signal, onStatus)) deadline = performance.now() + seconds * 1000;
+    const instances = supervisor.of(claimed.id);
+    const broken = instances.flatMap((instance) => instance.broken);
+    if (broken.length > 0) {
+      for (const instance of instances) await instance.pump();
+      throw new DeployError(
+        `These graphs failed to load: ${[...new Set(broken)].join(", ")}. See the deployment's log.`,
+      );
+    }
+    if (instances.filter((instance) => instance.row.state === "ready").length >= replicas) return;
+    const crashes = await countCrashes(sql, claimed.id, since);
+    if (crashes >= MAX_CRASHES) throw new DeployError(`It exited ${crashes} times while starting.`);
+    if (performance.now() > deadline)
+      throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.`);
+  }
+}
+
+/** Returns a note for the owner about limits that the driver cannot enforce; null when it can enforce all. */
+function limitsNote({ driver }: WorkDeps, claimed: queue.ClaimedRevision): string | null {
+  const enforced = driver.enforcedLimits(claimed.artifact_id!);
+  const unenforced = givenLimits(claimed.source_config).filter((name) => !enforced.includes(name));
+  if (unenforced.length === 0) return null;
+  return (
+    `${unenforced.join(" and ")} of resource_spec ${unenforced.length === 1 ? "is" : "are"} not enforced: the ` +
+    "instances run as processes, and this machine offers no writable control groups. Run deployments as containers, " +
+    "or delegate a group to the platform (docs/deployments.md)."
+  );
 }
 
 const LIMITS = ["cpu_limit", "memory_limit_mb"] as const satisfies LimitName[];

@@ -4,6 +4,8 @@ import { unknownDeployment, unknownRevision } from "../deployment-records/not-fo
 import { lockDeployment } from "../deployment-records/sql.ts";
 import { stateError } from "../deployment-records/validate.ts";
 import type { ControlDeps } from "../deps.ts";
+import { placement } from "../kubernetes/placement.ts";
+import { checkDriver } from "./check-driver.ts";
 import { findDeploying, findRevision, insertRevision, interruptRevision } from "./sql.ts";
 import { statesBefore } from "./status.ts";
 
@@ -17,7 +19,11 @@ export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId
     if (row.status === "AWAITING_DELETE") throw stateError(`Deployment ID ${deploymentId} is being deleted.`);
     const environment = await readEnvironment(deps.secrets, { purpose: "revision-env", id }, tx);
     const revisionId = uuid7();
-    await insertRevision(tx, { ...old, id: revisionId });
+    const cluster = placement(deps.settings, old.source_config);
+    if (cluster !== null) checkDriver(deps, old.source, old.source_config, old.secret_references);
+    // a build exists only where it was made
+    const artifactId = cluster === old.cluster ? old.artifact_id : null;
+    await insertRevision(tx, { ...old, id: revisionId, cluster, artifact_id: artifactId });
     await storeEnvironment(deps.secrets, { purpose: "revision-env", id: revisionId }, tenantId, environment, tx);
     // a rollback does not wait for a revision that may never become ready
     for (const { id: deploying } of await findDeploying(tx, deploymentId)) {

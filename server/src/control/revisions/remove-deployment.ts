@@ -3,21 +3,28 @@ import { rm } from "node:fs/promises";
 import type { Sql } from "../../base/db/connect.ts";
 import { deleteDeploymentRow, type PendingDeployment } from "../deployment-records/sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
+import { TARGET_SECRET, targetSecretId } from "../kubernetes/cluster-work.ts";
+import { countPlaces, placesOf } from "../kubernetes/targets-sql.ts";
 import { deleteTracingProject } from "../runtime/traces.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
 
 interface Leftovers {
   held: number;
   alive: number;
+  /** Instances on the machines of this platform. */
+  here: number;
+  /** Clusters that have objects of it. */
+  places: number;
   revisions: string[];
   instances: string[];
   uploads: string[];
 }
 
-async function countLeftovers(sql: Sql, id: string): Promise<Leftovers> {
-  const [row] = await sql<Leftovers[]>`
+async function countLeftovers(sql: Sql, id: string): Promise<Omit<Leftovers, "places">> {
+  const [row] = await sql<Omit<Leftovers, "places">[]>`
     select (select count(*)::int from revisions where deployment_id = ${id} and holder is not null) as held,
       (select count(*)::int from instances where deployment_id = ${id} and state <> 'ended') as alive,
+      (select count(*)::int from instances where deployment_id = ${id} and state <> 'ended' and pod is null) as here,
       (select coalesce(array_agg(id::text), '{}') from revisions where deployment_id = ${id}) as revisions,
       (select coalesce(array_agg(id::text), '{}') from instances where deployment_id = ${id}) as instances,
       (select coalesce(array_agg(object_path), '{}') from uploads where deployment_id = ${id}) as uploads`;
@@ -32,9 +39,14 @@ async function countLeftovers(sql: Sql, id: string): Promise<Leftovers> {
 export async function removeDeployment(deps: WorkDeps, going: PendingDeployment): Promise<boolean> {
   const { sql, secrets, driver, databases, directory, images, log } = deps;
   const { id, tenant_id: workspaceId, force_delete: isForced } = going;
-  const left = await countLeftovers(sql, id);
+  const left = { ...(await countLeftovers(sql, id)), places: await countPlaces(sql, id) };
   // the supervisor stops running instances, and the worker's attempts end by themselves
-  if (left.held > 0 || left.alive > 0) return false;
+  const isLeft = left.held > 0 || left.alive > 0 || left.places > 0;
+  if (isLeft && !isForced) return false;
+  // objects in a cluster that is gone for good must not keep a deployment for ever
+  if (left.held > 0 || left.here > 0) return false;
+  if (left.places > 0)
+    log.warn({ deployment: id }, "a deployment is deleted by force: its objects stay in its cluster");
   const remove = async (description: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();
@@ -61,6 +73,9 @@ export async function removeDeployment(deps: WorkDeps, going: PendingDeployment)
   for (const upload of left.uploads) await remove("archives", () => rm(uploadFile(directory, upload), { force: true }));
   await remove("images", () => images.remove(id));
   await secrets.delete({ purpose: "deployment-env", id });
+  for (const cluster of await placesOf(sql, id)) {
+    await secrets.delete({ purpose: TARGET_SECRET, id: targetSecretId(id, cluster) });
+  }
   await deleteDeploymentRow(sql, id);
   await deps.table.refresh();
   return true;

@@ -5,6 +5,7 @@ import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import type { BuildOutcome } from "../builds/build-metrics.ts";
 import type { Driver } from "../drivers/driver.ts";
+import type { Clusters } from "../kubernetes/clusters.ts";
 import type { ImageStore } from "../registry/image-store.ts";
 import type { RouteTable } from "../gateway/route-table.ts";
 import type { GitSource } from "../git/git-source.ts";
@@ -36,6 +37,7 @@ export interface WorkDeps {
   /** Resolves when the other gateways have loaded the present routes, or after a while. */
   settleGateways: () => Promise<void>;
   supervisor: Supervisor;
+  clusters: Clusters;
   /** Resolves when the trace platform has started; null when there is none. */
   traces: Promise<Traces | null>;
   faultPoint: FaultPoint;

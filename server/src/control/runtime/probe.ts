@@ -14,18 +14,15 @@ export type Health =
  * Probes an agent server and its graphs. Never throws. The response lists the server's parts under any status, so that
  * one without its database is distinguished from a dead one: killing it would only cost its runs.
  */
-export async function probe(port: number, timeoutMs: number): Promise<Health> {
+export async function probe(port: number, timeoutMs: number, host = "127.0.0.1"): Promise<Health> {
   const result = await new Promise<{ isOk: boolean; text: string } | null>((resolve) => {
-    const request = get(
-      { host: "127.0.0.1", port, path: "/ok?check_db=true", timeout: timeoutMs, agent: false },
-      (response) => {
-        let body = "";
-        response.setEncoding("utf8");
-        response.on("data", (chunk: string) => (body += chunk));
-        response.on("end", () => resolve({ isOk: response.statusCode === 200, text: body }));
-        response.on("error", () => resolve(null));
-      },
-    );
+    const request = get({ host, port, path: "/ok?check_db=true", timeout: timeoutMs, agent: false }, (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => (body += chunk));
+      response.on("end", () => resolve({ isOk: response.statusCode === 200, text: body }));
+      response.on("error", () => resolve(null));
+    });
     request.on("timeout", () => request.destroy());
     request.on("error", () => resolve(null));
   });

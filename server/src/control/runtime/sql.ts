@@ -27,7 +27,7 @@ export const liveInstances = (sql: Sql, place: string) => sql<InstanceRow[]>`
 /** Lists live instances of other machines or data directories. */
 export const foreignInstances = (sql: Sql, place: string) => sql<{ id: string; artifact_id: string; place: string }[]>`
   select i.id, r.artifact_id, i.place from instances i join revisions r on r.id = i.revision_id
-  where i.state <> 'ended' and i.place <> ${place} and r.artifact_id is not null
+  where i.state <> 'ended' and i.place <> ${place} and i.pod is null and r.artifact_id is not null
   order by i.started_at limit 10000`;
 
 /** Lists the ids of live instances, on any machine. */
@@ -129,7 +129,7 @@ export const desiredRevisions = (sql: Sql) => sql<DesiredRevisionRow[]>`
     from instances i
     where i.deployment_id = d.id and i.revision_id = r.id and i.crashed
       and i.ended_at > now() - ${sql.unsafe(`interval '${FORGET}'`)}) c on true
-  where d.status = 'READY' and r.artifact_id is not null
+  where d.status = 'READY' and r.artifact_id is not null and r.cluster is null
     and (r.id = d.active_revision_id or r.status in ('DEPLOYING', 'UNKNOWN'))
   limit 10000`;
 
@@ -139,7 +139,7 @@ export type ScalableRow = Pick<DesiredRevisionRow, "deployment_id" | "revision_i
 export const scalableDeployments = (sql: Sql) => sql<ScalableRow[]>`
   select d.id as deployment_id, r.id as revision_id, r.source_config, d.scale
   from deployments d join revisions r on r.id = d.active_revision_id
-  where d.status = 'READY' and (r.source_config->'resource_spec'->>'max_scale')::int
+  where d.status = 'READY' and r.cluster is null and (r.source_config->'resource_spec'->>'max_scale')::int
     > greatest(1, coalesce((r.source_config->'resource_spec'->>'min_scale')::int, 1))
   order by d.id limit 1000`;
 

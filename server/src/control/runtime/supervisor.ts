@@ -25,7 +25,8 @@ import { insertLogs } from "../logs/sql.ts";
 import type { ControlSettings } from "../settings.ts";
 import type { DeploymentDatabases } from "./deployment-database.ts";
 import { connectionNeed } from "./connection-need.ts";
-import { type EnvironmentParams, hostCount, instanceEnvironment } from "./instance-environment.ts";
+import { hostCount } from "./instance-environment.ts";
+import { revisionEnvironment } from "./revision-environment.ts";
 import type { Traces } from "./traces.ts";
 import { InstanceWatch } from "./instance-watch.ts";
 import * as rows from "./sql.ts";
@@ -218,25 +219,12 @@ export class Supervisor {
   }
 
   async #start(desired: rows.DesiredRevisionRow, replica: number): Promise<void> {
-    const { sql, driver, secrets, databases, settings, place, log } = this.#options;
+    const { sql, driver, place, log } = this.#options;
     if (!driver.hasBuild(desired.artifact_id)) {
       log.error({ revision: desired.revision_id }, "the build of a revision that must run does not exist");
       return;
     }
-    const traces = await this.#options.traces;
-    const credentials = await databases.ensure(desired.deployment_id, desired.tenant_id);
-    const environment = instanceEnvironment({
-      deployment: { id: desired.deployment_id, name: desired.name, tenant_id: desired.tenant_id },
-      revisionId: desired.revision_id,
-      config: desired.source_config,
-      git: gitVersion(desired),
-      secrets: await readEnvironment(secrets, { purpose: "revision-env", id: desired.revision_id }),
-      databaseUri: databases.uri(desired.deployment_id, credentials),
-      secretsKey: credentials.secretsKey,
-      settings,
-      traces: traces && { url: traces.url, key: traces.sendingKey(desired.tenant_id) },
-      platform: credentials.platformKey && { url: this.#options.internalUrl, key: credentials.platformKey.key },
-    });
+    const { environment } = await revisionEnvironment(this.#options, desired);
     const instance = {
       id: uuid7(),
       deploymentId: desired.deployment_id,
@@ -300,16 +288,6 @@ export class Supervisor {
     this.#draining.set(id, draining);
   }
 }
-
-const gitVersion = (row: rows.DesiredRevisionRow): EnvironmentParams["git"] =>
-  row.source === "github" && row.repo_ref !== null && row.repo_commit_sha !== null
-    ? {
-        url: row.source_config.repo_url ?? "",
-        ref: row.repo_ref,
-        sha: row.repo_commit_sha,
-        path: row.langgraph_config_path ?? "",
-      }
-    : null;
 
 /** Grace period when the platform stops: longer runs are handed back and continue at the next start. */
 const STOP_GRACE_MS = 8_000;

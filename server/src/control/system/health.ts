@@ -6,12 +6,13 @@ import { type Check, notFailing } from "../../base/health.ts";
 import { ServerHealth } from "../../base/server-health.ts";
 import type { ControlDeps } from "../deps.ts";
 import type { Driver } from "../drivers/driver.ts";
+import type { Clusters } from "../kubernetes/clusters.ts";
 import type { Leadership } from "../leadership/leadership.ts";
 
 /** Time in milliseconds after which failing work makes the control plane not ready. */
 const FAILING_MS = 5000;
 
-type Parts = Pick<ControlDeps, "sql" | "log" | "settings" | "driver" | "supervisor" | "worker"> & {
+type Parts = Pick<ControlDeps, "sql" | "log" | "settings" | "driver" | "clusters" | "supervisor" | "worker"> & {
   leadership: Leadership;
   dataDir: string;
 };
@@ -22,6 +23,7 @@ export function controlHealth({
   log,
   settings,
   driver,
+  clusters,
   supervisor,
   worker,
   leadership,
@@ -34,9 +36,9 @@ export function controlHealth({
     checks: {
       database: () => pingDatabase(sql),
       schema: checkSchema(sql),
-      driver: checkDriver(driver),
+      driver: checkDriver(driver, clusters),
       revisions: notFailing(() => [worker.failure], FAILING_MS),
-      instances: notFailing(() => [supervisor.failure], FAILING_MS),
+      instances: notFailing(() => [supervisor.failure, clusters.planner.failure], FAILING_MS),
       // every control plane answers requests, whether or not it leads
       leadership: () => ({ ok: true, leads: leadership.leads, ...(leadership.term && { term: leadership.term }) }),
     },
@@ -45,10 +47,12 @@ export function controlHealth({
 }
 
 const checkDriver =
-  (driver: Driver): Check =>
+  (driver: Driver, clusters: Clusters): Check =>
   () => {
-    const since = driver.awaySince?.() ?? null;
+    const cluster = clusters.awaySince();
+    const since = driver.awaySince?.() ?? cluster;
     if (since === null) return { ok: true };
     const seconds = Math.round((Date.now() - since) / 1000);
-    return { ok: false, reason: `the container engine has not responded for ${seconds} s`, partial: true };
+    const name = since === cluster ? "Kubernetes API server" : "container engine";
+    return { ok: false, reason: `the ${name} has not responded for ${seconds} s`, partial: true };
   };

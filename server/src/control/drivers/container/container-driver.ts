@@ -33,7 +33,7 @@ export interface ContainerDriverOptions {
   outbound: Outbound;
   settings: SpecSettings &
     BuildImageSettings &
-    PrepareImageSettings & { driver: "process" | "container"; containerHostAddress: string | undefined };
+    PrepareImageSettings & { driver: "process" | "container" | "kubernetes"; containerHostAddress: string | undefined };
 }
 
 const MARK = "container:";

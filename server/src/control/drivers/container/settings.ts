@@ -5,10 +5,11 @@ export const containerOptions = {
   driver: choice({
     env: ["HEDDLE_CONTROL_DRIVER"],
     default: "process",
-    of: ["process", "container"],
+    of: ["process", "container", "kubernetes"],
     description:
       "How deployments of source code run: as child processes on this machine, or in containers. Deployments of " +
-      "images always run in containers and need HEDDLE_CONTAINER_ENGINE.",
+      "images always run in containers and need HEDDLE_CONTAINER_ENGINE. kubernetes: new revisions run in the " +
+      "cluster of HEDDLE_KUBECONFIG, from images.",
   }),
   containerEngine: text<string | undefined>({
     env: ["HEDDLE_CONTAINER_ENGINE"],

@@ -1,0 +1,52 @@
+{{- define "heddle.name" -}}
+{{- printf "%s-%s" .root.Release.Name .role | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "heddle.selector" -}}
+app.kubernetes.io/name: heddle
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .role }}
+{{- end -}}
+
+{{- define "heddle.labels" -}}
+{{ include "heddle.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
+{{- end -}}
+
+{{- define "heddle.image" -}}
+{{- $image := .root.Values.image -}}
+{{- if eq .role "agent" -}}
+{{- $image = .root.Values.agent.image -}}
+{{- $_ := required "agent.image.repository is required: the image of a project, with the heddle command." $image.repository -}}
+{{- end -}}
+{{- if $image.digest -}}
+{{ $image.repository }}@{{ $image.digest }}
+{{- else -}}
+{{ $image.repository }}:{{ $image.tag | default .root.Chart.AppVersion }}
+{{- end -}}
+{{- end -}}
+
+{{/* URL of another role inside of the cluster */}}
+{{- define "heddle.url" -}}
+http://{{ include "heddle.name" . }}:{{ (index .root.Values .role).service.port }}
+{{- end -}}
+
+{{/* Public URL of a role: that of its ingress, if it has one */}}
+{{- define "heddle.publicUrl" -}}
+{{- $ingress := (index .root.Values .role).ingress -}}
+{{- if $ingress.enabled -}}
+{{ ternary "https" "http" (ne $ingress.tlsSecret "") }}://{{ required (printf "%s.ingress.host is required while %s.ingress.enabled is true." .role .role) $ingress.host }}
+{{- end -}}
+{{- end -}}
+
+{{- define "heddle.secretEnv" -}}
+{{- if .source.existingSecret }}
+- name: {{ .name }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ .source.existingSecret }}
+      key: {{ .key | default .source.key }}
+{{- end }}
+{{- end -}}

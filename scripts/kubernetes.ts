@@ -1,0 +1,100 @@
+// A real Kubernetes on this machine, for tests and for trying things:
+//
+//     node --import tsx scripts/kubernetes.ts build                 builds its programs and helm once, with Go
+//     node --import tsx scripts/kubernetes.ts helm                  builds helm alone
+//     node --import tsx scripts/kubernetes.ts schemas               writes test/kubernetes/schemas.json
+//     node --import tsx scripts/kubernetes.ts start [options]       runs a cluster until it is interrupted
+//
+//       --directory DIR      for its state and kubeconfig (admin.kubeconfig); removed at the end
+//       --port PORT          of the API server
+//       --node NAME          of a node; repeatable; default: node-1
+//       --image TAR=NAME     imports a root file system, such as that of scripts/agent-image.mjs, as an image of an
+//                            agent server; repeatable
+//
+// Lines of its input: `stop NODE` ends a node, `freeze`, `thaw`, `kill` and `run` act on the API server.
+import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+
+import { buildHelm, buildPrograms, KUBERNETES_VERSION } from "../test/kubernetes/binaries.ts";
+import { startCluster } from "../test/kubernetes/cluster.ts";
+import { readSchemas, SCHEMAS_FILE } from "../test/kubernetes/schemas.ts";
+
+/** Command of an agent server's image; a project's image has its own. */
+const AGENT_COMMAND = 'CMD ["heddle","serve","--role","agent","--config","langgraph.json"]';
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    directory: { type: "string" },
+    port: { type: "string" },
+    node: { type: "string", multiple: true },
+    image: { type: "string", multiple: true },
+  },
+});
+
+const action = positionals[0];
+const log = (line: string) => console.log(line);
+if (action === "build" || action === "helm") {
+  buildHelm(findGo(), log);
+  if (action === "build") buildPrograms(findGo(), log);
+} else if (action === "schemas") await writeSchemas();
+else if (action === "start") await start();
+else {
+  console.error("usage: node --import tsx scripts/kubernetes.ts build|helm|schemas|start");
+  process.exitCode = 2;
+}
+
+function findGo(): string {
+  const found = ["go", "/usr/local/go/bin/go", "/usr/lib/go/bin/go"].find(
+    (path) => spawnSync(path, ["version"]).status === 0,
+  );
+  if (found === undefined) throw new Error("Go is not installed. Install Go 1.22 or newer, and put it on PATH.");
+  return found;
+}
+
+async function writeSchemas(): Promise<void> {
+  const cluster = await startCluster({ nodes: [] });
+  try {
+    const schemas = await readSchemas(cluster.client, KUBERNETES_VERSION);
+    writeFileSync(SCHEMAS_FILE, `${JSON.stringify(schemas)}\n`);
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function start(): Promise<void> {
+  const { directory, port, node: nodes, image: images = [] } = values;
+  const began = Date.now();
+  const cluster = await startCluster({
+    ...(directory !== undefined && { directory }),
+    ...(port !== undefined && { apiPort: Number(port) }),
+    ...(nodes && { nodes }),
+  });
+  for (const image of images) {
+    const [archive, name] = image.split("=") as [string, string];
+    await cluster.importImage(archive, name, [AGENT_COMMAND]);
+  }
+  console.log(`Kubernetes ${KUBERNETES_VERSION} is ready after ${((Date.now() - began) / 1000).toFixed(1)} s.`);
+  console.log(`API server: ${cluster.client.server}`);
+  console.log(`export KUBECONFIG=${cluster.kubeconfig}`);
+  const actions: Record<string, (name: string) => unknown> = {
+    stop: (name) => cluster.stopNode(name),
+    add: (name) => cluster.addNode(name),
+    freeze: () => cluster.freezeApiServer(),
+    thaw: () => cluster.thawApiServer(),
+    kill: () => cluster.killApiServer(),
+    run: () => cluster.startApiServer(),
+  };
+  const input = createInterface({ input: process.stdin });
+  input.on("line", (line) => {
+    const [word = "", name = ""] = line.trim().split(/\s+/);
+    void Promise.resolve(actions[word]?.(name)).then(
+      () => console.log(`done: ${line}`),
+      (error: unknown) => console.error(error),
+    );
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const)
+    process.once(signal, () => void cluster.stop().then(() => process.exit(0)));
+}

@@ -1,0 +1,147 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import type { Log } from "../../../base/log.ts";
+import { RepeatedFailure } from "../../../base/repeated-failure.ts";
+import { type Kind, type KubernetesObject, objectPath } from "./kinds.ts";
+import { KubernetesError, type KubernetesApi } from "./kubernetes-api.ts";
+import { readLines } from "./read-lines.ts";
+
+/** Time after which the server ends a watch, so that a dead connection does not go unnoticed for longer. */
+const WATCH_SECONDS = 240;
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 10_000;
+
+export interface InformerOptions<T extends KubernetesObject> {
+  api: KubernetesApi;
+  kind: Kind;
+  namespace: string;
+  /** Label selector. */
+  selector: string;
+  log: Log;
+  /** Called with each object that was added, changed or deleted. */
+  onChange: (object: T, isDeleted: boolean) => void;
+}
+
+interface WatchEvent<T> {
+  type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  object: T & { code?: number };
+}
+
+/**
+ * Keeps a copy of a kind's objects in a namespace: lists them, then watches for changes, and lists again when the watch
+ * has fallen behind. While the API server does not answer, the last copy stays.
+ */
+export class Informer<T extends KubernetesObject> {
+  readonly objects = new Map<string, T>();
+  readonly #options: InformerOptions<T>;
+  readonly #failure: RepeatedFailure;
+  readonly #stop = new AbortController();
+  #going: Promise<void> | undefined;
+  #version: string | undefined;
+  #hasListed = false;
+  #watch: AbortController | undefined;
+
+  constructor(options: InformerOptions<T>) {
+    this.#options = options;
+    const message = `could not watch the ${options.kind}s of the namespace ${options.namespace}; will retry`;
+    this.#failure = new RepeatedFailure({ log: options.log, message });
+  }
+
+  /** Whether the objects are known. */
+  get hasListed(): boolean {
+    return this.#hasListed;
+  }
+
+  start(): void {
+    this.#going = this.#run();
+  }
+
+  /** Begins anew: the connection of the watch may be dead. */
+  restart(): void {
+    this.#watch?.abort();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#going;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    let pause = FIRST_PAUSE_MS;
+    while (!signal.aborted) {
+      try {
+        if (this.#version === undefined) await this.#list();
+        this.#failure.succeeded();
+        pause = FIRST_PAUSE_MS;
+        await this.#follow();
+      } catch (error) {
+        if (signal.aborted) return;
+        // too old: the objects have to be listed again
+        if (error instanceof KubernetesError) this.#version = undefined;
+        this.#failure.failed(error);
+        await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
+        pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
+      }
+    }
+  }
+
+  async #list(): Promise<void> {
+    const { api, kind, namespace, selector, onChange } = this.#options;
+    const found = new Map<string, T>();
+    let next: string | undefined;
+    let version = "";
+    do {
+      const query = { labelSelector: selector, limit: "500", ...(next !== undefined && { continue: next }) };
+      const page = await api.call<{ metadata: { resourceVersion: string; continue?: string }; items: T[] }>(
+        "GET",
+        objectPath(kind, namespace),
+        { query, signal: this.#stop.signal },
+      );
+      for (const object of page.items) found.set(object.metadata.name, { ...object, kind });
+      version = page.metadata.resourceVersion;
+      next = page.metadata.continue === "" ? undefined : page.metadata.continue;
+    } while (next !== undefined);
+    const gone = [...this.objects].filter(([name]) => !found.has(name));
+    const changed = [...found].filter(
+      ([name, object]) => this.objects.get(name)?.metadata.resourceVersion !== object.metadata.resourceVersion,
+    );
+    for (const [name] of gone) this.objects.delete(name);
+    for (const [name, object] of changed) this.objects.set(name, object);
+    this.#version = version;
+    this.#hasListed = true;
+    for (const [, object] of gone) onChange(object, true);
+    for (const [, object] of changed) onChange(object, false);
+  }
+
+  async #follow(): Promise<void> {
+    const { api, kind, namespace, selector } = this.#options;
+    const watch = new AbortController();
+    this.#watch = watch;
+    const signal = AbortSignal.any([this.#stop.signal, watch.signal]);
+    const query = {
+      watch: "true",
+      labelSelector: selector,
+      resourceVersion: this.#version!,
+      allowWatchBookmarks: "true",
+      timeoutSeconds: String(WATCH_SECONDS),
+    };
+    const response = await api.open("GET", objectPath(kind, namespace), { query, signal });
+    for await (const line of readLines(response)) {
+      if (line === "") continue;
+      const event = JSON.parse(line) as WatchEvent<T>;
+      if (event.type === "ERROR") throw new KubernetesError(event.object.code ?? 500, "Expired", "the watch has ended");
+      this.#apply(event);
+    }
+  }
+
+  #apply({ type, object }: WatchEvent<T>): void {
+    const { kind, onChange } = this.#options;
+    this.#version = object.metadata.resourceVersion;
+    if (type === "BOOKMARK") return;
+    const { name } = object.metadata;
+    if (type === "DELETED") this.objects.delete(name);
+    else this.objects.set(name, { ...object, kind });
+    onChange({ ...object, kind }, type === "DELETED");
+  }
+}

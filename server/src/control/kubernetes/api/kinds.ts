@@ -1,0 +1,36 @@
+/** The kinds of objects that deployments consist of, in the order in which they are removed. */
+export const KINDS = {
+  HorizontalPodAutoscaler: "/apis/autoscaling/v2",
+  Deployment: "/apis/apps/v1",
+  PodDisruptionBudget: "/apis/policy/v1",
+  Service: "/api/v1",
+  NetworkPolicy: "/apis/networking.k8s.io/v1",
+  Secret: "/api/v1",
+  ServiceAccount: "/api/v1",
+  Pod: "/api/v1",
+} as const;
+export type Kind = keyof typeof KINDS;
+
+const PLURALS: Partial<Record<Kind, string>> = { NetworkPolicy: "networkpolicies" };
+
+/** Path of a kind's objects in a namespace, or of one of them. */
+export function objectPath(kind: Kind, namespace: string, name?: string): string {
+  const plural = PLURALS[kind] ?? `${kind.toLowerCase()}s`;
+  const path = `${KINDS[kind]}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
+  return name === undefined ? path : `${path}/${encodeURIComponent(name)}`;
+}
+
+export interface KubernetesObject {
+  kind?: string;
+  metadata: {
+    name: string;
+    namespace: string;
+    uid: string;
+    resourceVersion: string;
+    generation?: number;
+    labels?: Record<string, string>;
+    annotations?: Record<string, string>;
+    deletionTimestamp?: string;
+    creationTimestamp?: string;
+  };
+}

@@ -1,0 +1,44 @@
+/** Names and labels of the objects that belong to a deployment. All names begin with `heddle-`, which is reserved. */
+
+export const OWN_PREFIX = "heddle-";
+
+export const LABELS = {
+  /** Identifies the control plane or listener that owns the object. */
+  place: "heddle.place",
+  deployment: "heddle.deployment",
+  revision: "heddle.revision",
+  part: "heddle.part",
+} as const;
+
+export const ANNOTATIONS = {
+  generation: "heddle.generation",
+  attempt: "heddle.attempt",
+  environment: "heddle.environment",
+  name: "heddle.name",
+} as const;
+
+export const FIELD_MANAGER = "heddle";
+export const AGENT_CONTAINER = "agent";
+/** Port on which images of agent servers listen (contract control-plane §6.1). */
+export const AGENT_PORT = 8000;
+
+const NAME_LETTERS = 28;
+/** The last digits of an id are its random ones. */
+const digits = (id: string, count: number): string => id.replaceAll("-", "").slice(-count);
+
+/** Name of a deployment's objects: a DNS label (RFC 1035) of at most 48 letters, so that pods' names stay below 63. */
+export function objectName({ name, deploymentId }: { name: string; deploymentId: string }): string {
+  const readable = name
+    .toLowerCase()
+    .replace(/[^a-z0-9-]+/g, "-")
+    .slice(0, NAME_LETTERS)
+    .replace(/^-+|-+$/g, "");
+  return `${OWN_PREFIX}${readable === "" ? "" : `${readable}-`}${digits(deploymentId, 12)}`;
+}
+
+/** Name of a revision's Secret. Each revision has its own: pods of the earlier one may restart during a rollout. */
+export const secretName = (object: string, revisionId: string, part: "env" | "pull"): string =>
+  `${object}-${digits(revisionId, 8)}-${part}`;
+
+/** Whether a name belongs to objects of Heddle, which a deployment must not refer to. */
+export const isOwnName = (name: string): boolean => name.startsWith(OWN_PREFIX);

@@ -1,0 +1,142 @@
+/**
+ * Decides what clusters are to run. The leader compares the revisions that should run with what is recorded for each
+ * cluster, and writes a difference with the next generation. The clusters' own processes read it from there.
+ */
+import { createHash } from "node:crypto";
+
+import type { Sql } from "../../base/db/connect.ts";
+import { isDatabaseAway } from "../../base/db/retry.ts";
+import type { Log } from "../../base/log.ts";
+import { Poller } from "../../base/polling/poller.ts";
+import type { RepeatedFailure } from "../../base/repeated-failure.ts";
+import type { Lead } from "../leadership/leadership.ts";
+import { connectionNeed } from "../runtime/connection-need.ts";
+import { hostCount } from "../runtime/instance-environment.ts";
+import { type EnvironmentDeps, revisionEnvironment } from "../runtime/revision-environment.ts";
+import { TARGET_SECRET, targetSecretId } from "./cluster-work.ts";
+import type { DesiredDeployment } from "./desired-deployment.ts";
+import { planRevision } from "./plan-deployment.ts";
+import * as targets from "./targets-sql.ts";
+
+const POLL_MS = 500;
+
+export interface PlannerOptions extends EnvironmentDeps {
+  sql: Sql;
+  log: Log;
+  lead: Lead;
+}
+
+export class ClusterPlanner {
+  readonly #options: PlannerOptions;
+  /** What was planned for a row, by deployment and cluster. */
+  readonly #planned = new Map<string, { row: string; fingerprint: string }>();
+  readonly #problems = new Map<string, string>();
+  #poller: Poller;
+  #stopped = true;
+
+  constructor(options: PlannerOptions) {
+    this.#options = options;
+    this.#poller = this.#createPoller();
+  }
+
+  #createPoller(): Poller {
+    const failing = "could not plan the deployments in clusters; will retry";
+    return new Poller({ pass: () => this.#pass(), everyMs: POLL_MS, log: this.#options.log, failing });
+  }
+
+  get failure(): RepeatedFailure {
+    return this.#poller.failure;
+  }
+
+  /** Starts with the leader's term. */
+  start(): void {
+    this.#stopped = false;
+    this.#planned.clear();
+    this.#poller = this.#createPoller();
+    this.#poller.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#poller.stop();
+  }
+
+  wake(): void {
+    if (!this.#stopped) this.#poller.wake();
+  }
+
+  /** Why a revision cannot run in its cluster; undefined when it can. */
+  problem(revisionId: string): string | undefined {
+    return this.#problems.get(revisionId);
+  }
+
+  async #pass(): Promise<void> {
+    const { sql, lead, log } = this.#options;
+    if (!(await lead.confirm())) return;
+    const rows = await targets.plannedDeployments(sql);
+    const wanted = new Set(rows.map(({ revision_id: id }) => id));
+    for (const id of this.#problems.keys()) if (!wanted.has(id)) this.#problems.delete(id);
+    for (const row of rows) {
+      if (this.#stopped) return;
+      try {
+        await this.#plan(row);
+        if (row.revision_id !== null) this.#problems.delete(row.revision_id);
+      } catch (error) {
+        if (isDatabaseAway(error)) throw error;
+        if (row.revision_id === null) throw error;
+        if (!this.#problems.has(row.revision_id)) {
+          log.warn({ err: error, revision: row.revision_id }, "a revision cannot run in its cluster");
+        }
+        this.#problems.set(row.revision_id, (error as Error).message);
+      }
+    }
+  }
+
+  async #plan(row: targets.PlannedRow): Promise<void> {
+    const key = targetSecretId(row.deployment_id, row.cluster);
+    const { fingerprint: recorded } = row;
+    const rowText = JSON.stringify({ ...row, generation: null, fingerprint: null });
+    const known = this.#planned.get(key);
+    if (known?.row === rowText && known.fingerprint === recorded) return;
+    // nothing to run, and nothing to remove
+    if (row.revision_id === null && recorded === null) return;
+    const revision = hasRevision(row) ? await this.#revision(row) : null;
+    const body = { deploymentId: row.deployment_id, name: row.name, namespace: row.namespace, revision };
+    const fingerprint = createHash("sha256").update(JSON.stringify(body)).digest("hex");
+    if (fingerprint !== recorded) await this.#write(row, body, fingerprint);
+    this.#planned.set(key, { row: rowText, fingerprint });
+  }
+
+  async #revision(row: targets.PlannedRow & { revision_id: string }): Promise<DesiredDeployment["revision"]> {
+    const { settings, databases } = this.#options;
+    const variables = await revisionEnvironment(this.#options, row);
+    const revision = planRevision(row, variables, settings);
+    // during a rollout, pods of two revisions run
+    const servers = 2 * Math.max(1, revision.replicas.max);
+    const hosts = hostCount(row.source_config, variables.own);
+    await databases.limitConnections(
+      row.deployment_id,
+      servers * connectionNeed(hosts, settings.deploymentConnections),
+    );
+    return revision;
+  }
+
+  async #write(
+    row: targets.PlannedRow,
+    body: Omit<DesiredDeployment, "generation">,
+    fingerprint: string,
+  ): Promise<void> {
+    const { sql, lead, secrets } = this.#options;
+    const { deployment_id: deploymentId, cluster, revision_id: revisionId } = row;
+    await sql.begin(async (tx) => {
+      const target = { deploymentId, cluster, revisionId, fingerprint };
+      const generation = await targets.writeTarget(tx, lead.term, target);
+      if (generation === undefined) return;
+      const ref = { purpose: TARGET_SECRET, id: targetSecretId(deploymentId, cluster), workspaceId: row.tenant_id };
+      await secrets.put(ref, JSON.stringify({ ...body, generation }), tx);
+    });
+  }
+}
+
+const hasRevision = (row: targets.PlannedRow): row is targets.PlannedRow & { revision_id: string } =>
+  row.revision_id !== null;

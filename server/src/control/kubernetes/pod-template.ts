@@ -1,0 +1,116 @@
+import { createHash } from "node:crypto";
+
+import type { ClusterSettings } from "./manifests.ts";
+import type { DesiredRevision } from "./desired-deployment.ts";
+import { AGENT_CONTAINER, AGENT_PORT, ANNOTATIONS, LABELS, secretName } from "./names.ts";
+
+/** Time in seconds between the end of the runs' grace period and SIGKILL. */
+const LAST_SECONDS = 15;
+/** Time in seconds for which a terminating pod still accepts requests, until all gateways have another one. */
+export const DRAIN_DELAY_SECONDS = 5;
+
+/** Container fields of a deployment's own containers that are set by the platform. */
+const CONFINED = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } };
+
+/** Variables that only apply in a pod. */
+export const podEnvironment = (environment: Record<string, string>): Record<string, string> => ({
+  ...environment,
+  HEDDLE_DATA_DIR: "/tmp/heddle",
+  HEDDLE_HOST: "0.0.0.0",
+  HOST: "0.0.0.0",
+  PORT: String(AGENT_PORT),
+  HEDDLE_DRAIN_DELAY_SECS: String(DRAIN_DELAY_SECONDS),
+});
+
+/** Hash of everything outside the template that its pods read when they start. */
+const fingerprint = (revision: DesiredRevision): string =>
+  createHash("sha256")
+    .update(JSON.stringify([Object.entries(revision.environment).sort(), revision.pullCredentials]))
+    .digest("hex")
+    .slice(0, 32);
+
+/** Template of a revision's pods. Any difference makes a new ReplicaSet. */
+export function podTemplate(
+  revision: DesiredRevision,
+  name: string,
+  labels: object,
+  settings: ClusterSettings,
+): object {
+  const { resources, drainSeconds } = revision;
+  const pullSecrets = [
+    ...(revision.pullCredentials === null ? [] : [secretName(name, revision.id, "pull")]),
+    ...revision.pullSecrets,
+  ];
+  return {
+    metadata: {
+      labels: { ...revision.labels, ...labels, [LABELS.revision]: revision.id },
+      annotations: { ...revision.annotations, [ANNOTATIONS.environment]: fingerprint(revision) },
+    },
+    spec: {
+      serviceAccountName: revision.serviceAccount ?? name,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      terminationGracePeriodSeconds: drainSeconds + DRAIN_DELAY_SECONDS + LAST_SECONDS,
+      securityContext: {
+        seccompProfile: { type: "RuntimeDefault" },
+        ...(settings.runAsUser > 0 && {
+          runAsNonRoot: true,
+          runAsUser: settings.runAsUser,
+          fsGroup: settings.runAsUser,
+        }),
+      },
+      ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets.map((secret) => ({ name: secret })) }),
+      topologySpreadConstraints: [
+        {
+          maxSkew: 1,
+          topologyKey: "kubernetes.io/hostname",
+          whenUnsatisfiable: "ScheduleAnyway",
+          labelSelector: { matchLabels: { ...labels, [LABELS.revision]: revision.id } },
+        },
+      ],
+      ...(revision.initContainers.length > 0 && { initContainers: revision.initContainers.map(confined) }),
+      containers: [
+        {
+          name: AGENT_CONTAINER,
+          image: revision.image,
+          ports: [{ name: "http", containerPort: AGENT_PORT, protocol: "TCP" }],
+          envFrom: [{ secretRef: { name: secretName(name, revision.id, "env") } }],
+          env: revision.references.map((reference) => ({
+            name: reference.name,
+            valueFrom: { secretKeyRef: { name: reference.secretName, key: reference.secretKey } },
+          })),
+          resources: {
+            requests: { cpu: cores(resources.cpu), memory: `${resources.memoryMb}Mi` },
+            limits: { cpu: cores(resources.cpuLimit), memory: `${resources.memoryLimitMb}Mi` },
+          },
+          securityContext: { ...CONFINED, readOnlyRootFilesystem: settings.readOnly },
+          // every graph must load once; afterwards the server decides whether it is able to serve
+          startupProbe: {
+            httpGet: { path: "/ok?check_db=true&check_graphs=true", port: AGENT_PORT },
+            periodSeconds: 1,
+            timeoutSeconds: 5,
+            failureThreshold: Math.max(1, revision.readySeconds),
+          },
+          readinessProbe: {
+            httpGet: { path: "/ok", port: AGENT_PORT },
+            periodSeconds: 5,
+            timeoutSeconds: 5,
+            failureThreshold: 3,
+          },
+          // a server without its database must not be killed: that would cost its runs and not bring the database back
+          livenessProbe: { tcpSocket: { port: AGENT_PORT }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
+          volumeMounts: [{ name: "heddle-tmp", mountPath: "/tmp" }, ...revision.volumeMounts],
+        },
+        ...revision.sidecars.map(confined),
+      ],
+      volumes: [{ name: "heddle-tmp", emptyDir: { sizeLimit: `${settings.tmpMb}Mi` } }, ...revision.volumes],
+    },
+  };
+}
+
+const cores = (count: number): string => `${Math.round(count * 1000)}m`;
+
+const confined = (container: Record<string, unknown>): object => ({
+  ...container,
+  securityContext: { ...(container["securityContext"] as object | undefined), ...CONFINED },
+});

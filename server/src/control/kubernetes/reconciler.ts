@@ -1,0 +1,313 @@
+/**
+ * Makes a cluster run what a work source wants, and reports what it runs. The same code runs in a control plane with its
+ * own cluster and in a listener elsewhere; only the work source differs.
+ *
+ *     work source ──what is wanted──▶ reconciler ──server-side apply──▶ API server
+ *          ▲                              │  ▲                              │
+ *          └──────── reports, logs ───────┘  └──────── watches ─────────────┘
+ *
+ * A deployment is processed when what is wanted changes, when one of its objects changes, and at an interval. Whatever
+ * does not answer, the control plane or the API server: nothing that runs is changed, and the work is retried.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
+import type { Log } from "../../base/log.ts";
+import { Poller } from "../../base/polling/poller.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { probe } from "../runtime/probe.ts";
+import { applyDeployment, deleteDeployment, deleteOldSecrets, ForeignObjectError } from "./apply.ts";
+import { KubernetesError, type KubernetesApi } from "./api/kubernetes-api.ts";
+import { ClusterView } from "./cluster-view.ts";
+import type { DesiredDeployment, DesiredRevision, ObservedDeployment, WorkSource } from "./desired-deployment.ts";
+import type { ClusterSettings } from "./manifests.ts";
+import { AGENT_PORT, LABELS } from "./names.ts";
+import { observe, observePod, podProblem } from "./observe.ts";
+import { PodLogs, readLogTail } from "./pod-logs.ts";
+
+/** Interval at which every deployment is applied again, for drift that no watch has shown. */
+const RESYNC_MS = 60_000;
+const TICK_MS = 500;
+/** Interval of reports without a change, which show that the cluster is still seen. */
+const REPORT_MS = 5_000;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 30_000;
+const AT_ONCE = 8;
+const PROBE_MS = 2_000;
+
+export interface ReconcilerOptions {
+  api: KubernetesApi;
+  source: WorkSource;
+  settings: ClusterSettings & {
+    /** Namespaces in which deployments may be; the default one included. */
+    namespaces: readonly string[];
+    addressTemplate: string | null;
+  };
+  /** Whether this process may act now; a control plane that no longer leads must not. */
+  mayAct?: () => Promise<boolean>;
+  log: Log;
+}
+
+/** State of the work on one deployment. */
+interface Task {
+  desired: DesiredDeployment;
+  /** Generation that was applied last; with `appliedAt`, in ms of `performance.now()`. */
+  applied: number | null;
+  appliedAt: number;
+  isDirty: boolean;
+  failures: number;
+  notBefore: number;
+  problem: string | null;
+  /** Whether Secrets of earlier revisions may be left. */
+  hasOldSecrets: boolean;
+  crashLog: { pod: string; restarts: number; text: string } | null;
+  /** Graphs that fail to load, by the uid of the pod; null while it is being asked. */
+  graphs: Map<string, string | null>;
+  /** The last report that was stored, as JSON. */
+  reported: string;
+}
+
+export class Reconciler {
+  readonly #options: ReconcilerOptions;
+  readonly #view: ClusterView;
+  readonly #logs: PodLogs;
+  readonly #tasks = new Map<string, Task>();
+  readonly #poller: Poller;
+  readonly #stop = new AbortController();
+  readonly #source: RepeatedFailure;
+  #fetching: Promise<void> | undefined;
+  #version: string | null = null;
+  /** Up to where the logs of living pods are stored. */
+  readonly #positions: Record<string, string> = {};
+  #reportedAt = -Infinity;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+    const { api, log, settings } = options;
+    this.#logs = new PodLogs(api, log);
+    this.#view = new ClusterView({ api, log, settings, onChange: (id, isDrift) => this.#changed(id, isDrift) });
+    const failing = "could not reconcile the cluster; will retry";
+    this.#poller = new Poller({ pass: () => this.#pass(), everyMs: TICK_MS, log, failing });
+    this.#source = new RepeatedFailure({ log, message: "could not get work from the control plane; will retry" });
+  }
+
+  /** Time since which the API server has not answered, in ms since 1970; null while it does. */
+  get awaySince(): number | null {
+    return this.#view.awaySince;
+  }
+
+  start(): void {
+    this.#view.start();
+    this.#poller.start();
+    this.#fetching = this.#fetch();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#poller.stop();
+    await this.#fetching;
+    this.#logs.stop();
+    await this.#view.stop();
+  }
+
+  wake(): void {
+    this.#poller.wake();
+  }
+
+  #changed(deploymentId: string, isDrift: boolean): void {
+    const task = this.#tasks.get(deploymentId);
+    if (task && isDrift) task.isDirty = true;
+    this.#poller.wake(50);
+  }
+
+  /** Follows the work source. */
+  async #fetch(): Promise<void> {
+    const { signal } = this.#stop;
+    let pause = FIRST_PAUSE_MS;
+    while (!signal.aborted) {
+      try {
+        const { version, deployments } = await this.#options.source.next(this.#version, signal);
+        if (deployments) this.#take(deployments);
+        this.#version = version;
+        this.#source.succeeded();
+        pause = FIRST_PAUSE_MS;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#source.failed(error);
+        await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
+        pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
+      }
+    }
+  }
+
+  #take(deployments: DesiredDeployment[]): void {
+    const wanted = new Map(deployments.map((desired) => [desired.deploymentId, desired]));
+    // one that is no longer listed was reported as removed, or its control plane lost it: nothing is deleted for that
+    for (const id of this.#tasks.keys()) if (!wanted.has(id)) this.#tasks.delete(id);
+    for (const [id, desired] of wanted) {
+      const task = this.#tasks.get(id);
+      if (!task) this.#tasks.set(id, newTask(desired));
+      // an answer that was overtaken by a newer one
+      else if (desired.generation > task.desired.generation) {
+        Object.assign(task, { desired, isDirty: true, failures: 0, notBefore: 0, problem: null, hasOldSecrets: true });
+      }
+    }
+    this.#poller.wake();
+  }
+
+  async #pass(): Promise<void> {
+    if (!this.#view.hasListed) return;
+    const { mayAct = async () => true } = this.#options;
+    if (!(await mayAct())) return;
+    const limit = new ConcurrencyLimit(AT_ONCE);
+    const now = performance.now();
+    const due = [...this.#tasks.values()].filter(
+      (task) => now >= task.notBefore && (task.isDirty || now - task.appliedAt > RESYNC_MS),
+    );
+    await Promise.all(due.map((task) => limit.run(() => this.#work(task))));
+    await this.#report();
+  }
+
+  async #work(task: Task): Promise<void> {
+    const { api, settings, log } = this.#options;
+    const { desired } = task;
+    task.isDirty = false;
+    try {
+      this.#checkNamespace(desired);
+      if (hasRevision(desired)) {
+        const applied = await applyDeployment(api, settings, desired);
+        if (applied) this.#view.wrote(applied);
+      } else await deleteDeployment(api, settings, desired);
+      task.applied = desired.generation;
+      task.appliedAt = performance.now();
+      task.failures = 0;
+      task.problem = null;
+    } catch (error) {
+      task.isDirty = true;
+      task.failures++;
+      task.notBefore = performance.now() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (task.failures - 1));
+      // what the API server refuses concerns the deployment's owner; an API server that is away does not
+      if (error instanceof KubernetesError || error instanceof ForeignObjectError) {
+        task.problem = `The cluster refused it: ${error.message}`;
+      }
+      if (task.failures === 1)
+        log.warn({ err: error, deployment: desired.deploymentId }, "could not apply a deployment; will retry");
+    }
+  }
+
+  #checkNamespace({ namespace }: DesiredDeployment): void {
+    const { namespaces } = this.#options.settings;
+    if (namespace === null || namespaces.includes(namespace)) return;
+    throw new ForeignObjectError(`the namespace ${namespace} is not served here; served are: ${namespaces.join(", ")}`);
+  }
+
+  /** Reports the deployments whose state has changed, and all of them at an interval. */
+  async #report(): Promise<void> {
+    const { source } = this.#options;
+    const isDue = performance.now() - this.#reportedAt >= REPORT_MS;
+    const changed: { task: Task; observed: ObservedDeployment; text: string }[] = [];
+    for (const task of this.#tasks.values()) {
+      const observed = await this.#observe(task);
+      const text = JSON.stringify(observed);
+      if (isDue || text !== task.reported) changed.push({ task, observed, text });
+    }
+    const logs = this.#logs.take();
+    if (changed.length === 0 && logs.length === 0) return;
+    // while the cluster is not seen, its last state must not look like the present one
+    if (!(await this.#view.confirm())) return;
+    const { logPositions } = await source.report({ deployments: changed.map(({ observed }) => observed), logs });
+    if (isDue) this.#reportedAt = performance.now();
+    for (const { task, text } of changed) task.reported = text;
+    Object.assign(this.#positions, logPositions);
+    this.#logs.confirm(logPositions);
+    const pods = this.#view.startedPods();
+    this.#logs.follow(pods, this.#positions);
+    const living = new Set(pods.map(({ uid }) => uid));
+    for (const uid of Object.keys(this.#positions)) if (!living.has(uid)) delete this.#positions[uid];
+    for (const { task, observed } of changed) await this.#cleanUp(task, observed);
+  }
+
+  async #observe(task: Task): Promise<ObservedDeployment> {
+    const { settings } = this.#options;
+    const { desired } = task;
+    const live = this.#view.deployment(desired.deploymentId);
+    const pods = this.#view.pods(desired.deploymentId);
+    const observed = observe({ desired, live, pods, addressTemplate: settings.addressTemplate });
+    if (observed.state === "stale" || task.applied === desired.generation) {
+      const broken = this.#brokenGraphs(task);
+      if (broken !== null && observed.state === "progressing") {
+        return { ...observed, state: "failed", message: `${broken} See the deployment's log.` };
+      }
+      if (observed.state !== "failed" && observed.state !== "progressing") return observed;
+      const tail = await this.#crashLog(task);
+      return tail === "" ? observed : { ...observed, message: `${observed.message ?? ""}\n${tail}`.trim() };
+    }
+    // not applied yet: the state is that of an earlier generation
+    const state = task.problem !== null && task.failures > 3 ? "failed" : "progressing";
+    return { ...observed, state, message: task.problem };
+  }
+
+  /** Asks starting servers for graphs that fail to load, where they can be reached: their probes only say "not ready". */
+  #brokenGraphs({ desired, graphs }: Task): string | null {
+    const starting = this.#view
+      .pods(desired.deploymentId)
+      .filter(({ metadata, status }) => metadata.labels?.[LABELS.revision] === desired.revision?.id && status?.podIP)
+      .filter((pod) => observePod(pod, null).state === "starting");
+    for (const uid of graphs.keys()) if (!starting.some(({ metadata }) => metadata.uid === uid)) graphs.delete(uid);
+    for (const { metadata, status } of starting) {
+      if (graphs.has(metadata.uid)) continue;
+      graphs.set(metadata.uid, null);
+      void probe(AGENT_PORT, PROBE_MS, status!.podIP).then((health) => {
+        if (!graphs.has(metadata.uid)) return;
+        if (health.state !== "broken") return void setTimeout(() => graphs.delete(metadata.uid), PROBE_MS).unref();
+        graphs.set(metadata.uid, `These graphs failed to load: ${health.graphs.join(", ")}.`);
+        this.#poller.wake();
+      });
+    }
+    return [...graphs.values()].find((text) => text !== null) ?? null;
+  }
+
+  /** Reads the log of a crashed container once for each of its ends. */
+  async #crashLog(task: Task): Promise<string> {
+    const { desired } = task;
+    for (const pod of this.#view.pods(desired.deploymentId)) {
+      if (pod.metadata.labels?.[LABELS.revision] !== desired.revision?.id) continue;
+      const problem = podProblem(pod);
+      if (!problem?.hasLog) continue;
+      const restarts = pod.status?.containerStatuses?.reduce((sum, { restartCount }) => sum + restartCount, 0) ?? 0;
+      const known = task.crashLog;
+      if (known?.pod === problem.pod && known.restarts === restarts) return known.text;
+      const { namespace } = pod.metadata;
+      const text = await readLogTail(this.#options.api, { namespace, ...problem });
+      task.crashLog = { pod: problem.pod, restarts, text };
+      return text;
+    }
+    return "";
+  }
+
+  /** Deletes the Secrets of earlier revisions once their pods are gone. */
+  async #cleanUp(task: Task, observed: ObservedDeployment): Promise<void> {
+    const { desired } = task;
+    if (!task.hasOldSecrets || !hasRevision(desired) || observed.state !== "ready") return;
+    if (observed.pods.some(({ revisionId }) => revisionId !== desired.revision.id)) return;
+    await deleteOldSecrets(this.#options.api, this.#options.settings, desired);
+    task.hasOldSecrets = false;
+  }
+}
+
+const newTask = (desired: DesiredDeployment): Task => ({
+  desired,
+  applied: null,
+  appliedAt: -Infinity,
+  isDirty: true,
+  failures: 0,
+  notBefore: 0,
+  problem: null,
+  hasOldSecrets: true,
+  crashLog: null,
+  graphs: new Map(),
+  reported: "",
+});
+
+const hasRevision = (desired: DesiredDeployment): desired is DesiredDeployment & { revision: DesiredRevision } =>
+  desired.revision !== null;

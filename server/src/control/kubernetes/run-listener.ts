@@ -1,0 +1,72 @@
+/** A listener: runs the deployments of a control plane elsewhere in a Kubernetes cluster. */
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { readOptions } from "../../base/config/options.ts";
+import { createLog } from "../../base/log.ts";
+import { processOptions } from "../../base/config/process-options.ts";
+import { RepeatedFailure } from "../../base/repeated-failure.ts";
+import { openCluster } from "./clusters.ts";
+import { HttpWork } from "./http-work.ts";
+import { Reconciler } from "./reconciler.ts";
+import { clusterOptions } from "./settings.ts";
+
+const RETRY_MS = 2_000;
+const ASK_MS = 10_000;
+
+export interface ListenerSettings {
+  controlUrl: string;
+  key: string;
+  listenerId: string;
+  /** Namespaces to serve; none: those that the control plane names. */
+  namespaces: readonly string[];
+}
+
+/** Starts a listener. It waits for its control plane, and goes on without it. Throws ConfigError without a cluster. */
+export async function startListener(
+  { namespaces, ...settings }: ListenerSettings,
+  env: Record<string, string | undefined>,
+): Promise<{ stop(): Promise<void> }> {
+  const options = readOptions({ ...clusterOptions, logLevel: processOptions.logLevel }, env);
+  const log = createLog(options.logLevel);
+  const source = new HttpWork(settings);
+  const stopping = new AbortController();
+  // a wrong kubeconfig ends the start, before the wait for the control plane
+  const first = await openCluster(options, { place: settings.listenerId, namespaces });
+  let reconciler: Reconciler | undefined;
+  const starting = (async () => {
+    const served = namespaces.length > 0 ? namespaces : await askNamespaces(source, log, stopping.signal);
+    if (stopping.signal.aborted) return;
+    const cluster = await openCluster(options, { place: settings.listenerId, namespaces: served });
+    first.api.close();
+    reconciler = new Reconciler({ ...cluster, source, log });
+    reconciler.start();
+    log.info({ namespaces: cluster.settings.namespaces }, "the listener runs");
+  })();
+  starting.catch((error: unknown) => log.error({ err: error }, "the listener could not start"));
+  return {
+    async stop() {
+      stopping.abort();
+      await starting.catch(() => {});
+      await reconciler?.stop();
+    },
+  };
+}
+
+async function askNamespaces(
+  source: HttpWork,
+  log: ReturnType<typeof createLog>,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const failure = new RepeatedFailure({ log, message: "the control plane does not answer; will retry" });
+  while (!signal.aborted) {
+    try {
+      const served = await source.namespaces(AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));
+      failure.succeeded();
+      return served;
+    } catch (error) {
+      if (!signal.aborted) failure.failed(error);
+      await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+  return [];
+}

@@ -1,0 +1,174 @@
+/** Statements on what clusters are to run, and on what they report. Only this file writes the table. */
+import type { Sql, Transaction } from "../../base/db/connect.ts";
+import type { Source, SourceConfig } from "../deployment-records/schema.ts";
+import type { SecretReference } from "../deployment-records/sql.ts";
+import type { ObservedDeployment, ObservedPod, TargetState } from "./desired-deployment.ts";
+
+/** A deployment that runs in a cluster, or has to be removed from one. */
+export interface PlannedRow {
+  deployment_id: string;
+  tenant_id: string;
+  name: string;
+  cluster: string;
+  namespace: string | null;
+  /** Null: to be removed. */
+  revision_id: string | null;
+  attempt: number;
+  source: Source;
+  source_config: SourceConfig;
+  secret_references: SecretReference[] | null;
+  image_uri: string | null;
+  repo_ref: string | null;
+  repo_commit_sha: string | null;
+  langgraph_config_path: string | null;
+  generation: string | null;
+  fingerprint: string | null;
+  target_revision_id: string | null;
+}
+
+/**
+ * Lists what should run in clusters. A revision that is being deployed comes before the one that serves; one whose
+ * deployment was interrupted by the loss of its leader stays, because its next attempt continues it.
+ */
+export const plannedDeployments = (sql: Sql) => sql<PlannedRow[]>`
+  with places as (
+    select distinct r.deployment_id, r.cluster from revisions r
+    where r.cluster is not null and (r.status in ('DEPLOYING', 'UNKNOWN', 'AWAITING_DEPLOY', 'INTERRUPTED')
+      or r.id in (select active_revision_id from deployments))
+    union select deployment_id, cluster from cluster_targets where revision_id is not null or state is distinct from 'removed')
+  select d.id as deployment_id, d.tenant_id, d.name, p.cluster,
+    d.source_config->'listener_config'->>'k8s_namespace' as namespace,
+    r.id as revision_id, coalesce(r.attempt, 0) as attempt, coalesce(r.source, d.source) as source,
+    coalesce(r.source_config, d.source_config) as source_config, r.secret_references, r.image_uri, r.repo_ref,
+    r.repo_commit_sha, r.langgraph_config_path, t.generation, t.fingerprint, t.revision_id as target_revision_id
+  from places p join deployments d on d.id = p.deployment_id
+  left join cluster_targets t on t.deployment_id = p.deployment_id and t.cluster = p.cluster
+  left join lateral (
+    select * from revisions r
+    where d.status = 'READY' and r.deployment_id = d.id and r.cluster = p.cluster and r.artifact_id is not null
+      and (r.status in ('DEPLOYING', 'UNKNOWN') or r.id = d.active_revision_id
+        or (r.id = t.revision_id and not r.interrupted_by_user and r.status in ('AWAITING_DEPLOY', 'INTERRUPTED')))
+    order by r.id = d.active_revision_id, r.status in ('DEPLOYING', 'UNKNOWN') desc, r.number desc limit 1) r on true
+  limit 10000`;
+
+/**
+ * Writes what a cluster is to run in the name of the leader of `term`, with the next generation.
+ * @returns the generation; undefined when the term is over
+ */
+export async function writeTarget(
+  tx: Transaction,
+  term: string | null,
+  target: { deploymentId: string; cluster: string; revisionId: string | null; fingerprint: string },
+): Promise<number | undefined> {
+  const [row] = await tx<{ generation: string }[]>`
+    with lead as (select from control_leader where term = ${term} for share)
+    insert into cluster_targets as t (deployment_id, cluster, generation, revision_id, fingerprint, state)
+    select ${target.deploymentId}, ${target.cluster}, 1, ${target.revisionId}, ${target.fingerprint}, null from lead
+    on conflict (deployment_id, cluster) do update set generation = t.generation + 1,
+      revision_id = excluded.revision_id, fingerprint = excluded.fingerprint, state = null, message = null
+    returning generation`;
+  return row && Number(row.generation);
+}
+
+/** Identifies the state of everything that a cluster is to run. */
+export async function targetsVersion(sql: Sql, cluster: string): Promise<string> {
+  const [row] = await sql<{ version: string }[]>`
+    select md5(coalesce(string_agg(deployment_id || ':' || generation, ',' order by deployment_id), '')) as version
+    from cluster_targets where cluster = ${cluster} and (revision_id is not null or state is distinct from 'removed')`;
+  return row!.version;
+}
+
+export const listTargets = (sql: Sql, cluster: string) => sql<{ deployment_id: string; generation: string }[]>`
+  select deployment_id, generation from cluster_targets
+  where cluster = ${cluster} and (revision_id is not null or state is distinct from 'removed')
+  order by deployment_id limit 10000`;
+
+export interface TargetRow {
+  revision_id: string | null;
+  /** Of the present generation; null before the first report about it. */
+  state: TargetState | null;
+  message: string | null;
+  /** Milliseconds since the cluster's last report about the deployment; null before the first. */
+  unseen_ms: number | null;
+}
+
+export async function findTarget(sql: Sql, deploymentId: string, cluster: string): Promise<TargetRow | undefined> {
+  const [row] = await sql<TargetRow[]>`
+    select revision_id, case when reported_generation = generation then state end as state,
+      case when reported_generation = generation then message end as message,
+      (extract(epoch from now() - seen_at) * 1000)::float8 as unseen_ms
+    from cluster_targets where deployment_id = ${deploymentId} and cluster = ${cluster}`;
+  return row;
+}
+
+/** Counts the clusters that still have objects of a deployment. */
+export async function countPlaces(sql: Sql, deploymentId: string): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count from cluster_targets
+    where deployment_id = ${deploymentId} and state is distinct from 'removed'`;
+  return row!.count;
+}
+
+/** Lists the clusters that have run a deployment. */
+export async function placesOf(sql: Sql, deploymentId: string): Promise<string[]> {
+  const rows = await sql<{ cluster: string }[]>`
+    select cluster from cluster_targets where deployment_id = ${deploymentId} limit 1000`;
+  return rows.map(({ cluster }) => cluster);
+}
+
+/**
+ * Records a report about a generation that is not older than the recorded one. Objects of a higher generation than the
+ * present one, as after a restored database, raise it: this table decides.
+ * @returns false when the deployment is not known for the cluster
+ */
+export async function recordObserved(tx: Transaction, cluster: string, observed: ObservedDeployment): Promise<boolean> {
+  const { count } = await tx`
+    update cluster_targets set reported_generation = ${observed.generation}, state = ${observed.state},
+      message = ${observed.message}, pods_ready = ${observed.ready}, pods_total = ${observed.total}, seen_at = now(),
+      generation = case when ${observed.state} = 'stale' and generation = ${observed.generation}
+        then ${(observed.liveGeneration ?? 0) + 1}::bigint else generation end
+    where deployment_id = ${observed.deploymentId} and cluster = ${cluster} and generation >= ${observed.generation}
+      and coalesce(reported_generation, 0) <= ${observed.generation}`;
+  return count === 1;
+}
+
+const place = (cluster: string): string => `cluster:${cluster}`;
+
+/** Records a pod as an instance. Pods of revisions that no longer exist are ignored. */
+export const recordPod = (
+  tx: Transaction,
+  cluster: string,
+  { deploymentId, pod, replica }: { deploymentId: string; pod: ObservedPod; replica: number },
+) => tx`
+  insert into instances as i (id, deployment_id, revision_id, replica, state, place, port, address, pod, ready_at)
+  select ${pod.uid}::uuid, r.deployment_id, r.id, ${replica}, ${pod.state}, ${place(cluster)}, ${pod.address?.port ?? 0},
+    ${pod.address?.host ?? null}, ${pod.name}, case when ${pod.state} = 'ready' then now() end
+  from revisions r where r.id::text = ${pod.revisionId} and r.deployment_id = ${deploymentId}
+  on conflict (id) do update set state = excluded.state, port = excluded.port, address = excluded.address,
+    ready_at = coalesce(i.ready_at, excluded.ready_at)
+  where i.state <> 'ended' and (i.state, i.port, i.address) is distinct from (excluded.state, excluded.port, excluded.address)`;
+
+/** Ends the instances of pods that are gone. */
+export const endPods = (tx: Transaction, cluster: string, deploymentId: string, living: string[]) => tx`
+  update instances set state = 'ended', ended_at = now(), end_reason = 'The pod is gone.'
+  where deployment_id = ${deploymentId} and place = ${place(cluster)} and state <> 'ended'
+    and not (id = any(${living}::text[]::uuid[]))`;
+
+/** Returns up to where the logs of pods are stored, in nanoseconds since 1970. */
+export const logPositions = (tx: Transaction, cluster: string, uids: string[]) => tx<
+  { id: string; log_offset: string }[]
+>`
+  select id, log_offset from instances where place = ${place(cluster)} and id = any(${uids}::text[]::uuid[])`;
+
+/** Moves the position of a pod's log. @returns the pod's revision; undefined when the position is elsewhere */
+export async function moveLogPosition(
+  tx: Transaction,
+  cluster: string,
+  { uid, from, to }: { uid: string; from: string; to: string },
+): Promise<{ deployment_id: string; revision_id: string } | undefined> {
+  const [row] = await tx<{ deployment_id: string; revision_id: string }[]>`
+    update instances set log_offset = ${to}::text::bigint
+    where id = ${uid}::uuid and place = ${place(cluster)} and log_offset = ${from}::text::bigint
+    returning deployment_id, revision_id`;
+  return row;
+}

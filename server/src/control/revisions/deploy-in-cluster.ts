@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { findTarget, type TargetRow } from "../kubernetes/targets-sql.ts";
+import { DeployError } from "./deploy-error.ts";
+import * as queue from "./queue-sql.ts";
+import type { Status } from "./status.ts";
+import type { WorkDeps } from "./work-deps.ts";
+
+const POLL_MS = 200;
+
+/**
+ * Waits until a cluster reports that all pods are of the revision and ready. The planner assigns it to the cluster while
+ * it is DEPLOYING; once it no longer is, for any reason, the planner assigns the serving revision again.
+ */
+export async function untilReadyInCluster(
+  deps: WorkDeps,
+  claimed: queue.ClaimedRevision & { cluster: string },
+  signal: AbortSignal,
+  onStatus: (status: Status) => void,
+): Promise<void> {
+  const { sql, settings, clusters } = deps;
+  const seconds = settings.deployReadySeconds;
+  let deadline = performance.now() + seconds * 1000;
+  let startedAt = performance.now();
+  clusters.wake();
+  for (; ; await sleep(POLL_MS, undefined, { signal })) {
+    signal.throwIfAborted();
+    const problem = clusters.planner.problem(claimed.id);
+    if (problem !== undefined) throw new DeployError(problem);
+    const target = await findTarget(sql, claimed.deployment_id, claimed.cluster);
+    if (isUnseen(target, startedAt, settings.deployUnseenSeconds)) {
+      await untilSeen(deps, claimed, signal, onStatus);
+      startedAt = performance.now();
+      deadline = startedAt + seconds * 1000;
+      continue;
+    }
+    const isMine = target?.revision_id === claimed.id;
+    if (isMine && target.state === "ready") return;
+    if (isMine && target.state === "failed") throw new DeployError(target.message ?? "The cluster could not run it.");
+    if (performance.now() > deadline) {
+      const reason = isMine && target.message !== null ? ` ${target.message}` : "";
+      throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.${reason}`);
+    }
+  }
+}
+
+/** Whether the cluster has not reported for longer than usual: neither since its last report nor since the start. */
+function isUnseen(target: TargetRow | undefined, startedAt: number, seconds: number): boolean {
+  const waited = performance.now() - startedAt;
+  return Math.min(waited, target?.unseen_ms ?? Infinity) > seconds * 1000;
+}
+
+/** Sets the revision to UNKNOWN until its cluster reports again. */
+async function untilSeen(
+  { sql, settings }: WorkDeps,
+  claimed: queue.ClaimedRevision & { cluster: string },
+  signal: AbortSignal,
+  onStatus: (status: Status) => void,
+): Promise<void> {
+  const cluster = claimed.cluster === "own" ? "The cluster's API server" : `The listener ${claimed.cluster}`;
+  const message =
+    `${cluster} has not reported for ${settings.deployUnseenSeconds} s, so the state of the pods is unknown. ` +
+    "Waiting for it.";
+  onStatus(await queue.transition(sql, claimed, "DEPLOYING", "unseen", { message }));
+  for (;;) {
+    const target = await findTarget(sql, claimed.deployment_id, claimed.cluster);
+    if (target?.unseen_ms != null && target.unseen_ms < settings.deployUnseenSeconds * 1000) break;
+    await sleep(POLL_MS, undefined, { signal });
+  }
+  onStatus(await queue.transition(sql, claimed, "UNKNOWN", "seen_deploying"));
+}

@@ -1,0 +1,18 @@
+/** Server-side apply of manifests, as kubectl does it. */
+import { APPLY_PATCH, type KubeClient } from "./kube-client.ts";
+import type { Manifest } from "./validate.ts";
+
+/** Resource names that are not the kind with an s. */
+const RESOURCES: Record<string, string> = { Ingress: "ingresses", NetworkPolicy: "networkpolicies" };
+
+function pathOf({ apiVersion, kind, metadata }: Manifest): string {
+  const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
+  const resource = RESOURCES[kind] ?? `${kind.toLowerCase()}s`;
+  return `${root}/namespaces/${metadata.namespace ?? "default"}/${resource}/${metadata.name}`;
+}
+
+/** Applies a manifest, or validates it only. Throws KubeError with the API server's reason. */
+export async function applyManifest(client: KubeClient, manifest: Manifest, isDryRun = false): Promise<void> {
+  const query = `fieldManager=test&fieldValidation=Strict&force=true${isDryRun ? "&dryRun=All" : ""}`;
+  await client.call("PATCH", `${pathOf(manifest)}?${query}`, manifest, APPLY_PATCH);
+}

@@ -1,0 +1,106 @@
+/**
+ * An installation by the chart that runs: control planes, gateways and console in pods, with the image of Dockerfile in
+ * HEDDLE_TEST_IMAGE, an archive of `podman save` or `docker save`.
+ */
+import { randomBytes } from "node:crypto";
+
+import { describe, expect, test, vi } from "vitest";
+
+import { findHelm, renderChart, VALUES } from "../../scripts/chart.ts";
+import { atEnd } from "../../server/test/at-end.ts";
+import { testDatabase } from "../../server/test/db.ts";
+import { BRIDGE_ADDRESS, openToContainers } from "../../server/test/podman.ts";
+import { applyManifest } from "./apply.ts";
+import { missingPrograms } from "./binaries.ts";
+import { startCluster } from "./cluster.ts";
+import type { Pod } from "./pod.ts";
+import { parseManifests } from "./validate.ts";
+
+const archive = process.env["HEDDLE_TEST_IMAGE"];
+const helm = findHelm();
+const canRun = archive !== undefined && helm !== undefined && missingPrograms().length === 0;
+
+const NAMESPACE = "heddle";
+const SET = [
+  "image.repository=localhost/heddle",
+  "redis.existingSecret=",
+  "control.persistence.enabled=false",
+  "control.replicas=2",
+  "control.persistence.accessMode=ReadWriteMany",
+  "trace.enabled=false",
+  "tracing.existingSecret=",
+  "trustedProxies=",
+  "drainDelaySeconds=1",
+];
+
+const secret = (name: string, stringData: Record<string, string>) => ({
+  apiVersion: "v1",
+  kind: "Secret",
+  metadata: { name, namespace: NAMESPACE },
+  stringData,
+});
+
+describe.skipIf(!canRun)("an installation", { timeout: 600_000 }, () => {
+  test("becomes ready as a user without rights on a read-only root, and is replaced without a gap", async () => {
+    const db = await testDatabase();
+    const uri = new URL(db.uri);
+    const way = await openToContainers(Number(uri.port));
+    atEnd(() => way.close());
+    [uri.hostname, uri.port] = [BRIDGE_ADDRESS, String(way.port)];
+    const cluster = await startCluster({ nodes: ["a", "b"] });
+    atEnd(() => cluster.stop());
+    await cluster.podman.run("load", "--input", archive!);
+    const { client } = cluster;
+    await client.call("POST", "/api/v1/namespaces", {
+      apiVersion: "v1",
+      kind: "Namespace",
+      metadata: { name: NAMESPACE, labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
+    });
+    await applyManifest(client, secret("heddle-postgres", { DATABASE_URI: uri.href }));
+    const keys = `k1:${randomBytes(32).toString("base64")}`;
+    await applyManifest(client, secret("heddle-encryption", { HEDDLE_SECRETS_KEYS: keys }));
+    const render = (set: string[]) => parseManifests(renderChart(helm!, VALUES, [...SET, ...set]));
+    for (const manifest of render([])) await applyManifest(client, manifest);
+
+    const listPods = async () =>
+      (await client.call<{ items: Pod[] }>("GET", `/api/v1/namespaces/${NAMESPACE}/pods`)).items;
+    const component = ({ metadata }: Pod) => metadata.labels?.["app.kubernetes.io/component"];
+    const readyPods = async () =>
+      (await listPods()).filter(
+        (pod) => pod.metadata.deletionTimestamp === undefined && /"ready":true/.test(JSON.stringify(pod.status)),
+      );
+    const untilReady = () =>
+      vi.waitUntil(async () => (await readyPods()).length === 6 && (await listPods()).length === 6, {
+        timeout: 240_000,
+        interval: 500,
+      });
+    await untilReady();
+    const ports: Record<string, number> = { control: 2026, gateway: 2027, console: 3000 };
+    const answers = await Promise.all(
+      (await readyPods()).map(async (pod) => {
+        const role = component(pod)!;
+        const response = await fetch(`http://${pod.status!.podIP}:${ports[role]}/readyz`);
+        return `${role} ${response.status}`;
+      }),
+    );
+    expect(answers.sort()).toEqual(["console", "control", "gateway"].flatMap((role) => [`${role} 200`, `${role} 200`]));
+    const [control] = (await readyPods()).filter((pod) => component(pod) === "control");
+    const unauthorized = await fetch(`http://${control!.status!.podIP}:2026/v2/deployments`);
+    expect(unauthorized.status).toBe(401);
+
+    const before = new Set((await listPods()).map(({ metadata }) => metadata.uid));
+    const least: Record<string, number> = { control: 2, gateway: 2, console: 2 };
+    for (const manifest of render(["settings.HEDDLE_LOG_LEVEL=debug"])) await applyManifest(client, manifest);
+    await vi.waitUntil(
+      async () => {
+        const ready = await readyPods();
+        for (const role of Object.keys(least))
+          least[role] = Math.min(least[role]!, ready.filter((pod) => component(pod) === role).length);
+        const pods = await listPods();
+        return pods.length === 6 && ready.length === 6 && pods.every(({ metadata }) => !before.has(metadata.uid));
+      },
+      { timeout: 240_000, interval: 200 },
+    );
+    expect(least).toEqual({ control: 2, gateway: 2, console: 2 });
+  });
+});
