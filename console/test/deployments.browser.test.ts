@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { Client } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
@@ -108,6 +109,21 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByRole("log", { name: "Server log" }).getByText("a line of first").waitFor();
   await page.getByText("Build log").click();
   await page.getByRole("log", { name: "Build log" }).getByText("Unpacked 2 files").waitFor();
+
+  // a run's page names the revision that executed it and shows its log
+  const client = new Client({ apiUrl: `${platform.controlUrl}/d/shop-agent`, apiKey: null });
+  const { thread_id: thread } = await client.threads.create();
+  await client.runs.wait(thread, "echo", { input: { text: "y" } });
+  const [run] = await client.runs.list(thread);
+  const deploymentUrl = page.url();
+  await page.goto(`${platform.url}/a/shop-agent/threads/${thread}/runs/${run!.run_id}`);
+  await page.getByText(/^Revision [0-9a-f]{8}$/).waitFor();
+  await page
+    .getByText(/^Revision/)
+    .getByRole("link")
+    .click();
+  await page.waitForURL(/\/deployments\/.*revision=/);
+  await page.goto(deploymentUrl);
 
   await page.getByRole("tab", { name: "Environment" }).click();
   expect(await page.getByLabel("Value of GREETING").inputValue()).toBe("");

@@ -214,7 +214,12 @@ interface RunRef {
 }
 
 const RunLink = ({ server, run }: { server: string; run: RunRef }) => (
-  <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: run.thread_id }} size="sm" ff="monospace">
+  <AnchorLink
+    to="/a/$server/threads/$threadId/runs/$runId"
+    params={{ server, threadId: run.thread_id, runId: run.run_id }}
+    size="sm"
+    ff="monospace"
+  >
     {run.run_id}
   </AnchorLink>
 );
