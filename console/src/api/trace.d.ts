@@ -2383,6 +2383,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check readiness: the server and all its dependencies */
+        get: operations["get_api_v1_readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/livez": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check liveness of the process: its event loop answers, whatever the state of its dependencies */
+        get: operations["get_api_v1_livez"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/info/health": {
         parameters: {
             query?: never;
@@ -4604,12 +4638,12 @@ export interface operations {
                     use_experimental_search?: boolean | null;
                     group_by?: {
                         /** @enum {string} */
-                        attribute: "name" | "run_type" | "tag" | "metadata";
+                        attribute: "name" | "run_type" | "tag" | "metadata" | "error_kind";
                         path?: string | null;
                         max_groups?: number | null;
                     } | null;
                     groups?: (string | null)[] | null;
-                    select?: ("run_count" | "latency_p50" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "prompt_token_details" | "completion_token_details" | "prompt_cost_details" | "completion_cost_details" | "feedback_stats" | "thread_feedback_stats" | "session_feedback_stats" | "run_facets" | "all_run_stats" | "all_token_stats")[] | null;
+                    select?: ("run_count" | "latency_p50" | "latency_p95" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p95" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "prompt_token_details" | "completion_token_details" | "prompt_cost_details" | "completion_cost_details" | "feedback_stats" | "thread_feedback_stats" | "session_feedback_stats" | "run_facets" | "all_run_stats" | "all_token_stats")[] | null;
                     skip_pagination?: boolean | null;
                 };
             };
@@ -4624,9 +4658,11 @@ export interface operations {
                     "application/json": {
                         run_count?: number | null;
                         latency_p50?: number | null;
+                        latency_p95?: number | null;
                         latency_p99?: number | null;
                         latency_avg?: number | null;
                         first_token_p50?: number | null;
+                        first_token_p95?: number | null;
                         first_token_p99?: number | null;
                         total_tokens?: number | null;
                         prompt_tokens?: number | null;
@@ -4673,9 +4709,11 @@ export interface operations {
                         [key: string]: {
                             run_count?: number | null;
                             latency_p50?: number | null;
+                            latency_p95?: number | null;
                             latency_p99?: number | null;
                             latency_avg?: number | null;
                             first_token_p50?: number | null;
+                            first_token_p95?: number | null;
                             first_token_p99?: number | null;
                             total_tokens?: number | null;
                             prompt_tokens?: number | null;
@@ -4764,11 +4802,11 @@ export interface operations {
                     bucket_seconds: number;
                     group_by?: {
                         /** @enum {string} */
-                        attribute: "name" | "run_type" | "tag" | "metadata";
+                        attribute: "name" | "run_type" | "tag" | "metadata" | "error_kind";
                         path?: string | null;
                         max_groups?: number | null;
                     } | null;
-                    select?: ("run_count" | "latency_p50" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "feedback_stats")[] | null;
+                    select?: ("run_count" | "latency_p50" | "latency_p95" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p95" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "feedback_stats")[] | null;
                 };
             };
         };
@@ -4787,9 +4825,11 @@ export interface operations {
                             points: {
                                 run_count?: number | null;
                                 latency_p50?: number | null;
+                                latency_p95?: number | null;
                                 latency_p99?: number | null;
                                 latency_avg?: number | null;
                                 first_token_p50?: number | null;
+                                first_token_p95?: number | null;
                                 first_token_p99?: number | null;
                                 total_tokens?: number | null;
                                 prompt_tokens?: number | null;
@@ -4928,9 +4968,11 @@ export interface operations {
                     "application/json": {
                         run_count?: number | null;
                         latency_p50?: number | null;
+                        latency_p95?: number | null;
                         latency_p99?: number | null;
                         latency_avg?: number | null;
                         first_token_p50?: number | null;
+                        first_token_p95?: number | null;
                         first_token_p99?: number | null;
                         total_tokens?: number | null;
                         prompt_tokens?: number | null;
@@ -11806,6 +11848,92 @@ export interface operations {
                     };
                 };
             };
+        };
+    };
+    get_api_v1_readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        checks: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            /** @description Success */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: false;
+                        detail: string;
+                        checks?: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    get_api_v1_livez: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        checks: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
         };
     };
     get_api_v1_info_health: {

@@ -20,7 +20,7 @@ const NAMED = [
 
 const groupBy = z
   .object({
-    attribute: z.enum(["name", "run_type", "tag", "metadata"]),
+    attribute: z.enum(["name", "run_type", "tag", "metadata", "error_kind"]),
     /** Metadata key, if the attribute is metadata. */
     path: z.string().min(1).max(250).nullish(),
     max_groups: z
@@ -50,9 +50,11 @@ const details = z.record(z.string(), z.number()).nullish();
 export const stats = z.object({
   run_count: figure,
   latency_p50: figure,
+  latency_p95: figure,
   latency_p99: figure,
   latency_avg: figure,
   first_token_p50: figure,
+  first_token_p95: figure,
   first_token_p99: figure,
   total_tokens: figure,
   prompt_tokens: figure,
