@@ -162,6 +162,14 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await revisions.nth(0).getByText("active", { exact: true }).waitFor();
   expect(await revisions.filter({ hasText: "superseded" }).count()).toBe(2);
   expect(await revisions.nth(3).innerText()).toContain("First revision");
+  // each says what it changed: the environment by names, the source by its upload
+  expect(await revisions.nth(2).innerText()).toContain("changed variable GREETING");
+  expect(await revisions.nth(1).innerText()).toContain("new upload");
+  await revisions.nth(2).click();
+  const changes = page.getByRole("region", { name: "Changes" });
+  expect(await changes.getByRole("listitem").allInnerTexts()).toEqual(["changed variable GREETING"]);
+  await changes.getByText("Variables: GREETING").waitFor();
+  await revisions.nth(0).click();
 
   problems.push(...(await checkOpenPage(page, "deployment", "role=log")));
   await page.getByRole("link", { name: "Deployments" }).click();

@@ -190,6 +190,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/stats/histogram": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Count runs by latency or cost, in logarithmic bins */
+        post: operations["post_api_v1_runs_stats_histogram"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/group": {
         parameters: {
             query?: never;
@@ -4860,6 +4877,71 @@ export interface operations {
                                 n: number;
                                 avg: number | null;
                             }[];
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    post_api_v1_runs_stats_histogram: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    id?: (string | string[]) | null;
+                    trace?: string | null;
+                    parent_run?: string | null;
+                    run_type?: ("tool" | "chain" | "llm" | "retriever" | "embedding" | "prompt" | "parser") | null;
+                    session?: (string | string[]) | null;
+                    reference_example?: (string | string[]) | null;
+                    execution_order?: 1 | null;
+                    start_time?: string | number | null;
+                    end_time?: string | number | null;
+                    error?: boolean | null;
+                    query?: string | null;
+                    filter?: string | null;
+                    trace_filter?: string | null;
+                    tree_filter?: string | null;
+                    search_filter?: string | null;
+                    is_root?: boolean | null;
+                    data_source_type?: string | null;
+                    use_experimental_search?: boolean | null;
+                    /**
+                     * @description Latency in seconds, or cost in dollars, of the runs themselves
+                     * @enum {string}
+                     */
+                    field: "latency" | "total_cost";
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        field: "latency" | "total_cost";
+                        /** @description Bins by ascending value, eight per factor of ten; empty ones are omitted. Values are >= from and < to. */
+                        bins: {
+                            from: number;
+                            to: number;
+                            n: number;
                         }[];
                     };
                 };

@@ -20,6 +20,7 @@ import { useUpload } from "../uploads/sql.ts";
 import { follow } from "../watches/sql.ts";
 import { checkDriver, readImage } from "./check-driver.ts";
 import { insertRevision } from "./sql.ts";
+import { describeVariables } from "./variable-changes.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
 /** Validates a change as far as possible without stored data. */
@@ -152,6 +153,7 @@ export async function addRevision(
     source_tarball_path: tarball,
     repo_commit_sha: commitSha ?? null,
     artifact_id: null,
+    ...(await describeVariables(deps, tx, row.id, environment)),
   });
   await storeEnvironment(deps.secrets, { purpose: "revision-env", id }, row.tenant_id, environment, tx);
   return id;

@@ -6,6 +6,7 @@ import { stateError } from "../deployment-records/validate.ts";
 import type { ControlDeps } from "../deps.ts";
 import { findDeploying, findRevision, insertRevision, interruptRevision } from "./sql.ts";
 import { statesBefore } from "./status.ts";
+import { describeVariables } from "./variable-changes.ts";
 
 /** Creates a new revision from an older one, with its environment, and its build if that still exists: a rollback. */
 export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId: string, id: string): Promise<void> {
@@ -17,7 +18,8 @@ export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId
     if (row.status === "AWAITING_DELETE") throw stateError(`Deployment ID ${deploymentId} is being deleted.`);
     const environment = await readEnvironment(deps.secrets, { purpose: "revision-env", id }, tx);
     const revisionId = uuid7();
-    await insertRevision(tx, { ...old, id: revisionId });
+    const described = await describeVariables(deps, tx, deploymentId, environment);
+    await insertRevision(tx, { ...old, ...described, id: revisionId });
     await storeEnvironment(deps.secrets, { purpose: "revision-env", id: revisionId }, tenantId, environment, tx);
     // a rollback does not wait for a revision that may never become ready
     for (const { id: deploying } of await findDeploying(tx, deploymentId)) {

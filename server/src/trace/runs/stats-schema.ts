@@ -126,3 +126,17 @@ export const timeline = z.object({
   ),
 });
 export type Timeline = z.output<typeof timeline>;
+
+/** Body of a histogram request. Not in the contract. */
+export const histogramBody = selectionBody.extend({
+  field: z.enum(["latency", "total_cost"]).describe("Latency in seconds, or cost in dollars, of the runs themselves"),
+});
+export type HistogramBody = z.output<typeof histogramBody>;
+
+export const histogram = z.object({
+  field: z.enum(["latency", "total_cost"]),
+  bins: z
+    .array(z.object({ from: z.number(), to: z.number(), n: z.int() }))
+    .describe("Bins by ascending value, eight per factor of ten; empty ones are omitted. Values are >= from and < to."),
+});
+export type Histogram = z.output<typeof histogram>;
