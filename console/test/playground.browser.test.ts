@@ -528,6 +528,7 @@ test("the playground fits at three widths in both schemes, and axe finds nothing
     ...(await checkPage(browser, playground("?assistant=agent"), "playground-empty", box)),
     ...(await checkPage(browser, playground(`?thread=${id}&panel=steps`), "playground-chat", "text=The tool says")),
     ...(await checkPage(browser, playground(`?thread=${interrupted}`), "playground-interrupt", "text=Sends a mail")),
+    ...(await checkPage(browser, playground("?assistant=agent&versus=priced"), "playground-versus", box)),
     ...(await checkPage(browser, playground("?assistant=slow&panel=setup"), "playground-form", "text=Stop before")),
   ];
   expect(problems).toEqual([]);

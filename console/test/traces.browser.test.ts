@@ -1,5 +1,7 @@
 /** Projects, runs, traces, comparisons, shared links and datasets, on traces that the official client wrote. */
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
 
 import { Client as AgentClient } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
@@ -224,6 +226,27 @@ test("filters by a latency range dragged on the histogram, by model and by feedb
   await page.getByLabel("Metrics").getByText("61 traces").waitFor();
   await page.getByRole("button", { name: /^tone: friendly/ }).click();
   await page.getByLabel("Metrics").getByText("1 traces").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("the code that an empty project offers sends a trace to it", async () => {
+  const name = `empty ${crypto.randomUUID().slice(0, 8)}`;
+  const { id } = await seeded.client.createProject({ projectName: name });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at(`/projects/${id}`));
+  const sample = page.getByRole("region", { name: "Send a trace" });
+  await sample.getByText("Python", { exact: true }).click();
+  expect(await sample.locator("code").innerText()).toContain("from langsmith import traceable");
+  await sample.getByText("TypeScript", { exact: true }).click();
+  const code = await sample.locator("code").innerText();
+  expect(code).toContain(`LANGSMITH_ENDPOINT=${platform.url}/api/trace`);
+  const env = Object.fromEntries([...code.matchAll(/^export (\w+)=(.*)$/gm)].map(([, key, value]) => [key, value]));
+  const script = /<<'EOF'\n([\s\S]*)\nEOF/.exec(code)![1]!;
+  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], {
+    env: { ...process.env, ...env, LANGSMITH_PROJECT: JSON.parse(env["LANGSMITH_PROJECT"]!) as string },
+  });
+  await page.getByRole("link", { name: "answer" }).waitFor();
   expect(errors).toEqual([]);
   await context.close();
 });
@@ -656,6 +679,7 @@ test("every trace page fits at three widths, light and dark", async () => {
     [`/projects/${projectId}/r/${agentRunId}`, "trace", "text=find_shoes", true],
     [`/projects/${projectId}/r/${agentRunId}?view=feedback`, "trace-feedback", "text=Found the right pair", true],
     [`/projects/${projectId}/r/${agentRunId}?view=metadata`, "trace-metadata", "text=gold"],
+    [`/projects/${projectId}?tab=threads&thread=talk-3`, "thread-replay", "text=Turn 5 of 5", true],
     ["/datasets", "datasets", "text=Doubling"],
     [`/datasets/${datasetId}`, "dataset", "[data-row]"],
     [`/datasets/${datasetId}?tab=experiments`, "experiments", "[data-row]"],

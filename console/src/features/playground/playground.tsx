@@ -75,7 +75,9 @@ export function Playground() {
     setRound(round + 1);
     void navigate({ search: { assistant: assistantId, panel: search.panel } });
   };
-  const versus = assistants.data.find(({ assistant_id: id }) => id === search.versus);
+  const versus = assistants.data.find(
+    ({ assistant_id: id, graph_id: graph }) => id === search.versus || graph === search.versus,
+  );
   if (versus) return <Versus server={server} assistants={[assistant, versus]} />;
   // another graph by preference; the same assistant twice shows how its replies vary
   const rival = assistants.data.find(({ assistant_id: id }) => id !== assistant.assistant_id) ?? assistant;

@@ -1,4 +1,4 @@
-import { Button, Group, Stack, Text, UnstyledButton } from "@mantine/core";
+import { Box, Button, Group, Stack, Text, UnstyledButton } from "@mantine/core";
 import { useHotkeys } from "@mantine/hooks";
 import { IconArrowLeft, IconChevronLeft, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -155,7 +155,11 @@ function TurnView({ turn, number, projectId }: { turn: Turn; number: number; pro
           <RunValue title="Output" value={turn.outputs} />
         </Stack>
       )}
-      {turn.error != null && <RunError error={turn.error} />}
+      {turn.error != null && (
+        <Box mt="xs">
+          <RunError error={turn.error} />
+        </Box>
+      )}
     </section>
   );
 }
