@@ -45,6 +45,9 @@ export default defineConfig({
           groups: [
             { name: "controls", test: CONTROLS, minShareCount: 3, priority: 1 },
             { name: "forms", test: FORMS, minShareCount: 3, priority: 1 },
+            // these use controls, which use what is shared: within it, the two would load each other
+            { name: "run-value", test: anyPart("console/src/features/traces/(run-value|find-messages)"), priority: 1 },
+            { name: "samples", test: anyPart("console/src/(features/samples|ui/code-sample)"), priority: 1 },
             {
               name: "json-view",
               test: anyPart("console/src/ui/json-(view|rows)", "@tanstack/(react-virtual|virtual-core)"),

@@ -40,6 +40,7 @@ import { Route as ShellAServerThreadsThreadIdRouteImport } from './routes/_shell
 import { Route as ShellProjectsProjectIdRRunIdRouteImport } from './routes/_shell/projects.$projectId.r.$runId'
 import { Route as ShellOTenantDatasetsDatasetIdIndexRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.index'
 import { Route as ShellOTenantDatasetsDatasetIdCompareRouteImport } from './routes/_shell/o.$tenant.datasets.$datasetId.compare'
+import { Route as ShellAServerThreadsThreadIdRunsRunIdRouteImport } from './routes/_shell/a.$server.threads.$threadId_.runs.$runId'
 import { Route as ShellOTenantProjectsPProjectIdIndexRouteImport } from './routes/_shell/o.$tenant.projects.p.$projectId.index'
 import { Route as ShellOTenantProjectsPProjectIdRRunIdRouteImport } from './routes/_shell/o.$tenant.projects.p.$projectId.r.$runId'
 
@@ -208,6 +209,12 @@ const ShellOTenantDatasetsDatasetIdCompareRoute =
     path: '/o/$tenant/datasets/$datasetId/compare',
     getParentRoute: () => ShellRoute,
   } as any)
+const ShellAServerThreadsThreadIdRunsRunIdRoute =
+  ShellAServerThreadsThreadIdRunsRunIdRouteImport.update({
+    id: '/a/$server/threads/$threadId_/runs/$runId',
+    path: '/a/$server/threads/$threadId/runs/$runId',
+    getParentRoute: () => ShellRoute,
+  } as any)
 const ShellOTenantProjectsPProjectIdIndexRoute =
   ShellOTenantProjectsPProjectIdIndexRouteImport.update({
     id: '/o/$tenant/projects/p/$projectId/',
@@ -252,6 +259,7 @@ export interface FileRoutesByFullPath {
   '/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
   '/o/$tenant/datasets/$datasetId/compare': typeof ShellOTenantDatasetsDatasetIdCompareRoute
   '/o/$tenant/datasets/$datasetId/': typeof ShellOTenantDatasetsDatasetIdIndexRoute
+  '/a/$server/threads/$threadId/runs/$runId': typeof ShellAServerThreadsThreadIdRunsRunIdRoute
   '/o/$tenant/projects/p/$projectId/': typeof ShellOTenantProjectsPProjectIdIndexRoute
   '/o/$tenant/projects/p/$projectId/r/$runId': typeof ShellOTenantProjectsPProjectIdRRunIdRoute
 }
@@ -286,6 +294,7 @@ export interface FileRoutesByTo {
   '/a/$server/threads': typeof ShellAServerThreadsIndexRoute
   '/o/$tenant/datasets/$datasetId/compare': typeof ShellOTenantDatasetsDatasetIdCompareRoute
   '/o/$tenant/datasets/$datasetId': typeof ShellOTenantDatasetsDatasetIdIndexRoute
+  '/a/$server/threads/$threadId/runs/$runId': typeof ShellAServerThreadsThreadIdRunsRunIdRoute
   '/o/$tenant/projects/p/$projectId': typeof ShellOTenantProjectsPProjectIdIndexRoute
   '/o/$tenant/projects/p/$projectId/r/$runId': typeof ShellOTenantProjectsPProjectIdRRunIdRoute
 }
@@ -322,6 +331,7 @@ export interface FileRoutesById {
   '/_shell/a/$server/threads/': typeof ShellAServerThreadsIndexRoute
   '/_shell/o/$tenant/datasets/$datasetId/compare': typeof ShellOTenantDatasetsDatasetIdCompareRoute
   '/_shell/o/$tenant/datasets/$datasetId/': typeof ShellOTenantDatasetsDatasetIdIndexRoute
+  '/_shell/a/$server/threads/$threadId_/runs/$runId': typeof ShellAServerThreadsThreadIdRunsRunIdRoute
   '/_shell/o/$tenant/projects/p/$projectId/': typeof ShellOTenantProjectsPProjectIdIndexRoute
   '/_shell/o/$tenant/projects/p/$projectId/r/$runId': typeof ShellOTenantProjectsPProjectIdRRunIdRoute
 }
@@ -358,6 +368,7 @@ export interface FileRouteTypes {
     | '/a/$server/threads/'
     | '/o/$tenant/datasets/$datasetId/compare'
     | '/o/$tenant/datasets/$datasetId/'
+    | '/a/$server/threads/$threadId/runs/$runId'
     | '/o/$tenant/projects/p/$projectId/'
     | '/o/$tenant/projects/p/$projectId/r/$runId'
   fileRoutesByTo: FileRoutesByTo
@@ -392,6 +403,7 @@ export interface FileRouteTypes {
     | '/a/$server/threads'
     | '/o/$tenant/datasets/$datasetId/compare'
     | '/o/$tenant/datasets/$datasetId'
+    | '/a/$server/threads/$threadId/runs/$runId'
     | '/o/$tenant/projects/p/$projectId'
     | '/o/$tenant/projects/p/$projectId/r/$runId'
   id:
@@ -427,6 +439,7 @@ export interface FileRouteTypes {
     | '/_shell/a/$server/threads/'
     | '/_shell/o/$tenant/datasets/$datasetId/compare'
     | '/_shell/o/$tenant/datasets/$datasetId/'
+    | '/_shell/a/$server/threads/$threadId_/runs/$runId'
     | '/_shell/o/$tenant/projects/p/$projectId/'
     | '/_shell/o/$tenant/projects/p/$projectId/r/$runId'
   fileRoutesById: FileRoutesById
@@ -657,6 +670,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof ShellOTenantDatasetsDatasetIdCompareRouteImport
       parentRoute: typeof ShellRoute
     }
+    '/_shell/a/$server/threads/$threadId_/runs/$runId': {
+      id: '/_shell/a/$server/threads/$threadId_/runs/$runId'
+      path: '/a/$server/threads/$threadId/runs/$runId'
+      fullPath: '/a/$server/threads/$threadId/runs/$runId'
+      preLoaderRoute: typeof ShellAServerThreadsThreadIdRunsRunIdRouteImport
+      parentRoute: typeof ShellRoute
+    }
     '/_shell/o/$tenant/projects/p/$projectId/': {
       id: '/_shell/o/$tenant/projects/p/$projectId/'
       path: '/o/$tenant/projects/p/$projectId'
@@ -702,6 +722,7 @@ interface ShellRouteChildren {
   ShellAServerThreadsIndexRoute: typeof ShellAServerThreadsIndexRoute
   ShellOTenantDatasetsDatasetIdCompareRoute: typeof ShellOTenantDatasetsDatasetIdCompareRoute
   ShellOTenantDatasetsDatasetIdIndexRoute: typeof ShellOTenantDatasetsDatasetIdIndexRoute
+  ShellAServerThreadsThreadIdRunsRunIdRoute: typeof ShellAServerThreadsThreadIdRunsRunIdRoute
   ShellOTenantProjectsPProjectIdIndexRoute: typeof ShellOTenantProjectsPProjectIdIndexRoute
   ShellOTenantProjectsPProjectIdRRunIdRoute: typeof ShellOTenantProjectsPProjectIdRRunIdRoute
 }
@@ -737,6 +758,8 @@ const ShellRouteChildren: ShellRouteChildren = {
     ShellOTenantDatasetsDatasetIdCompareRoute,
   ShellOTenantDatasetsDatasetIdIndexRoute:
     ShellOTenantDatasetsDatasetIdIndexRoute,
+  ShellAServerThreadsThreadIdRunsRunIdRoute:
+    ShellAServerThreadsThreadIdRunsRunIdRoute,
   ShellOTenantProjectsPProjectIdIndexRoute:
     ShellOTenantProjectsPProjectIdIndexRoute,
   ShellOTenantProjectsPProjectIdRRunIdRoute:

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { Client } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
@@ -109,6 +110,21 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await page.getByText("Build log").click();
   await page.getByRole("log", { name: "Build log" }).getByText("Unpacked 2 files").waitFor();
 
+  // a run's page names the revision that executed it and shows its log
+  const client = new Client({ apiUrl: `${platform.controlUrl}/d/shop-agent`, apiKey: null });
+  const { thread_id: thread } = await client.threads.create();
+  await client.runs.wait(thread, "echo", { input: { text: "y" } });
+  const [run] = await client.runs.list(thread);
+  const deploymentUrl = page.url();
+  await page.goto(`${platform.url}/a/shop-agent/threads/${thread}/runs/${run!.run_id}`);
+  await page.getByText(/^Revision [0-9a-f]{8}$/).waitFor();
+  await page
+    .getByText(/^Revision/)
+    .getByRole("link")
+    .click();
+  await page.waitForURL(/\/deployments\/.*revision=/);
+  await page.goto(deploymentUrl);
+
   await page.getByRole("tab", { name: "Environment" }).click();
   expect(await page.getByLabel("Value of GREETING").inputValue()).toBe("");
   problems.push(...(await checkOpenPage(page, "deployment-environment", "text=Values are stored encrypted")));
@@ -146,6 +162,14 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await revisions.nth(0).getByText("active", { exact: true }).waitFor();
   expect(await revisions.filter({ hasText: "superseded" }).count()).toBe(2);
   expect(await revisions.nth(3).innerText()).toContain("First revision");
+  // each says what it changed: the environment by names, the source by its upload
+  expect(await revisions.nth(2).innerText()).toContain("changed variable GREETING");
+  expect(await revisions.nth(1).innerText()).toContain("new upload");
+  await revisions.nth(2).click();
+  const changes = page.getByRole("region", { name: "Changes" });
+  expect(await changes.getByRole("listitem").allInnerTexts()).toEqual(["changed variable GREETING"]);
+  await changes.getByText("Variables: GREETING").waitFor();
+  await revisions.nth(0).click();
 
   problems.push(...(await checkOpenPage(page, "deployment", "role=log")));
   await page.getByRole("link", { name: "Deployments" }).click();

@@ -170,6 +170,8 @@ test("shows why a queued run waits, and cancels it", async () => {
   const waiting = page.getByRole("region", { name: "Waiting runs" }).first();
   await waiting.getByRole("row").filter({ hasText: second.run_id }).getByText("Thread is busy with").waitFor();
   await waiting.getByRole("row").filter({ hasText: later.run_id }).getByText("Scheduled to start").waitFor();
+  const link = waiting.getByRole("link", { name: second.run_id });
+  expect(await link.getAttribute("href")).toBe(`/a/local/threads/${thread}/runs/${second.run_id}`);
   await waiting.getByRole("row").filter({ hasText: second.run_id }).getByRole("button", { name: "Cancel" }).click();
   await page.getByRole("button", { name: "Cancel run" }).click();
   await waiting.getByText(second.run_id).waitFor({ state: "detached" });

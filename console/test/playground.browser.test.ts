@@ -234,6 +234,95 @@ test("answers an interrupt in place, by text and by JSON, and one of two before 
   await context.close();
 });
 
+test("an interrupt whose payload has a schema is answered by its form", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=order"));
+  await sendMessage(page, "send it");
+  const card = page.getByRole("region", { name: "Needs review" });
+  await card.getByText("Where shall it be sent?").waitFor();
+  const submit = card.getByRole("button", { name: "Answer" }).first();
+  await card.getByText("Required: city").waitFor();
+  expect(await submit.isDisabled()).toBe(true);
+  // the schema is the form, and not text to read
+  expect(await card.getByText("properties").count()).toBe(0);
+  await card.getByRole("textbox", { name: "City" }).fill("Rome");
+  await card.getByLabel("Floor").fill("3");
+  await submit.click();
+  await answer(page, 'Sent: {"city":"Rome","floor":3}');
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a reply shows its cost and takes thumbs, which are feedback on its run", async () => {
+  const price = { name: "priced", match_pattern: "^priced-1$", prompt_cost: "0.001", completion_cost: "0.01" };
+  const created = await fetch(`${platform.traceUrl}/api/v1/model-price-map`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(price),
+  });
+  expect(created.status).toBeLessThan(300);
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=priced"));
+  await sendMessage(page, "hello");
+  await answer(page, "You said: hello");
+  // 100 tokens in and 20 out
+  await page.getByTitle("Cost of the LLM calls in this step").getByText("$0.3000").waitFor();
+  await page.getByText("100 tokens in · 20 out").waitFor();
+  const id = threadId(page);
+  const [run] = await client.runs.list(id);
+  const given = async () => {
+    const response = await fetch(`${platform.traceUrl}/api/v1/feedback?run=${run!.run_id}`);
+    return ((await response.json()) as { key: string; score: number }[]).map(({ key, score }) => [key, score]);
+  };
+  const thumb = (name: string) => page.getByRole("button", { name, exact: true });
+  await thumb("Good reply").click();
+  await page.getByRole("button", { name: "Good reply", pressed: true }).waitFor();
+  expect(await given()).toEqual([["user_score", 1]]);
+  // the other thumb replaces it, and the same one takes it back
+  await thumb("Bad reply").click();
+  await page.getByRole("button", { name: "Bad reply", pressed: true }).waitFor();
+  expect(await given()).toEqual([["user_score", 0]]);
+  await page.reload();
+  await page.getByRole("button", { name: "Bad reply", pressed: true }).waitFor();
+  await thumb("Bad reply").click();
+  await page.getByRole("button", { name: "Bad reply", pressed: false }).waitFor();
+  expect(await given()).toEqual([]);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("two assistants answer the same message side by side, each in its own thread", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(playground("?assistant=agent"));
+  await page.getByRole("button", { name: "Compare" }).click();
+  await page.waitForURL(/versus=/);
+  const second = page.getByRole("region", { name: "Second assistant" });
+  await second.getByRole("combobox").click();
+  await page.getByRole("option", { name: /^priced/ }).click();
+  await sendMessage(page, "weather in Oslo");
+  const first = page.getByRole("region", { name: "First assistant" });
+  await first.getByText("The tool says: sunny in Oslo").waitFor();
+  await second.getByRole("region", { name: "Tool call get_weather" }).waitFor();
+  for (const side of [first, second]) await side.getByText("success", { exact: true }).waitFor();
+  const { searchParams } = new URL(page.url());
+  const threads = [searchParams.get("thread")!, searchParams.get("beside")!];
+  expect(new Set(threads).size).toBe(2);
+  const graphs = await Promise.all(threads.map(async (id) => (await client.threads.get(id)).metadata?.["graph_id"]));
+  expect(graphs).toEqual(["agent", "priced"]);
+  // both conversations continue after a reload
+  await page.reload();
+  await first.getByText("The tool says: sunny in Oslo").waitFor();
+  await second.getByRole("region", { name: "Tool call get_weather" }).waitFor();
+  await sendMessage(page, "thanks");
+  await first.getByText("You said: thanks").waitFor();
+  await second.getByText("You said: thanks").waitFor();
+  await page.getByRole("button", { name: "Stop comparing" }).click();
+  await page.waitForURL((url) => !url.searchParams.has("versus"));
+  await answer(page, "You said: thanks");
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
 test("edits a tool call before approving it", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(playground("?assistant=mailer"));
@@ -439,6 +528,7 @@ test("the playground fits at three widths in both schemes, and axe finds nothing
     ...(await checkPage(browser, playground("?assistant=agent"), "playground-empty", box)),
     ...(await checkPage(browser, playground(`?thread=${id}&panel=steps`), "playground-chat", "text=The tool says")),
     ...(await checkPage(browser, playground(`?thread=${interrupted}`), "playground-interrupt", "text=Sends a mail")),
+    ...(await checkPage(browser, playground("?assistant=agent&versus=priced"), "playground-versus", box)),
     ...(await checkPage(browser, playground("?assistant=slow&panel=setup"), "playground-form", "text=Stop before")),
   ];
   expect(problems).toEqual([]);

@@ -108,6 +108,23 @@ test("the build has compressed bundles, a small index page, and the styles of ev
   expect([...classNames(".js")].filter((name) => !styled.has(name))).toEqual([]);
 });
 
+test("no two bundles of the build load each other, as their code would run before what it uses", () => {
+  const directory = fileURLToPath(new URL("../dist/assets", import.meta.url));
+  const names = readdirSync(directory).filter((name) => name.endsWith(".js"));
+  const imports = new Map(
+    names.map((name) => {
+      const code = readFileSync(join(directory, name), "utf8");
+      return [name, [...code.matchAll(/(?:from|import)\s*"\.\/([^"]+\.js)"/g)].map(([, target]) => target!)];
+    }),
+  );
+  expect(Math.max(...[...imports.values()].map(({ length }) => length))).toBeGreaterThan(2);
+  const reach = (from: string, seen = new Set<string>()): Set<string> => {
+    for (const target of imports.get(from) ?? []) if (!seen.has(target)) reach(target, seen.add(target));
+    return seen;
+  };
+  expect(names.filter((name) => reach(name).has(name))).toEqual([]);
+});
+
 test("the overview shows the latest threads and failures", async () => {
   const { page, context, errors } = await openPage(browser);
   await page.goto(platform.url);

@@ -224,10 +224,69 @@ test("shows feedback on a thread's runs", async () => {
   await context.close();
 });
 
+test("a run's page shows its checkpoints, trace, webhook and feedback on one time axis, with links to them", async () => {
+  const { thread_id: id } = await client.threads.create();
+  const webhook = `${platform.agentUrl}/ok`;
+  await client.runs.wait(id, "agent", { ...sendMessage("What is the weather in Rome?"), webhook });
+  const [run] = await client.runs.list(id);
+  const runId = run!.run_id;
+  await until(async () => (await fetch(`${platform.traceUrl}/runs/${runId}`)).ok);
+  await fetch(`${platform.traceUrl}/api/v1/feedback`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ run_id: runId, key: "helpful", score: 1, comment: "dry and warm" }),
+  });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at(`threads/${id}?tab=runs`));
+  await page.getByRole("link", { name: runId }).click();
+  await page.waitForURL((url) => url.pathname.endsWith(`/threads/${id}/runs/${runId}`));
+  const events = page.getByRole("table", { name: "Events" });
+  const row = (part: string, name: string | RegExp) =>
+    events.getByRole("row").filter({ hasText: part }).filter({ hasText: name });
+  await row("Run", "Executed: success").waitFor();
+  await row("Trace", "get_weather").waitFor();
+  await row("Webhooks", webhook).waitFor();
+  await row("Feedback", "dry and warm").waitFor();
+  // one moment for each checkpoint of the run, none before its creation
+  const history = await client.threads.getHistory(id);
+  await until(async () => (await row("Checkpoints", /Step/).count()) === history.length);
+  const axis = page.getByRole("img", { name: /^Time axis of/ });
+  expect(await axis.locator('[data-event^="checkpoint "]').count()).toBe(history.length);
+  expect(await events.getByRole("row").filter({ hasText: "-" }).filter({ hasText: /^-/ }).count()).toBe(0);
+  // a mark selects its row
+  await axis.locator('[data-event^="feedback "]').click();
+  await axis.locator('[data-event^="feedback "][aria-current]').waitFor();
+
+  await row("Checkpoints", "Step 1").getByRole("link").click();
+  await page.waitForURL(/checkpoint=/);
+  await page.goBack();
+  await row("Trace", "get_weather").getByRole("link").click();
+  await page.getByRole("article", { name: "Run get_weather" }).waitFor();
+  // and from the trace back to the run
+  await page.getByRole("link", { name: `run ${runId.slice(-8)}` }).click();
+  await row("Run", "Queued").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("a failed run's page shows its error, and an unknown run is reported", async () => {
+  const { thread_id: id } = await client.threads.create();
+  await client.runs.wait(id, "failing", { input: {}, raiseError: false });
+  const [run] = await client.runs.list(id);
+  const { page, context } = await openPage(browser);
+  await page.goto(at(`threads/${id}/runs/${run!.run_id}`));
+  await page.getByRole("alert").filter({ hasText: "boom" }).waitFor();
+  await page.getByRole("row").filter({ hasText: "Executed: error" }).waitFor();
+  await page.goto(at(`threads/${id}/runs/${crypto.randomUUID()}`));
+  await page.getByRole("alert").filter({ hasText: "Not found" }).waitFor();
+  await context.close();
+});
+
 test("the thread pages fit at three widths in both schemes, and axe finds nothing serious", async () => {
   const id = await createConversation("weather in Rome");
   const history = await client.threads.getHistory(id);
   const ids = history.map(({ checkpoint }) => checkpoint.checkpoint_id!);
+  const [run] = await client.runs.list(id);
   await client.runs.wait(id, "agent", { input: null, checkpointId: ids[2]! });
   await createInterrupted();
   const { thread_id: mail } = await client.threads.create();
@@ -242,6 +301,7 @@ test("the thread pages fit at three widths in both schemes, and axe finds nothin
       "thread-diff",
       "text=Changes from",
     )),
+    ...(await checkPage(browser, at(`threads/${id}/runs/${run!.run_id}`), "thread-run", "text=get_weather")),
     ...(await checkPage(browser, at("inbox"), "inbox", "text=Sends a mail")),
   ];
   expect(problems).toEqual([]);

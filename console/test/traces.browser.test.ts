@@ -1,5 +1,7 @@
 /** Projects, runs, traces, comparisons, shared links and datasets, on traces that the official client wrote. */
+import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
+import { promisify } from "node:util";
 
 import { Client as AgentClient } from "@langchain/langgraph-sdk";
 import type { Browser, Page } from "playwright-core";
@@ -158,13 +160,139 @@ test("chosen columns are kept, text is searched, and the keyboard moves between 
   await context.close();
 });
 
-test("lists threads, and opens one as its turns in order", async () => {
-  const { page, context } = await openPage(browser);
+test("lists threads, and replays one turn by turn", async () => {
+  const { page, context, errors } = await openPage(browser);
   await page.goto(projectPage("?tab=threads"));
   await page.getByRole("row", { name: /talk-3/ }).click();
-  await page.waitForURL(/thread_id/);
+  await page.waitForURL(/thread=talk-3/);
+  // the whole conversation first: the newest turn is the last
+  await page.getByText("Turn 5 of 5").waitFor();
+  const talk = page.getByRole("log", { name: "Conversation" });
+  const turn = (n: number) => talk.getByRole("region", { name: `Turn ${n}`, exact: true });
+  await turn(5).getByRole("article", { name: "User" }).waitFor();
+  expect(await turn(6).count()).toBe(0);
+  await page.getByRole("button", { name: "Previous turn" }).click();
+  await page.getByText("Turn 4 of 5").waitFor();
+  expect(await turn(5).count()).toBe(0);
+  expect(new URL(page.url()).searchParams.get("turn")).toBe("4");
+  await page.getByRole("list", { name: "Turns of the thread" }).getByRole("button").first().click();
+  await page.getByText("Turn 1 of 5").waitFor();
+  await page.locator("body").press("ArrowRight");
+  await page.getByText("Turn 2 of 5").waitFor();
+  await turn(2).getByRole("link", { name: "Trace" }).click();
+  await page.waitForURL(/\/r\//);
+  await page.goBack();
+  await page.getByRole("button", { name: "Show as traces" }).click();
+  await page.waitForURL(/filter=.*thread_id/);
   await page.getByLabel("Metrics").getByText("5 traces").waitFor();
   expect(await page.getByRole("columnheader", { name: "Started" }).getAttribute("aria-sort")).toBe("ascending");
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("filters by a latency range dragged on the histogram, by model and by feedback", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(projectPage());
+  await page.getByLabel("Metrics").getByText("61 traces").waitFor();
+  await page.getByRole("button", { name: "Latency", exact: true }).click();
+  const bars = page.getByRole("img", { name: /^Latency of \d+ runs/ });
+  await bars.waitFor();
+  const { x, y, width, height } = (await bars.boundingBox())!;
+  await page.mouse.move(x + width - 2, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width * 0.8, y + height / 2, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL(/filter=/);
+  const written = () => new URL(page.url()).searchParams.get("filter")!;
+  const [, from, to] = /gte\(latency, ([\d.]+)\), lt\(latency, ([\d.]+)\)/.exec(written())!;
+  expect(Number(from)).toBeLessThan(Number(to));
+  const shown = page.getByRole("table", { name: "Runs" }).locator("[data-row]");
+  await until(async () => (await page.getByLabel("Metrics").getByText("61 traces").count()) === 0);
+  expect(await shown.count()).toBeGreaterThan(0);
+  // typed bounds replace those that were dragged
+  await page.getByRole("textbox", { name: "From, seconds" }).fill("4");
+  await page.getByRole("button", { name: "Apply latency" }).click();
+  await until(() => written().includes("gte(latency, 4)"));
+  expect(written().match(/latency/g)).toHaveLength(2);
+
+  await page.goto(projectPage());
+  await page.getByRole("button", { name: "Quick filters" }).click();
+  await page.getByText("Model", { exact: true }).waitFor();
+  await page
+    .getByRole("button", { name: /^shop-1/ })
+    .first()
+    .click();
+  await page.waitForURL(/tree_filter=/);
+  await page.getByLabel("Metrics").getByText("61 traces").waitFor();
+  await page.getByRole("button", { name: /^tone: friendly/ }).click();
+  await page.getByLabel("Metrics").getByText("1 traces").waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("the code that an empty project offers sends a trace to it", async () => {
+  const name = `empty ${crypto.randomUUID().slice(0, 8)}`;
+  const { id } = await seeded.client.createProject({ projectName: name });
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(at(`/projects/${id}`));
+  const sample = page.getByRole("region", { name: "Send a trace" });
+  await sample.getByText("Python", { exact: true }).click();
+  expect(await sample.locator("code").innerText()).toContain("from langsmith import traceable");
+  await sample.getByText("TypeScript", { exact: true }).click();
+  const code = await sample.locator("code").innerText();
+  expect(code).toContain(`LANGSMITH_ENDPOINT=${platform.url}/api/trace`);
+  const env = Object.fromEntries([...code.matchAll(/^export (\w+)=(.*)$/gm)].map(([, key, value]) => [key, value]));
+  const script = /<<'EOF'\n([\s\S]*)\nEOF/.exec(code)![1]!;
+  await promisify(execFile)(process.execPath, ["--input-type=module", "-e", script], {
+    env: { ...process.env, ...env, LANGSMITH_PROJECT: JSON.parse(env["LANGSMITH_PROJECT"]!) as string },
+  });
+  await page.getByRole("link", { name: "answer" }).waitFor();
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("columns are ordered, and the order is kept", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(projectPage());
+  await runRows(page).first().waitFor();
+  const titles = async () => (await page.getByRole("columnheader").allInnerTexts()).map((text) => text.trim());
+  expect((await titles()).slice(1, 4)).toEqual(["Name", "Input", "Output"]);
+  await page.getByRole("button", { name: "Columns" }).click();
+  await page.getByRole("button", { name: "Move Output left" }).click();
+  await until(async () => (await titles())[2] === "Output");
+  await page.reload();
+  await runRows(page).first().waitFor();
+  expect((await titles()).slice(1, 4)).toEqual(["Name", "Output", "Input"]);
+  expect(errors).toEqual([]);
+  await context.close();
+});
+
+test("keys move to the next, previous, parent and child run from anywhere, and are listed", async () => {
+  const { page, context, errors } = await openPage(browser);
+  await page.goto(projectPage(`/r/${seeded.agentRunId}`));
+  const selected = (name: string) =>
+    page.locator('[role="treeitem"][aria-selected="true"]').filter({ hasText: name }).waitFor();
+  await selected("shoe agent");
+  const press = (key: string) => page.locator("body").press(key);
+  await press("c");
+  await selected("ChatShop");
+  await press("j");
+  await selected("find_shoes");
+  await press("c");
+  await selected("warehouse");
+  await press("p");
+  await selected("find_shoes");
+  await press("k");
+  await selected("ChatShop");
+  await press("Shift+?");
+  const keys = page.getByRole("dialog", { name: "Keys on this page" });
+  await keys.getByRole("row").filter({ hasText: "Parent run" }).waitFor();
+  expect(await keys.getByRole("row").count()).toBeGreaterThanOrEqual(6);
+  await page.keyboard.press("Escape");
+  // typing in a field is not a command
+  await page.getByRole("textbox", { name: "Search in this trace" }).fill("j");
+  await selected("ChatShop");
+  expect(errors).toEqual([]);
   await context.close();
 });
 
@@ -551,6 +679,7 @@ test("every trace page fits at three widths, light and dark", async () => {
     [`/projects/${projectId}/r/${agentRunId}`, "trace", "text=find_shoes", true],
     [`/projects/${projectId}/r/${agentRunId}?view=feedback`, "trace-feedback", "text=Found the right pair", true],
     [`/projects/${projectId}/r/${agentRunId}?view=metadata`, "trace-metadata", "text=gold"],
+    [`/projects/${projectId}?tab=threads&thread=talk-3`, "thread-replay", "text=Turn 5 of 5", true],
     ["/datasets", "datasets", "text=Doubling"],
     [`/datasets/${datasetId}`, "dataset", "[data-row]"],
     [`/datasets/${datasetId}?tab=experiments`, "experiments", "[data-row]"],

@@ -851,6 +851,22 @@ export interface components {
             /** @enum {string} */
             source: "github" | "external_docker" | "internal_docker" | "internal_source" | "internal_template";
             source_revision_config: components["schemas"]["SourceRevisionConfigOut"];
+            /** @description What the revision was made from besides its source */
+            made_from: {
+                resource_spec: {
+                    [key: string]: unknown;
+                } | null;
+                install_command: string | null;
+                build_command: string | null;
+                /** @description Names; null for revisions of versions before 0.7 */
+                variables: string[] | null;
+                /** @description Names that differ from the revision before; null for revisions of versions before 0.7 */
+                variable_changes: {
+                    added: string[];
+                    changed: string[];
+                    removed: string[];
+                } | null;
+            };
         };
         LogEntry: {
             id: string;

@@ -190,6 +190,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/runs/stats/histogram": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Count runs by latency or cost, in logarithmic bins */
+        post: operations["post_api_v1_runs_stats_histogram"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/runs/group": {
         parameters: {
             query?: never;
@@ -2375,6 +2392,40 @@ export interface paths {
         };
         /** Check readiness: the server and all its dependencies */
         get: operations["get_api_v1_ready"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/readyz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check readiness: the server and all its dependencies */
+        get: operations["get_api_v1_readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/livez": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Check liveness of the process: its event loop answers, whatever the state of its dependencies */
+        get: operations["get_api_v1_livez"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4604,12 +4655,12 @@ export interface operations {
                     use_experimental_search?: boolean | null;
                     group_by?: {
                         /** @enum {string} */
-                        attribute: "name" | "run_type" | "tag" | "metadata";
+                        attribute: "name" | "run_type" | "tag" | "metadata" | "error_kind";
                         path?: string | null;
                         max_groups?: number | null;
                     } | null;
                     groups?: (string | null)[] | null;
-                    select?: ("run_count" | "latency_p50" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "prompt_token_details" | "completion_token_details" | "prompt_cost_details" | "completion_cost_details" | "feedback_stats" | "thread_feedback_stats" | "session_feedback_stats" | "run_facets" | "all_run_stats" | "all_token_stats")[] | null;
+                    select?: ("run_count" | "latency_p50" | "latency_p95" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p95" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "prompt_token_details" | "completion_token_details" | "prompt_cost_details" | "completion_cost_details" | "feedback_stats" | "thread_feedback_stats" | "session_feedback_stats" | "run_facets" | "all_run_stats" | "all_token_stats")[] | null;
                     skip_pagination?: boolean | null;
                 };
             };
@@ -4624,9 +4675,11 @@ export interface operations {
                     "application/json": {
                         run_count?: number | null;
                         latency_p50?: number | null;
+                        latency_p95?: number | null;
                         latency_p99?: number | null;
                         latency_avg?: number | null;
                         first_token_p50?: number | null;
+                        first_token_p95?: number | null;
                         first_token_p99?: number | null;
                         total_tokens?: number | null;
                         prompt_tokens?: number | null;
@@ -4673,9 +4726,11 @@ export interface operations {
                         [key: string]: {
                             run_count?: number | null;
                             latency_p50?: number | null;
+                            latency_p95?: number | null;
                             latency_p99?: number | null;
                             latency_avg?: number | null;
                             first_token_p50?: number | null;
+                            first_token_p95?: number | null;
                             first_token_p99?: number | null;
                             total_tokens?: number | null;
                             prompt_tokens?: number | null;
@@ -4764,11 +4819,11 @@ export interface operations {
                     bucket_seconds: number;
                     group_by?: {
                         /** @enum {string} */
-                        attribute: "name" | "run_type" | "tag" | "metadata";
+                        attribute: "name" | "run_type" | "tag" | "metadata" | "error_kind";
                         path?: string | null;
                         max_groups?: number | null;
                     } | null;
-                    select?: ("run_count" | "latency_p50" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "feedback_stats")[] | null;
+                    select?: ("run_count" | "latency_p50" | "latency_p95" | "latency_p99" | "latency_avg" | "first_token_p50" | "first_token_p95" | "first_token_p99" | "total_tokens" | "prompt_tokens" | "completion_tokens" | "median_tokens" | "tokens_p99" | "prompt_tokens_p50" | "prompt_tokens_p99" | "completion_tokens_p50" | "completion_tokens_p99" | "total_cost" | "prompt_cost" | "completion_cost" | "cost_p50" | "cost_p99" | "last_run_start_time" | "error_rate" | "streaming_rate" | "feedback_stats")[] | null;
                 };
             };
         };
@@ -4787,9 +4842,11 @@ export interface operations {
                             points: {
                                 run_count?: number | null;
                                 latency_p50?: number | null;
+                                latency_p95?: number | null;
                                 latency_p99?: number | null;
                                 latency_avg?: number | null;
                                 first_token_p50?: number | null;
+                                first_token_p95?: number | null;
                                 first_token_p99?: number | null;
                                 total_tokens?: number | null;
                                 prompt_tokens?: number | null;
@@ -4820,6 +4877,71 @@ export interface operations {
                                 n: number;
                                 avg: number | null;
                             }[];
+                        }[];
+                    };
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
+        };
+    };
+    post_api_v1_runs_stats_histogram: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": {
+                    id?: (string | string[]) | null;
+                    trace?: string | null;
+                    parent_run?: string | null;
+                    run_type?: ("tool" | "chain" | "llm" | "retriever" | "embedding" | "prompt" | "parser") | null;
+                    session?: (string | string[]) | null;
+                    reference_example?: (string | string[]) | null;
+                    execution_order?: 1 | null;
+                    start_time?: string | number | null;
+                    end_time?: string | number | null;
+                    error?: boolean | null;
+                    query?: string | null;
+                    filter?: string | null;
+                    trace_filter?: string | null;
+                    tree_filter?: string | null;
+                    search_filter?: string | null;
+                    is_root?: boolean | null;
+                    data_source_type?: string | null;
+                    use_experimental_search?: boolean | null;
+                    /**
+                     * @description Latency in seconds, or cost in dollars, of the runs themselves
+                     * @enum {string}
+                     */
+                    field: "latency" | "total_cost";
+                };
+            };
+        };
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @enum {string} */
+                        field: "latency" | "total_cost";
+                        /** @description Bins by ascending value, eight per factor of ten; empty ones are omitted. Values are >= from and < to. */
+                        bins: {
+                            from: number;
+                            to: number;
+                            n: number;
                         }[];
                     };
                 };
@@ -4928,9 +5050,11 @@ export interface operations {
                     "application/json": {
                         run_count?: number | null;
                         latency_p50?: number | null;
+                        latency_p95?: number | null;
                         latency_p99?: number | null;
                         latency_avg?: number | null;
                         first_token_p50?: number | null;
+                        first_token_p95?: number | null;
                         first_token_p99?: number | null;
                         total_tokens?: number | null;
                         prompt_tokens?: number | null;
@@ -11806,6 +11930,92 @@ export interface operations {
                     };
                 };
             };
+        };
+    };
+    get_api_v1_readyz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        checks: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            /** @description Success */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: false;
+                        detail: string;
+                        checks?: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+        };
+    };
+    get_api_v1_livez: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @constant */
+                        ok: true;
+                        checks: {
+                            [key: string]: {
+                                ok: boolean;
+                                reason?: string;
+                            } & {
+                                [key: string]: unknown;
+                            };
+                        };
+                    };
+                };
+            };
+            431: components["responses"]["Error431"];
+            503: components["responses"]["Error503"];
         };
     };
     get_api_v1_info_health: {

@@ -6,6 +6,7 @@ import { Link, Outlet, useRouterState } from "@tanstack/react-router";
 import { useEffect } from "react";
 
 import { AccountMenu } from "./account-menu.tsx";
+import { ConnectionNotice } from "./connection-notice.tsx";
 import { GoToButton } from "./go-to-button.tsx";
 import { NavigationMenu } from "./navigation-menu.tsx";
 
@@ -47,6 +48,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="main" tabIndex={-1} style={{ outline: "none" }}>
         <Outlet />
+        <ConnectionNotice />
       </AppShell.Main>
     </AppShell>
   );

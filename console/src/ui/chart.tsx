@@ -1,7 +1,7 @@
-import { Box, Group, Paper, Skeleton, Table, Text, Title, UnstyledButton } from "@mantine/core";
+import { Anchor, Box, Group, Paper, Skeleton, Table, Text, Title, UnstyledButton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
 
-import { type ChartProps, SERIES_COLORS } from "./chart-props.ts";
+import { type ChartProps, seriesColor } from "./chart-props.ts";
 import { fullTime } from "./format.ts";
 
 const Plot = lazy(() => import("./plot.tsx"));
@@ -48,18 +48,18 @@ export function Chart(props: ChartProps) {
       </Box>
       <Group gap="sm" mt={4} mih={20} aria-hidden={isTable}>
         {!isEmpty &&
-          series.map(({ label, values }, index) => (
-            <Group key={label} gap={4} wrap="nowrap">
+          series.map((line, index) => (
+            <Group key={line.label} gap={4} wrap="nowrap">
               <span
                 aria-hidden
                 style={{
                   width: 10,
-                  height: 3,
-                  background: `var(--mantine-color-${SERIES_COLORS[index % SERIES_COLORS.length]}-6)`,
+                  height: 0,
+                  borderTop: `3px ${line.before === undefined ? "solid" : "dotted"} var(--mantine-color-${seriesColor(line, index)}-6)`,
                 }}
               />
               <Text size="xs" className="numbers">
-                {label} {at === null ? "" : values[shown] == null ? "–" : format(values[shown]!)}
+                {line.label} {at === null ? "" : line.values[shown] == null ? "–" : format(line.values[shown]!)}
               </Text>
             </Group>
           ))}
@@ -74,9 +74,9 @@ export function Chart(props: ChartProps) {
 }
 
 /** Table of the moments that have values. */
-function Values({ title, times, series, format }: ChartProps) {
+function Values({ title, times, series, format, onPick }: ChartProps) {
   const rows = times
-    .map((time, index) => ({ time, values: series.map(({ values }) => values[index] ?? null) }))
+    .map((time, index) => ({ time, index, values: series.map(({ values }) => values[index] ?? null) }))
     .filter(({ values }) => values.some((value) => value !== null))
     .slice(-500);
   return (
@@ -100,9 +100,17 @@ function Values({ title, times, series, format }: ChartProps) {
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
-          {rows.map(({ time, values }) => (
+          {rows.map(({ time, index, values }) => (
             <Table.Tr key={time}>
-              <Table.Td>{fullTime(new Date(time * 1000).toISOString())}</Table.Td>
+              <Table.Td>
+                {onPick ? (
+                  <Anchor component="button" type="button" size="sm" title="View runs" onClick={() => onPick(index)}>
+                    {fullTime(new Date(time * 1000).toISOString())}
+                  </Anchor>
+                ) : (
+                  fullTime(new Date(time * 1000).toISOString())
+                )}
+              </Table.Td>
               {values.map((value, index) => (
                 <Table.Td key={series[index]!.label} ta="right" className="numbers">
                   {value === null ? "–" : format(value)}

@@ -6,7 +6,7 @@ import { useElementSize } from "@mantine/hooks";
 import { memo, useEffect, useMemo, useRef } from "react";
 import uPlot from "uplot";
 
-import { type ChartProps, SERIES_COLORS } from "./chart-props.ts";
+import { type ChartProps, seriesColor } from "./chart-props.ts";
 
 type PlotProps = ChartProps & { height: number; onHover: (index: number | null) => void };
 
@@ -41,14 +41,26 @@ function lonelyPoints(chart: uPlot, seriesIndex: number): number[] {
   return [...values.keys()].filter((index) => !isGap(index) && isGap(index - 1) && isGap(index + 1));
 }
 
-export default memo(function Plot({ title, times, series, format, kind = "line", height, onHover, onPick }: PlotProps) {
+export default memo(function Plot({
+  title,
+  times,
+  series,
+  format,
+  kind = "line",
+  height,
+  onHover,
+  onPick,
+  onZoom,
+}: PlotProps) {
   const { ref: box, width } = useElementSize();
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
-  const handlers = useRef({ onHover, onPick, format });
-  handlers.current = { onHover, onPick, format };
+  const handlers = useRef({ onHover, onPick, onZoom, format });
+  handlers.current = { onHover, onPick, onZoom, format };
   const labels = series.map(({ label }) => label).join("\n");
+  const looks = useRef(series);
+  looks.current = series;
   const data = useMemo(() => [times, ...series.map(({ values }) => values)] as uPlot.AlignedData, [times, series]);
   const latest = useRef(data);
   latest.current = data;
@@ -63,7 +75,11 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
         width,
         height,
         legend: { show: false },
-        cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
+        cursor: {
+          y: false,
+          drag: { x: onZoom !== undefined, y: false, setScale: false, dist: 5 },
+          points: { size: 6 },
+        },
         scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high ?? 0) > 0 ? high * 1.05 : 1] } },
         axes: [
           { ...axis, space: 60, values: (_, splits, __, ___, step) => formatTimes(splits, step) },
@@ -76,7 +92,8 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
         series: [
           {},
           ...labels.split("\n").map((label, index) => {
-            const color = cssColor(`${SERIES_COLORS[index % SERIES_COLORS.length]}-6`);
+            const look = looks.current[index]!;
+            const color = cssColor(`${seriesColor(look, index)}-6`);
             // no point at the top of a bar, as it adds no information
             const bars = {
               paths: uPlot.paths.bars!({ size: [0.8, 40] }),
@@ -85,25 +102,41 @@ export default memo(function Plot({ title, times, series, format, kind = "line",
               width: 0,
             };
             const line = { width: 1.5, points: { size: 5, filter: lonelyPoints } };
+            if (look.before !== undefined) {
+              return { label, stroke: color, spanGaps: false, ...line, dash: [4, 4], alpha: 0.7 };
+            }
             return { label, stroke: color, spanGaps: false, ...(kind === "bars" ? bars : line) };
           }),
         ],
-        hooks: { setCursor: [({ cursor }) => handlers.current.onHover(cursor.idx ?? null)] },
+        hooks: {
+          setCursor: [({ cursor }) => handlers.current.onHover(cursor.idx ?? null)],
+          setSelect: [
+            (drawn) => {
+              const { left, width: dragged } = drawn.select;
+              if (dragged <= 0) return;
+              drawn.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+              handlers.current.onZoom?.(drawn.posToVal(left, "x"), drawn.posToVal(left + dragged, "x"));
+            },
+          ],
+        },
       },
       latest.current,
       place.current,
     );
     chart.over.addEventListener("mouseleave", () => handlers.current.onHover(null));
-    chart.over.addEventListener("click", () => {
+    // a drag ends with a click, too
+    let pressedAt = 0;
+    chart.over.addEventListener("mousedown", ({ clientX }) => (pressedAt = clientX));
+    chart.over.addEventListener("click", ({ clientX }) => {
       const { idx } = chart.cursor;
-      if (idx != null) handlers.current.onPick?.(idx);
+      if (idx != null && Math.abs(clientX - pressedAt) < 5) handlers.current.onPick?.(idx);
     });
     plot.current = chart;
     return () => {
       chart.destroy();
       plot.current = null;
     };
-  }, [width, height, scheme, labels, kind]);
+  }, [width, height, scheme, labels, kind, onZoom === undefined]);
 
   useEffect(() => plot.current?.setData(latest.current), [data]);
 

@@ -806,6 +806,8 @@ create table revisions (
   updated_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
   cluster text,
+  variables text[],
+  variable_changes jsonb,
   constraint revisions_status_check CHECK ((status = ANY (ARRAY['CREATING'::text, 'QUEUED'::text, 'AWAITING_BUILD'::text, 'BUILDING'::text, 'AWAITING_DEPLOY'::text, 'DEPLOYING'::text, 'CREATE_FAILED'::text, 'BUILD_FAILED'::text, 'DEPLOY_FAILED'::text, 'DEPLOYED'::text, 'SKIPPED'::text, 'INTERRUPTED'::text, 'UNKNOWN'::text]))),
   constraint revisions_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
   constraint revisions_pkey PRIMARY KEY (id),

@@ -1,4 +1,4 @@
-import { Button, Code, Text, TextInput } from "@mantine/core";
+import { Button, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconPlus, IconSearch } from "@tabler/icons-react";
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
@@ -17,6 +17,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { DATASET_SEARCH } from "./dataset-search.ts";
 import { type Dataset, type DatasetSort, datasetsQuery } from "./queries.ts";
+import { DatasetSample } from "../samples/sample-parts.tsx";
 
 const COLUMNS: Column<Dataset>[] = [
   {
@@ -109,8 +110,9 @@ export function DatasetsPage() {
         <Empty title={search.text === "" ? "No datasets yet" : "No matching datasets"}>
           <Text size="sm" maw={520}>
             A dataset holds examples to evaluate an application with. Create one here, add runs from their traces, or
-            call <Code>createDataset</Code> in the SDK.
+            create one with the SDK.
           </Text>
+          {search.text === "" && <DatasetSample />}
         </Empty>
       ) : (
         <DataTable

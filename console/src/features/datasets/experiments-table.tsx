@@ -1,4 +1,4 @@
-import { Button, Checkbox, Code, Group, Text } from "@mantine/core";
+import { Button, Checkbox, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 
@@ -12,7 +12,8 @@ import { TimeText } from "../../ui/time-text.tsx";
 import type { Project } from "../projects/queries.ts";
 import { FeedbackChips } from "../runs/feedback-chips.tsx";
 import { utc } from "../runs/run-record.ts";
-import { experimentsQuery } from "./queries.ts";
+import { datasetQuery, experimentsQuery } from "./queries.ts";
+import { ExperimentSample } from "../samples/sample-parts.tsx";
 
 interface ExperimentsTableProps {
   datasetId: string;
@@ -24,6 +25,7 @@ interface ExperimentsTableProps {
 
 export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: ExperimentsTableProps) {
   const found = useQuery(experimentsQuery(datasetId));
+  const { data: dataset } = useQuery(datasetQuery(datasetId));
   const columns = useMemo(
     (): Column<Project>[] => [
       {
@@ -114,8 +116,9 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
     return (
       <Empty title="No experiments yet">
         <Text size="sm" maw={520}>
-          Run <Code>evaluate(target, {"{ data: … }"})</Code> with the SDK to create an experiment on this dataset.
+          An experiment runs a target on each example and scores its outputs. Create one with the SDK.
         </Text>
+        {dataset && <ExperimentSample dataset={dataset.name} />}
       </Empty>
     );
   }

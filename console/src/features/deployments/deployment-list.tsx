@@ -16,6 +16,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { DeploymentAddress } from "./deployment-address.tsx";
 import { NewDeployment } from "./new-deployment.tsx";
 import { deploymentsQuery, SOURCE_NAMES } from "./queries.ts";
+import { DeploySample } from "../samples/sample-parts.tsx";
 
 const route = getRouteApi("/_shell/deployments/");
 
@@ -61,6 +62,7 @@ export function DeploymentList() {
           <Text size="sm">
             Create one with “New deployment”, or run <Code>heddle deploy</Code> in a project's folder.
           </Text>
+          {name === undefined && <DeploySample />}
         </Empty>
       )}
       {list.data !== undefined && list.data.length > 0 && (

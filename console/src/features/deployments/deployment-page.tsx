@@ -123,6 +123,11 @@ function Actions({ deployment }: { deployment: Deployment }) {
   return (
     <>
       {server !== null && deployment.active_revision_id !== null && (
+        <ButtonLink size="xs" variant="default" to="/a/$server/queue" params={{ server }}>
+          Queue
+        </ButtonLink>
+      )}
+      {server !== null && deployment.active_revision_id !== null && (
         <ButtonLink
           size="xs"
           variant="default"

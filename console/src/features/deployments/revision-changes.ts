@@ -11,30 +11,58 @@ export const shownStatus = (
     ? "superseded"
     : revision.status;
 
-type Sourced = Pick<Revision, "source" | "source_revision_config">;
+type Made = Pick<Revision, "source" | "source_revision_config"> & { made_from?: Revision["made_from"] };
 
-const short = (text: string | null | undefined): string => {
-  if (text == null || text === "") return "none";
+const short = (value: unknown): string => {
+  if (value == null || value === "") return "none";
+  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
   return /^[0-9a-f]{40}$/.test(text) ? text.slice(0, 10) : text;
 };
 
+const SOURCE = [
+  ["branch or tag", "repo_ref"],
+  ["commit", "repo_commit_sha"],
+  ["image", "image_uri"],
+  ["configuration", "langgraph_config_path"],
+] as const;
+
 /**
- * Names what a revision's source changed against the one before: `commit 1f0c… → 9ab2…`. Variables and resources are
- * the deployment's, and not recorded with its revisions.
+ * Lists what a revision changed against the one before, each as a phrase: `commit 1f0c… → 9ab2…`, `added variable KEY`,
+ * `memory_mb 512 → 1024`.
  */
-export function describeChanges(revision: Sourced, previous: Sourced | undefined): string {
-  if (previous === undefined) return "First revision";
-  if (revision.source !== previous.source) return "Source changed";
+export function listChanges(revision: Made, previous: Made): string[] {
+  if (revision.source !== previous.source) return ["source changed"];
   const [after, before] = [revision.source_revision_config, previous.source_revision_config];
-  const named = [
-    ["branch or tag", "repo_ref"],
-    ["commit", "repo_commit_sha"],
-    ["image", "image_uri"],
-    ["configuration", "langgraph_config_path"],
-  ] as const;
-  const changes = named
-    .filter(([, key]) => (after[key] ?? null) !== (before[key] ?? null))
-    .map(([name, key]) => `${name} ${short(before[key])} → ${short(after[key])}`);
+  const changes = SOURCE.filter(([, key]) => (after[key] ?? null) !== (before[key] ?? null)).map(
+    ([name, key]) => `${name} ${short(before[key])} → ${short(after[key])}`,
+  );
   if ((after.source_tarball_path ?? null) !== (before.source_tarball_path ?? null)) changes.push("new upload");
-  return changes.length === 0 ? "Same source" : changes.join(", ");
+  return [...changes, ...listVariables(revision), ...listSettings(revision, previous)];
+}
+
+function listVariables({ made_from: made }: Made): string[] {
+  const { added = [], changed = [], removed = [] } = made?.variable_changes ?? {};
+  const phrase = (verb: string, names: string[]) =>
+    names.length === 0 ? [] : [`${verb} ${names.length === 1 ? "variable" : "variables"} ${names.join(", ")}`];
+  return [...phrase("added", added), ...phrase("changed", changed), ...phrase("removed", removed)];
+}
+
+function listSettings({ made_from: after }: Made, { made_from: before }: Made): string[] {
+  if (!after || !before) return [];
+  const settings = (made: NonNullable<Made["made_from"]>): Record<string, unknown> => ({
+    ...made.resource_spec,
+    "install command": made.install_command,
+    "build command": made.build_command,
+  });
+  const [now, then] = [settings(after), settings(before)];
+  return [...new Set([...Object.keys(then), ...Object.keys(now)])]
+    .filter((name) => short(now[name]) !== short(then[name]))
+    .map((name) => `${name} ${short(then[name])} → ${short(now[name])}`);
+}
+
+/** Describes the changes in a line. */
+export function describeChanges(revision: Made, previous: Made | undefined): string {
+  if (previous === undefined) return "First revision";
+  const changes = listChanges(revision, previous);
+  return changes.length === 0 ? "No changes" : changes.join(", ");
 }

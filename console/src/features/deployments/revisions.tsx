@@ -1,4 +1,15 @@
-import { Button, Group, Paper, SegmentedControl, Stack, Text, Timeline, UnstyledButton } from "@mantine/core";
+import {
+  Button,
+  Group,
+  List,
+  Paper,
+  SegmentedControl,
+  Stack,
+  Text,
+  Timeline,
+  Title,
+  UnstyledButton,
+} from "@mantine/core";
 import { IconPlayerStop, IconRotate } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -13,7 +24,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { DeploymentLog } from "./deployment-log.tsx";
-import { describeChanges, shownStatus } from "./revision-changes.ts";
+import { describeChanges, listChanges, shownStatus } from "./revision-changes.ts";
 import { type Deployment, isInProgress, type Revision, revisionsQuery, SOURCE_NAMES } from "./queries.ts";
 import classes from "./revisions.module.css";
 import type { LogKind } from "./tabs.ts";
@@ -72,7 +83,12 @@ export function Revisions({ deployment }: { deployment: Deployment }) {
           ))}
         </Timeline>
       </nav>
-      <RevisionDetails key={chosen.id} deployment={deployment} revision={chosen} />
+      <RevisionDetails
+        key={chosen.id}
+        deployment={deployment}
+        revision={chosen}
+        previous={revisions[revisions.indexOf(chosen) + 1]}
+      />
     </div>
   );
 }
@@ -84,7 +100,13 @@ function describe({ source, source_revision_config: config, id }: Revision): str
   return `${SOURCE_NAMES[source]}${origin === null ? "" : ` ${origin}`} · ${id.slice(-8)}`;
 }
 
-function RevisionDetails({ deployment, revision }: { deployment: Deployment; revision: Revision }) {
+interface DetailsProps {
+  deployment: Deployment;
+  revision: Revision;
+  previous: Revision | undefined;
+}
+
+function RevisionDetails({ deployment, revision, previous }: DetailsProps) {
   const { log } = route.useSearch();
   const navigate = route.useNavigate();
   const moves = isInProgress(revision);
@@ -103,6 +125,7 @@ function RevisionDetails({ deployment, revision }: { deployment: Deployment; rev
           </Group>
           <RevisionActions deployment={deployment} revision={revision} />
         </Group>
+        <Changes revision={revision} previous={previous} />
         {revision.status_message !== null && (
           <Text
             size="sm"
@@ -135,6 +158,35 @@ function RevisionDetails({ deployment, revision }: { deployment: Deployment; rev
         />
       </Stack>
     </Paper>
+  );
+}
+
+/** What the revision was made from, against the one before it. */
+function Changes({ revision, previous }: Pick<DetailsProps, "revision" | "previous">) {
+  const changes = previous ? listChanges(revision, previous) : ["first revision"];
+  const { variables } = revision.made_from;
+  return (
+    <section aria-label="Changes">
+      <Title order={2} size="h6" mb={2}>
+        {previous ? `Changes from ${previous.id.slice(-8)}` : "Changes"}
+      </Title>
+      {changes.length === 0 ? (
+        <Text size="sm" c="dimmed">
+          None: same source, variables and resources.
+        </Text>
+      ) : (
+        <List size="sm" spacing={0}>
+          {changes.map((change) => (
+            <List.Item key={change}>{change}</List.Item>
+          ))}
+        </List>
+      )}
+      {variables !== null && variables.length > 0 && (
+        <Text size="xs" c="dimmed" mt={2}>
+          Variables: {variables.join(", ")}
+        </Text>
+      )}
+    </section>
   );
 }
 

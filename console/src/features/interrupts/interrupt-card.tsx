@@ -4,9 +4,12 @@ import { Loading } from "../../ui/loading.tsx";
 import { LazyJson } from "../../ui/lazy-json.tsx";
 import { useLoaded } from "../../ui/use-loaded.ts";
 import { AnswerForm } from "./answer-form.tsx";
+import { answerSchema, SCHEMAS } from "./answer-schema.ts";
 import type { ReviewFormProps } from "./review-form.tsx";
+import type { SchemaAnswerFormProps } from "./schema-answer-form.tsx";
 import { readReview } from "./review.ts";
 
+const loadSchemaForm = async () => (await import("./schema-answer-form.tsx")).SchemaAnswerForm;
 const loadReviewForm = async () => (await import("./review-form.tsx")).ReviewForm;
 
 export interface Interrupt {
@@ -27,6 +30,7 @@ interface InterruptCardProps {
 /** A run's interrupt, with the ways to answer it. */
 export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: InterruptCardProps) {
   const review = readReview(value);
+  const schema = review ? null : answerSchema(value);
   return (
     <Paper
       withBorder
@@ -41,6 +45,19 @@ export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: 
         </Text>
         {review ? (
           <LazyReviewForm review={review} isBusy={isBusy} onAnswer={onAnswer} />
+        ) : schema ? (
+          <>
+            <Question value={value} />
+            <LazySchemaForm schema={schema} isBusy={isBusy} onAnswer={onAnswer} />
+            <details>
+              <summary style={{ cursor: "pointer" }}>
+                <Text span size="xs" c="dimmed">
+                  Another answer, as text or JSON
+                </Text>
+              </summary>
+              <AnswerForm payload={value} isBusy={isBusy} onAnswer={onAnswer} />
+            </details>
+          </>
         ) : (
           <>
             <Question value={value} />
@@ -58,9 +75,14 @@ function LazyReviewForm(props: ReviewFormProps) {
   return ReviewForm ? <ReviewForm {...props} /> : <Loading rows={3} />;
 }
 
+function LazySchemaForm(props: SchemaAnswerFormProps) {
+  const SchemaAnswerForm = useLoaded(loadSchemaForm);
+  return SchemaAnswerForm ? <SchemaAnswerForm {...props} /> : <Loading rows={3} />;
+}
+
 /** Members that a payload's question is in, and those that are the form below it. */
 const QUESTIONS = ["question", "message", "prompt", "title", "description", "instruction"];
-const ANSWERS = ["answers", "choices", "options"];
+const ANSWERS = new Set(["answers", "choices", "options", ...SCHEMAS]);
 const LONG = 2000;
 const toText = (value: unknown): string => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
@@ -71,7 +93,7 @@ function Payload({ value }: { value: unknown }) {
   }
   const fields = value as Record<string, unknown>;
   const question = QUESTIONS.find((name) => typeof fields[name] === "string");
-  const others = Object.entries(fields).filter(([name]) => name !== question && !ANSWERS.includes(name));
+  const others = Object.entries(fields).filter(([name]) => name !== question && !ANSWERS.has(name));
   const isText = ([, content]: [string, unknown]) => typeof content !== "object" && toText(content).length <= LONG;
   const rest = others.filter((entry) => !isText(entry));
   return (

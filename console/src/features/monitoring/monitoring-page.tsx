@@ -1,4 +1,4 @@
-import { Autocomplete, Group, Select, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { Autocomplete, Button, Group, Select, SimpleGrid, Stack, Switch, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -8,7 +8,7 @@ import { Page } from "../../ui/page.tsx";
 import { TimeRangePicker } from "../../ui/time-range-picker.tsx";
 import { projectQuery } from "../projects/queries.ts";
 import { LlmCharts, ToolCharts, TraceCharts } from "./charts.tsx";
-import { readGroup, type MonitoringSearch, monitoringRange } from "./monitoring-search.ts";
+import { readGroup, type MonitoringSearch, monitoringRange, zoomRange } from "./monitoring-search.ts";
 
 const route = getRouteApi("/_shell/projects/$projectId/monitoring");
 
@@ -20,12 +20,30 @@ export function MonitoringPage() {
   const range = monitoringRange(search);
   const group = readGroup(search);
   const change = (changes: MonitoringSearch) => void navigate({ search: { ...search, ...changes }, replace: true });
-  const common = { projectId, range, group, filter: search.filter };
+  // in the history, so that "back" returns to the wider range
+  const onZoom = (from: number, to: number) =>
+    void navigate({ search: { ...search, last: undefined, ...zoomRange(from, to) } });
+  const common = { projectId, range, group, filter: search.filter, before: search.before === true, onZoom };
   return (
     <Page
       title={project ? `Monitoring of ${project.name}` : "Monitoring"}
       actions={
         <>
+          <Switch
+            size="xs"
+            label="Compare with the period before"
+            checked={search.before === true}
+            onChange={(event) => change({ before: event.currentTarget.checked || undefined })}
+          />
+          {"from" in range && (
+            <Button
+              size="xs"
+              variant="subtle"
+              onClick={() => change({ from: undefined, to: undefined, last: undefined })}
+            >
+              Reset range
+            </Button>
+          )}
           <GroupPicker value={search.group} onChange={(value) => change({ group: value })} />
           <TimeRangePicker
             value={range}

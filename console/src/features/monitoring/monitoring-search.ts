@@ -12,6 +12,8 @@ export interface MonitoringSearch {
   to?: string | undefined;
   group?: string | undefined;
   filter?: string | undefined;
+  /** Whether charts show the period before, too. */
+  before?: boolean | undefined;
 }
 
 export const readMonitoringSearch = (search: Record<string, unknown>): MonitoringSearch => ({
@@ -20,12 +22,23 @@ export const readMonitoringSearch = (search: Record<string, unknown>): Monitorin
   to: optionalText(search["to"]),
   group: optionalText(search["group"]),
   filter: optionalText(search["filter"]),
+  before: search["before"] === true ? true : undefined,
 });
 
 export const monitoringRange = (search: MonitoringSearch): TimeRange => readTimeRange(search, { last: "24h" });
 
 /** Number of groups that a chart shows. */
 const MAX_GROUPS = 8;
+
+/** Shortest range that dragging on a chart selects, in seconds. */
+const MIN_ZOOM = 10;
+
+/** Returns the range between two times in seconds since 1970, widened to whole seconds. */
+export function zoomRange(from: number, to: number): { from: string; to: string } {
+  const start = Math.floor(from);
+  const end = Math.max(Math.ceil(to), start + MIN_ZOOM);
+  return { from: new Date(start * 1000).toISOString(), to: new Date(end * 1000).toISOString() };
+}
 
 export function readGroup({ group }: MonitoringSearch): Group | undefined {
   if (group === undefined) return undefined;

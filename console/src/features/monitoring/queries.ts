@@ -15,13 +15,19 @@ export interface TimelineInRange extends Timeline {
   times: number[];
 }
 
-/** Query for figures of a project's runs over the range, which advances with the clock if it ends now. */
-export const timelineQuery = (projectId: string, range: TimeRange, selection: TimelineSelection) =>
+/**
+ * Query for figures of a project's runs over the range, which advances with the clock if it ends now.
+ * @param isBefore reads the period of the same length before it, as if its runs had started in the range
+ */
+export const timelineQuery = (projectId: string, range: TimeRange, selection: TimelineSelection, isBefore = false) =>
   queryOptions({
-    queryKey: ["timeline", projectId, range, selection],
+    queryKey: ["timeline", projectId, range, selection, isBefore],
     async queryFn({ signal }): Promise<TimelineInRange> {
-      const { from, to } = rangeBounds(range, Date.now());
-      const seconds = bucketSeconds(range, to);
+      const bounds = rangeBounds(range, Date.now());
+      const seconds = bucketSeconds(range, bounds.to);
+      // whole buckets, so that those of the two periods match
+      const shift = isBefore ? Math.ceil((bounds.to - bounds.from) / 1000 / seconds) * seconds * 1000 : 0;
+      const [from, to] = [bounds.from - shift, bounds.to - shift];
       const body = {
         session: [projectId],
         start_time: new Date(from).toISOString(),

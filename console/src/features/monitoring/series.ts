@@ -46,3 +46,13 @@ export function feedbackSeries(timeline: TimelineInRange, most = 5): ChartSeries
       values: seriesValues(timeline, points, ((point: { avg: number | null }) => point.avg) as never, null),
     }));
 }
+
+/** Returns the series, and those of the period before that have the same labels; times are matched by their position. */
+export function withBefore(current: ChartSeries[], earlier: readonly ChartSeries[]): ChartSeries[] {
+  const before = current.flatMap(({ label, values }, index) => {
+    const match = earlier.find((candidate) => candidate.label === label);
+    if (!match) return [];
+    return [{ label: `${label}, before`, values: values.map((_, at) => match.values[at] ?? null), before: index }];
+  });
+  return [...current, ...before];
+}

@@ -2,7 +2,6 @@ import { ActionIcon, Button, Group, Stack, Text, Textarea, Tooltip } from "@mant
 import { IconChevronLeft, IconChevronRight, IconPencil, IconRefresh } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 
-import { duration } from "../../ui/format.ts";
 import { type Message, messageText } from "../../ui/messages/message.ts";
 import { MessageList } from "../../ui/messages/message-list.tsx";
 import classes from "./playground.module.css";
@@ -20,8 +19,8 @@ interface ConversationProps {
   onBranch?: (branch: string) => void;
   /** Absent where the message's original state is not among the fetched ones. */
   canRedo?: (message: Message, index: number) => boolean;
-  /** Milliseconds that the step of a reply took. */
-  getLatency?: (message: Message, index: number) => number | null;
+  /** Duration, cost and feedback of a reply. */
+  renderFigures?: (message: Message, index: number) => ReactNode;
   onEdit?: (message: Message, index: number, text: string) => void;
   onRerun?: (message: Message, index: number) => void;
   isRunning: boolean;
@@ -34,14 +33,9 @@ export function Conversation({ messages, isRunning, children, ...can }: Conversa
   const renderActions = (message: Message, index: number) => {
     const alternatives = isRunning ? null : can.getAlternatives?.(message, index);
     const canRedo = !isRunning && can.canRedo?.(message, index) === true;
-    const latency = message.role === "assistant" && !isRunning ? can.getLatency?.(message, index) : null;
     return (
       <>
-        {latency != null && (
-          <Text size="xs" c="dimmed" className="numbers" title="Duration of the step that wrote this message">
-            {duration(latency)}
-          </Text>
-        )}
+        {message.role === "assistant" && !isRunning && can.renderFigures?.(message, index)}
         {alternatives && <BranchSwitch {...alternatives} onBranch={can.onBranch} />}
         {canRedo && message.role === "user" && can.onEdit && (
           <Tool label="Edit and resend" onClick={() => setEdited({ index, text: messageText(message) })}>

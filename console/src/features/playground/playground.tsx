@@ -1,4 +1,5 @@
 import { Button, Select, Text } from "@mantine/core";
+import type { Assistant } from "@langchain/langgraph-sdk";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
@@ -12,7 +13,7 @@ import { useLoaded } from "../../ui/use-loaded.ts";
 import { assistantsQuery, threadQuery } from "../threads/queries.ts";
 import { chooseAssistant } from "./choose-assistant.ts";
 import { EMPTY_SETUP } from "./read-setup.ts";
-import { loadWorkbench } from "./prefetch.ts";
+import { loadSideBySide, loadWorkbench } from "./prefetch.ts";
 import { RecentThreads } from "./recent-threads.tsx";
 import type { Strategy } from "./use-run.ts";
 import { Watcher } from "./watcher.ts";
@@ -74,6 +75,12 @@ export function Playground() {
     setRound(round + 1);
     void navigate({ search: { assistant: assistantId, panel: search.panel } });
   };
+  const versus = assistants.data.find(
+    ({ assistant_id: id, graph_id: graph }) => id === search.versus || graph === search.versus,
+  );
+  if (versus) return <Versus server={server} assistants={[assistant, versus]} />;
+  // another graph by preference; the same assistant twice shows how its replies vary
+  const rival = assistants.data.find(({ assistant_id: id }) => id !== assistant.assistant_id) ?? assistant;
   const sameName = (name: string) => assistants.data.filter((candidate) => candidate.name === name).length > 1;
   return (
     <Page
@@ -107,6 +114,13 @@ export function Playground() {
               void navigate({ search: { thread: chosen, panel: search.panel } });
             }}
           />
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => void navigate({ search: { assistant: assistant.assistant_id, versus: rival.assistant_id } })}
+          >
+            Compare
+          </Button>
           <NewThread onClick={() => begin(assistant.assistant_id)} />
         </>
       }
@@ -128,6 +142,55 @@ export function Playground() {
           if (error) setRound(round + 1);
         }}
       />
+    </Page>
+  );
+}
+
+/** Two assistants on the same inputs; leaving keeps the first with its thread. */
+function Versus({ server, assistants: [first, second] }: { server: string; assistants: [Assistant, Assistant] }) {
+  const SideBySide = useLoaded(loadSideBySide);
+  const { thread, beside } = route.useSearch();
+  const navigate = route.useNavigate();
+  const [round, setRound] = useState(0);
+  const restart = (assistant: string, versus: string) => {
+    setRound(round + 1);
+    void navigate({ search: { assistant, versus } });
+  };
+  return (
+    <Page
+      title="Compare assistants"
+      actions={
+        <>
+          <NewThread onClick={() => restart(first.assistant_id, second.assistant_id)} />
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => void navigate({ search: { assistant: first.assistant_id, ...(thread && { thread }) } })}
+          >
+            Stop comparing
+          </Button>
+        </>
+      }
+    >
+      {SideBySide ? (
+        <SideBySide
+          key={`${server} ${first.assistant_id} ${second.assistant_id} ${round}`}
+          server={server}
+          sides={[
+            { assistant: first, threadId: thread ?? null },
+            { assistant: second, threadId: beside ?? null },
+          ]}
+          onThread={(side, id) =>
+            void navigate({
+              search: (before) => ({ ...before, [side === 0 ? "thread" : "beside"]: id }),
+              replace: true,
+            })
+          }
+          onAssistant={(side, id) => (side === 0 ? restart(id, second.assistant_id) : restart(first.assistant_id, id))}
+        />
+      ) : (
+        <Loading />
+      )}
     </Page>
   );
 }

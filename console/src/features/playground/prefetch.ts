@@ -5,6 +5,7 @@ import { chooseAssistant } from "./choose-assistant.ts";
 import type { PlaygroundSearch } from "./read-place.ts";
 
 export const loadWorkbench = () => import("./workbench.tsx");
+export const loadSideBySide = async () => (await import("./side-by-side.tsx")).SideBySide;
 
 /**
  * Prefetches the playground's data while its code is loading. The page repeats failed requests, and shows their errors.

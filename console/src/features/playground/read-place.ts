@@ -6,16 +6,21 @@ export interface PlaygroundSearch {
   thread?: string;
   checkpoint?: string;
   panel?: (typeof PANELS)[number];
+  /** Id of the assistant beside the first, on the same inputs, and its thread. */
+  versus?: string;
+  beside?: string;
 }
 
 /** Reads the playground's search parameters; unknown ones are dropped. */
 export function readPlace(search: Record<string, unknown>): PlaygroundSearch {
-  const { assistant, thread, checkpoint } = search;
+  const { assistant, thread, checkpoint, versus, beside } = search;
   const panel = PANELS.find((name) => name === search["panel"]);
   return {
     ...(typeof assistant === "string" && { assistant }),
     ...(typeof thread === "string" && { thread }),
     ...(typeof thread === "string" && typeof checkpoint === "string" && { checkpoint }),
     ...(panel && { panel }),
+    ...(typeof versus === "string" && { versus }),
+    ...(typeof versus === "string" && typeof beside === "string" && { beside }),
   };
 }

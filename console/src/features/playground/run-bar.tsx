@@ -45,9 +45,7 @@ export function RunBar({
         <>
           <StatusBadge status={isRunning ? "running" : isAsking ? "needs review" : run.status} />
           {attempt > 1 && <Text size="xs">attempt {attempt}</Text>}
-          <Text size="xs" c="dimmed" ff="monospace" title={run.run_id} visibleFrom="xs">
-            run {run.run_id.slice(-8)}
-          </Text>
+          <RunName server={server} threadId={threadId} runId={run.run_id} />
           <CopyButton value={run.run_id} label="Copy run ID" />
           <TimeText at={run.created_at} size="xs" />
           <TraceLink runId={run.run_id} />
@@ -88,5 +86,22 @@ export function RunBar({
         )}
       </Group>
     </Group>
+  );
+}
+
+function RunName({ server, threadId, runId }: Pick<RunBarProps, "server" | "threadId"> & { runId: string }) {
+  const shown = { size: "xs", ff: "monospace", title: runId, visibleFrom: "xs" } as const;
+  const name = `run ${runId.slice(-8)}`;
+  if (threadId === null) {
+    return (
+      <Text {...shown} c="dimmed">
+        {name}
+      </Text>
+    );
+  }
+  return (
+    <AnchorLink to="/a/$server/threads/$threadId/runs/$runId" params={{ server, threadId, runId }} {...shown}>
+      {name}
+    </AnchorLink>
   );
 }

@@ -13,6 +13,7 @@ import { HISTORY_LIMIT, type State } from "../threads/queries.ts";
 import { humanMessage } from "./compose-input.ts";
 import { Conversation } from "./conversation.tsx";
 import classes from "./playground.module.css";
+import { useReplyFigures } from "./reply-figures.tsx";
 import type { RunControls, Send } from "./use-run.ts";
 
 interface ThreadViewProps {
@@ -52,14 +53,7 @@ export function ThreadView({
     const isCut = states.length >= HISTORY_LIMIT && first === states.at(-1);
     return isCut ? null : (first?.parent_checkpoint ?? null);
   };
-  const getLatency = (message: Message, index: number) => {
-    const first = stream.getMessagesMetadata(message.raw as never, index)?.firstSeenState as State | undefined;
-    const before = first?.parent_checkpoint?.checkpoint_id;
-    const parent = states.find(({ checkpoint }) => checkpoint?.checkpoint_id === before);
-    return first?.created_at && parent?.created_at
-      ? Date.parse(first.created_at) - Date.parse(parent.created_at)
-      : null;
-  };
+  const renderFigures = useReplyFigures(run, messages);
   const getAlternatives = (message: Message, index: number) => {
     const { branch, branchOptions } = stream.getMessagesMetadata(message.raw as never, index) ?? {};
     return branch && branchOptions && branchOptions.length > 1 ? { now: branch, all: branchOptions } : null;
@@ -147,7 +141,7 @@ export function ThreadView({
       isRunning={isRunning}
       {...(!isViewing && {
         getAlternatives,
-        getLatency,
+        renderFigures,
         onBranch: stream.setBranch,
         canRedo: (message: Message, index: number) => findOrigin(message, index) !== null,
         onEdit: (message: Message, index: number, text: string) => {

@@ -19,6 +19,7 @@ import { utc } from "../runs/run-record.ts";
 import { PROJECT_SEARCH } from "./project-search.ts";
 import { EditProject } from "./edit-project.tsx";
 import { deleteProject, type Project, type ProjectSort, projectsQuery } from "./queries.ts";
+import { TracingSample } from "../samples/sample-parts.tsx";
 
 const seconds = (value: number | null | undefined): string =>
   duration(value == null ? null : Math.max(0, value) * 1000);
@@ -204,6 +205,7 @@ function NoProjects() {
         <Code>LANGSMITH_TRACING=true</Code> and <Code>LANGSMITH_ENDPOINT</Code> to the URL of this installation&apos;s
         trace platform.
       </Text>
+      <TracingSample project="default" />
     </Empty>
   );
 }

@@ -13,6 +13,7 @@ import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { useNow } from "../../ui/use-now.ts";
+import { QueuePicture } from "./queue-picture.tsx";
 import { cancelRun, type Queue, queueQuery, type Reason } from "./queries.ts";
 
 const route = getRouteApi("/_shell/a/$server/queue");
@@ -30,12 +31,13 @@ const WAIT_REASONS: Record<Reason, string> = {
 export function QueuePage() {
   const { server } = route.useParams();
   const { data: queue, error, refetch } = useQuery(queueQuery(server));
-  if (error) return <Problem error={error} title="Could not load the queue" onRetry={refetch} />;
+  if (error && !queue) return <Problem error={error} title="Could not load the queue" onRetry={refetch} />;
   return (
     <Page title="Queue">
       {queue ? (
         <Stack gap="lg">
           <Figures queue={queue} />
+          <QueuePicture queue={queue} server={server} />
           <Servers queue={queue} />
           <Waiting queue={queue} server={server} />
           <Running queue={queue} server={server} />
@@ -214,7 +216,12 @@ interface RunRef {
 }
 
 const RunLink = ({ server, run }: { server: string; run: RunRef }) => (
-  <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId: run.thread_id }} size="sm" ff="monospace">
+  <AnchorLink
+    to="/a/$server/threads/$threadId/runs/$runId"
+    params={{ server, threadId: run.thread_id, runId: run.run_id }}
+    size="sm"
+    ff="monospace"
+  >
     {run.run_id}
   </AnchorLink>
 );

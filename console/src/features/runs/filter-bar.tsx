@@ -10,6 +10,7 @@ import { useCopy } from "../../ui/use-copy.ts";
 import { FilterField } from "./filter-field.tsx";
 import { conjoin } from "./filter-language.ts";
 import { QuickFilters } from "./quick-filters.tsx";
+import { RangeFilter } from "./range-filter.tsx";
 import { searchRange, type RunSearch } from "./run-search.ts";
 import { facetsQuery } from "./queries.ts";
 import { SavedFilters } from "./saved-filters.tsx";
@@ -39,7 +40,14 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
           value={searchRange(search)}
           onChange={(range) => onChange("last" in range ? { last: range.last, from: "", to: "" } : range)}
         />
-        <QuickFilters facets={facets} onPick={(filter) => onChange({ filter: conjoin(search.filter, filter) })} />
+        <QuickFilters
+          facets={facets}
+          onPick={({ query, isTree }) => {
+            const key = isTree && hasMore ? "tree_filter" : "filter";
+            onChange({ [key]: conjoin(search[key], query) });
+          }}
+        />
+        {hasMore && <RangeFilter projectId={projectId} search={search} onChange={onChange} />}
         <SavedFilters projectId={projectId} search={search} onUse={onChange} />
         {addable.length > 0 && (
           <Menu position="bottom-start">

@@ -2,7 +2,7 @@ import { ActionIcon, Menu, Tabs } from "@mantine/core";
 import { IconChartLine, IconDots } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 
 import { useConfirm } from "../../ui/confirm.tsx";
 import { ButtonLink } from "../../ui/links.tsx";
@@ -17,6 +17,7 @@ import { RUN_SEARCH, type RunSearch, type Tab } from "./run-search.ts";
 import { RunsTable } from "./runs-table.tsx";
 import { ThreadsTable } from "./threads-table.tsx";
 
+const ThreadReplay = lazy(async () => ({ default: (await import("../traces/thread-replay.tsx")).ThreadReplay }));
 const NAMES: [Tab, string][] = [
   ["traces", "Traces"],
   ["llm", "LLM calls"],
@@ -37,7 +38,7 @@ export function ProjectPage() {
     <Page title={project.data?.name ?? "Project"} actions={<Actions projectId={projectId} />}>
       <Tabs
         value={search.tab}
-        onChange={(tab) => change({ tab: (tab ?? "traces") as Tab })}
+        onChange={(tab) => change({ tab: (tab ?? "traces") as Tab, thread: "", turn: 0 })}
         keepMounted={false}
         mb="sm"
       >
@@ -48,11 +49,15 @@ export function ProjectPage() {
             </Tabs.Tab>
           ))}
         </TabList>
-        <FilterBar projectId={projectId} search={search} onChange={change} />
+        {search.thread === "" && <FilterBar projectId={projectId} search={search} onChange={change} />}
         {NAMES.map(([tab]) => (
           <Tabs.Panel key={tab} value={tab}>
             {project.isPending ? (
               <Loading rows={12} />
+            ) : tab === "threads" && search.thread !== "" ? (
+              <Suspense fallback={<Loading rows={12} />}>
+                <ThreadReplay projectId={projectId} search={search} onChange={change} />
+              </Suspense>
             ) : tab === "threads" ? (
               <ThreadsTable projectId={projectId} search={search} onChange={change} />
             ) : (

@@ -126,7 +126,28 @@ export interface Figures {
 export interface Facet extends Fact {
   /** Filter that matches its runs. */
   query: string;
+  /** Set where it applies to any run of the trace. */
+  isTree?: boolean;
 }
+
+type FeedbackStats = Record<string, { n?: number; values?: Record<string, number> }>;
+
+/** Returns facets by feedback key, and by value for keys that have values. */
+function feedbackFacets(stats: FeedbackStats): Facet[] {
+  return Object.entries(stats).flatMap(([key, { n = 0, values = {} }]) => {
+    const hasKey = `eq(feedback_key, ${JSON.stringify(key)})`;
+    const byValue = Object.entries(values).map(([value, times]) => ({
+      key: "feedback",
+      value: `${key}: ${value}`,
+      n: times,
+      query: `and(${hasKey}, eq(feedback_value, ${JSON.stringify(value)}))`,
+    }));
+    return [{ key: "feedback", value: key, n, query: hasKey }, ...byValue];
+  });
+}
+
+/** Metadata by which clients name the model of an LLM call. */
+const MODEL = "ls_model_name";
 
 /** Query for the facets of a project's runs, regardless of the filter. */
 export const facetsQuery = (projectId: string, search: RunSearch) => {
@@ -135,17 +156,46 @@ export const facetsQuery = (projectId: string, search: RunSearch) => {
     queryKey: ["run-facets", projectId, { tab: search.tab, last: search.last, from: search.from, to: search.to }],
     queryFn: async ({ signal }): Promise<Facet[]> => {
       const body = { ...runQueryBody(projectId, unfiltered), ...boundsAt(search, Date.now()) };
-      const stats = await data(
-        traceApi.POST("/api/v1/runs/stats", { body: { ...body, select: ["run_facets" as const] }, signal }),
-      );
-      const facets = ((stats as { run_facets?: unknown }).run_facets ?? []) as Facet[];
-      // the server's facet does not mark metadata keys as such, but its filter does
-      return facets.map((facet) =>
-        facet.query.startsWith("and(eq(metadata_key") ? { ...facet, key: `metadata.${facet.key}` } : facet,
-      );
+      const read = async (selection: RunQuery) => {
+        const select = ["run_facets" as const, "feedback_stats" as const];
+        const stats = await data(traceApi.POST("/api/v1/runs/stats", { body: { ...selection, select }, signal }));
+        return stats as { run_facets?: Facet[]; feedback_stats?: FeedbackStats };
+      };
+      // models are those of the LLM calls below a trace's root
+      const isTraces = search.tab === "traces" || search.tab === "threads";
+      const [own, calls] = await Promise.all([
+        read(body),
+        isTraces ? read({ ...body, is_root: undefined, run_type: "llm" }) : undefined,
+      ]);
+      const models = (calls?.run_facets ?? []).filter(({ key }) => key === MODEL);
+      return [
+        ...models.map((facet) => ({ ...facet, key: "model", isTree: true })),
+        ...(own.run_facets ?? []).map((facet) => {
+          // the server's facet does not mark metadata keys as such, but its filter does
+          if (!facet.query.startsWith("and(eq(metadata_key")) return facet;
+          return { ...facet, key: facet.key === MODEL ? "model" : `metadata.${facet.key}` };
+        }),
+        ...feedbackFacets(own.feedback_stats ?? {}),
+      ];
     },
     staleTime: 30_000,
     placeholderData: keepPreviousData,
+  });
+};
+
+export type HistogramField = "latency" | "total_cost";
+
+/** Query for the distribution of a figure over the runs in the time range, regardless of the filter. */
+export const histogramQuery = (projectId: string, search: RunSearch, field: HistogramField) => {
+  const { tab, last, from, to } = search;
+  const unfiltered = { ...search, filter: "", trace_filter: "", tree_filter: "", text: "" };
+  return queryOptions({
+    queryKey: ["run-histogram", projectId, field, { tab, last, from, to }],
+    queryFn: async ({ signal }) => {
+      const body = { ...runQueryBody(projectId, unfiltered), ...boundsAt(search, Date.now()), field };
+      return (await data(traceApi.POST("/api/v1/runs/stats/histogram", { body: body as never, signal }))).bins;
+    },
+    staleTime: 30_000,
   });
 };
 

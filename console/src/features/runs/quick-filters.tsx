@@ -6,10 +6,17 @@ import { count } from "../../ui/format.ts";
 import classes from "./quick-filters.module.css";
 import type { Facet } from "./queries.ts";
 
-const NAMES: Record<string, string> = { name: "Name", run_type: "Type", status: "Status", tags: "Tags" };
+const NAMES: Record<string, string> = {
+  name: "Name",
+  run_type: "Type",
+  status: "Status",
+  tags: "Tags",
+  model: "Model",
+  feedback: "Feedback",
+};
 
 /** Facets of the runs; a click adds the matching filter. */
-export function QuickFilters({ facets, onPick }: { facets: Facet[]; onPick: (filter: string) => void }) {
+export function QuickFilters({ facets, onPick }: { facets: Facet[]; onPick: (facet: Facet) => void }) {
   const [text, setText] = useState("");
   const wanted = text.trim().toLowerCase();
   const byKey = new Map<string, Facet[]>();
@@ -40,13 +47,13 @@ export function QuickFilters({ facets, onPick }: { facets: Facet[]; onPick: (fil
                 <Text size="xs" fw={600} c="dimmed">
                   {NAMES[key] ?? key.replace(/^metadata\./, "metadata · ")}
                 </Text>
-                {values.map(({ value, n, query }) => (
-                  <UnstyledButton key={query} className={classes.value} onClick={() => onPick(query)}>
+                {values.map((facet) => (
+                  <UnstyledButton key={facet.query} className={classes.value} onClick={() => onPick(facet)}>
                     <Text size="sm" truncate>
-                      {value}
+                      {facet.value}
                     </Text>
                     <Text size="xs" c="dimmed" className="numbers">
-                      {count(n)}
+                      {count(facet.n)}
                     </Text>
                   </UnstyledButton>
                 ))}

@@ -19,6 +19,9 @@ export interface RunSearch {
   /** Newest first. */
   desc: boolean;
   live: boolean;
+  /** In the tab of threads: the one that is replayed, and its turn, from 1. */
+  thread: string;
+  turn: number;
 }
 
 /** Defaults, which the URL omits. */
@@ -33,6 +36,8 @@ export const RUN_SEARCH: RunSearch = {
   to: "",
   desc: true,
   live: true,
+  thread: "",
+  turn: 0,
 };
 
 /** Reads the search parameters; invalid values are ignored. */
@@ -52,6 +57,8 @@ export function readRunSearch(search: Partial<Record<keyof RunSearch, unknown>>)
     to: time(search.to),
     desc: search.desc !== false,
     live: search.live !== false,
+    thread: text(search.thread),
+    turn: Number.isSafeInteger(search.turn) ? Number(search.turn) : RUN_SEARCH.turn,
   };
 }
 

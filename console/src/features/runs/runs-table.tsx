@@ -1,9 +1,10 @@
-import { Anchor, Checkbox, Code, Group, Loader, Switch, Text } from "@mantine/core";
+import { Anchor, Checkbox, Group, Loader, Switch, Text } from "@mantine/core";
 import { useLocalStorage } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 
+import { inOrder } from "../../ui/column-order.ts";
 import { ColumnPicker } from "../../ui/column-picker.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
@@ -15,6 +16,8 @@ import { RUN_SEARCH, type RunSearch } from "./run-search.ts";
 import { RunSelection } from "./run-selection.tsx";
 import { LIVE_MS, runStatsQuery } from "./queries.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
+import { TracingSample } from "../samples/sample-parts.tsx";
+import { projectQuery } from "../projects/queries.ts";
 
 const CHOOSABLE = RUN_COLUMNS.filter(([id]) => id !== "name").map(([id, label]) => ({ id, label }));
 
@@ -30,6 +33,11 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
   const [hidden, setHidden] = useLocalStorage({
     key: "heddle.runs.hidden",
     defaultValue: HIDDEN_BY_DEFAULT,
+    getInitialValueInEffect: false,
+  });
+  const [order, setOrder] = useLocalStorage<string[]>({
+    key: "heddle.runs.order",
+    defaultValue: [],
     getInitialValueInEffect: false,
   });
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
@@ -63,8 +71,9 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
         />
       ),
     };
-    return [select, ...runColumns(projectId)];
-  }, [projectId, selected, runs]);
+    const [name, ...others] = runColumns(projectId);
+    return [select, name!, ...inOrder(others, order)];
+  }, [projectId, selected, runs, order]);
   return (
     <>
       <Group gap="xs" mb="xs" justify="space-between" mih={30}>
@@ -81,7 +90,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
             disabled={!search.desc || search.to !== ""}
             onChange={({ currentTarget: { checked } }) => onChange({ live: checked })}
           />
-          <ColumnPicker columns={CHOOSABLE} hidden={hidden} onChange={setHidden} />
+          <ColumnPicker columns={inOrder(CHOOSABLE, order)} hidden={hidden} onChange={setHidden} onOrder={setOrder} />
         </Group>
       </Group>
       {liveError && (
@@ -94,7 +103,7 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
       ) : found.isPending ? (
         <Loading rows={12} />
       ) : runs.length === 0 ? (
-        <NoRuns search={search} onChange={onChange} />
+        <NoRuns projectId={projectId} search={search} onChange={onChange} />
       ) : (
         <DataTable
           label="Runs"
@@ -150,10 +159,11 @@ function Figures({ projectId, search, isLive }: { projectId: string; search: Run
   );
 }
 
-function NoRuns({ search, onChange }: { search: RunSearch; onChange: (changes: Partial<RunSearch>) => void }) {
+function NoRuns({ projectId, search, onChange }: RunsTableProps) {
   const { filter, trace_filter, tree_filter, text } = search;
   const isFiltered = [filter, trace_filter, tree_filter, text].some((value) => value.trim() !== "");
   const { filter: none } = RUN_SEARCH;
+  const { data: project } = useQuery(projectQuery(projectId));
   if (isFiltered) {
     return (
       <Empty title="No runs match these filters">
@@ -170,10 +180,9 @@ function NoRuns({ search, onChange }: { search: RunSearch; onChange: (changes: P
   return (
     <Empty title="No runs in this time range">
       <Text size="sm" maw={560}>
-        Choose a longer time range, or send runs: set <Code>LANGSMITH_TRACING=true</Code>,{" "}
-        <Code>LANGSMITH_ENDPOINT</Code> to the URL of the trace platform and <Code>LANGSMITH_PROJECT</Code> to the name
-        of this project.
+        Choose a longer time range, or send runs to this project:
       </Text>
+      {project && <TracingSample project={project.name} />}
     </Empty>
   );
 }

@@ -61,7 +61,7 @@ interface ThreadsTableProps {
   onChange: (changes: Partial<RunSearch>) => void;
 }
 
-/** Conversations: traces with the same thread in their metadata. A row opens its turns in order. */
+/** Conversations: traces with the same thread in their metadata. A row replays its turns. */
 export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps) {
   const found = useInfiniteQuery({
     ...threadsQuery(projectId, search),
@@ -86,9 +86,7 @@ export function ThreadsTable({ projectId, search, onChange }: ThreadsTableProps)
       columns={COLUMNS}
       rows={threads}
       rowKey={({ thread_id: id }) => id}
-      onOpen={({ thread_id: id }) =>
-        onChange({ tab: "traces", filter: `eq(thread_id, ${JSON.stringify(id)})`, text: "", desc: false })
-      }
+      onOpen={({ thread_id: id }) => onChange({ tab: "threads", thread: id })}
       onEnd={() => void (found.hasNextPage && !found.isFetchingNextPage && found.fetchNextPage())}
       maxHeight="max(320px, calc(100dvh - 290px))"
     />

@@ -16,6 +16,7 @@ import { ItemDetails } from "./item-details.tsx";
 import { ItemForm } from "./item-form.tsx";
 import { NamespaceTree } from "./namespace-tree.tsx";
 import { type Item, type ItemSearch, itemsQuery } from "./queries.ts";
+import { StoreSample } from "../samples/sample-parts.tsx";
 
 const route = getRouteApi("/_shell/a/$server/store");
 
@@ -88,6 +89,7 @@ function Items({ server, search }: { server: string; search: ItemSearch }) {
               </>
             )}
           </Text>
+          {!isFiltered && <StoreSample server={server} />}
         </Empty>
       )}
       {rows.length > 0 && (

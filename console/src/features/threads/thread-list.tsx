@@ -17,6 +17,7 @@ import { TimeText } from "../../ui/time-text.tsx";
 import { isUuid, readMetadata, STATUSES, type ThreadListSearch } from "./read-thread-search.ts";
 import { PAGE, threadCountsQuery, type ThreadLine, threadListQuery, assistantsQuery } from "./queries.ts";
 import { previewThread } from "./thread-preview.ts";
+import { RunSample } from "../samples/sample-parts.tsx";
 
 const route = getRouteApi("/_shell/a/$server/threads/");
 const SORTS = [
@@ -120,6 +121,7 @@ export function ThreadList() {
                 </>
               )}
             </Text>
+            {!isFiltered && <RunSample server={server} />}
           </Empty>
         ) : (
           <>

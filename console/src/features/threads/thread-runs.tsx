@@ -6,6 +6,7 @@ import { agentApi } from "../../api/clients.ts";
 import { CopyButton } from "../../ui/copy-button.tsx";
 import { Empty } from "../../ui/empty.tsx";
 import { duration } from "../../ui/format.ts";
+import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { notifyDone, notifyFailure } from "../../ui/notify.ts";
 import { Problem } from "../../ui/problem.tsx";
@@ -57,9 +58,15 @@ export function ThreadRuns({ server, threadId, isBusy }: { server: string; threa
           title: "Run",
           cell: ({ run_id: id }) => (
             <Group gap={2} wrap="nowrap">
-              <Text size="sm" ff="monospace" style={{ overflowWrap: "anywhere" }}>
+              <AnchorLink
+                to="/a/$server/threads/$threadId/runs/$runId"
+                params={{ server, threadId, runId: id }}
+                size="sm"
+                ff="monospace"
+                style={{ overflowWrap: "anywhere" }}
+              >
                 {id}
-              </Text>
+              </AnchorLink>
               <CopyButton value={id} label="Copy run ID" />
             </Group>
           ),

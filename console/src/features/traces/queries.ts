@@ -177,3 +177,39 @@ export const traceShareQuery = (runId: string) =>
       return (await traceApi.GET("/api/v1/runs/{run_id}/share", { params })).data?.share_token ?? null;
     },
   });
+
+const TURN = [
+  "id",
+  "name",
+  "status",
+  "error",
+  "start_time",
+  "end_time",
+  "inputs",
+  "outputs",
+  "total_tokens",
+  "total_cost",
+] as const;
+/** Limit on the turns of a replayed thread. */
+const MAX_TURNS = 100;
+
+/** Query for a thread's traces with their inputs and outputs, oldest first. */
+export const turnsQuery = (projectId: string, thread: string) =>
+  queryOptions({
+    queryKey: ["turns", projectId, thread],
+    queryFn: async ({ signal }) => {
+      const filter = `eq(thread_id, ${JSON.stringify(thread)})`;
+      const body = {
+        session: projectId,
+        is_root: true,
+        filter,
+        order: "asc" as const,
+        limit: MAX_TURNS,
+        select: [...TURN],
+      };
+      return (await data(traceApi.POST("/api/v1/runs/query", { body, signal }))).runs;
+    },
+    refetchInterval: 10_000,
+  });
+
+export type Turn = AnyRun;

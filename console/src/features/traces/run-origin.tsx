@@ -36,6 +36,15 @@ export function RunOrigin({ run }: { run: Run }) {
       <AnchorLink to="/a/$server/threads/$threadId" params={{ server, threadId }} size="xs">
         thread {threadId.slice(-8)}
       </AnchorLink>
+      {origin?.runId != null && (
+        <AnchorLink
+          to="/a/$server/threads/$threadId/runs/$runId"
+          params={{ server, threadId, runId: origin.runId }}
+          size="xs"
+        >
+          run {origin.runId.slice(-8)}
+        </AnchorLink>
+      )}
       {checkpoint !== null && (
         <AnchorLink
           to="/a/$server/threads/$threadId"

@@ -18,6 +18,7 @@ import { RunOrigin } from "./run-origin.tsx";
 import { RunPane } from "./run-pane.tsx";
 import { feedbackQuery, runPlaceQuery, runQuery, traceQuery } from "./queries.ts";
 import classes from "./trace-page.module.css";
+import { TraceKeys } from "./trace-keys.tsx";
 import { TraceTreeView } from "./trace-tree-view.tsx";
 
 /** A run within its trace. The URL names the run, and the run names its trace. */
@@ -44,7 +45,10 @@ export function TracePage() {
   }, [trace.data !== undefined]);
   const root = place.data === undefined ? undefined : trace.data?.byId.get(place.data);
   return (
-    <Page title={root?.name || "Trace"}>
+    <Page
+      title={root?.name || "Trace"}
+      actions={trace.data && <TraceKeys tree={trace.data} selectedId={runId} onSelect={select} />}
+    >
       <Breadcrumbs mb="xs" mt={-12} separatorMargin={6}>
         <AnchorLink to="/projects" size="sm">
           Traces

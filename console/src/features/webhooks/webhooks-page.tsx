@@ -13,6 +13,7 @@ import { StatusBadge } from "../../ui/status-badge.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { DeliveryDetails } from "./delivery-details.tsx";
 import { deliveriesQuery, type Delivery, type DeliveryStatus } from "./queries.ts";
+import { WebhookSample } from "../samples/sample-parts.tsx";
 
 const route = getRouteApi("/_shell/a/$server/webhooks");
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
@@ -79,6 +80,7 @@ export function WebhooksPage() {
               </>
             )}
           </Text>
+          {!isFiltered && <WebhookSample server={server} />}
         </Empty>
       )}
       {rows.length > 0 && (

@@ -305,6 +305,32 @@ test("clear_secrets removes all secrets, and an empty list changes nothing", asy
   await untilStatus(call, id, json.latest_revision_id, "BUILD_FAILED");
 });
 
+test("a revision names the variables and resources that it was made from, and no values", async () => {
+  const id = await createDeployment(call, name(), [{ name: "KEY", value: "value-1" }]);
+  const path = `/v2/deployments/${id}`;
+  const first = await deployArchive(call, id, createArchive({ "readme.md": "no project" }));
+  await untilStatus(call, id, first, "BUILD_FAILED");
+  const secrets = [
+    { name: "KEY", value: "value-2" },
+    { name: "NEW", value: "value-3" },
+  ];
+  const changed = (await call("PATCH", path, { secrets, source_config: { install_command: "pnpm install" } })).json;
+  await untilStatus(call, id, changed.latest_revision_id, "BUILD_FAILED");
+  await call("POST", `${path}/revisions/${first}/redeploy`);
+  const { resources } = (await call("GET", `${path}/revisions`)).json;
+  expect(resources.map(({ made_from }: { made_from: object }) => made_from)).toMatchObject([
+    { variables: ["KEY"], variable_changes: { added: [], changed: ["KEY"], removed: ["NEW"] }, install_command: null },
+    {
+      variables: ["KEY", "NEW"],
+      variable_changes: { added: ["NEW"], changed: ["KEY"], removed: [] },
+      install_command: "pnpm install",
+    },
+    { variables: ["KEY"], variable_changes: { added: ["KEY"], changed: [], removed: [] } },
+  ]);
+  expect(JSON.stringify(resources)).not.toContain("value-");
+  await untilStatus(call, id, resources[0].id, "BUILD_FAILED");
+});
+
 test("vendor-only endpoints name the alternative, and a link printed by the vendor's CLI redirects to the console", async () => {
   const id = await createDeployment(call, name());
   for (const prefix of ["", "/api-host"]) {

@@ -21,6 +21,7 @@ import { useUpload } from "../uploads/sql.ts";
 import { follow } from "../watches/sql.ts";
 import { checkDriver, readImage } from "./check-driver.ts";
 import { insertRevision } from "./sql.ts";
+import { describeVariables } from "./variable-changes.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
 /** Validates a change as far as possible without stored data. */
@@ -154,6 +155,7 @@ export async function addRevision(
     repo_commit_sha: commitSha ?? null,
     artifact_id: null,
     cluster: placement(deps.settings, config),
+    ...(await describeVariables(deps, tx, row.id, environment)),
   });
   await storeEnvironment(deps.secrets, { purpose: "revision-env", id }, row.tenant_id, environment, tx);
   return id;

@@ -8,6 +8,7 @@ import { placement } from "../kubernetes/placement.ts";
 import { checkDriver } from "./check-driver.ts";
 import { findDeploying, findRevision, insertRevision, interruptRevision } from "./sql.ts";
 import { statesBefore } from "./status.ts";
+import { describeVariables } from "./variable-changes.ts";
 
 /** Creates a new revision from an older one, with its environment, and its build if that still exists: a rollback. */
 export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId: string, id: string): Promise<void> {
@@ -23,7 +24,8 @@ export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId
     if (cluster !== null) checkDriver(deps, old.source, old.source_config, old.secret_references);
     // a build exists only where it was made
     const artifactId = cluster === old.cluster ? old.artifact_id : null;
-    await insertRevision(tx, { ...old, id: revisionId, cluster, artifact_id: artifactId });
+    const described = await describeVariables(deps, tx, deploymentId, environment);
+    await insertRevision(tx, { ...old, ...described, id: revisionId, cluster, artifact_id: artifactId });
     await storeEnvironment(deps.secrets, { purpose: "revision-env", id: revisionId }, tenantId, environment, tx);
     // a rollback does not wait for a revision that may never become ready
     for (const { id: deploying } of await findDeploying(tx, deploymentId)) {

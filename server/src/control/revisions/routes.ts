@@ -22,6 +22,13 @@ const serializeRevision = (row: RevisionRow): schema.Revision => ({
   status_message: row.status_message,
   source: row.source,
   source_revision_config: serializeRevisionConfig(row),
+  made_from: {
+    resource_spec: (row.source_config.resource_spec as Record<string, unknown> | null | undefined) ?? null,
+    install_command: row.source_config.install_command ?? null,
+    build_command: row.source_config.build_command ?? null,
+    variables: row.variables,
+    variable_changes: row.variable_changes,
+  },
 });
 
 /** Revisions of a deployment (contract control-plane §3). */

@@ -29,6 +29,18 @@ export const revision = z
     status_message: z.string().nullable(),
     source: z.enum(SOURCES),
     source_revision_config: sourceRevisionConfigOut,
+    made_from: z
+      .object({
+        resource_spec: z.record(z.string(), z.unknown()).nullable(),
+        install_command: z.string().nullable(),
+        build_command: z.string().nullable(),
+        variables: z.array(z.string()).nullable().describe("Names; null for revisions of versions before 0.7"),
+        variable_changes: z
+          .object({ added: z.array(z.string()), changed: z.array(z.string()), removed: z.array(z.string()) })
+          .nullable()
+          .describe("Names that differ from the revision before; null for revisions of versions before 0.7"),
+      })
+      .describe("What the revision was made from besides its source"),
   })
   .meta({ id: "Revision" });
 export type Revision = z.output<typeof revision>;

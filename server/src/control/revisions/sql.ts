@@ -3,6 +3,7 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Source, SourceConfig } from "../deployment-records/schema.ts";
 import { type SecretReference, setLatestRevision } from "../deployment-records/sql.ts";
 import type { Status } from "./status.ts";
+import type { VariableChanges } from "./variable-changes.ts";
 
 export interface RevisionRow {
   id: string;
@@ -21,13 +22,16 @@ export interface RevisionRow {
   artifact_id: string | null;
   /** Where it runs: null on this platform's machines, else `own` cluster or the id of a listener. */
   cluster: string | null;
+  /** Names of its environment's variables; null for revisions of earlier versions. */
+  variables: string[] | null;
+  variable_changes: VariableChanges | null;
   created_at: Date;
   updated_at: Date;
 }
 
 const REVISION = `r.id, r.deployment_id, r.number, r.source, r.source_config, r.secret_references, r.repo_ref,
   r.langgraph_config_path, r.image_uri, r.source_tarball_path, r.repo_commit_sha, r.status, r.status_message,
-  r.artifact_id, r.cluster, r.created_at, r.updated_at`;
+  r.artifact_id, r.cluster, r.variables, r.variable_changes, r.created_at, r.updated_at`;
 
 export async function findRevision(
   sql: Sql | Transaction,
@@ -41,7 +45,7 @@ export async function findRevision(
 
 /** Lists revisions, newest first. */
 export const listRevisions = (
-  sql: Sql,
+  sql: Sql | Transaction,
   deploymentId: string,
   { limit, offset, status, remote }: { limit: number; offset: number; status?: string[]; remote?: boolean },
 ) => sql<RevisionRow[]>`
@@ -71,13 +75,15 @@ export type NewRevision = Omit<RevisionRow, "number" | "status" | "status_messag
 export async function insertRevision(tx: Transaction, revision: NewRevision): Promise<void> {
   await tx`
     insert into revisions (id, deployment_id, number, source, source_config, secret_references, repo_ref,
-      langgraph_config_path, image_uri, source_tarball_path, repo_commit_sha, artifact_id, cluster, status)
+      langgraph_config_path, image_uri, source_tarball_path, repo_commit_sha, artifact_id, cluster,
+      variables, variable_changes, status)
     select ${revision.id}, ${revision.deployment_id},
       coalesce((select max(number) from revisions where deployment_id = ${revision.deployment_id}), 0) + 1,
       ${revision.source}, ${JSON.stringify(revision.source_config)}::text::jsonb,
       ${revision.secret_references ? JSON.stringify(revision.secret_references) : null}::text::jsonb, ${revision.repo_ref},
       ${revision.langgraph_config_path}, ${revision.image_uri}, ${revision.source_tarball_path}, ${revision.repo_commit_sha},
-      ${revision.artifact_id}, ${revision.cluster}, 'CREATING'`;
+      ${revision.artifact_id}, ${revision.cluster}, ${revision.variables}::text[],
+      ${revision.variable_changes ? JSON.stringify(revision.variable_changes) : null}::text::jsonb, 'CREATING'`;
   await tx`insert into revision_events (revision_id, status, attempt) values (${revision.id}, 'CREATING', 0)`;
   await setLatestRevision(tx, revision.deployment_id, revision.id);
 }

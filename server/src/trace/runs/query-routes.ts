@@ -13,10 +13,11 @@ import { checkProjects, queryRuns, toSelection } from "./query-runs.ts";
 import { loadTiers } from "./load-tiers.ts";
 import * as schema from "./query-schema.ts";
 import { lookUp } from "./related.ts";
+import { histogramOfRuns } from "./histogram.ts";
 import { RunScope } from "./run-scope.ts";
 import { selectPage } from "./select-page.ts";
 import { statsOfRuns } from "./stats-runs.ts";
-import { stats, statsBody, timeline, timelineBody } from "./stats-schema.ts";
+import { histogram, histogramBody, stats, statsBody, timeline, timelineBody } from "./stats-schema.ts";
 import { timelineOfRuns } from "./timeline.ts";
 
 const shared = { tag: "Runs", permission: "runs:read" } as const;
@@ -88,6 +89,21 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
         await checkProjects(deps, scope, body.session);
         const selection = toSelection(body);
         return c.json(await timelineOfRuns(deps, await loadTiers(deps, scope, selection), selection, body));
+      },
+    }),
+    route({
+      ...shared,
+      ...v1("/runs/stats/histogram"),
+      method: "POST",
+      summary: "Count runs by latency or cost, in logarithmic bins",
+      body: histogramBody,
+      out: { 200: histogram },
+      errors: [400, 404],
+      async handler({ body, principal, c }) {
+        const scope = RunScope.of(principal);
+        await checkProjects(deps, scope, body.session);
+        const selection = toSelection(body);
+        return c.json(await histogramOfRuns(deps, await loadTiers(deps, scope, selection), selection, body));
       },
     }),
     route({

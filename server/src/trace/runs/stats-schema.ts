@@ -20,7 +20,7 @@ const NAMED = [
 
 const groupBy = z
   .object({
-    attribute: z.enum(["name", "run_type", "tag", "metadata"]),
+    attribute: z.enum(["name", "run_type", "tag", "metadata", "error_kind"]),
     /** Metadata key, if the attribute is metadata. */
     path: z.string().min(1).max(250).nullish(),
     max_groups: z
@@ -50,9 +50,11 @@ const details = z.record(z.string(), z.number()).nullish();
 export const stats = z.object({
   run_count: figure,
   latency_p50: figure,
+  latency_p95: figure,
   latency_p99: figure,
   latency_avg: figure,
   first_token_p50: figure,
+  first_token_p95: figure,
   first_token_p99: figure,
   total_tokens: figure,
   prompt_tokens: figure,
@@ -124,3 +126,17 @@ export const timeline = z.object({
   ),
 });
 export type Timeline = z.output<typeof timeline>;
+
+/** Body of a histogram request. Not in the contract. */
+export const histogramBody = selectionBody.extend({
+  field: z.enum(["latency", "total_cost"]).describe("Latency in seconds, or cost in dollars, of the runs themselves"),
+});
+export type HistogramBody = z.output<typeof histogramBody>;
+
+export const histogram = z.object({
+  field: z.enum(["latency", "total_cost"]),
+  bins: z
+    .array(z.object({ from: z.number(), to: z.number(), n: z.int() }))
+    .describe("Bins by ascending value, eight per factor of ten; empty ones are omitted. Values are >= from and < to."),
+});
+export type Histogram = z.output<typeof histogram>;

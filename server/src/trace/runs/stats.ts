@@ -20,9 +20,11 @@ const quantile = (level: number, name: string) => `quantileExactInclusive(${leve
 export const METRICS = {
   run_count: "count()",
   latency_p50: quantile(0.5, "latency"),
+  latency_p95: quantile(0.95, "latency"),
   latency_p99: quantile(0.99, "latency"),
   latency_avg: "avg(u.latency)",
   first_token_p50: quantile(0.5, "first_token"),
+  first_token_p95: quantile(0.95, "first_token"),
   first_token_p99: quantile(0.99, "first_token"),
   total_tokens: sumTokens("total_tokens"),
   prompt_tokens: sumTokens("prompt_tokens"),
@@ -54,7 +56,7 @@ export type Figures = Partial<Record<Metric, number | string | null>> &
   Partial<Record<Detail, Record<string, number | string>>>;
 
 export type Grouping =
-  | { attribute: "name" | "run_type" | "tag" | "project" | "thread" }
+  | { attribute: "name" | "run_type" | "tag" | "project" | "thread" | "error_kind" }
   | { attribute: "metadata"; path: string };
 
 export interface StatsRequest {
@@ -150,6 +152,13 @@ function selectTraces(
     ) as sums on sums.trace = roots.trace`;
 }
 
+/**
+ * Name at the start of an error, as clients write it: `ValueError('no')`, `TimeoutError: …`; "Error" if it has none. A
+ * run without an error belongs to no group.
+ */
+const ERROR_KIND = `arrayJoin(if(r.error is null, [], [coalesce(nullif(
+  extract(assumeNotNull(r.error), '^\\\\s*([A-Za-z_$][A-Za-z0-9_.$]{0,99})\\\\s*(?:[:(\\n]|$)'), ''), 'Error')]))`;
+
 export function groupColumn(grouping: Grouping | undefined): Fragment {
   switch (grouping?.attribute) {
     case undefined:
@@ -158,6 +167,8 @@ export function groupColumn(grouping: Grouping | undefined): Fragment {
       return raw("ifNull(r.name, '')");
     case "run_type":
       return raw("ifNull(r.run_type, '')");
+    case "error_kind":
+      return raw(ERROR_KIND);
     case "project":
       return raw("toString(r.project_id)");
     case "thread":

@@ -91,6 +91,51 @@ test("groups series, those with the most runs first", async () => {
   expect(response.json.series.map(({ group }: { group: string }) => group)).toEqual(["anna"]);
 });
 
+test("groups failed runs by the name that their error begins with", async () => {
+  const errors = [
+    "TimeoutError: slow",
+    "ValueError('no')Traceback",
+    "builtins.KeyError",
+    "it broke: badly",
+    "TimeoutError: x",
+  ];
+  const failed = errors.map((error) => sampleRun("error kinds", { start_time: at(1), error }, { seconds: 1 }));
+  await sendRuns(call, [...failed, sampleRun("error kinds", { start_time: at(1) }, { seconds: 1 })]);
+  const { json } = await ask({
+    session: [await platform.deps.projects.ensureProject(TENANT, "error kinds")],
+    group_by: { attribute: "error_kind", max_groups: 10 },
+    select: ["run_count", "latency_p95"],
+  });
+  const kinds = json.series.map(({ group, points: [point] }: { group: string; points: { run_count: number }[] }) => [
+    group,
+    point!.run_count,
+  ]);
+  expect(kinds).toEqual([
+    ["TimeoutError", 2],
+    ["Error", 1],
+    ["ValueError", 1],
+    ["builtins.KeyError", 1],
+  ]);
+  expect(json.series[0].points[0].latency_p95).toBe(1);
+});
+
+test("counts runs by latency in logarithmic bins whose edges select the same runs", async () => {
+  const histogram = async (field: string, more = {}) =>
+    (await call("POST", "/runs/stats/histogram", { ...window, is_root: true, field, ...more })).json;
+  const { bins } = await histogram("latency");
+  // latencies of 1, 2, 3 and 4 seconds
+  expect(bins.map(({ n }: { n: number }) => n)).toEqual([1, 1, 1, 1]);
+  expect(bins[0].from).toBe(1);
+  const [, second] = bins as { from: number; to: number }[];
+  expect(second!.from).toBeLessThanOrEqual(2);
+  expect(second!.to).toBeGreaterThan(2);
+  const filter = `and(gte(latency, ${second!.from}), lt(latency, ${second!.to}))`;
+  expect((await histogram("latency", { filter })).bins).toEqual([second]);
+  const costs = await histogram("total_cost", { is_root: undefined, run_type: "llm" });
+  expect(costs.bins).toEqual([{ from: 0.4217, to: 0.56234, n: 4 }]);
+  expect((await call("POST", "/runs/stats/histogram", { ...window, field: "size" })).status).toBe(422);
+});
+
 test("returns feedback by key", async () => {
   await expect
     .poll(async () => (await ask({ select: ["feedback_stats"] })).json.feedback)

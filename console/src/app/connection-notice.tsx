@@ -1,0 +1,49 @@
+import { Loader, Paper, Text } from "@mantine/core";
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+
+import { retryLost, watchServers } from "./lost-servers.ts";
+
+const RETRY_MS = 3_000;
+/** How long the return of the servers is shown. */
+const BACK_MS = 4_000;
+
+/** Says that a server of the page does not respond, retries, and says when it is back. */
+export function ConnectionNotice() {
+  const cache = useQueryClient().getQueryCache();
+  const [state, setState] = useState<"fine" | "lost" | "back">("fine");
+  useEffect(() => watchServers(cache, (isLost) => setState(isLost ? "lost" : "back")), [cache]);
+  useEffect(() => {
+    if (state === "fine") return;
+    if (state === "back") {
+      const timer = setTimeout(() => setState("fine"), BACK_MS);
+      return () => clearTimeout(timer);
+    }
+    const timer = setInterval(() => void retryLost(cache), RETRY_MS);
+    return () => clearInterval(timer);
+  }, [state, cache]);
+  return (
+    <div
+      role="status"
+      style={{
+        position: "fixed",
+        left: "50%",
+        bottom: 16,
+        transform: "translateX(-50%)",
+        zIndex: 300,
+        maxWidth: "92vw",
+      }}
+    >
+      {state !== "fine" && (
+        <Paper withBorder shadow="md" px="md" py="xs" style={{ display: "flex", gap: 10, alignItems: "center" }}>
+          {state === "lost" && <Loader size={14} color="orange" />}
+          <Text size="sm">
+            {state === "lost"
+              ? "The server does not respond. What you see may be out of date; the page reconnects by itself."
+              : "Connected again. The page is up to date."}
+          </Text>
+        </Paper>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,174 @@
+/**
+ * Everything that is known of a run as events on one time axis. The axis shows the run's own time; what happens after it,
+ * such as feedback a day later, is placed on a strip behind it.
+ */
+export const LANES = ["Run", "Trace", "Checkpoints", "Webhooks", "Feedback", "Logs"] as const;
+export type Lane = (typeof LANES)[number];
+
+/** Object that an event belongs to. */
+export type Target =
+  | { kind: "trace"; runId: string }
+  | { kind: "checkpoint"; id: string }
+  | { kind: "delivery"; id: string }
+  | { kind: "log"; id: string };
+
+export interface RunEvent {
+  key: string;
+  lane: Lane;
+  /** Milliseconds since 1970. */
+  at: number;
+  /** End of a period; null while it lasts. Absent for a moment. */
+  end?: number | null;
+  label: string;
+  detail?: string | undefined;
+  isFailure?: boolean;
+  target?: Target;
+}
+
+export interface RunSources {
+  run: { status: string; created_at: string; updated_at: string };
+  /** Runs of the trace, the root first. */
+  spans: { id: string; name: string; start: number; end: number | null; error: string | null; depth: number }[];
+  checkpoints: { id: string; at: string; step: number | null; source: string; next: string[] }[];
+  deliveries: {
+    delivery_id: string;
+    url: string;
+    status: string;
+    attempts: number;
+    created_at: string;
+    finished_at: string | null;
+  }[];
+  feedback: {
+    id: string;
+    key: string;
+    score?: unknown;
+    value?: unknown;
+    comment?: string | null;
+    created_at: string;
+  }[];
+  logs: { id: string; timestamp: number; level: string; message: string; revision_id?: string }[];
+}
+
+export const isActive = (status: string): boolean => status === "pending" || status === "running";
+
+/** Returns the events by time; of several at once, in the order of the lanes. */
+export function runEvents({ run, spans, checkpoints, deliveries, feedback, logs }: RunSources): RunEvent[] {
+  const created = Date.parse(run.created_at);
+  const root = spans.find(({ depth }) => depth === 0);
+  const isOver = !isActive(run.status);
+  const ended = isOver ? Date.parse(run.updated_at) : null;
+  const firstWrite = checkpoints.map(({ at }) => Date.parse(at)).toSorted((a, b) => a - b)[0];
+  const started = root?.start ?? firstWrite ?? null;
+  const begin = started === null ? null : Math.max(created, started);
+  const events: RunEvent[] = [
+    {
+      key: "queued",
+      lane: "Run",
+      at: created,
+      end: begin ?? ended,
+      label: "Queued",
+    },
+  ];
+  if (begin !== null) {
+    events.push({
+      key: "execution",
+      lane: "Run",
+      at: begin,
+      end: ended,
+      label: isOver ? `Executed: ${run.status}` : "Running",
+      isFailure: run.status === "error" || run.status === "timeout",
+    });
+  }
+  for (const { id, name, start, end, error } of spans) {
+    events.push({
+      key: `span ${id}`,
+      lane: "Trace",
+      at: start,
+      end,
+      label: name,
+      detail: error ?? undefined,
+      isFailure: error !== null,
+      target: { kind: "trace", runId: id },
+    });
+  }
+  for (const { id, at, step, source, next } of checkpoints) {
+    events.push({
+      key: `checkpoint ${id}`,
+      lane: "Checkpoints",
+      at: Date.parse(at),
+      label: step === null ? "Checkpoint" : `Step ${step}`,
+      detail: next.length > 0 ? `${source}; next: ${next.join(", ")}` : source,
+      target: { kind: "checkpoint", id },
+    });
+  }
+  for (const { delivery_id: id, url, status, attempts, created_at, finished_at } of deliveries) {
+    events.push({
+      key: `delivery ${id}`,
+      lane: "Webhooks",
+      at: Date.parse(created_at),
+      end: finished_at === null ? null : Date.parse(finished_at),
+      label: `Webhook ${status}`,
+      detail: `${url}, ${attempts} ${attempts === 1 ? "attempt" : "attempts"}`,
+      isFailure: status === "failed",
+      target: { kind: "delivery", id },
+    });
+  }
+  for (const { id, key, score, value, comment, created_at } of feedback) {
+    const given = score ?? value;
+    events.push({
+      key: `feedback ${id}`,
+      lane: "Feedback",
+      at: Date.parse(created_at),
+      label: given == null ? key : `${key} ${typeof given === "object" ? JSON.stringify(given) : String(given)}`,
+      detail: comment ?? undefined,
+    });
+  }
+  for (const { id, timestamp, level, message } of logs) {
+    events.push({
+      key: `log ${id}`,
+      lane: "Logs",
+      at: timestamp,
+      label: level,
+      detail: message,
+      isFailure: level === "ERROR" || level === "CRITICAL",
+      target: { kind: "log", id },
+    });
+  }
+  return events.toSorted((a, b) => a.at - b.at || LANES.indexOf(a.lane) - LANES.indexOf(b.lane));
+}
+
+export interface Axis {
+  /** Milliseconds since 1970: the run's creation, and its end with its trace and checkpoints. */
+  from: number;
+  to: number;
+  /** Latest event after the run; null when there is none. */
+  later: number | null;
+}
+
+/** Share of the width that the run takes when events follow it. */
+const RUN_SHARE = 0.86;
+
+/** @param now end of an active run */
+export function runAxis(events: readonly RunEvent[], now: number): Axis {
+  const own = events.filter(({ lane }) => lane === "Run" || lane === "Trace" || lane === "Checkpoints");
+  const from = Math.min(...events.map(({ at }) => at));
+  const to = Math.max(from + 1, ...own.map(({ at, end }) => (end === undefined ? at : (end ?? now))));
+  const latest = Math.max(...events.map(({ at, end }) => end ?? at));
+  return { from, to, later: latest > to ? latest : null };
+}
+
+/** Returns the place of a time on the axis, from 0 to 1. Times after the run are compressed into the rest of the width. */
+export function axisPlace({ from, to, later }: Axis, at: number): number {
+  const share = later === null ? 1 : RUN_SHARE;
+  if (at <= to) return (Math.max(0, at - from) / (to - from)) * share;
+  return later === null ? 1 : share + Math.min(1, (at - to) / (later - to)) * (1 - share);
+}
+
+/** Returns four or five times within the run for the axis' labels, in milliseconds after its creation. */
+export function axisTicks({ from, to }: Axis): number[] {
+  const span = to - from;
+  const rough = span / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= rough)!;
+  return Array.from({ length: Math.floor(span / step) + 1 }, (_, index) => index * step);
+}

@@ -1,0 +1,53 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+
+import { spacesQuery } from "../../app/queries.ts";
+import { useAgentServers } from "../../app/use-agent-servers.ts";
+import { feedbackQuery, traceQuery } from "../traces/queries.ts";
+import type { TraceTree } from "../traces/trace-tree.ts";
+import { deliveriesQuery } from "../webhooks/queries.ts";
+import { runCheckpointsQuery, runLogsQuery, runTraceQuery, threadRunQuery } from "./queries.ts";
+import type { RunSources } from "./run-events.ts";
+
+/** Limit on the trace's runs on the axis, and their depth below the root. */
+const MAX_SPANS = 60;
+const MAX_DEPTH = 2;
+
+/** Reads everything that is known of a run. A part that cannot be read is absent, and its error is listed. */
+export function useRunSources(server: string, threadId: string, runId: string) {
+  const { data: about } = useQuery(spacesQuery);
+  const hasTraces = about?.spaces.trace === true;
+  const run = useQuery(threadRunQuery(server, threadId, runId));
+  const checkpoints = useQuery({
+    ...runCheckpointsQuery(server, threadId, runId, `${run.data?.status} ${run.data?.updated_at}`),
+    enabled: run.data !== undefined,
+  });
+  const trace = useQuery({ ...runTraceQuery(runId), enabled: hasTraces && run.data !== undefined });
+  const projectId = trace.data?.session_id ?? null;
+  const tree = useQuery({ ...traceQuery(projectId ?? "", runId), enabled: projectId !== null });
+  const feedback = useQuery({ ...feedbackQuery(runId), enabled: trace.data != null });
+  const deliveries = useInfiniteQuery(deliveriesQuery(server, { run: runId }));
+  const deploymentId = useAgentServers().servers.find(({ id }) => id === server)?.deploymentId ?? null;
+  const logs = useQuery(runLogsQuery(deploymentId, run.data));
+  const sources: RunSources | null = run.data
+    ? {
+        run: run.data,
+        spans: tree.data ? spans(tree.data) : [],
+        checkpoints: checkpoints.data ?? [],
+        deliveries: deliveries.data?.pages.flat() ?? [],
+        feedback: feedback.data ?? [],
+        logs: logs.data ?? [],
+      }
+    : null;
+  const parts = { checkpoints, trace, feedback, "webhook deliveries": deliveries, logs };
+  const missing = Object.entries(parts).flatMap(([name, { error }]) => (error ? [{ name, error }] : []));
+  return { run, trace, sources, projectId, deploymentId, missing, hasTraces };
+}
+
+/** Returns the trace's upper runs by start. */
+function spans({ byId }: TraceTree): RunSources["spans"] {
+  return [...byId.values()]
+    .filter(({ depth }) => depth <= MAX_DEPTH)
+    .toSorted((a, b) => a.start - b.start || a.depth - b.depth)
+    .slice(0, MAX_SPANS)
+    .map(({ id, name, start, end, error, depth }) => ({ id, name, start, end, error, depth }));
+}

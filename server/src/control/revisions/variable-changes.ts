@@ -1,0 +1,38 @@
+import type { Transaction } from "../../base/db/connect.ts";
+import { readEnvironment } from "../deployment-records/environment-secret.ts";
+import type { Secret } from "../deployment-records/schema.ts";
+import { listRevisions } from "./sql.ts";
+import type { WorkDeps } from "./work-deps.ts";
+
+/** Differences of two environments, by the names of variables. */
+export interface VariableChanges {
+  added: string[];
+  changed: string[];
+  removed: string[];
+}
+
+/** Compares two environments; values are compared and not returned. Names are sorted. */
+export function compareEnvironments(before: readonly Secret[], after: readonly Secret[]): VariableChanges {
+  const [old, current] = [before, after].map((list) => new Map(list.map(({ name, value }) => [name, value])));
+  const names = (map: Map<string, string>) => [...map.keys()].toSorted();
+  return {
+    added: names(current!).filter((name) => !old!.has(name)),
+    changed: names(current!).filter((name) => old!.has(name) && old!.get(name) !== current!.get(name)),
+    removed: names(old!).filter((name) => !current!.has(name)),
+  };
+}
+
+/** Describes a new revision's environment against that of the deployment's newest one. The deployment must be locked. */
+export async function describeVariables(
+  { secrets }: Pick<WorkDeps, "secrets">,
+  tx: Transaction,
+  deploymentId: string,
+  environment: readonly Secret[],
+): Promise<{ variables: string[]; variable_changes: VariableChanges }> {
+  const [newest] = await listRevisions(tx, deploymentId, { limit: 1, offset: 0 });
+  const before = newest ? await readEnvironment(secrets, { purpose: "revision-env", id: newest.id }, tx) : [];
+  return {
+    variables: environment.map(({ name }) => name).toSorted(),
+    variable_changes: compareEnvironments(before, environment),
+  };
+}
