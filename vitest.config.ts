@@ -35,7 +35,7 @@ export default defineConfig({
           include: [`${CODE}/**/*.test.ts`, "test/{crash,chaos}/check-*.test.ts"],
           exclude: [
             "**/node_modules/**",
-            ...["db", "slow", "crash", "python", "redis", "pgvector", "podman", "kubernetes"].map(
+            ...["db", "slow", "crash", "python", "redis", "pgvector", "podman", "image", "kubernetes"].map(
               (kind) => `**/*.${kind}.test.ts`,
             ),
           ],
@@ -81,6 +81,15 @@ export default defineConfig({
             "test/s3/**/*.s3.test.ts",
             "test/proxies/**/*.proxy.test.ts",
           ],
+          globalSetup: ["server/test/cluster.ts"],
+        },
+      },
+      {
+        // Images of projects whose packages are installed from an index, with Podman. Not part of `.ci/run`.
+        test: {
+          ...shared,
+          name: "image",
+          include: [`${CODE}/**/*.image.test.ts`],
           globalSetup: ["server/test/cluster.ts"],
         },
       },
