@@ -20,9 +20,9 @@ import { testTenants } from "../../../test/identity.ts";
 import { type Exchange, recordApi } from "../../../test/api-cassette.ts";
 import { playScene, SCENE_NAMESPACE, SCENES } from "../../../test/cluster-scenes.ts";
 import { BRIDGE_ADDRESS, openToContainers } from "../../../test/podman.ts";
+import { openListener } from "../../roles/listener-role.ts";
 import { openAccess } from "./api/kubeconfig.ts";
 import { KubernetesApi } from "./api/kubernetes-api.ts";
-import { startListener } from "./run-listener.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../../../scripts/agent-image.mjs", import.meta.url));
 const BASE = "localhost/heddle-agent:test";
@@ -390,7 +390,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     expect(created.json).toMatchObject({ status: "never_connected", last_seen_at: null });
     const settings = { controlUrl: world.control.url, key: world.key, listenerId, namespaces: [] };
     const environment = { HEDDLE_KUBECONFIG: world.cluster.kubeconfig, HEDDLE_LOG_LEVEL: "warn" };
-    const listener = await startListener(settings, environment);
+    const listener = await openListener(settings, environment);
     atEnd(() => listener.stop());
     const { id, revision } = await create("remote", "one", { listener_id: listenerId });
     await untilStatus(call, id, revision, "DEPLOYED", 240_000);
