@@ -341,7 +341,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     await untilStatus(call, id, revision, "DEPLOYED", 400_000);
     const [pod] = (await podsOf(id)) as unknown as { spec: { nodeName: string } }[];
     await world.cluster.stopNode(pod!.spec.nodeName);
-    await vi.waitUntil(async () => typeof (await run("moved")) === "object", { timeout: 240_000, interval: 1000 });
+    await expect.poll(() => run("moved"), { timeout: 240_000, interval: 1000 }).toMatchObject({ word: "one" });
     await world.cluster.addNode("node-3");
     await call("DELETE", `/v2/deployments/${id}`);
   });
