@@ -12,6 +12,7 @@ import { resolveExposure } from "./identity/exposure.ts";
 import { identityOptions } from "./identity/settings.ts";
 import type { AgentServerSettings, RunningAgentServer } from "./roles/agent-role.ts";
 import type { ControlServerSettings, RunningControlServer } from "./roles/control-role.ts";
+import type { ListenerSettings } from "./roles/listener-role.ts";
 import type { RunningServer, ServerSettings } from "./roles/running-server.ts";
 import type { TraceServerSettings } from "./roles/trace-role.ts";
 
@@ -51,6 +52,13 @@ export async function startControlServer(settings: ControlServerSettings): Promi
   const env = { ...process.env };
   const { openControlServer } = await import("./roles/control-role.ts");
   return started.orStop(() => openControlServer(settings, env, started));
+}
+
+/** Starts a listener, which runs the deployments of a control plane elsewhere in a cluster. */
+export async function startListener(settings: ListenerSettings): Promise<{ stop(): Promise<void> }> {
+  const env = { ...process.env };
+  const { openListener } = await import("./roles/listener-role.ts");
+  return openListener(settings, env);
 }
 
 /** Starts a gateway apart from the control plane. Resolves when requests are forwarded. */

@@ -53,8 +53,8 @@ export async function run(args: string[]): Promise<void> {
   if (!key) throw new UsageError("--key is missing");
   if (!listenerId || !isUuid(listenerId)) throw new UsageError("--listener-id must be the id of a listener");
   const namespaces = (options.namespaces ?? "").split(",").flatMap((name) => name.trim() || []);
-  const { startListener } = await import("../../../server/src/control/kubernetes/run-listener.ts");
-  const listener = await startListener({ controlUrl, key, listenerId, namespaces }, process.env);
+  const { startListener } = await import("../../../server/src/main.ts");
+  const listener = await startListener({ controlUrl, key, listenerId, namespaces });
   onStopSignal(() => listener.stop());
   // its timers do not keep the process alive
   setInterval(() => {}, 2 ** 30);

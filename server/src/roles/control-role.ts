@@ -81,6 +81,7 @@ export async function openControlServer(
   const pages = controlPages(deps, reach, (request) => gateway.owns(request as IncomingMessage));
   const interceptor = chainInterceptors(gateway, openRegistry(deps));
   serve(http, { fetch: app.fetch, pages, health: deps.health, settings: options, interceptor }, started);
-  const isolation = driver.kind === "process" ? (driver.isolation?.explanation ?? null) : null;
+  const runsProcesses = driver.kind === "process" && options.driver !== "kubernetes";
+  const isolation = runsProcesses ? (driver.isolation?.explanation ?? null) : null;
   return { ...describeServer(opened, identity, started), isolation };
 }

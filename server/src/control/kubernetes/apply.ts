@@ -2,7 +2,8 @@
 import type { DesiredDeployment, DesiredRevision } from "./desired-deployment.ts";
 import { type Kind, KINDS, type KubernetesObject, objectPath } from "./api/kinds.ts";
 import { isConflict, isMissing, type KubernetesApi } from "./api/kubernetes-api.ts";
-import { AUTOSCALER, type ClusterSettings, type Manifest, manifests } from "./manifests.ts";
+import type { ClusterSettings } from "./cluster-settings.ts";
+import { AUTOSCALER, type Manifest, manifests } from "./manifests.ts";
 import { ANNOTATIONS, FIELD_MANAGER, LABELS, objectName } from "./names.ts";
 import { isForeign, type LiveDeployment } from "./observe.ts";
 

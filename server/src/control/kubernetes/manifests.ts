@@ -1,3 +1,4 @@
+import type { ClusterSettings } from "./cluster-settings.ts";
 import type { DesiredDeployment, DesiredRevision } from "./desired-deployment.ts";
 import { AGENT_PORT, ANNOTATIONS, LABELS, objectName, secretName } from "./names.ts";
 import { podEnvironment, podTemplate } from "./pod-template.ts";
@@ -14,19 +15,6 @@ export interface Manifest {
     resourceVersion?: string;
   };
   [field: string]: unknown;
-}
-
-/** Settings of a cluster for all of its deployments. */
-export interface ClusterSettings {
-  /** Identifies the owner of the objects: a control plane's installation, or a listener. */
-  place: string;
-  namespace: string;
-  /** Namespaces and networks (CIDR) from which pods accept requests; none: all. */
-  ingressFrom: readonly string[];
-  readOnly: boolean;
-  /** 0: the user of the image. */
-  runAsUser: number;
-  tmpMb: number;
 }
 
 /** Target of the autoscaler, in percent of the requested CPU time (contract control-plane §6.3). */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import type { ClusterSettings } from "./manifests.ts";
+import type { ClusterSettings } from "./cluster-settings.ts";
 import type { DesiredRevision } from "./desired-deployment.ts";
 import { AGENT_CONTAINER, AGENT_PORT, ANNOTATIONS, LABELS, secretName } from "./names.ts";
 

@@ -20,7 +20,7 @@ import { applyDeployment, deleteDeployment, deleteOldSecrets, ForeignObjectError
 import { KubernetesError, type KubernetesApi } from "./api/kubernetes-api.ts";
 import { ClusterView } from "./cluster-view.ts";
 import type { DesiredDeployment, DesiredRevision, ObservedDeployment, WorkSource } from "./desired-deployment.ts";
-import type { ClusterSettings } from "./manifests.ts";
+import type { ClusterSettings } from "./cluster-settings.ts";
 import { AGENT_PORT, LABELS } from "./names.ts";
 import { observe, observePod, podProblem } from "./observe.ts";
 import { PodLogs, readLogTail } from "./pod-logs.ts";

@@ -1,14 +1,14 @@
 /** A listener: runs the deployments of a control plane elsewhere in a Kubernetes cluster. */
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { readOptions } from "../../base/config/options.ts";
-import { createLog } from "../../base/log.ts";
-import { processOptions } from "../../base/config/process-options.ts";
-import { RepeatedFailure } from "../../base/repeated-failure.ts";
-import { openCluster } from "./clusters.ts";
-import { HttpWork } from "./http-work.ts";
-import { Reconciler } from "./reconciler.ts";
-import { clusterOptions } from "./settings.ts";
+import { readOptions } from "../base/config/options.ts";
+import { createLog } from "../base/log.ts";
+import { processOptions } from "../base/config/process-options.ts";
+import { RepeatedFailure } from "../base/repeated-failure.ts";
+import { openCluster } from "../control/kubernetes/clusters.ts";
+import { HttpWork } from "../control/kubernetes/http-work.ts";
+import { Reconciler } from "../control/kubernetes/reconciler.ts";
+import { clusterOptions } from "../control/kubernetes/settings.ts";
 
 const RETRY_MS = 2_000;
 const ASK_MS = 10_000;
@@ -21,8 +21,8 @@ export interface ListenerSettings {
   namespaces: readonly string[];
 }
 
-/** Starts a listener. It waits for its control plane, and goes on without it. Throws ConfigError without a cluster. */
-export async function startListener(
+/** Opens a listener. It waits for its control plane, and goes on without it. Throws ConfigError without a cluster. */
+export async function openListener(
   { namespaces, ...settings }: ListenerSettings,
   env: Record<string, string | undefined>,
 ): Promise<{ stop(): Promise<void> }> {
