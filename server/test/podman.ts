@@ -112,7 +112,8 @@ export function openPodman(home: string): TestPodman {
       await podman.stop();
       engine.close();
       spawnSync("umount", ["-l", join(home, "root", "overlay")], { stdio: "ignore" });
-      rmSync(home, { recursive: true, force: true });
+      // programs that Podman started for its containers may still end
+      rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     },
   };
   return podman;
