@@ -1,0 +1,40 @@
+/** Removes what clusters of killed test runs left: processes, mounts and directories. */
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const CLUSTER_PREFIX = "heddle-kubernetes-";
+
+const OWNER = "owner.pid";
+
+/** Marks a cluster's directory as this process's. */
+export const markOwner = (directory: string): void => writeFileSync(join(directory, OWNER), String(process.pid));
+
+/** Ends the clusters below the temporary directory whose process no longer exists. */
+export function sweepClusters(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const directory = join(tmpdir(), name);
+    const mark = join(directory, OWNER);
+    if (!name.startsWith(CLUSTER_PREFIX) || !existsSync(mark)) continue;
+    if (existsSync(`/proc/${readFileSync(mark, "utf8")}`)) continue;
+    for (const pid of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
+      if (readText(`/proc/${pid}/cmdline`).includes(`${directory}/`)) process.kill(Number(pid), "SIGKILL");
+    }
+    const mounts = readText("/proc/mounts").split("\n");
+    const points = mounts
+      .flatMap((line) => line.split(" ")[1] ?? [])
+      .filter((path) => path.startsWith(`${directory}/`));
+    for (const point of points.reverse()) spawnSync("umount", ["-l", point], { stdio: "ignore" });
+    rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+}
+
+/** A process may end meanwhile. */
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
