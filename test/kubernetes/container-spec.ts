@@ -75,6 +75,8 @@ export async function containerSpec(
     ...(container.args && { Cmd: container.args }),
     ...(container.workingDir !== undefined && { WorkingDir: container.workingDir }),
     Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
+    // Kubernetes ignores the image's own check
+    Healthcheck: { Test: ["NONE"] },
     User: security.runAsGroup === undefined ? String(user) : `${user}:${security.runAsGroup}`,
     HostConfig: {
       NetworkMode: `container:${sandboxId}`,
