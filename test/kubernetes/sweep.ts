@@ -4,6 +4,8 @@ import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { killProcessesOf } from "../../server/test/processes-of.ts";
+
 export const CLUSTER_PREFIX = "heddle-kubernetes-";
 
 const OWNER = "owner.pid";
@@ -18,23 +20,12 @@ export function sweepClusters(): void {
     const mark = join(directory, OWNER);
     if (!name.startsWith(CLUSTER_PREFIX) || !existsSync(mark)) continue;
     if (existsSync(`/proc/${readFileSync(mark, "utf8")}`)) continue;
-    for (const pid of readdirSync("/proc").filter((entry) => /^\d+$/.test(entry))) {
-      if (readText(`/proc/${pid}/cmdline`).includes(`${directory}/`)) process.kill(Number(pid), "SIGKILL");
-    }
-    const mounts = readText("/proc/mounts").split("\n");
+    killProcessesOf(directory);
+    const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
     const points = mounts
       .flatMap((line) => line.split(" ")[1] ?? [])
       .filter((path) => path.startsWith(`${directory}/`));
     for (const point of points.reverse()) spawnSync("umount", ["-l", point], { stdio: "ignore" });
     rmSync(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
-  }
-}
-
-/** A process may end meanwhile. */
-function readText(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return "";
   }
 }
