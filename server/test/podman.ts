@@ -8,6 +8,7 @@ import { promisify } from "node:util";
 
 import { Engine, readProgress } from "../src/control/drivers/container/engine.ts";
 import { atEnd } from "./at-end.ts";
+import { killProcessesOf } from "./processes-of.ts";
 
 /** Whether Podman and the runtime it needs are installed; `.ci/run` installs both. */
 export const hasPodman = ["podman", "runc"].every(
@@ -112,7 +113,9 @@ export function openPodman(home: string): TestPodman {
       await podman.stop();
       engine.close();
       spawnSync("umount", ["-l", join(home, "root", "overlay")], { stdio: "ignore" });
-      rmSync(home, { recursive: true, force: true });
+      // Podman starts programs that clean up after each container, and outlive its service
+      killProcessesOf(home);
+      rmSync(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
     },
   };
   return podman;

@@ -59,7 +59,7 @@ export function buildHelm(go: string, log: (line: string) => void): void {
 export function buildPrograms(go: string, log: (line: string) => void): void {
   const directory = binariesDirectory();
   mkdirSync(directory, { recursive: true });
-  const module = mkdtempSync(join(tmpdir(), "heddle-kubernetes-"));
+  const module = mkdtempSync(join(tmpdir(), "heddle-go-module-"));
   const replace = STAGING.map((name) => `\tk8s.io/${name} => k8s.io/${name} v0.${KUBERNETES_VERSION.slice(2)}`);
   writeFileSync(
     join(module, "go.mod"),

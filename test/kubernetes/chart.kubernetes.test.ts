@@ -41,7 +41,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
 
   test("heddle.yaml is what helm renders", () => {
     execFileSync(process.execPath, ["--import", "tsx", script, "--check"]);
-    expect(parseManifests(renderChart(helm!, VALUES)).length).toBeGreaterThan(15);
+    expect(parseManifests(renderChart(helm!, VALUES)).length).toBeGreaterThan(12);
     expect(RENDERED).toMatch(/heddle\.yaml$/);
   });
 
@@ -61,6 +61,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
       "control.persistence.storageClass=shared",
       "control.kubernetesDriver.enabled=true",
       "control.kubernetesDriver.namespace=heddle",
+      "gateway.enabled=true",
     ],
     "a listener alone": [
       "listener.enabled=true",
@@ -91,6 +92,18 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
     });
   }
 
+  test("requests to deployments go to the gateways, where there are any", () => {
+    const set = ["control.kubernetesDriver.enabled=true", "gateway.enabled=true"];
+    const ingress = parseManifests(renderChart(helm!, VALUES, set)).find(
+      ({ kind, metadata }) => kind === "Ingress" && metadata.name === "heddle-control",
+    )!;
+    const paths = /"path":"([^"]+)".*?"name":"([^"]+)"/g;
+    expect([...JSON.stringify(ingress).matchAll(paths)].map(([, path, service]) => [path, service])).toEqual([
+      ["/d/", "heddle-gateway"],
+      ["/", "heddle-control"],
+    ]);
+  });
+
   test("the dry run refuses what the schemas refuse", async () => {
     const manifest = parseManifests(renderChart(helm!, VALUES)).find(({ kind }) => kind === "Deployment")!;
     (manifest["spec"] as Record<string, unknown>)["replica"] = 1;
@@ -104,6 +117,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
     ["bucket.name=", /bucket\.name is required/],
     ["control.replicas=2", /ReadWriteMany: control planes share uploads/],
     ["agent.enabled=true", /agent\.image\.repository is required/],
+    ["gateway.enabled=true", /gateway\.enabled requires control\.kubernetesDriver\.enabled/],
     ["control.replica=2", /replica/],
     ["settings.DATABASE_URI=postgres://a", /DATABASE_URI|propertyNames/],
     ["trace.service.port=80", /1024/],

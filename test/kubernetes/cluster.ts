@@ -9,6 +9,7 @@ import { missingPrograms } from "./binaries.ts";
 import { ControlPlane } from "./control-plane.ts";
 import { KubeClient } from "./kube-client.ts";
 import { Kubelet } from "./kubelet.ts";
+import { CLUSTER_PREFIX, markOwner, sweepClusters } from "./sweep.ts";
 
 export interface TestCluster {
   /** Path of the administrator's kubeconfig. */
@@ -46,8 +47,11 @@ const PAUSE_IMAGE = "localhost/heddle-pause:1";
 export async function startCluster(options: ClusterOptions = {}): Promise<TestCluster> {
   const missing = missingPrograms();
   if (missing.length > 0) throw new Error(`A test cluster needs ${missing.join(", ")}.`);
+  sweepClusters();
   const { nodes = ["node-1"], apiPort, backoffMs = 2000 } = options;
-  const directory = options.directory ?? mkdtempSync(join(tmpdir(), "heddle-kubernetes-"));
+  const directory = options.directory ?? mkdtempSync(join(tmpdir(), CLUSTER_PREFIX));
+  mkdirSync(directory, { recursive: true });
+  markOwner(directory);
   const podman = openPodman(join(directory, "podman"));
   const controlPlane = new ControlPlane(directory);
   const kubelets = new Map<string, Kubelet>();

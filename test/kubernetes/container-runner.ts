@@ -2,35 +2,20 @@
  * Runs one container of a pod: pulls its image, starts it, probes it, restarts it by the pod's policy with back-off, and
  * stops it within its grace period. `status` is what the kubelet reports about it.
  */
-import { mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-import { type Engine, EngineError, readProgress } from "../../server/src/control/drivers/container/engine.ts";
-import type { KubeClient } from "./kube-client.ts";
-import { type Container, type ContainerStatus, parseQuantity, type Pod, type Probe } from "./pod.ts";
-import { type ApiAddress, registryLogin, resolveEnvironment } from "./pod-files.ts";
+import type { Engine } from "../../server/src/control/drivers/container/engine.ts";
+import { containerSpec, findImage, type PodContext } from "./container-spec.ts";
+import type { Container, ContainerStatus, Probe } from "./pod.ts";
 import { type ProbeTarget, runProbe, tryHttp } from "./probes.ts";
-
-/** What the containers of a pod share. */
-export interface PodContext {
-  engine: Engine;
-  client: KubeClient;
-  api: ApiAddress;
-  /** Directory of the pod's logs and volumes. */
-  directory: string;
-  pod: Pod;
-  podIp: string;
-  sandboxId: string;
-  volumes: Map<string, string>;
-  /** Milliseconds before the second restart; doubles up to a minute. The first restart is immediate. */
-  backoffMs: number;
-}
 
 const MAX_BACKOFF_MS = 60_000;
 /** A container that ran this long restarts without back-off. */
 const HEALTHY_MS = 60_000;
 const RETRY_MS = 2000;
+const EXIT_POLL_MS = 100;
 
 export class ContainerRunner {
   readonly container: Container;
@@ -129,10 +114,10 @@ export class ContainerRunner {
     const { engine } = this.#context;
     let reason = "ErrImagePull";
     try {
-      const image = await this.#findImage();
+      const image = await findImage(this.#context, this.container);
       this.status.imageID = image.Id;
       reason = "CreateContainerConfigError";
-      const spec = await this.#spec(image);
+      const spec = await containerSpec(this.#context, this.container, image, this.logFile(false));
       reason = "CreateContainerError";
       const name = `${this.#context.sandboxId.slice(0, 12)}-${this.container.name}-${this.status.restartCount}`;
       if (this.#id !== undefined) await removeContainer(engine, this.#id);
@@ -154,79 +139,15 @@ export class ContainerRunner {
     return true;
   }
 
-  async #findImage(): Promise<Image> {
-    const { engine, client, pod } = this.#context;
-    const { image, imagePullPolicy: policy } = this.container;
-    const isLocal = image.startsWith("localhost/");
-    const inspect = () => engine.call<Image>("GET", `/images/${image}/json`);
-    const found = await inspect().catch((error: unknown) => {
-      if (error instanceof EngineError && error.status === 404) return undefined;
-      throw error;
-    });
-    if (found && (policy !== "Always" || isLocal)) return found;
-    if (policy === "Never" || isLocal) throw new Error(`Container image "${image}" is not present`);
-    const login = await registryLogin(client, pod, image);
-    const response = await engine.open("POST", "/images/create", {
-      query: { fromImage: image },
-      headers: { ...(login !== undefined && { "X-Registry-Auth": login }) },
-      idleMs: 120_000,
-    });
-    await readProgress(response, () => {});
-    return inspect();
-  }
-
-  async #spec(image: Image): Promise<object> {
-    const { client, pod, podIp, api, sandboxId, volumes, directory } = this.#context;
-    const { container } = this;
-    const environment = await resolveEnvironment(client, pod, container, podIp, api);
-    const security = { ...pod.spec.securityContext, ...container.securityContext };
-    const user = security.runAsUser ?? image.Config?.User ?? "";
-    if (security.runAsNonRoot && /^(|0|root)(:|$)/.test(String(user)))
-      throw new Error("container has runAsNonRoot and image will run as root");
-    mkdirSync(join(directory, "logs", container.name), { recursive: true });
-    const limits = container.resources?.limits ?? {};
-    const memory = limits["memory"] === undefined ? 0 : parseQuantity(limits["memory"]);
-    const mounts = (container.volumeMounts ?? []).map(({ name, mountPath, subPath = "", readOnly }) => {
-      const path = volumes.get(name);
-      if (path === undefined) throw new Error(`volume ${name} does not exist`);
-      return `${join(path, subPath)}:${mountPath}:${readOnly ? "ro" : "rw"}`;
-    });
-    return {
-      Image: container.image,
-      ...(container.command && { Entrypoint: container.command }),
-      ...(container.args && { Cmd: container.args }),
-      ...(container.workingDir !== undefined && { WorkingDir: container.workingDir }),
-      Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
-      User: security.runAsGroup === undefined ? String(user) : `${user}:${security.runAsGroup}`,
-      HostConfig: {
-        NetworkMode: `container:${sandboxId}`,
-        Binds: [`${join(directory, "hosts")}:/etc/hosts:ro`, ...mounts],
-        LogConfig: { Type: "k8s-file", Config: { path: this.logFile(false) } },
-        ...(memory > 0 && { Memory: memory, MemorySwap: memory }),
-        ...(limits["cpu"] !== undefined && { NanoCpus: Math.round(parseQuantity(limits["cpu"]) * 1e9) }),
-        CapDrop: security.capabilities?.drop ?? [],
-        CapAdd: security.capabilities?.add ?? [],
-        SecurityOpt: security.allowPrivilegeEscalation === false ? ["no-new-privileges"] : [],
-        ReadonlyRootfs: security.readOnlyRootFilesystem ?? false,
-        ...(security.fsGroup !== undefined && { GroupAdd: [String(security.fsGroup)] }),
-      },
-    };
-  }
-
   /** Probes until the container exits. Returns its exit code, and records its end. */
   async #untilExit(): Promise<number> {
-    const { engine } = this.#context;
     const probes = new AbortController();
     this.#probe(probes.signal);
-    const wait = { query: { condition: "not-running" }, idleMs: 0 };
-    this.#exited = engine.call("POST", `/containers/${this.#id}/wait`, wait).catch(() => {});
+    this.#exited = this.#waitForProcess();
     const startedAt = this.status.state.running!.startedAt;
     await this.#exited;
     probes.abort();
-    const { State: state } = await engine
-      .call<{ State: { ExitCode: number; OOMKilled?: boolean } }>("GET", `/containers/${this.#id}/json`)
-      // removed: the node is gone
-      .catch(() => ({ State: { ExitCode: 137, OOMKilled: false } }));
+    const state = await this.#inspectEnd();
     const reason = state.OOMKilled ? "OOMKilled" : state.ExitCode === 0 ? "Completed" : "Error";
     const finishedAt = new Date().toISOString();
     const containerID = this.status.containerID!;
@@ -235,6 +156,31 @@ export class ContainerRunner {
     this.status.started = false;
     this.#onChange();
     return state.ExitCode;
+  }
+
+  /** Returns when the container's process is gone. Podman's own call for this polls without a pause. */
+  async #waitForProcess(): Promise<void> {
+    const { engine } = this.#context;
+    const state = await engine
+      .call<{ State: EngineState }>("GET", `/containers/${this.#id}/json`)
+      .then(({ State }) => State)
+      .catch(() => undefined);
+    if (!state?.Running) return;
+    while (existsSync(`/proc/${state.Pid}`)) await sleep(EXIT_POLL_MS);
+  }
+
+  /** Returns the state of the ended container; that of a killed one where it no longer exists, as on a lost node. */
+  async #inspectEnd(): Promise<EngineState> {
+    const { engine } = this.#context;
+    try {
+      for (let left = 100; ; left--) {
+        const { State } = await engine.call<{ State: EngineState }>("GET", `/containers/${this.#id}/json`);
+        if (!State.Running || left === 0) return State;
+        await sleep(EXIT_POLL_MS);
+      }
+    } catch {
+      return { Running: false, Pid: 0, ExitCode: 137 };
+    }
   }
 
   #probe(signal: AbortSignal): void {
@@ -300,9 +246,11 @@ export class ContainerRunner {
   }
 }
 
-interface Image {
-  Id: string;
-  Config?: { User?: string };
+interface EngineState {
+  Running: boolean;
+  Pid: number;
+  ExitCode: number;
+  OOMKilled?: boolean;
 }
 
 /** Removes a container with everything in it; it may be gone already. */

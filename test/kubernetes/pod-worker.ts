@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import type { Engine } from "../../server/src/control/drivers/container/engine.ts";
-import { ContainerRunner, type PodContext, removeContainer } from "./container-runner.ts";
+import { ContainerRunner, removeContainer } from "./container-runner.ts";
+import type { PodContext } from "./container-spec.ts";
 import { type KubeClient, KubeError, STRATEGIC_PATCH } from "./kube-client.ts";
 import { type Pod, podPath } from "./pod.ts";
 import { type ApiAddress, writeVolumes } from "./pod-files.ts";
