@@ -41,7 +41,7 @@ export function ThreadReplay({ projectId, search, onChange }: ThreadReplayProps)
   const end = useRef<HTMLDivElement>(null);
   useEffect(() => {
     // it returns a promise in newer browsers, which an effect must not
-    void end.current?.lastElementChild?.scrollIntoView({ block: "nearest" });
+    end.current?.lastElementChild?.scrollIntoView({ block: "nearest" });
   }, [shown]);
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!turns) return <Loading rows={12} />;
