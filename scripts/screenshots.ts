@@ -9,7 +9,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
-import { openBrowser } from "../console/test/browser.ts";
+import { openBrowser, settled } from "../console/test/browser.ts";
 
 const [base, directory, ...wanted] = process.argv.slice(2);
 if (base === undefined || directory === undefined) {
@@ -17,8 +17,11 @@ if (base === undefined || directory === undefined) {
   process.exit(2);
 }
 const WIDTHS = [1280, 390, 2560];
-/** Time for data to arrive after a page has loaded. */
-const SETTLE_MS = 1_500;
+/** Time for data to arrive after a page has loaded, and for charts to adapt to a width. */
+const LOAD_MS = 1_500;
+const RESIZE_MS = 400;
+/** Longest wait for placeholders to be replaced by data. */
+const PLACEHOLDER_MS = 20_000;
 
 async function read<T>(path: string, body?: object): Promise<T | null> {
   const response = await fetch(base + path, {
@@ -104,12 +107,15 @@ try {
   for (const [name, path] of await listPages()) {
     await page.setViewportSize({ width: WIDTHS[0]!, height: 900 });
     await page.goto(base + path);
-    await page.waitForTimeout(SETTLE_MS);
+    await page.waitForTimeout(LOAD_MS);
+    const placeholder = page.locator(".mantine-Skeleton-root").first();
+    await placeholder.waitFor({ state: "detached", timeout: PLACEHOLDER_MS }).catch(() => {});
     for (const width of WIDTHS) {
       await page.setViewportSize({ width, height: width < 600 ? 844 : 900 });
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-        await page.waitForTimeout(250);
+        await settled(page, colorScheme);
+        await page.waitForTimeout(RESIZE_MS);
         await page.screenshot({ path: join(directory, `${name}-${width}-${colorScheme}.png`) });
       }
     }

@@ -100,7 +100,7 @@ export async function checkOpenPage(page: Page, name: string, ready: string): Pr
 }
 
 /** Waits until the scheme is applied and no transition runs: colours in transition belong to neither scheme. */
-async function settled(page: Page, scheme: "light" | "dark"): Promise<void> {
+export async function settled(page: Page, scheme: "light" | "dark"): Promise<void> {
   await page.locator(`html[data-mantine-color-scheme="${scheme}"]`).waitFor({ state: "attached" });
   await page.waitForFunction(() =>
     document.getAnimations().every(({ playState, effect }) => {

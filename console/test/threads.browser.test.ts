@@ -277,6 +277,8 @@ test("a failed run's page shows its error, and an unknown run is reported", asyn
   await page.goto(at(`threads/${id}/runs/${run!.run_id}`));
   await page.getByRole("alert").filter({ hasText: "boom" }).waitFor();
   await page.getByRole("row").filter({ hasText: "Executed: error" }).waitFor();
+  const failed = page.getByRole("img", { name: /^Time axis of/ }).locator('[data-event="execution"]');
+  expect(await failed.getAttribute("title")).toMatch(/^Executed: error/);
   await page.goto(at(`threads/${id}/runs/${crypto.randomUUID()}`));
   await page.getByRole("alert").filter({ hasText: "Not found" }).waitFor();
   await context.close();

@@ -15,7 +15,7 @@ type Made = Pick<Revision, "source" | "source_revision_config"> & { made_from?: 
 
 const short = (value: unknown): string => {
   if (value == null || value === "") return "none";
-  const text = typeof value === "object" ? JSON.stringify(value) : String(value);
+  const text = typeof value === "string" ? value : JSON.stringify(value);
   return /^[0-9a-f]{40}$/.test(text) ? text.slice(0, 10) : text;
 };
 

@@ -67,7 +67,7 @@ export function MonitoringPage() {
         </Section>
         <Text size="xs" c="dimmed">
           Times are in your time zone, {Intl.DateTimeFormat().resolvedOptions().timeZone}. Click a chart to view its
-          runs at that time.
+          runs at that time, and drag across it to zoom in.
         </Text>
       </Stack>
     </Page>

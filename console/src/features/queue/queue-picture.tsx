@@ -8,7 +8,7 @@ import type { Queue } from "./queries.ts";
 import classes from "./queue-picture.module.css";
 
 /** Limit on waiting runs that are drawn. */
-const MAX_CELLS = 60;
+const MAX_CELLS = 100;
 
 /** The queue as it is now: waiting runs, and each server's slots with the runs in them. The tables list the same. */
 export function QueuePicture({ queue, server }: { queue: Queue; server: string }) {
@@ -56,7 +56,7 @@ export function QueuePicture({ queue, server }: { queue: Queue; server: string }
                     {host.host_name}
                   </Text>
                   <Text size="xs" c={host.is_alive ? "dimmed" : "var(--mantine-color-error)"}>
-                    {host.is_alive ? `${count(host.running)} running` : "unresponsive"}
+                    {host.is_alive ? describeLoad(queue, host) : "unresponsive"}
                   </Text>
                 </Group>
                 <div className={classes["cells"]}>
@@ -81,6 +81,10 @@ export function QueuePicture({ queue, server }: { queue: Queue; server: string }
     </section>
   );
 }
+
+/** Slots are known for this server alone. */
+const describeLoad = ({ slots }: Queue, { running, is_this }: Queue["servers"][number]): string =>
+  is_this ? `${count(running)} of ${count(slots)} running` : `${count(running)} running`;
 
 interface CellProps {
   server: string;

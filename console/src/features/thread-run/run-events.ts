@@ -119,7 +119,7 @@ export function runEvents({ run, spans, checkpoints, deliveries, feedback, logs 
       key: `feedback ${id}`,
       lane: "Feedback",
       at: Date.parse(created_at),
-      label: given == null ? key : `${key} ${typeof given === "object" ? JSON.stringify(given) : String(given)}`,
+      label: given == null ? key : `${key} ${typeof given === "string" ? given : JSON.stringify(given)}`,
       detail: comment ?? undefined,
     });
   }

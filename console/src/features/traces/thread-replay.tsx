@@ -39,7 +39,10 @@ export function ThreadReplay({ projectId, search, onChange }: ThreadReplayProps)
     ["ArrowRight", () => go(shown + 1)],
   ]);
   const end = useRef<HTMLDivElement>(null);
-  useEffect(() => end.current?.lastElementChild?.scrollIntoView({ block: "nearest" }), [shown]);
+  useEffect(() => {
+    // it returns a promise in newer browsers, which an effect must not
+    end.current?.lastElementChild?.scrollIntoView({ block: "nearest" });
+  }, [shown]);
   if (error) return <Problem error={error} onRetry={refetch} />;
   if (!turns) return <Loading rows={12} />;
   return (

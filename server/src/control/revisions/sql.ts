@@ -3,7 +3,13 @@ import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Source, SourceConfig } from "../deployment-records/schema.ts";
 import { type SecretReference, setLatestRevision } from "../deployment-records/sql.ts";
 import type { Status } from "./status.ts";
-import type { VariableChanges } from "./variable-changes.ts";
+
+/** Differences of two environments, by the names of variables. */
+export interface VariableChanges {
+  added: string[];
+  changed: string[];
+  removed: string[];
+}
 
 export interface RevisionRow {
   id: string;

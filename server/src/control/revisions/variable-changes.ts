@@ -1,15 +1,8 @@
 import type { Transaction } from "../../base/db/connect.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import type { Secret } from "../deployment-records/schema.ts";
-import { listRevisions } from "./sql.ts";
+import { listRevisions, type VariableChanges } from "./sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
-
-/** Differences of two environments, by the names of variables. */
-export interface VariableChanges {
-  added: string[];
-  changed: string[];
-  removed: string[];
-}
 
 /** Compares two environments; values are compared and not returned. Names are sorted. */
 export function compareEnvironments(before: readonly Secret[], after: readonly Secret[]): VariableChanges {
