@@ -187,7 +187,7 @@ test("compares with the period before, and draws the only point of a project", a
       return false;
     }),
   );
-  await page.getByText("Compare with the period before").click();
+  await page.getByRole("switch", { name: "Compare with the period before" }).check({ force: true });
   await page.waitForURL(/before=true/);
   const traces = page.getByRole("region", { name: "Traces", exact: true });
   await traces.getByText("Traces, before").waitFor();

@@ -12,10 +12,7 @@ const share = clickhouse.share!;
 async function timed(workspace: string): Promise<number> {
   const startedAt = performance.now();
   const run = { id: uuid7(), name: "n", run_type: "chain", inputs: {} };
-  expect(
-    (await call("POST", "/runs", run, { "x-test-workspace": workspace }))
-      .status,
-  ).toBe(202);
+  expect((await call("POST", "/runs", run, { "x-test-workspace": workspace })).status).toBe(202);
   return performance.now() - startedAt;
 }
 

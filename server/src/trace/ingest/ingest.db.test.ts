@@ -3,13 +3,7 @@ import { gzipSync } from "node:zlib";
 import { compress as zstd } from "@mongodb-js/zstd";
 import { expect, test } from "vitest";
 
-import {
-  ingestClient,
-  ORDER,
-  START,
-  type Json,
-  sampleRun,
-} from "../../../test/ingest-client.ts";
+import { ingestClient, ORDER, START, type Json, sampleRun } from "../../../test/ingest-client.ts";
 import { WORKSPACE } from "../../../test/principal.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { until } from "../../../test/until.ts";
@@ -55,10 +49,7 @@ test("stores a run with all of its fields", async () => {
     },
     child_runs: [],
   });
-  expect([response.status, response.json]).toEqual([
-    202,
-    { message: "Run created" },
-  ]);
+  expect([response.status, response.json]).toEqual([202, { message: "Run created" }]);
   const row = await stored(id);
   expect(row).toMatchObject({
     name: "chat",
@@ -72,10 +63,8 @@ test("stores a run with all of its fields", async () => {
     inputs_preview: "How are you?",
     outputs_preview: "Fine.",
     tags: "\u001ea\u001eb\u001e",
-    metadata:
-      '\u001ethread_id\u001ft1\u001euser\u001f{"plan":"pro"}\u001en\u001f3\u001e',
-    input_pairs:
-      "\u001emessages.role\u001fuser\u001emessages.content\u001fHow  are you?\u001e",
+    metadata: '\u001ethread_id\u001ft1\u001euser\u001f{"plan":"pro"}\u001en\u001f3\u001e',
+    input_pairs: "\u001emessages.role\u001fuser\u001emessages.content\u001fHow  are you?\u001e",
     thread_id: "t1",
     prompt_tokens: 10,
     completion_tokens: 5,
@@ -117,15 +106,9 @@ test("create and update merge field by field, in either order, and nulls change 
         outputs: { a: 2 },
         events: [{ name: "end", time: START }],
       });
-    const answers = updateFirst
-      ? [await update(), await create()]
-      : [await create(), await update()];
+    const answers = updateFirst ? [await update(), await create()] : [await create(), await update()];
     expect(answers.map(({ status }) => status)).toEqual([202, 202]);
-    await until(
-      async () => typeof (await stored(id))?.["outputs"] === "string",
-      "the row has outputs",
-      20,
-    );
+    await until(async () => typeof (await stored(id))?.["outputs"] === "string", "the row has outputs", 20);
     expect(await stored(id)).toMatchObject({
       name: "chat",
       inputs: '{"q":1}',
@@ -134,9 +117,7 @@ test("create and update merge field by field, in either order, and nulls change 
       tags: "\u001ecreated\u001e",
       events: `[{"name":"end","time":"${START}"}]`,
     });
-    expect(
-      await sql`select 1 from waiting_pieces where run_id = ${id}`,
-    ).toHaveLength(0);
+    expect(await sql`select 1 from waiting_pieces where run_id = ${id}`).toHaveLength(0);
   }
 });
 
@@ -145,9 +126,7 @@ test("an early update with project and start creates the run, and the create doe
   const run = sampleRun(id, { name: undefined, run_type: undefined });
   const extra = { metadata: { from: "update", both: 2 }, runtime: { a: 1 } };
   await call("POST", "/runs/batch", {
-    patch: [
-      { ...run, outputs: { done: true }, events: [{ name: "end" }], extra },
-    ],
+    patch: [{ ...run, outputs: { done: true }, events: [{ name: "end" }], extra }],
   });
   expect(await stored(id)).toMatchObject({
     outputs: '{"done":true}',
@@ -177,13 +156,10 @@ test("a repeated create is stored once, also without a start time", async () => 
     start_time: undefined,
     dotted_order: undefined,
   });
-  for (let n = 0; n < 3; n++)
-    expect((await call("POST", "/runs", unplaced)).status).toBe(202);
+  for (let n = 0; n < 3; n++) expect((await call("POST", "/runs", unplaced)).status).toBe(202);
   await platform.deps.writer.forget({});
   expect((await call("POST", "/runs", unplaced)).status).toBe(202);
-  expect((await stored(id))?.["dotted_order"]).toMatch(
-    new RegExp(`^\\d{8}T\\d{12}Z${id}$`),
-  );
+  expect((await stored(id))?.["dotted_order"]).toMatch(new RegExp(`^\\d{8}T\\d{12}Z${id}$`));
   const keys = await clickhouse.rows({
     name: "t",
     query: "select distinct start_time from runs where id = {id:UUID}",
@@ -196,29 +172,13 @@ test("resolves the project by id, then by name, then default, and rejects anothe
   const [a, b, c] = [uuid7(), uuid7(), uuid7()];
   await call("POST", "/runs", sampleRun(a, { session_name: "by name" }));
   const project = (await stored(a))!["project_id"];
-  await call(
-    "POST",
-    "/runs",
-    sampleRun(b, { session_id: project, session_name: "not this" }),
-  );
+  await call("POST", "/runs", sampleRun(b, { session_id: project, session_name: "not this" }));
   await call("POST", "/runs", sampleRun(c, { session_name: undefined }));
-  expect([
-    await runProject(a),
-    await runProject(b),
-    await runProject(c),
-  ]).toEqual(["by name", "by name", "default"]);
-  const foreign = await call(
-    "POST",
-    "/runs",
-    sampleRun(uuid7(), { session_id: project }),
-    {
-      "x-test-workspace": uuid7(),
-    },
-  );
-  expect([foreign.status, foreign.json.error]).toEqual([
-    422,
-    expect.stringContaining("there is no project"),
-  ]);
+  expect([await runProject(a), await runProject(b), await runProject(c)]).toEqual(["by name", "by name", "default"]);
+  const foreign = await call("POST", "/runs", sampleRun(uuid7(), { session_id: project }), {
+    "x-test-workspace": uuid7(),
+  });
+  expect([foreign.status, foreign.json.error]).toEqual([422, expect.stringContaining("there is no project")]);
 });
 
 test("derives missing trace ids and dotted orders, whatever the order of arrival", async () => {
@@ -235,31 +195,17 @@ test("derives missing trace ids and dotted orders, whatever the order of arrival
     [bare(grandchild, child), bare(child, root), bare(root)],
   ];
   for (const [n, runs] of orders.entries()) {
-    const ids = new Map(
-      [root, child, grandchild].map((id) => [id, n === 0 ? id : uuid7()]),
-    );
+    const ids = new Map([root, child, grandchild].map((id) => [id, n === 0 ? id : uuid7()]));
     const renamed = JSON.parse(
-      JSON.stringify(runs).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) =>
-        ids.get(id)!,
-      ),
+      JSON.stringify(runs).replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, (id) => ids.get(id)!),
     ) as Json[];
     for (const run of renamed) {
       expect((await call("POST", "/runs", run)).status).toBe(202);
       // readable at once, at an assumed place
-      expect((await stored(run["id"] as string))?.["dotted_order"]).toContain(
-        run["id"],
-      );
+      expect((await stored(run["id"] as string))?.["dotted_order"]).toContain(run["id"]);
     }
-    const [r, c, g] = [root, child, grandchild].map((id) => ids.get(id)!) as [
-      string,
-      string,
-      string,
-    ];
-    await until(
-      async () => (await stored(g))?.["trace_id"] === r,
-      "the grandchild is in its trace",
-      20,
-    );
+    const [r, c, g] = [root, child, grandchild].map((id) => ids.get(id)!) as [string, string, string];
+    await until(async () => (await stored(g))?.["trace_id"] === r, "the grandchild is in its trace", 20);
     expect(await stored(g)).toMatchObject({
       trace_id: r,
       parent_run_id: c,
@@ -327,103 +273,83 @@ test("stores unpaired surrogates and control characters", async () => {
   });
 });
 
-const packs: [
-  string,
-  (body: Buffer) => Buffer | Promise<Buffer>,
-  string | undefined,
-][] = [
+const packs: [string, (body: Buffer) => Buffer | Promise<Buffer>, string | undefined][] = [
   ["plain", (body) => body, undefined],
   ["gzip", (body) => gzipSync(body), "gzip"],
   ["zstd", (body) => zstd(body), "zstd"],
 ];
 
-test.each(packs)(
-  "accepts multipart parts of several runs, mixed, with attachments, %s",
-  async (_, pack, encoding) => {
-    const [a, b] = [uuid7(), uuid7()];
-    const picture = Buffer.from([0, 1, 2, 253, 254, 255, 13, 10, 45, 45]);
-    const answer = await send(
-      [
-        { name: `post.${a}.inputs`, content: '{"q":"a"}', length: "header" },
-        { name: `post.${b}`, content: JSON.stringify(sampleRun(b)) },
-        {
-          name: `post.${a}`,
-          content: JSON.stringify(sampleRun(a)),
-          length: "header",
-        },
-        {
-          name: `patch.${a}`,
-          content: JSON.stringify({
-            id: a,
-            trace_id: a,
-            dotted_order: ORDER + a,
-            end_time: 1_795_255_203_000,
-          }),
-        },
-        { name: `patch.${a}.outputs`, content: '{"a":"z"}' },
-        { name: `post.${b}.error`, content: '"Error: bad"' },
-        { name: `post.${b}.events`, content: "[]" },
-        {
-          name: `attachment.${a}.picture`,
-          content: picture,
-          type: "image/png; length=10",
-          length: "none",
-        },
-      ],
-      pack,
-      encoding,
-    );
-    expect([answer.status, answer.text]).toEqual([
-      202,
-      '{"message":"Runs batch ingested"}',
-    ]);
-    expect(await stored(a)).toMatchObject({
-      inputs: '{"q":"a"}',
-      outputs: '{"a":"z"}',
-      end_time: "2026-11-21 10:00:03.000000",
-    });
-    expect(await stored(b)).toMatchObject({
-      error: "Error: bad",
-      events: "[]",
-    });
-    const [file] = await clickhouse.rows<{
-      blob: string;
-      mime_type: string;
-      name: string;
-      size: number;
-    }>({
-      name: "t",
-      query: "select * from run_attachments where run_id = {id:UUID}",
-      params: { id: a },
-    });
-    expect(file).toMatchObject({
-      name: "picture",
-      mime_type: "image/png",
-      size: 10,
-    });
-    const token = platform.deps.links.sign(file!);
-    const response = await call("GET", `/attachments/${token}`);
-    expect([response.status, response.headers.get("content-type")]).toEqual([
-      200,
-      "image/png",
-    ]);
-    expect(response.headers.get("content-length")).toBe("10");
-    expect(
-      (await call("GET", `/attachments/${token.slice(0, -2)}xx`)).status,
-    ).toBe(404);
-  },
-);
+test.each(packs)("accepts multipart parts of several runs, mixed, with attachments, %s", async (_, pack, encoding) => {
+  const [a, b] = [uuid7(), uuid7()];
+  const picture = Buffer.from([0, 1, 2, 253, 254, 255, 13, 10, 45, 45]);
+  const answer = await send(
+    [
+      { name: `post.${a}.inputs`, content: '{"q":"a"}', length: "header" },
+      { name: `post.${b}`, content: JSON.stringify(sampleRun(b)) },
+      {
+        name: `post.${a}`,
+        content: JSON.stringify(sampleRun(a)),
+        length: "header",
+      },
+      {
+        name: `patch.${a}`,
+        content: JSON.stringify({
+          id: a,
+          trace_id: a,
+          dotted_order: ORDER + a,
+          end_time: 1_795_255_203_000,
+        }),
+      },
+      { name: `patch.${a}.outputs`, content: '{"a":"z"}' },
+      { name: `post.${b}.error`, content: '"Error: bad"' },
+      { name: `post.${b}.events`, content: "[]" },
+      {
+        name: `attachment.${a}.picture`,
+        content: picture,
+        type: "image/png; length=10",
+        length: "none",
+      },
+    ],
+    pack,
+    encoding,
+  );
+  expect([answer.status, answer.text]).toEqual([202, '{"message":"Runs batch ingested"}']);
+  expect(await stored(a)).toMatchObject({
+    inputs: '{"q":"a"}',
+    outputs: '{"a":"z"}',
+    end_time: "2026-11-21 10:00:03.000000",
+  });
+  expect(await stored(b)).toMatchObject({
+    error: "Error: bad",
+    events: "[]",
+  });
+  const [file] = await clickhouse.rows<{
+    blob: string;
+    mime_type: string;
+    name: string;
+    size: number;
+  }>({
+    name: "t",
+    query: "select * from run_attachments where run_id = {id:UUID}",
+    params: { id: a },
+  });
+  expect(file).toMatchObject({
+    name: "picture",
+    mime_type: "image/png",
+    size: 10,
+  });
+  const token = platform.deps.links.sign(file!);
+  const response = await call("GET", `/attachments/${token}`);
+  expect([response.status, response.headers.get("content-type")]).toEqual([200, "image/png"]);
+  expect(response.headers.get("content-length")).toBe("10");
+  expect((await call("GET", `/attachments/${token.slice(0, -2)}xx`)).status).toBe(404);
+});
 
 test("keeps runs of two workspaces apart that share an id", async () => {
   const id = uuid7();
   const other = uuid7();
   await call("POST", "/runs", sampleRun(id, { name: "mine" }));
-  await call(
-    "PATCH",
-    `/runs/${id}`,
-    { outputs: { theirs: true } },
-    { "x-test-workspace": other },
-  );
+  await call("PATCH", `/runs/${id}`, { outputs: { theirs: true } }, { "x-test-workspace": other });
   await call("POST", "/runs", sampleRun(id, { name: "theirs" }), {
     "x-test-workspace": other,
   });
@@ -440,8 +366,7 @@ test("concurrent requests share inserts, and each run is readable after its resp
   );
   const [row] = await clickhouse.rows<{ n: number }>({
     name: "t",
-    query:
-      "select count(distinct id) as n from runs where tenant_id = {t:UUID} and id in {ids:Array(UUID)}",
+    query: "select count(distinct id) as n from runs where tenant_id = {t:UUID} and id in {ids:Array(UUID)}",
     params: { t: WORKSPACE, ids },
   });
   expect(row!.n).toBe(300);
@@ -449,8 +374,6 @@ test("concurrent requests share inserts, and each run is readable after its resp
 });
 
 async function insertsSoFar(): Promise<number> {
-  const metric = platform.deps.metrics.registry.getSingleMetric(
-    "heddle_ingest_inserts_total",
-  )!;
+  const metric = platform.deps.metrics.registry.getSingleMetric("heddle_ingest_inserts_total")!;
   return (await metric.get()).values[0]!.value;
 }

@@ -14,14 +14,10 @@ import { RunWriter } from "./run-writer.ts";
 const { call, platform, clickhouse, sql } = await testTracePlatform();
 
 /** Runs `work` against the same stores through a process without cached runs. */
-async function afterRestart<T>(
-  work: (call: typeof callAgain) => Promise<T>,
-): Promise<T> {
+async function afterRestart<T>(work: (call: typeof callAgain) => Promise<T>): Promise<T> {
   const writer = new RunWriter({ ...platform.deps, registry: new Registry() });
   writer.start();
-  const callAgain = createCaller(
-    createTraceApp({ ...platform.deps, writer }, openGuard),
-  );
+  const callAgain = createCaller(createTraceApp({ ...platform.deps, writer }, openGuard));
   try {
     return await work(callAgain);
   } finally {
@@ -31,13 +27,9 @@ async function afterRestart<T>(
 const callAgain = call;
 
 const read = async (id: string) => (await call("GET", `/runs/${id}`)).json;
-const send = async (by: typeof call, body: object) =>
-  expect((await by("POST", "/runs/batch", body)).status).toBe(202);
+const send = async (by: typeof call, body: object) => expect((await by("POST", "/runs/batch", body)).status).toBe(202);
 
-const [start, end] = [
-  "2026-11-21T10:00:00.000001Z",
-  "2026-11-21T10:00:01.000000Z",
-];
+const [start, end] = ["2026-11-21T10:00:00.000001Z", "2026-11-21T10:00:01.000000Z"];
 const run = (id: string) => ({
   id,
   trace_id: id,
@@ -91,17 +83,14 @@ test("a late create does not undo its update, also after a restart", async () =>
     await send(call, { post: [create(first), create(again)] });
     await send(call, { post: [create(merged)] });
   });
-  for (const id of [first, again, merged])
-    expect(await read(id)).toMatchObject(updated);
+  for (const id of [first, again, merged]) expect(await read(id)).toMatchObject(updated);
 });
 
 test("merges pieces across several restarts", async () => {
   const id = uuid7();
   await send(call, { post: [create(id)] });
   await afterRestart((call) => send(call, { patch: [update(id)] }));
-  await afterRestart((call) =>
-    send(call, { patch: [{ ...run(id), error: "Error: late" }] }),
-  );
+  await afterRestart((call) => send(call, { patch: [{ ...run(id), error: "Error: late" }] }));
   await afterRestart((call) => send(call, { post: [create(id)] }));
   expect(await read(id)).toMatchObject({
     ...updated,
@@ -157,12 +146,9 @@ test("late pieces do not restore a deleted trace, also after a restart", async (
   };
   await late(call);
   await afterRestart(late);
-  const rest =
-    "select count() as n from runs where trace_id in ({a:UUID}, {b:UUID})";
+  const rest = "select count() as n from runs where trace_id in ({a:UUID}, {b:UUID})";
   const params = { a: root.id, b: orphan.trace_id };
-  expect(await clickhouse.rows({ name: "test", query: rest, params })).toEqual([
-    { n: 0 },
-  ]);
+  expect(await clickhouse.rows({ name: "test", query: rest, params })).toEqual([{ n: 0 }]);
 });
 
 test("runs of a deleted project stay deleted, and a new project of its name starts empty", async () => {
@@ -183,28 +169,17 @@ test("a deletion waits for updates in progress", async () => {
   const runs = Array.from({ length: 20 }, () => sampleRun("under way"));
   await sendRuns(call, runs);
   const trace_ids = runs.map((run) => run.id);
-  const updates = runs.map((run) =>
-    call("PATCH", `/runs/${run.id}`, { outputs: { late: true } }),
-  );
-  const [deleted] = await Promise.all([
-    call("POST", "/runs/delete", { trace_ids }),
-    ...updates,
-  ]);
+  const updates = runs.map((run) => call("PATCH", `/runs/${run.id}`, { outputs: { late: true } }));
+  const [deleted] = await Promise.all([call("POST", "/runs/delete", { trace_ids }), ...updates]);
   expect(deleted.status).toBe(200);
-  const query =
-    "select count() as n from runs where trace_id in {ids:Array(UUID)}";
-  expect(
-    await clickhouse.rows({ name: "test", query, params: { ids: trace_ids } }),
-  ).toEqual([{ n: 0 }]);
+  const query = "select count() as n from runs where trace_id in {ids:Array(UUID)}";
+  expect(await clickhouse.rows({ name: "test", query, params: { ids: trace_ids } })).toEqual([{ n: 0 }]);
 });
 
 test("metrics count the updates that wait for their run, with the age of the oldest", async () => {
   const registry = new Registry();
   measureWaitingPieces(registry, { sql, log: platform.deps.log });
-  const [{ n }] =
-    (await sql`select count(*)::int as n from waiting_pieces`) as unknown as [
-      { n: number },
-    ];
+  const [{ n }] = (await sql`select count(*)::int as n from waiting_pieces`) as unknown as [{ n: number }];
   await sql`insert into waiting_pieces (tenant_id, run_id, needs, kind, piece, received_at)
     values (${WORKSPACE}, ${uuid7()}, ${uuid7()}, 'update', '{}', now() - interval '1 hour')`;
   const text = await registry.metrics();

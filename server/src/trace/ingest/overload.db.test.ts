@@ -23,17 +23,12 @@ test("requests beyond the memory limit wait or get 429 with Retry-After, and ack
     })),
   );
   for (const { status, headers } of answers) {
-    expect([`202 null`, `429 2`]).toContain(
-      `${status} ${headers.get("retry-after")}`,
-    );
+    expect([`202 null`, `429 2`]).toContain(`${status} ${headers.get("retry-after")}`);
   }
-  const accepted = answers
-    .filter(({ status }) => status === 202)
-    .map(({ id }) => id);
+  const accepted = answers.filter(({ status }) => status === 202).map(({ id }) => id);
   const rows = await clickhouse.rows<{ id: string }>({
     name: "t",
-    query:
-      "select id from runs final where id in {ids:Array(UUID)} and length(inputs) > 1000000",
+    query: "select id from runs final where id in {ids:Array(UUID)} and length(inputs) > 1000000",
     params: { ids: accepted },
   });
   expect(rows.map(({ id }) => id).toSorted()).toEqual(accepted.toSorted());
@@ -42,9 +37,7 @@ test("requests beyond the memory limit wait or get 429 with Retry-After, and ack
 
 test("an update whose create never arrives becomes a run after a day", async () => {
   const id = uuid7();
-  expect(
-    (await call("PATCH", `/runs/${id}`, { outputs: { kept: true } })).status,
-  ).toBe(202);
+  expect((await call("PATCH", `/runs/${id}`, { outputs: { kept: true } })).status).toBe(202);
   await sql`update waiting_pieces set received_at = now() - interval '25 hours' where run_id = ${id}`;
   const read = () =>
     clickhouse.rows({
@@ -59,8 +52,5 @@ test("an update whose create never arrives becomes a run after a day", async () 
 test("responds with 503 and Retry-After when the store is down, and acknowledges nothing", async () => {
   await platform.deps.clickhouse.close();
   const { status, headers } = await call("POST", "/runs", run(uuid7(), 10));
-  expect([status, headers.get("retry-after")]).toEqual([
-    503,
-    expect.stringMatching(/^\d+$/),
-  ]);
+  expect([status, headers.get("retry-after")]).toEqual([503, expect.stringMatching(/^\d+$/)]);
 });

@@ -5,14 +5,7 @@ import { gzipSync } from "node:zlib";
 import { compress as zstd } from "@mongodb-js/zstd";
 import { expect, test } from "vitest";
 
-import {
-  ingestClient,
-  ORDER,
-  type Json,
-  multipart,
-  sampleRun,
-  type TestPart,
-} from "../../../test/ingest-client.ts";
+import { ingestClient, ORDER, type Json, multipart, sampleRun, type TestPart } from "../../../test/ingest-client.ts";
 import { testTracePlatform } from "../../../test/trace-platform.ts";
 import { uuid7 } from "../../base/ids.ts";
 
@@ -35,9 +28,7 @@ test("accepts feedback in the same request", async () => {
     { name: `feedback.${feedback.id}`, content: JSON.stringify(feedback) },
   ]);
   expect(response.status).toBe(202);
-  expect(await sql`select 1 from feedback where run_id = ${id}`).toHaveLength(
-    1,
-  );
+  expect(await sql`select 1 from feedback where run_id = ${id}`).toHaveLength(1);
 });
 
 test("stores many feedback parts with one wait, and rejects invalid ones without affecting the others", async () => {
@@ -57,9 +48,7 @@ test("stores many feedback parts with one wait, and rejects invalid ones without
       content: JSON.stringify(feedback),
     };
   };
-  const good = Array.from({ length: 100 }, (_, n) =>
-    part({ comment: `nul \0 and half \ud800 ${n}` }),
-  );
+  const good = Array.from({ length: 100 }, (_, n) => part({ comment: `nul \0 and half \ud800 ${n}` }));
   const timed = async (parts: TestPart[]) => {
     const startedAt = performance.now();
     expect((await send(parts)).status).toBe(202);
@@ -73,22 +62,11 @@ test("stores many feedback parts with one wait, and rejects invalid ones without
   // if stored one by one, each would wait for the copy that filters read
   expect(await timed(good)).toBeLessThan(30 * single + 1000);
   const session_id = uuid7();
-  const mixed = [
-    part({ key: "mixed" }),
-    part({ key: "" }),
-    part({ run_id: null, session_id }),
-    part({ key: "mixed" }),
-  ];
+  const mixed = [part({ key: "mixed" }), part({ key: "" }), part({ run_id: null, session_id }), part({ key: "mixed" })];
   const refused = await send([...mixed, { name: "feedback.x", content: "{" }]);
-  expect([refused.status, refused.json.error]).toEqual([
-    422,
-    expect.stringMatching(/^3 of 5 were rejected/),
-  ]);
-  expect((await send([part({ key: "k".repeat(181) })])).json.error).toMatch(
-    /^key: Too big: .*<=180 characters$/,
-  );
-  const keys =
-    await sql`select key, count(*)::int as n from feedback where run_id = ${id} group by key order by key`;
+  expect([refused.status, refused.json.error]).toEqual([422, expect.stringMatching(/^3 of 5 were rejected/)]);
+  expect((await send([part({ key: "k".repeat(181) })])).json.error).toMatch(/^key: Too big: .*<=180 characters$/);
+  const keys = await sql`select key, count(*)::int as n from feedback where run_id = ${id} group by key order by key`;
   expect(keys).toEqual([
     { key: "many", n: 100 },
     { key: "mixed", n: 2 },
@@ -101,23 +79,13 @@ test("names a rejected run by id, and stores the other runs of the request", asy
     post: [sampleRun(good), sampleRun(bad, { run_type: "agent" })],
   });
   expect(wrong.status).toBe(422);
-  expect(wrong.json.error).toContain(
-    `run ${bad}: schema validation failed: run_type must be one of: "tool", "chain"`,
-  );
+  expect(wrong.json.error).toContain(`run ${bad}: schema validation failed: run_type must be one of: "tool", "chain"`);
   expect(await stored(good)).toBeDefined();
   expect(await stored(bad)).toBeUndefined();
 
   const cases: [Json, number, RegExp][] = [
-    [
-      { dotted_order: `20261121T100000123Z${bad}` },
-      400,
-      /invalid 'dotted_order': cannot parse/,
-    ],
-    [
-      { dotted_order: ORDER + bad, parent_run_id: good },
-      400,
-      /must contain at least two parts/,
-    ],
+    [{ dotted_order: `20261121T100000123Z${bad}` }, 400, /invalid 'dotted_order': cannot parse/],
+    [{ dotted_order: ORDER + bad, parent_run_id: good }, 400, /must contain at least two parts/],
     [
       {
         dotted_order: `${ORDER}${good}.20261121T095959000000Z${bad}`,
@@ -138,11 +106,7 @@ test("names a rejected run by id, and stores the other runs of the request", asy
       /parent_run_id: must not be the run's own id/,
     ],
     [{ start_time: "yesterday" }, 422, /start_time: must be a time/],
-    [
-      { start_time: "2026-02-31T10:00:00Z", dotted_order: undefined },
-      422,
-      /start_time/,
-    ],
+    [{ start_time: "2026-02-31T10:00:00Z", dotted_order: undefined }, 422, /start_time/],
     [{ id: "nonsense" }, 422, /id: must be a UUID/],
     [{ session_name: 5 }, 422, /session_name: must be text/],
     [{ tags: "x" }, 422, /tags: must be a list/],
@@ -151,15 +115,8 @@ test("names a rejected run by id, and stores the other runs of the request", asy
     [{ name: "x".repeat(5000) }, 422, /name: longer/],
   ];
   for (const [change, status, message] of cases) {
-    const { json, ...answer } = await call(
-      "POST",
-      "/runs",
-      sampleRun(bad, change),
-    );
-    expect([answer.status, json.error]).toEqual([
-      status,
-      expect.stringMatching(message),
-    ]);
+    const { json, ...answer } = await call("POST", "/runs", sampleRun(bad, change));
+    expect([answer.status, json.error]).toEqual([status, expect.stringMatching(message)]);
   }
   expect((await call("POST", "/runs", "{nope")).status).toBe(400);
   expect((await call("POST", "/runs/batch", [])).status).toBe(422);
@@ -170,14 +127,8 @@ test("names a rejected run by id, and stores the other runs of the request", asy
 test("rejects bodies that are malformed, too large or in an unknown encoding", async () => {
   const id = uuid7();
   const part = { name: `post.${id}`, content: JSON.stringify(sampleRun(id)) };
-  const small = await testTracePlatform(
-    { HEDDLE_TRACE_MAX_BODY_BYTES: "100000" },
-    {},
-  );
-  const { body, type } = multipart([
-    part,
-    { name: `post.${id}.inputs`, content: `"${"x".repeat(200_000)}"` },
-  ]);
+  const small = await testTracePlatform({ HEDDLE_TRACE_MAX_BODY_BYTES: "100000" }, {});
+  const { body, type } = multipart([part, { name: `post.${id}.inputs`, content: `"${"x".repeat(200_000)}"` }]);
   for (const [packed, encoding] of [
     [gzipSync(body), "gzip"],
     [await zstd(body), "zstd"],
@@ -190,8 +141,7 @@ test("rejects bodies that are malformed, too large or in an unknown encoding", a
       expect([answer.status, answer.json]).toEqual([
         413,
         {
-          error:
-            "The request body is larger than 100000 bytes (HEDDLE_TRACE_MAX_BODY_BYTES).",
+          error: "The request body is larger than 100000 bytes (HEDDLE_TRACE_MAX_BODY_BYTES).",
         },
       ]);
     }
@@ -199,9 +149,7 @@ test("rejects bodies that are malformed, too large or in an unknown encoding", a
   const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024));
   const before = process.memoryUsage().rss;
   const headers = { "Content-Type": type, "Content-Encoding": "gzip" };
-  expect((await call("POST", "/runs/multipart", bomb, headers)).status).toBe(
-    413,
-  );
+  expect((await call("POST", "/runs/multipart", bomb, headers)).status).toBe(413);
   expect(process.memoryUsage().rss - before).toBeLessThan(250 * 1024 * 1024);
 
   const whole = multipart([part]);
@@ -215,9 +163,7 @@ test("rejects bodies that are malformed, too large or in an unknown encoding", a
     await call("POST", "/runs/multipart", {}),
     await send([{ name: "unknown.thing", content: "{}" }]),
     await send([part, { name: `post.${id}.surprise`, content: "{}" }]),
-    await send([
-      { ...part, type: "application/json; length=3", length: "none" },
-    ]),
+    await send([{ ...part, type: "application/json; length=3", length: "none" }]),
     await send([{ name: `post.${id}.inputs`, content: "{}" }]),
   ].map(({ status }) => status);
   expect(statuses).toEqual([400, 400, 400, 400, 415, 415, 422, 422, 400, 422]);

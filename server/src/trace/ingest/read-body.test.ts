@@ -17,8 +17,7 @@ test("a large compressed body adds no listeners, whatever its number of chunks",
   const packed = gzipSync(content);
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
-      for (let at = 0; at < packed.length; at += 65_536)
-        controller.enqueue(packed.subarray(at, at + 65_536));
+      for (let at = 0; at < packed.length; at += 65_536) controller.enqueue(packed.subarray(at, at + 65_536));
       controller.close();
     },
   });
@@ -66,11 +65,7 @@ test.each([
       duplex: "half",
     } as RequestInit);
     return gate
-      .admit(
-        { length, compressed: true },
-        (reservation) => readBuffer(request, 64 * MIB, reservation),
-        "one",
-      )
+      .admit({ length, compressed: true }, (reservation) => readBuffer(request, 64 * MIB, reservation), "one")
       .then(({ length }) => length)
       .catch((error: { status: number }) => error.status);
   };
