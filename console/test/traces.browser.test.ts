@@ -290,7 +290,7 @@ test("keys move to the next, previous, parent and child run from anywhere, and a
   expect(await keys.getByRole("row").count()).toBeGreaterThanOrEqual(6);
   await page.keyboard.press("Escape");
   // typing in a field is not a command
-  await page.getByRole("textbox", { name: "Search in this trace" }).fill("j");
+  await page.getByRole("textbox", { name: "Search in this trace" }).pressSequentially("chat");
   await selected("ChatShop");
   expect(errors).toEqual([]);
   await context.close();

@@ -72,7 +72,10 @@ describe.skipIf(!world)("a Python project in a container", { timeout: 400_000 },
     const id = await createDeployment(call, "python");
     const revision = await deployArchive(call, id, createArchive(graphProject("boxed", PROJECT)));
     await untilStatus(call, id, revision, "DEPLOYED", 300_000).catch(async (error: Error) => {
-      const lines = [...(await logLines(call, id, revision, "build")), ...(await logLines(call, id, revision, "deploy"))];
+      const lines = [
+        ...(await logLines(call, id, revision, "build")),
+        ...(await logLines(call, id, revision, "deploy")),
+      ];
       throw new Error(lines.slice(-30).join("\n"), { cause: error });
     });
     const run = async (assistant: string) => {
