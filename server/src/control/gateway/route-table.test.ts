@@ -17,6 +17,7 @@ function slowDatabase() {
             status: "READY",
             active_revision_id: "r",
             ports,
+            hosts: ports.map(() => "127.0.0.1"),
             ids: ports.map(String),
           },
         ]),
@@ -32,14 +33,14 @@ test("discards the result of a refresh that a newer one overtook", async () => {
   const newer = table.refresh();
   answers[1]!([2]);
   await newer;
-  expect(table.find("a")?.instances).toEqual([{ id: "2", port: 2 }]);
+  expect(table.find("a")?.instances).toEqual([{ id: "2", host: "127.0.0.1", port: 2 }]);
   answers[0]!([1]);
   await older;
-  expect(table.find("a")?.instances).toEqual([{ id: "2", port: 2 }]);
+  expect(table.find("a")?.instances).toEqual([{ id: "2", host: "127.0.0.1", port: 2 }]);
   const next = table.refresh();
   answers[2]!([3]);
   await next;
-  expect(table.find("a")?.instances).toEqual([{ id: "3", port: 3 }]);
+  expect(table.find("a")?.instances).toEqual([{ id: "3", host: "127.0.0.1", port: 3 }]);
 });
 
 test("a state that was read during a switch is reported after the table has it", async () => {
@@ -52,7 +53,7 @@ test("a state that was read during a switch is reported after the table has it",
   expect(isReported).toBe(false);
   answers[0]!([2]);
   await Promise.all([switched, reported]);
-  expect(table.find("a")?.instances).toEqual([{ id: "2", port: 2 }]);
+  expect(table.find("a")?.instances).toEqual([{ id: "2", host: "127.0.0.1", port: 2 }]);
   const failed = table.switch(() => Promise.reject(new Error("no database"))).catch(String);
   await table.settled();
   expect(await failed).toBe("Error: no database");
