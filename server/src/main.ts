@@ -54,7 +54,7 @@ export async function startControlServer(settings: ControlServerSettings): Promi
   return started.orStop(() => openControlServer(settings, env, started));
 }
 
-/** Starts a listener, which runs the deployments of a control plane elsewhere in a cluster. */
+/** Starts a listener, which runs the deployments of a remote control plane in a Kubernetes cluster. */
 export async function startListener(settings: ListenerSettings): Promise<{ stop(): Promise<void> }> {
   const env = { ...process.env };
   const { openListener } = await import("./roles/listener-role.ts");

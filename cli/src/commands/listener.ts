@@ -13,7 +13,7 @@ const flags = {
     type: "text",
     placeholder: "KEY",
     env: ["HEDDLE_API_KEY", "LANGGRAPH_HOST_API_KEY", "LANGSMITH_API_KEY"],
-    description: "API key of the listener's workspace, with the permission deployments:update.",
+    description: "API key for the listener's workspace with the permission deployments:update.",
   },
   "listener-id": {
     type: "text",
@@ -25,20 +25,20 @@ const flags = {
     type: "text",
     placeholder: "NAME[,NAME]",
     env: ["HEDDLE_LISTENER_NAMESPACES"],
-    defaultNote: "those that the control plane lists for the listener",
-    description: "Namespaces for deployments; nothing outside of them is touched.",
+    defaultNote: "those that the control plane assigns to the listener",
+    description: "Namespaces for deployments; nothing outside them is changed.",
   },
 } as const satisfies Record<string, FlagSpec>;
 
-export const summary = "Run a control plane's deployments in a Kubernetes cluster elsewhere";
+export const summary = "Run the deployments of a remote control plane in a Kubernetes cluster";
 
 export function help(): string {
   return `Usage: heddle listener --control-url URL --key KEY --listener-id ID [options]
 
-Asks a control plane for the deployments of this listener, runs them in a Kubernetes cluster
-and reports their state. It makes outgoing connections only. While the control plane does not
-answer, everything runs on. The cluster and its details come from HEDDLE_KUBECONFIG and the
-other settings named HEDDLE_KUBERNETES_….
+Gets the deployments of this listener from a control plane, runs them in a Kubernetes cluster
+and reports their state. The listener only makes outgoing connections. While the control plane
+does not respond, the deployments keep running. HEDDLE_KUBECONFIG and the settings that begin
+with HEDDLE_KUBERNETES_ select and configure the cluster.
 
 Options:
 ${describeFlags(flags)}
@@ -50,7 +50,7 @@ export async function run(args: string[]): Promise<void> {
   const { "control-url": controlUrl, key, "listener-id": listenerId } = options;
   if (!controlUrl || !URL.canParse(controlUrl))
     throw new UsageError("--control-url must be the URL of a control plane");
-  if (!key) throw new UsageError("--key is missing");
+  if (!key) throw new UsageError("--key is required");
   if (!listenerId || !isUuid(listenerId)) throw new UsageError("--listener-id must be the id of a listener");
   const namespaces = (options.namespaces ?? "").split(",").flatMap((name) => name.trim() || []);
   const { startListener } = await import("../../../server/src/main.ts");

@@ -196,11 +196,11 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   });
 }
 
-/** Pods accept requests from the cluster's network, which the gateway does not guard. */
+/** Requires API keys, because pods accept requests from the cluster's network, past the gateway's checks. */
 function requireKeys(areNeeded: boolean): void {
   if (areNeeded) return;
   throw new ConfigError(
-    "HEDDLE_CONTROL_DRIVER=kubernetes needs keys, because every program in the cluster can reach the pods of " +
+    "HEDDLE_CONTROL_DRIVER=kubernetes requires API keys, because every program in the cluster can reach the pods of " +
       "deployments. Set HEDDLE_AUTH=required.",
   );
 }

@@ -1,4 +1,4 @@
-/** A listener: runs the deployments of a control plane elsewhere in a Kubernetes cluster. */
+/** Listener: runs the deployments of a remote control plane in a Kubernetes cluster. */
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { readOptions } from "../base/config/options.ts";
@@ -17,11 +17,11 @@ export interface ListenerSettings {
   controlUrl: string;
   key: string;
   listenerId: string;
-  /** Namespaces to serve; none: those that the control plane names. */
+  /** Namespaces to serve. Empty: those that the control plane assigns to the listener. */
   namespaces: readonly string[];
 }
 
-/** Opens a listener. It waits for its control plane, and goes on without it. Throws ConfigError without a cluster. */
+/** Opens a listener, which waits for its control plane to respond. Throws ConfigError without access to a cluster. */
 export async function openListener(
   { namespaces, ...settings }: ListenerSettings,
   env: Record<string, string | undefined>,
@@ -30,7 +30,7 @@ export async function openListener(
   const log = createLog(options.logLevel);
   const source = new HttpWork(settings);
   const stopping = new AbortController();
-  // a wrong kubeconfig ends the start, before the wait for the control plane
+  // an invalid kubeconfig fails the start before the control plane is contacted
   const first = await openCluster(options, { place: settings.listenerId, namespaces });
   let reconciler: Reconciler | undefined;
   const starting = (async () => {
@@ -40,7 +40,7 @@ export async function openListener(
     first.api.close();
     reconciler = new Reconciler({ ...cluster, source, log });
     reconciler.start();
-    log.info({ namespaces: cluster.settings.namespaces }, "the listener runs");
+    log.info({ namespaces: cluster.settings.namespaces }, "the listener has started");
   })();
   starting.catch((error: unknown) => log.error({ err: error }, "the listener could not start"));
   return {
@@ -57,7 +57,7 @@ async function askNamespaces(
   log: ReturnType<typeof createLog>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const failure = new RepeatedFailure({ log, message: "the control plane does not answer; will retry" });
+  const failure = new RepeatedFailure({ log, message: "the control plane does not respond; will retry" });
   while (!signal.aborted) {
     try {
       const served = await source.namespaces(AbortSignal.any([signal, AbortSignal.timeout(ASK_MS)]));

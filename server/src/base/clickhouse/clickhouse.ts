@@ -135,8 +135,8 @@ export class ClickHouse {
   }
 
   /**
-   * Returns free memory of an embedded engine to the system, in 5 ms. Its allocator would keep that of each large insert
-   * for some seconds: a sequence of inserts of 5 MB took 220 MB, and 95 MB with releases (measured).
+   * Returns free memory of an embedded engine to the system, which takes 5 ms. Its allocator would keep the memory of a
+   * large insert for some seconds: a sequence of 5 MB inserts took 220 MB, and 95 MB with releases (measured).
    */
   async releaseMemory(): Promise<void> {
     if (this.embedded) await this.command({ name: "memory.release", query: "system jemalloc purge" });

@@ -4,8 +4,8 @@ import type { ControlDeps } from "../deps.ts";
 import { findListener } from "../listeners/sql.ts";
 
 /**
- * Rejects with 400 an unknown listener, and a namespace that it does not serve. Naming none is always valid: deployments
- * then run where this control plane runs them.
+ * Rejects with 400 an unknown listener, and a namespace that the listener does not serve. A deployment without a
+ * listener is always valid: this control plane runs it.
  */
 export async function checkListener(
   deps: Pick<ControlDeps, "sql">,

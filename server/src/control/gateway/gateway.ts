@@ -326,10 +326,10 @@ function passOn(answered: IncomingMessage, response: ServerResponse): void {
 /** Opens the request to an instance. */
 type Open = (instance: Reached, agent?: false) => ClientRequest;
 
-/** Codes of connections that were never opened, so that no part of the request was sent anywhere. */
+/** Error codes of connections that were never opened: no part of the request was sent. */
 const UNREACHABLE = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN", CONNECT_LATE]);
 
-/** Ends a request whose connection is not opened in time, as with a pod whose machine is gone. */
+/** Destroys a request whose connection is not opened in time, such as to a pod on a lost node. */
 function limitConnecting(sent: ClientRequest): void {
   sent.on("socket", (socket) => {
     if (!socket.connecting) return;

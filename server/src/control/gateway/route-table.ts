@@ -18,7 +18,7 @@ export interface Target {
 /** An instance that requests can be forwarded to. */
 export interface Reached {
   id: string;
-  /** Null: this machine. */
+  /** Null for an instance on this machine. */
   host: string | null;
   port: number;
 }
@@ -79,7 +79,7 @@ export class RouteTable {
           where deployment_id = d.id and state = 'ready'
             and (address is not null
               or (revision_id = d.active_revision_id and pod is null and starts_with(place, ${`${this.#host}:`})))) candidates
-        -- a cluster replaces pods by itself: those of the serving revision, and while there are none, the others
+        -- a cluster replaces pods by itself: pods of the serving revision, or of the other revisions while it has none
         where choice = 1) i on true
       limit 100000`;
     if (mine < this.#shown) return;

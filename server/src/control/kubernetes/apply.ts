@@ -1,4 +1,4 @@
-/** Writes of a deployment's objects. Each is fenced: an object of another owner, or of a higher generation, is left alone. */
+/** Fenced writes of a deployment's objects: an object of another owner, or of a higher generation, is left alone. */
 import type { DesiredDeployment, DesiredRevision } from "./desired-deployment.ts";
 import { type Kind, KINDS, type KubernetesObject, objectPath } from "./api/kinds.ts";
 import { isConflict, isMissing, type KubernetesApi } from "./api/kubernetes-api.ts";
@@ -7,7 +7,7 @@ import { AUTOSCALER, type Manifest, manifests } from "./manifests.ts";
 import { ANNOTATIONS, FIELD_MANAGER, LABELS, objectName } from "./names.ts";
 import { isForeign, type LiveDeployment } from "./observe.ts";
 
-/** An object of the same name belongs to another owner; the message is for the deployment's owner. */
+/** An object with the same name belongs to another owner. The message is for the deployment's owner. */
 export class ForeignObjectError extends Error {
   override name = "ForeignObjectError";
 }
@@ -17,8 +17,8 @@ export type Applied = { kind: Kind; name: string; resourceVersion: string; gener
 const APPLY = "application/apply-patch+yaml";
 
 /**
- * Applies the objects of a deployment, in an order in which nothing refers to a missing one.
- * @returns undefined when the cluster has a higher generation, or another process changes the Deployment
+ * Applies the objects of a deployment, each after the objects that it refers to.
+ * @returns undefined when the cluster has a higher generation, or another process changed the Deployment meanwhile
  */
 export async function applyDeployment(
   api: KubernetesApi,
@@ -38,7 +38,7 @@ export async function applyDeployment(
   try {
     for (const manifest of objects) {
       const isDeployment = manifest.kind === "Deployment";
-      // a Deployment that another process has changed meanwhile is read again; the fence decides then
+      // if another process has changed the Deployment, this is a conflict, and it is read and checked again
       if (isDeployment && live) manifest.metadata.resourceVersion = live.metadata.resourceVersion;
       if (!isDeployment) await checkOwner(api, place, desired, manifest);
       const object = await apply(api, manifest);
@@ -111,7 +111,7 @@ async function deleteObject(
   await removeObject(api, kind, live);
 }
 
-/** Deletes an object that has been read. Ignores one that is gone or was replaced since. */
+/** Deletes an object that was read before, unless it has been deleted or replaced since. */
 async function removeObject(api: KubernetesApi, kind: Kind, { metadata }: KubernetesObject): Promise<void> {
   const body = { propagationPolicy: "Background", preconditions: { uid: metadata.uid } };
   try {
@@ -144,7 +144,7 @@ export async function deleteDeployment(
   return true;
 }
 
-/** Deletes the Secrets of revisions that have no pods any more. */
+/** Deletes the Secrets of all revisions except the desired one. Call it once their pods are gone. */
 export async function deleteOldSecrets(
   api: KubernetesApi,
   settings: ClusterSettings,

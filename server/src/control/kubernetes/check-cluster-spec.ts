@@ -1,6 +1,7 @@
 /**
- * Validates what a deployment may ask of a cluster (contract control-plane §2.6). Owners of deployments are not
- * administrators of the cluster: nothing here may reach the node, other deployments, or the rights of an account.
+ * Validates the fields of a deployment that apply to its cluster (contract control-plane §2.6). Owners of deployments
+ * are not administrators of the cluster: no field may give access to the node, other deployments or the permissions of
+ * an account.
  */
 import { z } from "zod";
 
@@ -90,12 +91,12 @@ const passedOn = z.object({
 });
 export type PassedOn = z.output<typeof passedOn>;
 
-/** Fields of resource_spec that no part of Heddle implements: databases and queues are not run beside a deployment. */
+/** Fields of resource_spec that Heddle does not implement: no databases or queues run beside a deployment. */
 const NOT_BUILT = /^(queue|redis|db|orchestrator|executor)_/;
 
 const at = (...rest: (string | number)[]): (string | number)[] => ["source_config", "resource_spec", ...rest];
 
-/** Returns the fields that are passed on to the cluster. 422 for what it must not do, or what is not implemented. */
+/** Returns the fields that are passed on to the cluster. 422 for fields that are forbidden or not implemented. */
 export function readClusterSpec(
   config: SourceConfig,
   { serviceAccounts }: { serviceAccounts: readonly string[] },
@@ -118,17 +119,17 @@ export function readClusterSpec(
   }
   const account = parsed.data.service_account_name;
   if (account != null && !serviceAccounts.includes(account)) {
-    const text = `is not one that the operator allows (HEDDLE_KUBERNETES_SERVICE_ACCOUNTS): ${account}`;
+    const text = `must be one that HEDDLE_KUBERNETES_SERVICE_ACCOUNTS lists; ${account} is not`;
     throw invalid(at("service_account_name"), text);
   }
   return parsed.data;
 }
 
-/** 422 for a reference to an object of Heddle, or one that sets a variable of the platform. */
+/** Rejects with 422 a reference to an object of Heddle, and one that sets a variable of the platform. */
 export function checkReferences(references: readonly SecretReference[], installation: Installation): void {
   for (const [index, { name, secret_name: secret }] of references.entries()) {
     const loc = ["secret_references", index];
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw invalid([...loc, "name"], "must be a variable's name");
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw invalid([...loc, "name"], "must be the name of a variable");
     if (isReserved(name, installation)) throw invalid([...loc, "name"], `${name} is reserved: the platform sets it`);
     if (!objectNameOf.safeParse(secret).success) {
       throw invalid([...loc, "secret_name"], "must be the name of a Secret, and not begin with heddle-");

@@ -1,9 +1,9 @@
-/** Settings of a cluster for all of its deployments. */
+/** Settings that apply to all deployments in a cluster. */
 export interface ClusterSettings {
   /** Identifies the owner of the objects: a control plane's installation, or a listener. */
   place: string;
   namespace: string;
-  /** Namespaces and networks (CIDR) from which pods accept requests; none: all. */
+  /** Namespaces and networks (CIDR) from which pods accept requests. Empty: from everywhere. */
   ingressFrom: readonly string[];
   readOnly: boolean;
   /** 0: the user of the image. */

@@ -1,4 +1,4 @@
-/** What the API server shows of our objects, in all namespaces that are served. */
+/** State of Heddle's objects in all served namespaces, as the API server last reported it. */
 import type { Log } from "../../base/log.ts";
 import { Informer } from "./api/informer.ts";
 import type { Kind, KubernetesObject } from "./api/kinds.ts";
@@ -8,16 +8,16 @@ import type { Applied } from "./apply.ts";
 import type { LiveDeployment, LivePod } from "./observe.ts";
 
 const CONFIRM_MS = 4_000;
-/** Kinds whose status is no part of what is applied: only a new generation is drift. */
+/** Kinds that have a generation, which status updates do not change: only a new generation is drift. */
 const WITH_STATUS: readonly Kind[] = ["Deployment", "PodDisruptionBudget"];
-/** Kinds without a generation whose status changes all the time: only their end is drift. */
+/** Kinds without a generation whose status changes constantly: only their deletion is drift. */
 const RESTLESS: readonly Kind[] = ["HorizontalPodAutoscaler"];
 
 export interface ClusterViewOptions {
   api: KubernetesApi;
   log: Log;
   settings: { place: string; namespaces: readonly string[] };
-  /** An object of the deployment has changed; `isDrift`: not by us, and perhaps away from what was applied. */
+  /** Called when an object of the deployment has changed. `isDrift`: perhaps by another program. */
   onChange: (deploymentId: string, isDrift: boolean) => void;
 }
 
@@ -26,7 +26,7 @@ export class ClusterView {
   readonly #deployments: Informer<LiveDeployment>[] = [];
   readonly #pods: Informer<LivePod>[] = [];
   readonly #others: Informer<KubernetesObject>[] = [];
-  /** Versions of objects as they were written here, by kind and name. */
+  /** Versions of the objects that this process wrote, by kind and name. */
   readonly #written = new Map<string, string>();
   readonly #generations = new Map<string, number>();
   #confirmedAt = -Infinity;
@@ -65,14 +65,14 @@ export class ClusterView {
     return this.#awaySince;
   }
 
-  /** Whether the API server answers now. After an outage the watches begin anew: their connections may be dead. */
+  /** Whether the API server responds now. After an outage, restarts the watches, whose connections may be dead. */
   async confirm(): Promise<boolean> {
     if (performance.now() - this.#confirmedAt < CONFIRM_MS) return true;
     try {
       await this.#options.api.call("GET", "/version", { signal: AbortSignal.timeout(CONFIRM_MS) });
     } catch (error) {
       this.#awaySince ??= Date.now();
-      this.#options.log.debug({ err: error }, "the API server does not answer");
+      this.#options.log.debug({ err: error }, "the API server does not respond");
       return false;
     }
     this.#confirmedAt = performance.now();
@@ -95,7 +95,7 @@ export class ClusterView {
     );
   }
 
-  /** Pods whose containers may have written something. */
+  /** Lists pods whose containers may have written log lines. */
   startedPods(): { uid: string; name: string; namespace: string }[] {
     return this.#pods.flatMap(({ objects }) =>
       [...objects.values()]
@@ -104,7 +104,7 @@ export class ClusterView {
     );
   }
 
-  /** Records what was applied, so that its own echo is not taken for drift. */
+  /** Records the applied versions, so that the watch events that they cause do not count as drift. */
   wrote(applied: Applied): void {
     for (const { kind, name, resourceVersion } of applied) this.#written.set(`${kind}/${name}`, resourceVersion);
     for (const { kind, name, generation } of applied) {

@@ -7,12 +7,12 @@ import { recordReport } from "./record-report.ts";
 import * as targets from "./targets-sql.ts";
 
 const POLL_MS = 300;
-/** The purpose under which the body of a target is stored: it contains the deployment's environment. */
+/** Purpose of the secret that holds a target's body, which contains the deployment's environment. */
 export const TARGET_SECRET = "cluster-target";
 
 export const targetSecretId = (deploymentId: string, cluster: string): string => `${deploymentId}/${cluster}`;
 
-/** Work of one cluster, from the database: for a control plane's own cluster, and behind the routes for listeners. */
+/** Work source of one cluster in the database: for the control plane's own cluster and for the routes of listeners. */
 export class DatabaseWork implements WorkSource {
   readonly #sql: Sql;
   readonly #secrets: Secrets;
@@ -55,7 +55,7 @@ export class DatabaseWork implements WorkSource {
       const ref = { purpose: TARGET_SECRET, id: targetSecretId(row.deployment_id, this.#cluster) };
       const body = await this.#secrets.get(ref);
       if (body === null) continue;
-      // a generation that a report has raised means the same body
+      // a report may have raised the generation without changing the body
       const generation = Number(row.generation);
       found.push({ ...(JSON.parse(body) as DesiredDeployment), generation });
     }

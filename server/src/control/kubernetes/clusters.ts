@@ -1,4 +1,4 @@
-/** Deployments in clusters: the plan for all of them, and the work of the control plane's own cluster. */
+/** Deployments in clusters: the planner for all clusters, and the reconciler of the control plane's own cluster. */
 import type { Log } from "../../base/log.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
@@ -11,7 +11,7 @@ import { ClusterPlanner, type PlannerOptions } from "./planner.ts";
 import { OWN_CLUSTER } from "./placement.ts";
 import { Reconciler, type ReconcilerOptions } from "./reconciler.ts";
 
-/** Time for which a listener waits for work. Bounds the stop of the server, which lets open requests end. */
+/** Time for which a listener's request waits for work. The shutdown of the server waits for open requests. */
 const WAIT_MS = 10_000;
 const DEFAULT_NAMESPACE = "default";
 
@@ -26,8 +26,8 @@ interface ClusterConnectionSettings {
 }
 
 /**
- * Opens the API of a cluster and returns what a reconciler needs. Throws ConfigError without access to one.
- * @param params `place`: owner of the objects; `namespaces`: those that are served besides the default one
+ * Opens the API of a cluster and returns the options of its reconciler. Throws ConfigError without access to a cluster.
+ * @param params `place`: owner of the objects; `namespaces`: namespaces to serve in addition to the default one
  */
 export async function openCluster(
   settings: ClusterConnectionSettings,
@@ -72,7 +72,7 @@ export class Clusters {
     this.planner = new ClusterPlanner(options);
   }
 
-  /** Checks the access to the own cluster, if there is one. Throws ConfigError. */
+  /** Checks the access to the control plane's own cluster, if it has one. Throws ConfigError. */
   async check(): Promise<void> {
     if (this.#options.settings.driver === "kubernetes") (await this.#open()).api.close();
   }
@@ -81,7 +81,7 @@ export class Clusters {
     return openCluster(this.#options.settings, { place: this.#options.installation });
   }
 
-  /** Starts with the leader's term. */
+  /** Starts the work when this control plane becomes the leader. */
   async start(): Promise<void> {
     const { log, lead, settings } = this.#options;
     this.planner.start();
@@ -93,7 +93,7 @@ export class Clusters {
     this.#own.start();
   }
 
-  /** Stops the work; what runs in clusters stays. */
+  /** Stops the work. Deployments keep running in their clusters. */
   async stop(): Promise<void> {
     await this.planner.stop();
     await this.#own?.stop();
@@ -106,15 +106,15 @@ export class Clusters {
     this.#own?.wake();
   }
 
-  /** Time since which the own cluster's API server has not answered, in ms since 1970; null while it does. */
+  /** Time at which the own cluster's API server stopped responding, in ms since 1970; null while it responds. */
   awaySince(): number | null {
     return this.#own?.awaySince ?? null;
   }
 
-  /** Returns the work of a cluster, by its id. */
+  /** Returns the work source of a cluster by its id. */
   workOf(cluster: string, waitMs = WAIT_MS): WorkSource {
     const { sql, secrets, onReport, settings } = this.#options;
-    // the own cluster's API server is the operator's; a listener belongs to a workspace
+    // the operator controls the own cluster's API server; a workspace controls its listeners
     const mayReach = cluster === OWN_CLUSTER ? () => true : matchHosts(settings.listenerAddresses);
     return new DatabaseWork({ sql, secrets, cluster, waitMs, mayReach, onReport });
   }

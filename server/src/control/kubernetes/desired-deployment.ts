@@ -1,9 +1,9 @@
 /**
- * What a control plane wants of a cluster, and what the cluster reports. Both cross the wire to listeners; a control
- * plane with its own cluster uses the same types.
+ * Desired state of a cluster's deployments, and the state that the cluster reports. Listeners exchange both with the
+ * control plane over HTTP; a control plane with its own cluster uses the same types.
  *
- * `generation` is the fencing token: it rises with each change that the control plane makes to a deployment. A cluster's
- * objects carry the one that they were made from, and a lower one is never applied to them.
+ * `generation` is the fencing token: it increases with each change that the control plane makes to a deployment. The
+ * objects in a cluster record the generation that was applied to them, and a lower one is never applied.
  */
 import { z } from "zod";
 
@@ -41,9 +41,9 @@ export const desiredDeployment = z.object({
   deploymentId: z.string(),
   name: z.string(),
   generation: z.int(),
-  /** Null: the cluster's own. */
+  /** Null: the cluster's default namespace. */
   namespace: z.string().nullable(),
-  /** Null: the deployment's objects are to be removed. */
+  /** Null: the deployment's objects must be removed. */
   revision: desiredRevision.nullable(),
 });
 export type DesiredDeployment = z.output<typeof desiredDeployment>;
@@ -55,7 +55,7 @@ export const observedPod = z.object({
   name: z.string(),
   revisionId: z.string(),
   state: z.enum(POD_STATES),
-  /** Where gateways reach it; null when they cannot. */
+  /** Address at which gateways reach the pod; null when they cannot. */
   address: z.object({ host: z.string(), port: z.int() }).nullable(),
   restarts: z.int(),
 });
@@ -94,21 +94,21 @@ export const clusterReport = z.object({
 });
 export type ClusterReport = z.output<typeof clusterReport>;
 
-/** Answer to a report: up to where the log of each reported pod is stored. */
+/** Answer to a report: position up to which the log of each reported pod is stored. */
 export const reportAnswer = z.object({ logPositions: labels });
 export type ReportAnswer = z.output<typeof reportAnswer>;
 
 export const clusterWork = z.object({
-  /** Changes with each change of what is wanted. */
+  /** Changes whenever a desired deployment changes. */
   version: z.string(),
-  /** Null: as in the version that the caller has. */
+  /** Null: unchanged since the caller's version. */
   deployments: z.array(desiredDeployment).nullable(),
 });
 export type ClusterWork = z.output<typeof clusterWork>;
 
-/** Where a cluster gets its work from, and reports to: the database, or a control plane elsewhere. */
+/** Source of a cluster's desired deployments and receiver of its reports: the database, or a remote control plane. */
 export interface WorkSource {
-  /** Resolves with the work when it differs from `version`, or after a while with null. */
+  /** Resolves with the deployments when they differ from `version`, or with null after a timeout. */
   next(version: string | null, signal: AbortSignal): Promise<ClusterWork>;
   report(report: ClusterReport): Promise<ReportAnswer>;
 }

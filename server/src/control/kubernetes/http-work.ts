@@ -9,16 +9,16 @@ import {
   type WorkSource,
 } from "./desired-deployment.ts";
 
-/** Longer than the control plane lets a request for work wait. */
+/** Exceeds the time for which the control plane lets a request for work wait. */
 const WORK_MS = 60_000;
 const REPORT_MS = 30_000;
 
-/** Work of a listener, from a control plane elsewhere: outgoing requests only. */
+/** Work source of a listener: a remote control plane, reached by outgoing requests only. */
 export class HttpWork implements WorkSource {
   readonly #url: string;
   readonly #headers: Record<string, string>;
 
-  /** @param options `controlUrl`: with a path prefix, if there is one */
+  /** @param options `controlUrl`: including its path prefix, if there is one */
   constructor({ controlUrl, key, listenerId }: { controlUrl: string; key: string; listenerId: string }) {
     this.#url = `${controlUrl.replace(/\/+$/, "")}/v2/listeners/${listenerId}`;
     this.#headers = { "x-api-key": key, "content-type": "application/json" };

@@ -3,7 +3,7 @@ import type { DesiredDeployment, DesiredRevision } from "./desired-deployment.ts
 import { AGENT_PORT, ANNOTATIONS, LABELS, objectName, secretName } from "./names.ts";
 import { podEnvironment, podTemplate } from "./pod-template.ts";
 
-/** A Kubernetes object, as far as Heddle writes it. */
+/** Fields of a Kubernetes object that Heddle writes. */
 export interface Manifest {
   apiVersion: string;
   kind: string;
@@ -20,12 +20,12 @@ export interface Manifest {
 /** Target of the autoscaler, in percent of the requested CPU time (contract control-plane §6.3). */
 const CPU_TARGET = 75;
 const KEPT_REPLICA_SETS = 3;
-/** The kinds that a deployment without a revision, or without scaling, has none of. */
+/** Kind of the autoscaler, which exists only if `max_scale` exceeds `min_scale`. */
 export const AUTOSCALER = "HorizontalPodAutoscaler";
 
 /**
  * Returns the objects of a deployment, in the order in which they are applied. `live`: replicas that the autoscaler has
- * set; the manifest then repeats them, because a field that is left out would fall back to one replica.
+ * set; the manifest repeats this number, because an omitted field would reset it to one replica.
  */
 export function manifests(
   desired: DesiredDeployment & { revision: DesiredRevision },
@@ -118,7 +118,7 @@ const autoscaler = (name: string, min: number, max: number): object => ({
 
 const isNetwork = (from: string): boolean => from.includes("/");
 
-/** Sources of a rule; without any, the rule allows all. */
+/** Returns the sources of a rule. Without sources, the rule allows all. */
 function peers(from: readonly string[]): object {
   if (from.length === 0) return {};
   return {

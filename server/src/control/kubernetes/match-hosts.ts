@@ -3,8 +3,8 @@ import { isIP } from "node:net";
 import { matchNetworks } from "../../base/http/client-ip.ts";
 
 /**
- * Returns whether a host is in a list of networks (`10.0.0.0/8`), addresses, names (`agents.example`) and domains
- * (`*.agents.example`). Names are compared as they are written, not as they resolve.
+ * Returns a function that checks whether a host is in a list of networks (`10.0.0.0/8`), addresses, names
+ * (`agents.example`) and domains (`*.agents.example`). Names are compared as written and not resolved.
  */
 export function matchHosts(allowed: readonly string[]): (host: string) => boolean {
   const isNetwork = (entry: string) => isIP(entry.split("/")[0]!) !== 0;

@@ -1,4 +1,4 @@
-/** Names and labels of the objects that belong to a deployment. All names begin with `heddle-`, which is reserved. */
+/** Names and labels of a deployment's objects. All names begin with the reserved prefix `heddle-`. */
 
 export const OWN_PREFIX = "heddle-";
 
@@ -23,10 +23,10 @@ export const AGENT_CONTAINER = "agent";
 export const AGENT_PORT = 8000;
 
 const NAME_LETTERS = 28;
-/** The last digits of an id are its random ones. */
+/** Returns the last digits of an id, which are the random ones. */
 const digits = (id: string, count: number): string => id.replaceAll("-", "").slice(-count);
 
-/** Name of a deployment's objects: a DNS label (RFC 1035) of at most 48 letters, so that pods' names stay below 63. */
+/** Returns the name of a deployment's objects: a DNS label (RFC 1035) of at most 48 characters, so that pod names fit. */
 export function objectName({ name, deploymentId }: { name: string; deploymentId: string }): string {
   const readable = name
     .toLowerCase()
@@ -36,9 +36,9 @@ export function objectName({ name, deploymentId }: { name: string; deploymentId:
   return `${OWN_PREFIX}${readable === "" ? "" : `${readable}-`}${digits(deploymentId, 12)}`;
 }
 
-/** Name of a revision's Secret. Each revision has its own: pods of the earlier one may restart during a rollout. */
+/** Returns the name of a revision's Secret. Each revision has its own: earlier pods may restart during a rollout. */
 export const secretName = (object: string, revisionId: string, part: "env" | "pull"): string =>
   `${object}-${digits(revisionId, 8)}-${part}`;
 
-/** Whether a name belongs to objects of Heddle, which a deployment must not refer to. */
+/** Whether a name is reserved for Heddle's objects, which a deployment must not refer to. */
 export const isOwnName = (name: string): boolean => name.startsWith(OWN_PREFIX);

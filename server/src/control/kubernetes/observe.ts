@@ -40,7 +40,7 @@ export interface LivePod extends KubernetesObject {
 
 /** Restarts of a container after which its revision has failed. */
 const MAX_RESTARTS = 3;
-/** Reasons for which a container waits that do not pass by themselves. */
+/** Reasons of a waiting container that do not resolve by themselves. */
 const HOPELESS = new Set(["InvalidImageName", "ImagePullBackOff", "ErrImageNeverPull"]);
 
 export interface Problem {
@@ -48,7 +48,7 @@ export interface Problem {
   container: string;
   text: string;
   isFinal: boolean;
-  /** Whether the container ran and ended, so that its log may tell why. */
+  /** Whether the container ran and exited, so that its log may contain the cause. */
   hasLog: boolean;
 }
 
@@ -79,7 +79,7 @@ export function podProblem(pod: LivePod): Problem | null {
   }
   const scheduled = status?.conditions?.find(({ type }) => type === "PodScheduled");
   if (scheduled?.status === "False") {
-    const text = `No node has room for a pod: ${scheduled.message ?? scheduled.reason ?? "unschedulable"}.`;
+    const text = `A pod cannot be scheduled: ${scheduled.message ?? scheduled.reason ?? "no suitable node"}.`;
     return { pod: pod.metadata.name, container: AGENT_CONTAINER, text, isFinal: false, hasLog: false };
   }
   return null;
@@ -91,10 +91,10 @@ const spell = (reason: string | undefined): string =>
 const isReady = ({ status }: LivePod): boolean =>
   status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false;
 
-/** Whether a pod still exists for the deployment: not one that has ended, such as an evicted one. */
+/** Whether a pod has not ended. An evicted pod has. */
 const lives = ({ status }: LivePod): boolean => status?.phase !== "Failed" && status?.phase !== "Succeeded";
 
-/** Describes a pod. `template`: `host:port` at which gateways reach the deployment; null: at the pod's own address. */
+/** Describes a pod. `template`: `host:port` at which gateways reach the deployment; null: the pod's address. */
 export function observePod(pod: LivePod, template: string | null): ObservedPod {
   const { name, uid, namespace, labels = {}, deletionTimestamp } = pod.metadata;
   const state = deletionTimestamp !== undefined ? "draining" : isReady(pod) ? "ready" : "starting";
@@ -128,7 +128,7 @@ export interface ObserveParams {
   addressTemplate: string | null;
 }
 
-/** Compares a deployment's objects with what is wanted. The caller adds the end of a crashed container's log. */
+/** Compares a deployment's objects with the desired ones. The caller adds the last log lines of a crashed container. */
 export function observe({ desired, live, pods: all, addressTemplate }: ObserveParams): ObservedDeployment {
   const pods = all.filter(lives).map((pod) => observePod(pod, addressTemplate));
   const liveGeneration = live === undefined ? null : Number(live.metadata.annotations?.[ANNOTATIONS.generation] ?? 0);
@@ -153,7 +153,7 @@ export function observe({ desired, live, pods: all, addressTemplate }: ObservePa
   const failed = live.status?.conditions?.find(({ type }) => type === "ReplicaFailure");
   if (problem) return report(problem.isFinal ? "failed" : "progressing", problem.text);
   if (failed?.status === "True" && mine.length === 0) {
-    return report("progressing", `The cluster does not create pods: ${failed.message ?? failed.reason}.`);
+    return report("progressing", `The cluster could not create pods: ${failed.message ?? failed.reason}.`);
   }
   const progressing = live.status?.conditions?.find(({ type }) => type === "Progressing");
   const isLate = progressing?.reason === "ProgressDeadlineExceeded" && isCurrent(live);
@@ -166,7 +166,7 @@ export function observe({ desired, live, pods: all, addressTemplate }: ObservePa
 const isCurrent = ({ metadata, status }: LiveDeployment): boolean =>
   (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 
-/** Whether all pods are of the revision, and have been ready for long enough. */
+/** Whether all pods belong to the revision and have been ready for long enough. */
 function isRolledOut(live: LiveDeployment, revisionId: string): boolean {
   const { spec, status = {} } = live;
   const wanted = spec.replicas ?? 1;
@@ -179,6 +179,6 @@ function isRolledOut(live: LiveDeployment, revisionId: string): boolean {
   );
 }
 
-/** Whether an object is of this name, and belongs to another owner. */
+/** Whether an object belongs to another owner. */
 export const isForeign = (object: KubernetesObject, place: string, deploymentId: string): boolean =>
   object.metadata.labels?.[LABELS.place] !== place || object.metadata.labels[LABELS.deployment] !== deploymentId;

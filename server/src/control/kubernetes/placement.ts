@@ -1,9 +1,9 @@
 import type { SourceConfig } from "../deployment-records/schema.ts";
 
-/** The control plane's own cluster, in `revisions.cluster`. */
+/** Value of `revisions.cluster` for the control plane's own cluster. */
 export const OWN_CLUSTER = "own";
 
-/** Returns where a revision is to run: null on the platform's machines, `own`, or the id of a listener. */
+/** Returns where a revision runs: null for the control plane's machine, `own`, or the id of a listener. */
 export const placement = (
   { driver }: { driver: "process" | "container" | "kubernetes" },
   { listener_id: listener }: SourceConfig,

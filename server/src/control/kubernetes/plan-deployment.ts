@@ -21,7 +21,7 @@ type PlanSettings = Pick<
   | "drainSeconds"
 >;
 
-/** Describes a revision for its cluster. Throws BuildError, for the deployment's owner, when it cannot run there. */
+/** Describes a revision for its cluster. Throws BuildError, with a message for its owner, if it cannot run there. */
 export function planRevision(
   row: PlannedRow & { revision_id: string },
   { environment, own }: { environment: Record<string, string>; own: Secret[] },
@@ -79,12 +79,12 @@ function reachable(environment: Record<string, string>, address: string | undefi
   const unreachable = onLoopback(environment);
   if (unreachable.length === 0) return { ...environment };
   throw new BuildError(
-    `Pods cannot reach loopback addresses of the control plane's machine: ${unreachable.join(", ")}. Set ` +
-      "HEDDLE_KUBERNETES_HOST_ADDRESS to an address that these listen on.",
+    `Pods cannot reach the loopback addresses in ${unreachable.join(", ")}. Set HEDDLE_KUBERNETES_HOST_ADDRESS to an ` +
+      "address of the control plane's machine on which these services listen.",
   );
 }
 
-/** Merges the registry credentials of a deployment into one file; null when it has none. */
+/** Merges the registry credentials of a deployment into one document; null when it has none. */
 function pullCredentials(
   { source, image_uri: image }: PlannedRow,
   texts: string[],
@@ -104,7 +104,7 @@ function readAuths(text: string): object {
     const { auths } = JSON.parse(text) as { auths?: unknown };
     if (typeof auths === "object" && auths !== null) return auths;
   } catch {
-    // the message below applies, and must not quote it
+    // reported below, without quoting the secret
   }
   throw new BuildError(
     'A secret named by image_pull_secrets is not of the form {"auths": {"registry.example": {"auth": …}}}.',

@@ -1,6 +1,6 @@
 /**
- * Decides what clusters are to run. The leader compares the revisions that should run with what is recorded for each
- * cluster, and writes a difference with the next generation. The clusters' own processes read it from there.
+ * Plans the deployments of clusters. The leader compares the revisions that should run with the recorded target of each
+ * cluster, and writes a changed target with the next generation. Reconcilers read the targets.
  */
 import { createHash } from "node:crypto";
 
@@ -28,7 +28,7 @@ export interface PlannerOptions extends EnvironmentDeps {
 
 export class ClusterPlanner {
   readonly #options: PlannerOptions;
-  /** What was planned for a row, by deployment and cluster. */
+  /** Last planned rows and the fingerprints of their targets, by deployment and cluster. */
   readonly #planned = new Map<string, { row: string; fingerprint: string }>();
   readonly #problems = new Map<string, string>();
   #poller: Poller;
@@ -48,7 +48,7 @@ export class ClusterPlanner {
     return this.#poller.failure;
   }
 
-  /** Starts with the leader's term. */
+  /** Starts planning when this control plane becomes the leader. */
   start(): void {
     this.#stopped = false;
     this.#planned.clear();
@@ -65,7 +65,7 @@ export class ClusterPlanner {
     if (!this.#stopped) this.#poller.wake();
   }
 
-  /** Why a revision cannot run in its cluster; undefined when it can. */
+  /** Returns the reason why a revision cannot run in its cluster; undefined when it can. */
   problem(revisionId: string): string | undefined {
     return this.#problems.get(revisionId);
   }

@@ -1,7 +1,7 @@
 /**
- * Follows the logs of pods. A log's position is the time of its last line that is stored, in nanoseconds, because the
- * API server gives each line's time and no offset. Lines wait in memory up to a limit; then the stream is not read on,
- * and the cluster keeps them.
+ * Follows the logs of pods. A log's position is the time of its last stored line in nanoseconds, because the API server
+ * returns the time of each line but no offset. Lines are buffered in memory up to a limit; above it, reading pauses,
+ * and the remaining lines stay in the cluster.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -15,7 +15,7 @@ import { AGENT_CONTAINER } from "./names.ts";
 const MAX_WAITING = 256 * 1024;
 const AGAIN_MS = 1_000;
 
-/** Parses a line with its time in front. Null when it has none. */
+/** Parses a line that begins with its time. Null when it does not. */
 export function parseStamp(line: string): { at: bigint; text: string } | null {
   const found = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d) ?(.*)$/s.exec(line);
   if (!found) return null;
@@ -66,7 +66,7 @@ class PodFollower {
         if (signal.aborted || isMissing(error)) break;
         // 400: the container has not started yet
         if (!(error instanceof KubernetesError))
-          this.#log.debug({ err: error, pod: this.pod.name }, "a pod's log broke off");
+          this.#log.debug({ err: error, pod: this.pod.name }, "the log stream of a pod ended early");
         else if (isLast) break;
       }
       await sleep(AGAIN_MS, undefined, { signal }).catch(() => {});
@@ -77,11 +77,11 @@ class PodFollower {
   async #follow(): Promise<void> {
     const { signal } = this.#stop;
     const query: Record<string, string> = { container: AGENT_CONTAINER, follow: "true", timestamps: "true" };
-    // whole seconds: lines that are stored come again and are skipped
+    // sinceTime has whole seconds, so stored lines are sent again; they are skipped below
     if (this.#read > 0n) query["sinceTime"] = new Date(Number(this.#read / 1_000_000_000n) * 1000).toISOString();
     const path = `${objectPath("Pod", this.pod.namespace, this.pod.name)}/log`;
     const response = await this.#api.open("GET", path, { query, signal });
-    // lines that were written at once have the same time, so only those of an earlier stream are skipped
+    // lines written together can have the same time, so only lines of earlier streams are skipped
     const from = this.#read;
     for await (const line of readLines(response)) {
       const stamped = parseStamp(line);
@@ -131,7 +131,7 @@ export class PodLogs {
     this.#log = log;
   }
 
-  /** Follows the logs of these pods from their positions on; those that are followed already go on. */
+  /** Follows the logs of these pods from their positions. Logs that are already followed are not affected. */
   follow(pods: readonly Followed[], positions: Record<string, string>): void {
     for (const pod of pods) {
       const position = positions[pod.uid];
@@ -149,7 +149,7 @@ export class PodLogs {
     return [...this.#followers.values()].flatMap((follower) => follower.take() ?? []);
   }
 
-  /** @param positions up to where the logs are stored, by the pod's uid */
+  /** @param positions positions up to which the logs are stored, by the pod's uid */
   confirm(positions: Record<string, string>): void {
     for (const [uid, position] of Object.entries(positions)) this.#followers.get(uid)?.confirm(BigInt(position));
   }
@@ -160,7 +160,7 @@ export class PodLogs {
   }
 }
 
-/** Reads the last lines of a container's earlier run, or of its present one. Never throws. */
+/** Reads the last log lines of a container's previous instance, or of its current one. Never throws. */
 export async function readLogTail(
   api: KubernetesApi,
   { namespace, pod, container }: { namespace: string; pod: string; container: string },
@@ -173,7 +173,7 @@ export async function readLogTail(
       for await (const line of readLines(response)) lines.push(line);
       if (lines.length > 0) return lines.join("\n").slice(-3000);
     } catch {
-      // the log of the earlier run is gone with its container
+      // the previous instance's log no longer exists
     }
   }
   return "";

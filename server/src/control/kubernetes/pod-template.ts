@@ -4,15 +4,15 @@ import type { ClusterSettings } from "./cluster-settings.ts";
 import type { DesiredRevision } from "./desired-deployment.ts";
 import { AGENT_CONTAINER, AGENT_PORT, ANNOTATIONS, LABELS, secretName } from "./names.ts";
 
-/** Time in seconds between the end of the runs' grace period and SIGKILL. */
+/** Seconds between the end of the drain period and SIGKILL. */
 const LAST_SECONDS = 15;
-/** Time in seconds for which a terminating pod still accepts requests, until all gateways have another one. */
+/** Seconds for which a terminating pod accepts requests, until all gateways have removed it. */
 export const DRAIN_DELAY_SECONDS = 5;
 
-/** Container fields of a deployment's own containers that are set by the platform. */
+/** Security context that the platform enforces on all containers of a deployment. */
 const CONFINED = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } };
 
-/** Variables that only apply in a pod. */
+/** Adds the variables that only apply in a pod. */
 export const podEnvironment = (environment: Record<string, string>): Record<string, string> => ({
   ...environment,
   HEDDLE_DATA_DIR: "/tmp/heddle",
@@ -22,14 +22,14 @@ export const podEnvironment = (environment: Record<string, string>): Record<stri
   HEDDLE_DRAIN_DELAY_SECS: String(DRAIN_DELAY_SECONDS),
 });
 
-/** Hash of everything outside the template that its pods read when they start. */
+/** Returns a hash of the data outside the template that pods read when they start. */
 const fingerprint = (revision: DesiredRevision): string =>
   createHash("sha256")
     .update(JSON.stringify([Object.entries(revision.environment).sort(), revision.pullCredentials]))
     .digest("hex")
     .slice(0, 32);
 
-/** Template of a revision's pods. Any difference makes a new ReplicaSet. */
+/** Returns the template of a revision's pods. Any difference creates a new ReplicaSet. */
 export function podTemplate(
   revision: DesiredRevision,
   name: string,
@@ -84,7 +84,7 @@ export function podTemplate(
             limits: { cpu: cores(resources.cpuLimit), memory: `${resources.memoryLimitMb}Mi` },
           },
           securityContext: { ...CONFINED, readOnlyRootFilesystem: settings.readOnly },
-          // every graph must load once; afterwards the server decides whether it is able to serve
+          // all graphs must load once; afterwards, the server reports whether it can serve
           startupProbe: {
             httpGet: { path: "/ok?check_db=true&check_graphs=true", port: AGENT_PORT },
             periodSeconds: 1,
@@ -97,7 +97,7 @@ export function podTemplate(
             timeoutSeconds: 5,
             failureThreshold: 3,
           },
-          // a server without its database must not be killed: that would cost its runs and not bring the database back
+          // a server without its database must not be killed: that would lose its runs and not restore the database
           livenessProbe: { tcpSocket: { port: AGENT_PORT }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
           volumeMounts: [{ name: "heddle-tmp", mountPath: "/tmp" }, ...revision.volumeMounts],
         },

@@ -1,13 +1,13 @@
 /**
- * Makes a cluster run what a work source wants, and reports what it runs. The same code runs in a control plane with its
- * own cluster and in a listener elsewhere; only the work source differs.
+ * Reconciles a cluster with the desired deployments of a work source, and reports their state. The same code runs in a
+ * control plane with its own cluster and in a listener; only the work source differs.
  *
- *     work source ──what is wanted──▶ reconciler ──server-side apply──▶ API server
- *          ▲                              │  ▲                              │
- *          └──────── reports, logs ───────┘  └──────── watches ─────────────┘
+ *     work source ──desired state──▶ reconciler ──server-side apply──▶ API server
+ *          ▲                             │  ▲                              │
+ *          └──────── reports, logs ──────┘  └──────── watches ─────────────┘
  *
- * A deployment is processed when what is wanted changes, when one of its objects changes, and at an interval. Whatever
- * does not answer, the control plane or the API server: nothing that runs is changed, and the work is retried.
+ * A deployment is processed when its desired state changes, when one of its objects changes, and at an interval. While
+ * the control plane or the API server does not respond, nothing that runs is changed, and the work is retried.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -25,10 +25,10 @@ import { AGENT_PORT, LABELS } from "./names.ts";
 import { observe, observePod, podProblem } from "./observe.ts";
 import { PodLogs, readLogTail } from "./pod-logs.ts";
 
-/** Interval at which every deployment is applied again, for drift that no watch has shown. */
+/** Interval at which every deployment is applied again, to correct drift that no watch has reported. */
 const RESYNC_MS = 60_000;
 const TICK_MS = 500;
-/** Interval of reports without a change, which show that the cluster is still seen. */
+/** Interval of reports without changes, which show that the cluster is still reachable. */
 const REPORT_MS = 5_000;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
@@ -39,7 +39,7 @@ export interface ReconcilerOptions {
   api: KubernetesApi;
   source: WorkSource;
   settings: ClusterSettings & {
-    /** Namespaces in which deployments may be; the default one included. */
+    /** Namespaces that deployments may use, including the default one. */
     namespaces: readonly string[];
     addressTemplate: string | null;
   };
@@ -51,19 +51,19 @@ export interface ReconcilerOptions {
 /** State of the work on one deployment. */
 interface Task {
   desired: DesiredDeployment;
-  /** Generation that was applied last; with `appliedAt`, in ms of `performance.now()`. */
+  /** Generation that was applied last, at `appliedAt` in ms of `performance.now()`. */
   applied: number | null;
   appliedAt: number;
   isDirty: boolean;
   failures: number;
   notBefore: number;
   problem: string | null;
-  /** Whether Secrets of earlier revisions may be left. */
+  /** Whether Secrets of earlier revisions may still exist. */
   hasOldSecrets: boolean;
   crashLog: { pod: string; restarts: number; text: string } | null;
-  /** Graphs that fail to load, by the uid of the pod; null while it is being asked. */
+  /** Message about graphs that failed to load, by the pod's uid; null while the pod is probed. */
   graphs: Map<string, string | null>;
-  /** The last report that was stored, as JSON. */
+  /** Last stored report, as JSON. */
   reported: string;
 }
 
@@ -77,7 +77,7 @@ export class Reconciler {
   readonly #source: RepeatedFailure;
   #fetching: Promise<void> | undefined;
   #version: string | null = null;
-  /** Up to where the logs of living pods are stored. */
+  /** Positions up to which the logs of running pods are stored, by uid. */
   readonly #positions: Record<string, string> = {};
   #reportedAt = -Infinity;
 
@@ -91,7 +91,7 @@ export class Reconciler {
     this.#source = new RepeatedFailure({ log, message: "could not get work from the control plane; will retry" });
   }
 
-  /** Time since which the API server has not answered, in ms since 1970; null while it does. */
+  /** Time at which the API server stopped responding, in ms since 1970; null while it responds. */
   get awaySince(): number | null {
     return this.#view.awaySince;
   }
@@ -120,7 +120,7 @@ export class Reconciler {
     this.#poller.wake(50);
   }
 
-  /** Follows the work source. */
+  /** Polls the work source. */
   async #fetch(): Promise<void> {
     const { signal } = this.#stop;
     let pause = FIRST_PAUSE_MS;
@@ -142,12 +142,12 @@ export class Reconciler {
 
   #take(deployments: DesiredDeployment[]): void {
     const wanted = new Map(deployments.map((desired) => [desired.deploymentId, desired]));
-    // one that is no longer listed was reported as removed, or its control plane lost it: nothing is deleted for that
+    // a deployment that is no longer listed was reported as removed, or lost by the control plane: nothing is deleted
     for (const id of this.#tasks.keys()) if (!wanted.has(id)) this.#tasks.delete(id);
     for (const [id, desired] of wanted) {
       const task = this.#tasks.get(id);
       if (!task) this.#tasks.set(id, newTask(desired));
-      // an answer that was overtaken by a newer one
+      // a lower generation is an outdated answer
       else if (desired.generation > task.desired.generation) {
         Object.assign(task, { desired, isDirty: true, failures: 0, notBefore: 0, problem: null, hasOldSecrets: true });
       }
@@ -186,10 +186,9 @@ export class Reconciler {
       task.isDirty = true;
       task.failures++;
       task.notBefore = performance.now() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (task.failures - 1));
-      // what the API server refuses concerns the deployment's owner; an API server that is away does not
-      if (error instanceof KubernetesError || error instanceof ForeignObjectError) {
-        task.problem = `The cluster refused it: ${error.message}`;
-      }
+      // the owner is told about rejections, but not about an outage of the API server
+      if (error instanceof KubernetesError) task.problem = `The cluster rejected a request: ${error.message}`;
+      else if (error instanceof ForeignObjectError) task.problem = error.message;
       if (task.failures === 1)
         log.warn({ err: error, deployment: desired.deploymentId }, "could not apply a deployment; will retry");
     }
@@ -198,7 +197,7 @@ export class Reconciler {
   #checkNamespace({ namespace }: DesiredDeployment): void {
     const { namespaces } = this.#options.settings;
     if (namespace === null || namespaces.includes(namespace)) return;
-    throw new ForeignObjectError(`the namespace ${namespace} is not served here; served are: ${namespaces.join(", ")}`);
+    throw new ForeignObjectError(`The namespace ${namespace} is not served. Use one of: ${namespaces.join(", ")}.`);
   }
 
   /** Reports the deployments whose state has changed, and all of them at an interval. */
@@ -213,7 +212,7 @@ export class Reconciler {
     }
     const logs = this.#logs.take();
     if (changed.length === 0 && logs.length === 0) return;
-    // while the cluster is not seen, its last state must not look like the present one
+    // while the cluster is unreachable, its last state must not be reported as the current one
     if (!(await this.#view.confirm())) return;
     const { logPositions } = await source.report({ deployments: changed.map(({ observed }) => observed), logs });
     if (isDue) this.#reportedAt = performance.now();
@@ -242,12 +241,12 @@ export class Reconciler {
       const tail = await this.#crashLog(task);
       return tail === "" ? observed : { ...observed, message: `${observed.message ?? ""}\n${tail}`.trim() };
     }
-    // not applied yet: the state is that of an earlier generation
+    // not applied yet: the observed state belongs to an earlier generation
     const state = task.problem !== null && task.failures > 3 ? "failed" : "progressing";
     return { ...observed, state, message: task.problem };
   }
 
-  /** Asks starting servers for graphs that fail to load, where they can be reached: their probes only say "not ready". */
+  /** Asks starting servers, if reachable, which graphs failed to load: probes only report that they are not ready. */
   #brokenGraphs({ desired, graphs }: Task): string | null {
     const starting = this.#view
       .pods(desired.deploymentId)
@@ -267,7 +266,7 @@ export class Reconciler {
     return [...graphs.values()].find((text) => text !== null) ?? null;
   }
 
-  /** Reads the log of a crashed container once for each of its ends. */
+  /** Reads the last log lines of a crashed container, once after each crash. */
   async #crashLog(task: Task): Promise<string> {
     const { desired } = task;
     for (const pod of this.#view.pods(desired.deploymentId)) {

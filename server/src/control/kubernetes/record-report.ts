@@ -6,9 +6,9 @@ import type { ClusterReport, ReportAnswer } from "./desired-deployment.ts";
 import * as targets from "./targets-sql.ts";
 
 /**
- * Records what a cluster reports: states of deployments, their pods as instances, and log lines, each once. A cluster
- * can only report about deployments that are assigned to it; others are ignored.
- * @param mayReach whether gateways may send requests to a host; pods elsewhere get none
+ * Records a cluster's report: states of deployments, their pods as instances, and each log line once. A cluster can
+ * only report about deployments that are assigned to it; others are ignored.
+ * @param mayReach whether gateways may send requests to a host; pods on other hosts are recorded without an address
  */
 export async function recordReport(
   sql: Sql,
@@ -39,11 +39,11 @@ export async function recordReport(
       .split("\n")
       .flatMap((line): LogLine[] => [parseLogLine(line, now)].filter((found) => found !== null));
     await sql.begin(async (tx) => {
-      // a report that is repeated because its answer was lost changes nothing
+      // a report that is sent again because its answer was lost changes nothing
       const moved = await targets.moveLogPosition(tx, cluster, { uid, from, to });
       if (!moved) {
         const [known] = await targets.logPositions(tx, cluster, [uid]);
-        // without an instance there is no place for the lines, so they must not be sent for ever
+        // lines of an unknown instance cannot be stored; they are confirmed, so that they are not sent again and again
         positions[uid] = known?.log_offset ?? to;
         return;
       }

@@ -10,21 +10,21 @@ const list = (spec: { env: string[]; description: string }): OptionSpec<readonly
       .filter((part) => part !== ""),
 });
 
-/** Settings of a cluster that runs deployments: of a control plane's own one, and of a listener. */
+/** Settings of the cluster that runs deployments, for a control plane with its own cluster and for a listener. */
 export const clusterOptions = {
   kubeconfig: text<string | undefined>({
     env: ["HEDDLE_KUBECONFIG"],
     default: undefined,
     description:
-      "kubeconfig file of the Kubernetes cluster that runs deployments. Default: the service account of the pod that " +
-      "this process runs in.",
+      "kubeconfig file of the Kubernetes cluster that runs deployments. Default: the service account of the pod in " +
+      "which this process runs.",
   }),
   kubernetesNamespace: text<string | undefined>({
     env: ["HEDDLE_KUBERNETES_NAMESPACE"],
     default: undefined,
     description:
-      "Namespace for the objects of deployments; nothing outside of it is touched. It must exist. Default: that of the " +
-      "kubeconfig's context or of this pod.",
+      "Namespace for the objects of deployments; nothing outside it is changed. It must exist. Default: the " +
+      "namespace of the kubeconfig's context or of this pod.",
   }),
   kubernetesAddress: text<string | undefined>({
     env: ["HEDDLE_KUBERNETES_ADDRESS"],
@@ -36,8 +36,8 @@ export const clusterOptions = {
   kubernetesIngressFrom: list({
     env: ["HEDDLE_KUBERNETES_INGRESS_FROM"],
     description:
-      "Namespaces and networks (CIDR) whose requests the pods of deployments accept, separated by commas: those of the " +
-      "gateways. It needs a network plugin that enforces NetworkPolicies. Default: all.",
+      "Namespaces and networks (CIDR) from which pods of deployments accept requests, separated by commas: those of " +
+      "the gateways. This needs a network plugin that enforces NetworkPolicies. Default: all.",
   }),
   kubernetesReadOnly: flag({
     env: ["HEDDLE_KUBERNETES_READ_ONLY"],
@@ -48,7 +48,7 @@ export const clusterOptions = {
     env: ["HEDDLE_KUBERNETES_RUN_AS_USER"],
     default: 0,
     max: 65_534,
-    description: "User id of agent servers in pods. 0: the user that the image names.",
+    description: "User id of agent servers in pods. 0: the image's user.",
   }),
   kubernetesTmpMb: integer({
     env: ["HEDDLE_KUBERNETES_TMP_MB"],
@@ -71,14 +71,14 @@ export const kubernetesOptions = {
   listenerAddresses: list({
     env: ["HEDDLE_LISTENER_ADDRESSES"],
     description:
-      "Networks (CIDR), addresses, names and domains (*.example) to which gateways may send the requests for " +
-      "deployments of listeners, separated by commas. Default: none, because whoever manages a listener reports the " +
-      "addresses of its pods.",
+      "Networks (CIDR), addresses, names and domains (*.example) to which gateways may send requests for deployments " +
+      "of listeners, separated by commas. Default: none, because listeners report the addresses of their pods " +
+      "themselves.",
   }),
   kubernetesServiceAccounts: list({
     env: ["HEDDLE_KUBERNETES_SERVICE_ACCOUNTS"],
     description:
       "Service accounts that deployments may name in resource_spec.service_account_name, separated by commas. Default: " +
-      "none; each deployment gets one without rights.",
+      "none; each deployment gets an account without permissions.",
   }),
 };

@@ -1,17 +1,17 @@
-/** Statements on what clusters are to run, and on what they report. Only this file writes the table. */
+/** Statements on the targets of clusters and their reports. Only this file writes `cluster_targets`. */
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Source, SourceConfig } from "../deployment-records/schema.ts";
 import type { SecretReference } from "../deployment-records/sql.ts";
 import type { ObservedDeployment, ObservedPod, TargetState } from "./desired-deployment.ts";
 
-/** A deployment that runs in a cluster, or has to be removed from one. */
+/** Deployment that runs in a cluster or must be removed from it. */
 export interface PlannedRow {
   deployment_id: string;
   tenant_id: string;
   name: string;
   cluster: string;
   namespace: string | null;
-  /** Null: to be removed. */
+  /** Null: the deployment must be removed. */
   revision_id: string | null;
   attempt: number;
   source: Source;
@@ -27,8 +27,8 @@ export interface PlannedRow {
 }
 
 /**
- * Lists what should run in clusters. A revision that is being deployed comes before the one that serves; one whose
- * deployment was interrupted by the loss of its leader stays, because its next attempt continues it.
+ * Lists the deployments that should run in clusters. A revision that is being deployed takes precedence over the
+ * serving one. A revision whose leader was lost during its deployment stays, because its next attempt continues it.
  */
 export const plannedDeployments = (sql: Sql) => sql<PlannedRow[]>`
   with places as (
@@ -52,8 +52,8 @@ export const plannedDeployments = (sql: Sql) => sql<PlannedRow[]>`
   limit 10000`;
 
 /**
- * Writes what a cluster is to run in the name of the leader of `term`, with the next generation.
- * @returns the generation; undefined when the term is over
+ * Writes a deployment's target with the next generation, as the leader of `term`.
+ * @returns the generation; undefined when the term has ended
  */
 export async function writeTarget(
   tx: Transaction,
@@ -70,7 +70,7 @@ export async function writeTarget(
   return row && Number(row.generation);
 }
 
-/** Identifies the state of everything that a cluster is to run. */
+/** Returns a version that changes with every target of a cluster. */
 export async function targetsVersion(sql: Sql, cluster: string): Promise<string> {
   const [row] = await sql<{ version: string }[]>`
     select md5(coalesce(string_agg(deployment_id || ':' || generation, ',' order by deployment_id), '')) as version
@@ -85,7 +85,7 @@ export const listTargets = (sql: Sql, cluster: string) => sql<{ deployment_id: s
 
 export interface TargetRow {
   revision_id: string | null;
-  /** Of the present generation; null before the first report about it. */
+  /** State of the current generation; null before the first report about it. */
   state: TargetState | null;
   message: string | null;
   /** Milliseconds since the cluster's last report about the deployment; null before the first. */
@@ -101,7 +101,7 @@ export async function findTarget(sql: Sql, deploymentId: string, cluster: string
   return row;
 }
 
-/** Counts the clusters that still have objects of a deployment. */
+/** Counts the clusters that may still have objects of a deployment. */
 export async function countPlaces(sql: Sql, deploymentId: string): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count from cluster_targets
@@ -117,8 +117,8 @@ export async function placesOf(sql: Sql, deploymentId: string): Promise<string[]
 }
 
 /**
- * Records a report about a generation that is not older than the recorded one. Objects of a higher generation than the
- * present one, as after a restored database, raise it: this table decides.
+ * Records a report, unless one about a later generation is recorded. If the cluster's objects have a higher generation
+ * than the target, as after a restore of the database, raises the target's generation above theirs.
  * @returns false when the deployment is not known for the cluster
  */
 export async function recordObserved(tx: Transaction, cluster: string, observed: ObservedDeployment): Promise<boolean> {
@@ -148,19 +148,19 @@ export const recordPod = (
     ready_at = coalesce(i.ready_at, excluded.ready_at)
   where i.state <> 'ended' and (i.state, i.port, i.address) is distinct from (excluded.state, excluded.port, excluded.address)`;
 
-/** Ends the instances of pods that are gone. */
+/** Ends the instances of pods that no longer exist. */
 export const endPods = (tx: Transaction, cluster: string, deploymentId: string, living: string[]) => tx`
-  update instances set state = 'ended', ended_at = now(), end_reason = 'The pod is gone.'
+  update instances set state = 'ended', ended_at = now(), end_reason = 'The pod no longer exists.'
   where deployment_id = ${deploymentId} and place = ${place(cluster)} and state <> 'ended'
     and not (id = any(${living}::text[]::uuid[]))`;
 
-/** Returns up to where the logs of pods are stored, in nanoseconds since 1970. */
+/** Returns the positions up to which the logs of pods are stored, in nanoseconds since 1970. */
 export const logPositions = (tx: Transaction, cluster: string, uids: string[]) => tx<
   { id: string; log_offset: string }[]
 >`
   select id, log_offset from instances where place = ${place(cluster)} and id = any(${uids}::text[]::uuid[])`;
 
-/** Moves the position of a pod's log. @returns the pod's revision; undefined when the position is elsewhere */
+/** Advances the position of a pod's log. @returns the pod's revision; undefined when the position is not `from` */
 export async function moveLogPosition(
   tx: Transaction,
   cluster: string,

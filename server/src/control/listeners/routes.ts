@@ -44,7 +44,7 @@ function statusOf({ last_seen_at: seen }: ListenerRow): schema.ListenerStatus {
 export function listenerRoutes(deps: ControlDeps): Route[] {
   const { sql } = deps;
 
-  /** Finds a listener for a request of its own process, which shows that it is there. */
+  /** Finds a listener for a request of its own process, and records that it was seen. */
   async function seen(tenantId: string, id: string): Promise<ListenerRow> {
     const row = await findListener(sql, tenantId, id);
     if (!row) throw unknown(id);
@@ -135,7 +135,7 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       errors: [400],
       async handler({ params, principal, c }) {
         if (await isListenerUsed(sql, params.listener_id)) {
-          throw stateError(`Listener ID ${params.listener_id} runs deployments. Delete them first.`);
+          throw stateError(`Listener ID ${params.listener_id} still has deployments. Delete them first.`);
         }
         if (!(await deleteListenerRow(sql, principal.workspaceId, params.listener_id)))
           throw unknown(params.listener_id);
@@ -146,7 +146,7 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       ...shared,
       ...hosted("/v2/listeners/:listener_id/work"),
       method: "GET",
-      // the answer contains the environments of deployments, as only those who may change deployments see them
+      // the answer contains the environments of deployments, which require this permission
       permission: "deployments:update",
       audit: "none",
       summary: "For a listener: wait for a change of what its cluster is to run",
@@ -159,7 +159,7 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
         try {
           return c.json(await deps.clusters.workOf(id).next(query.version ?? null, signal));
         } catch (error) {
-          // the listener has left, so nobody reads the answer
+          // the listener has disconnected, so the answer is discarded
           if (signal.aborted) return c.json({ version: query.version ?? "", deployments: null });
           throw error;
         }

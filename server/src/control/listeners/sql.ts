@@ -13,7 +13,7 @@ export interface ListenerRow {
   last_seen_at: Date | null;
 }
 
-/** Time in seconds after which a listener that sends nothing counts as away. */
+/** Seconds without a request after which a listener counts as away. */
 export const AWAY_SECONDS = 60;
 
 export async function findListener(
@@ -58,7 +58,7 @@ export async function updateListener(
   return row;
 }
 
-/** Records that the listener has asked for work or reported. At most once a second, because both are frequent. */
+/** Records that the listener has asked for work or reported; at most once per second, because both are frequent. */
 export const markSeen = (sql: Sql, id: string) => sql`
   update listeners set last_seen_at = now()
   where id = ${id} and (last_seen_at is null or last_seen_at < now() - interval '1 second')`;

@@ -121,7 +121,7 @@ async function step(
   }
 }
 
-/** Whether what the revision runs exists: its build here, or its image, which a cluster pulls. */
+/** Whether the revision's build exists. For a cluster, it is the image, which the cluster's nodes pull. */
 const hasBuild = ({ driver }: WorkDeps, { artifact_id: artifact, cluster }: queue.ClaimedRevision): boolean =>
   artifact !== null && (cluster !== null || driver.hasBuild(artifact));
 

@@ -15,7 +15,7 @@ import type { ControlSettings } from "../settings.ts";
 /** Kubernetes-specific fields, which only a Kubernetes cluster can honour. */
 const KUBERNETES_ONLY = ["service_account_name", "volumes", "volume_mounts", "init_containers", "sidecars"] as const;
 
-/** Rejects a configuration that cannot run where it is placed, because it would run differently. 400 or 422. */
+/** Rejects with 400 or 422 a configuration that its placement does not support, because it would run differently. */
 export function checkDriver(
   { driver, settings }: { driver: Driver; settings: ControlSettings },
   source: Source,
@@ -48,13 +48,13 @@ function checkCluster(
 ): void {
   if (source === "internal_docker" && settings.registryUrl === undefined) {
     throw stateError(
-      "Clusters pull images from a registry, and cannot reach the one of this control plane. Set HEDDLE_REGISTRY_URL.",
+      "Clusters pull images from a registry and cannot reach this control plane's own. Set HEDDLE_REGISTRY_URL.",
     );
   }
   if (source !== "external_docker" && source !== "internal_docker") {
     throw stateError(
       `Deployments in Kubernetes run images; building the source ${source} for a cluster is not implemented. Push an ` +
-        "image, and use the source external_docker.",
+        "image and use the source external_docker.",
     );
   }
   readClusterSpec(config, { serviceAccounts: settings.kubernetesServiceAccounts });

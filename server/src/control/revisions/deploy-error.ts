@@ -1,4 +1,4 @@
-/** The revision cannot be run; the message is for its owner. */
+/** The revision cannot run. The message is for its owner. */
 export class DeployError extends Error {
   override name = "DeployError";
 }

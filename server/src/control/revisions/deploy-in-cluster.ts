@@ -9,8 +9,8 @@ import type { WorkDeps } from "./work-deps.ts";
 const POLL_MS = 200;
 
 /**
- * Waits until a cluster reports that all pods are of the revision and ready. The planner assigns it to the cluster while
- * it is DEPLOYING; once it no longer is, for any reason, the planner assigns the serving revision again.
+ * Waits until a cluster reports that all pods belong to the revision and are ready. The planner assigns the revision to
+ * the cluster while it is DEPLOYING; once it no longer is, for any reason, the planner assigns the serving one again.
  */
 export async function untilReadyInCluster(
   deps: WorkDeps,
@@ -36,7 +36,8 @@ export async function untilReadyInCluster(
     }
     const isMine = target?.revision_id === claimed.id;
     if (isMine && target.state === "ready") return;
-    if (isMine && target.state === "failed") throw new DeployError(target.message ?? "The cluster could not run it.");
+    if (isMine && target.state === "failed")
+      throw new DeployError(target.message ?? "The cluster could not run the revision.");
     if (performance.now() > deadline) {
       const reason = isMine && target.message !== null ? ` ${target.message}` : "";
       throw new DeployError(`Timeout: Deployment is not ready after ${seconds} seconds.${reason}`);
@@ -44,7 +45,7 @@ export async function untilReadyInCluster(
   }
 }
 
-/** Whether the cluster has not reported for longer than usual: neither since its last report nor since the start. */
+/** Whether the cluster has not reported for `seconds`, counted from its last report or, if later, from the start. */
 function isUnseen(target: TargetRow | undefined, startedAt: number, seconds: number): boolean {
   const waited = performance.now() - startedAt;
   return Math.min(waited, target?.unseen_ms ?? Infinity) > seconds * 1000;

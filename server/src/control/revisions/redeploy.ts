@@ -22,7 +22,7 @@ export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId
     const revisionId = uuid7();
     const cluster = placement(deps.settings, old.source_config);
     if (cluster !== null) checkDriver(deps, old.source, old.source_config, old.secret_references);
-    // a build exists only where it was made
+    // a build can be reused only where it was made
     const artifactId = cluster === old.cluster ? old.artifact_id : null;
     const described = await describeVariables(deps, tx, deploymentId, environment);
     await insertRevision(tx, { ...old, ...described, id: revisionId, cluster, artifact_id: artifactId });

@@ -11,9 +11,9 @@ import { uploadFile } from "../uploads/receive-upload.ts";
 interface Leftovers {
   held: number;
   alive: number;
-  /** Instances on the machines of this platform. */
+  /** Instances on the control plane's machine. */
   here: number;
-  /** Clusters that have objects of it. */
+  /** Clusters that may still have its objects. */
   places: number;
   revisions: string[];
   instances: string[];
@@ -43,10 +43,10 @@ export async function removeDeployment(deps: WorkDeps, going: PendingDeployment)
   // the supervisor stops running instances, and the worker's attempts end by themselves
   const isLeft = left.held > 0 || left.alive > 0 || left.places > 0;
   if (isLeft && !isForced) return false;
-  // objects in a cluster that is gone for good must not keep a deployment for ever
+  // a forced deletion does not wait for clusters, which may no longer exist
   if (left.held > 0 || left.here > 0) return false;
   if (left.places > 0)
-    log.warn({ deployment: id }, "a deployment is deleted by force: its objects stay in its cluster");
+    log.warn({ deployment: id }, "a deployment is deleted by force; its objects remain in its cluster");
   const remove = async (description: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();

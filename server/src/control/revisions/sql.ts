@@ -4,7 +4,7 @@ import type { Source, SourceConfig } from "../deployment-records/schema.ts";
 import { type SecretReference, setLatestRevision } from "../deployment-records/sql.ts";
 import type { Status } from "./status.ts";
 
-/** Differences of two environments, by the names of variables. */
+/** Names of the variables that differ between two environments. */
 export interface VariableChanges {
   added: string[];
   changed: string[];
@@ -26,7 +26,7 @@ export interface RevisionRow {
   status: Status;
   status_message: string | null;
   artifact_id: string | null;
-  /** Where it runs: null on this platform's machines, else `own` cluster or the id of a listener. */
+  /** Cluster that runs it: `own`, or the id of a listener. Null: the control plane's machine. */
   cluster: string | null;
   /** Names of its environment's variables; null for revisions of earlier versions. */
   variables: string[] | null;

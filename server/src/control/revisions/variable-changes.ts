@@ -4,7 +4,7 @@ import type { Secret } from "../deployment-records/schema.ts";
 import { listRevisions, type VariableChanges } from "./sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
-/** Compares two environments; values are compared and not returned. Names are sorted. */
+/** Compares two environments. Returns sorted names, and no values. */
 export function compareEnvironments(before: readonly Secret[], after: readonly Secret[]): VariableChanges {
   const [old, current] = [before, after].map((list) => new Map(list.map(({ name, value }) => [name, value])));
   const names = (map: Map<string, string>) => [...map.keys()].toSorted();
@@ -15,7 +15,7 @@ export function compareEnvironments(before: readonly Secret[], after: readonly S
   };
 }
 
-/** Describes a new revision's environment against that of the deployment's newest one. The deployment must be locked. */
+/** Compares a new revision's environment with the newest revision's. The deployment must be locked. */
 export async function describeVariables(
   { secrets }: Pick<WorkDeps, "secrets">,
   tx: Transaction,

@@ -6,7 +6,7 @@ import type { DeploymentDatabases } from "./deployment-database.ts";
 import { type EnvironmentParams, instanceEnvironment } from "./instance-environment.ts";
 import type { Traces } from "./traces.ts";
 
-/** What determines a revision's environment. */
+/** Columns that determine a revision's environment. */
 export interface EnvironmentRow {
   deployment_id: string;
   tenant_id: string;

@@ -16,7 +16,8 @@ export const runtimeOptions = {
     min: 1,
     max: 3600,
     description:
-      "How long the container engine may be unreachable before a revision that is being deployed becomes UNKNOWN.",
+      "How long the container engine or the cluster may be unreachable before a revision that is being deployed " +
+      "becomes UNKNOWN.",
   }),
   minHealthyMs: integer({
     env: ["HEDDLE_MIN_HEALTHY_MS"],

@@ -16,9 +16,9 @@ const ASSUMED_RATIO = 6;
  * engine's columns) a body takes up to ten times its size for a moment, and several at once take no less time.
  */
 const LARGE_BYTES = 4 * 1024 * 1024;
-/** Announced size of a body from which one is read when the one before it is stored: each is in memory as a whole. */
+/** Expected size from which bodies are read one at a time, because each is held in memory as a whole. */
 const HUGE_BYTES = 16 * 1024 * 1024;
-/** Storing such a body takes up to a second, and clients send several at once. */
+/** Storing such a body takes up to a second, and clients may send several at once. */
 const MAX_HUGE_WAIT_MS = 30_000;
 const MAX_WAITING = 1000;
 const MAX_WAIT_MS = 10_000;
@@ -31,7 +31,7 @@ const MAX_WAIT_MS = 10_000;
  * they are rejected too. No data of a rejected request was acknowledged.
  *
  * A body of 4 MiB or more, decompressed, is decoded when the one before it is stored and `afterLarge` has been called.
- * One that announces 16 MiB or more is not even read before that.
+ * A body with an expected size of 16 MiB or more is not read before then.
  *
  * Decoding a body occupies the process for milliseconds. Bodies of tenants above their share are decoded one at a time,
  * each after a pause for the queries of other tenants.

@@ -65,7 +65,7 @@ export async function storeValid(
   return problems;
 }
 
-/** Characters of the text of the pieces' fields. */
+/** Returns the number of characters in the pieces' fields. */
 function textLength(pieces: readonly RunPiece[]): number {
   let length = 0;
   for (const { fields } of pieces) {

@@ -3,8 +3,8 @@ import { collectGarbage } from "../../../../graph-host/src/idle-memory.ts";
 export { collectGarbage };
 
 /**
- * Bytes of large bodies whose garbage is collected at once. V8 would let the texts, values and buffers of several bodies
- * add up before it collects them, which takes more memory than the body in progress.
+ * Bytes of large bodies after which garbage is collected. V8 would otherwise let the texts, values and buffers of
+ * several bodies accumulate, which takes more memory than the body being processed.
  */
 export const COLLECTED_BYTES = 16 * 1024 * 1024;
 

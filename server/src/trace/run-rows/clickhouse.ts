@@ -113,7 +113,7 @@ const RUN_COLUMNS =
  * time.
  */
 const MAX_INSERT = 8 * 1024 * 1024;
-/** Bytes of an insert from which returning its memory is worth 5 ms. */
+/** Size of an insert in bytes above which its memory is returned to the system, which takes 5 ms. */
 const LARGE_INSERT = 4 * 1024 * 1024;
 
 /** Inserts rows in order. Resolves when all are durable; if it rejects, the first ones may be. */

@@ -1,4 +1,4 @@
-/** Distribution of a figure over runs, in bins of equal width on a logarithmic scale. */
+/** Distribution of a metric over runs, in bins of equal width on a logarithmic scale. */
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import { bind, ch, raw } from "../../base/clickhouse/fragment.ts";
 import { RUN_LATENCY } from "../run-rows/clickhouse.ts";
@@ -13,14 +13,14 @@ const MAX_BINS = 200;
 
 const VALUES = { latency: RUN_LATENCY, total_cost: "toFloat64(r.total_cost)" } as const;
 
-/** Counts the selected runs by the figure's value, of the runs themselves; without the figure they are not counted. */
+/** Counts the selected runs by their own latency or cost. Runs without a value are not counted. */
 export async function histogramOfRuns(
   { clickhouse }: { clickhouse: ClickHouse },
   scope: RunScope,
   selection: RunSelection,
   { field }: Pick<HistogramBody, "field">,
 ): Promise<Histogram> {
-  // the smallest value that a bin has is a microsecond, or a millionth of a dollar
+  // smaller values count as a microsecond, or a millionth of a dollar
   const statement = ch`
     select toInt32(floor(log10(greatest(value, 1e-6)) * ${bind("UInt8", PER_DECADE)} + 1e-9)) as bin, count() as n
     from (select ${raw(VALUES[field])} as value ${fromRuns(scope, selection)})
@@ -34,5 +34,5 @@ export async function histogramOfRuns(
   return { field, bins: rows.map(({ bin, n }) => ({ from: edge(bin), to: edge(bin + 1), n: Number(n) })) };
 }
 
-/** Returns a bin's lower edge with five digits, as a filter can repeat it. */
+/** Returns a bin's lower edge with five digits, so that a filter can contain it exactly. */
 const edge = (bin: number): number => Number((10 ** (bin / PER_DECADE)).toPrecision(5));

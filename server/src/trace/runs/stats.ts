@@ -153,8 +153,8 @@ function selectTraces(
 }
 
 /**
- * Name at the start of an error, as clients write it: `ValueError('no')`, `TimeoutError: …`; "Error" if it has none. A
- * run without an error belongs to no group.
+ * Name at the start of an error, as clients write it: `ValueError('no')`, `TimeoutError: …`; "Error" if there is none.
+ * A run without an error belongs to no group.
  */
 const ERROR_KIND = `arrayJoin(if(r.error is null, [], [coalesce(nullif(
   extract(assumeNotNull(r.error), '^\\\\s*([A-Za-z_$][A-Za-z0-9_.$]{0,99})\\\\s*(?:[:(\\n]|$)'), ''), 'Error')]))`;

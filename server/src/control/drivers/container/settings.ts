@@ -7,9 +7,9 @@ export const containerOptions = {
     default: "process",
     of: ["process", "container", "kubernetes"],
     description:
-      "How deployments of source code run: as child processes on this machine, or in containers. Deployments of " +
-      "images always run in containers and need HEDDLE_CONTAINER_ENGINE. kubernetes: new revisions run in the " +
-      "cluster of HEDDLE_KUBECONFIG, from images.",
+      "How new revisions run. process, container: source code as child processes on this machine or in containers, " +
+      "images always in containers, which needs HEDDLE_CONTAINER_ENGINE. kubernetes: images as pods in the cluster " +
+      "of HEDDLE_KUBECONFIG.",
   }),
   containerEngine: text<string | undefined>({
     env: ["HEDDLE_CONTAINER_ENGINE"],

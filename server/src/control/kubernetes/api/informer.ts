@@ -6,7 +6,7 @@ import { type Kind, type KubernetesObject, objectPath } from "./kinds.ts";
 import { KubernetesError, type KubernetesApi } from "./kubernetes-api.ts";
 import { readLines } from "./read-lines.ts";
 
-/** Time after which the server ends a watch, so that a dead connection does not go unnoticed for longer. */
+/** Time after which the server ends a watch. Limits how long a dead connection goes unnoticed. */
 const WATCH_SECONDS = 240;
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 10_000;
@@ -18,7 +18,7 @@ export interface InformerOptions<T extends KubernetesObject> {
   /** Label selector. */
   selector: string;
   log: Log;
-  /** Called with each object that was added, changed or deleted. */
+  /** Called for each object that was added, changed or deleted. */
   onChange: (object: T, isDeleted: boolean) => void;
 }
 
@@ -28,8 +28,8 @@ interface WatchEvent<T> {
 }
 
 /**
- * Keeps a copy of a kind's objects in a namespace: lists them, then watches for changes, and lists again when the watch
- * has fallen behind. While the API server does not answer, the last copy stays.
+ * Caches the objects of a kind in a namespace: lists them, watches for changes, and lists them again when the watch has
+ * expired. While the API server does not respond, the last state remains.
  */
 export class Informer<T extends KubernetesObject> {
   readonly objects = new Map<string, T>();
@@ -43,11 +43,11 @@ export class Informer<T extends KubernetesObject> {
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
-    const message = `could not watch the ${options.kind}s of the namespace ${options.namespace}; will retry`;
+    const message = `could not watch ${options.kind} objects in the namespace ${options.namespace}; will retry`;
     this.#failure = new RepeatedFailure({ log: options.log, message });
   }
 
-  /** Whether the objects are known. */
+  /** Whether the objects have been listed at least once. */
   get hasListed(): boolean {
     return this.#hasListed;
   }
@@ -56,7 +56,7 @@ export class Informer<T extends KubernetesObject> {
     this.#going = this.#run();
   }
 
-  /** Begins anew: the connection of the watch may be dead. */
+  /** Restarts the watch, whose connection may be dead. */
   restart(): void {
     this.#watch?.abort();
   }
@@ -77,7 +77,7 @@ export class Informer<T extends KubernetesObject> {
         await this.#follow();
       } catch (error) {
         if (signal.aborted) return;
-        // too old: the objects have to be listed again
+        // the resource version may have expired: the objects must be listed again
         if (error instanceof KubernetesError) this.#version = undefined;
         this.#failure.failed(error);
         await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});

@@ -1,4 +1,4 @@
-/** The kinds of objects that deployments consist of, in the order in which they are removed. */
+/** Kinds of a deployment's objects with the paths of their APIs, in the order in which they are removed. */
 export const KINDS = {
   HorizontalPodAutoscaler: "/apis/autoscaling/v2",
   Deployment: "/apis/apps/v1",
@@ -13,7 +13,7 @@ export type Kind = keyof typeof KINDS;
 
 const PLURALS: Partial<Record<Kind, string>> = { NetworkPolicy: "networkpolicies" };
 
-/** Path of a kind's objects in a namespace, or of one of them. */
+/** Returns the path of a kind's objects in a namespace, or of the object with this name. */
 export function objectPath(kind: Kind, namespace: string, name?: string): string {
   const plural = PLURALS[kind] ?? `${kind.toLowerCase()}s`;
   const path = `${KINDS[kind]}/namespaces/${encodeURIComponent(namespace)}/${plural}`;

@@ -1,6 +1,6 @@
 /**
- * Access to a cluster: from a kubeconfig file, or from the service account that a pod gets. Credentials that expire are
- * read again: tokens in files at each use, those of a command (client-go's exec plugins) when they are about to end.
+ * Access to a cluster: from a kubeconfig file, or from the service account of this pod. Credentials that expire are
+ * read again: token files at each use, credentials of a command (client-go's exec plugins) shortly before they expire.
  */
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -71,12 +71,12 @@ export interface ClusterAccess {
   /** Name in the server's certificate, where it differs from the address. */
   serverName: string | null;
   insecure: boolean;
-  /** Namespace of the context or of this pod; null when none is named. */
+  /** Namespace of the context or of this pod; null if there is none. */
   namespace: string | null;
   credentials(): Promise<Credentials>;
 }
 
-/** Opens a kubeconfig file; without one, the service account of this pod. Throws ConfigError when neither works. */
+/** Reads a kubeconfig file or, without a path, the service account of this pod. Throws ConfigError when it cannot. */
 export async function openAccess(path: string | undefined): Promise<ClusterAccess> {
   return path === undefined ? ofThisPod() : ofFile(path);
 }

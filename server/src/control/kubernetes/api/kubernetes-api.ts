@@ -5,14 +5,14 @@ import { text } from "node:stream/consumers";
 
 import type { ClusterAccess } from "./kubeconfig.ts";
 
-/** Time without a byte after which a call counts as unanswered. */
+/** Idle time after which a call fails. */
 const CALL_MS = 10_000;
 
-/** The API server refused a call. */
+/** Rejection of a call by the API server. */
 export class KubernetesError extends Error {
   override name = "KubernetesError";
   readonly status: number;
-  /** Kubernetes' own reason: `NotFound`, `Conflict`, `Forbidden`, … */
+  /** Reason in the API server's response: `NotFound`, `Conflict`, `Forbidden`, … */
   readonly reason: string;
 
   constructor(status: number, reason: string, message: string) {
@@ -22,7 +22,7 @@ export class KubernetesError extends Error {
   }
 }
 
-/** The API server did not answer. */
+/** The API server did not respond, or could not process the call. */
 export class KubernetesAwayError extends Error {
   override name = "KubernetesAwayError";
 }
@@ -53,11 +53,11 @@ export class KubernetesApi {
     try {
       return JSON.parse(await text(response)) as T;
     } catch (error) {
-      throw new KubernetesAwayError(`the API server's response broke off: ${(error as Error).message}`);
+      throw new KubernetesAwayError(`the API server's response is incomplete: ${(error as Error).message}`);
     }
   }
 
-  /** Sends a request and returns the successful response, whose body may stay silent for as long as it likes. */
+  /** Sends a request and returns the successful response. Its body has no idle timeout. */
   async open(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
     const response = await this.#send(method, path, options);
     if (response.statusCode! < 300) {
@@ -67,7 +67,7 @@ export class KubernetesApi {
     }
     const body = await text(response).catch(() => "");
     const { reason = "Unknown", message = body.slice(0, 500) } = readStatus(body);
-    // 429 and 5xx: overloaded or starting, so the state of the cluster is not known
+    // 429 and 5xx: overloaded or starting, so the state of the cluster is unknown
     if (response.statusCode === 429 || response.statusCode! >= 500) {
       throw new KubernetesAwayError(`the API server answered ${response.statusCode}: ${message}`);
     }
@@ -103,10 +103,10 @@ export class KubernetesApi {
     const url = new URL(server.pathname.replace(/\/$/, "") + path + search, server);
     return new Promise((resolve, reject) => {
       const sent = (url.protocol === "http:" ? requestPlain : request)(url, options, resolve);
-      sent.on("timeout", () => sent.destroy(new Error(`no answer within ${CALL_MS / 1000} s`)));
+      sent.on("timeout", () => sent.destroy(new Error(`no response within ${CALL_MS / 1000} s`)));
       sent.on("error", (error) => {
         if (signal?.aborted) reject(error);
-        else reject(new KubernetesAwayError(`the API server does not answer: ${error.message}`, { cause: error }));
+        else reject(new KubernetesAwayError(`the API server does not respond: ${error.message}`, { cause: error }));
       });
       sent.end(payload);
     });

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 
-/** Yields the lines of a stream, the last one even without its end. Throws when the stream breaks off. */
+/** Yields the lines of a stream, including a last line without a line feed. Throws when the stream ends early. */
 export async function* readLines(stream: Readable): AsyncGenerator<string> {
   stream.setEncoding("utf8");
   let rest = "";
