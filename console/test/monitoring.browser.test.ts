@@ -168,7 +168,7 @@ test("dragging across a chart zooms into the range, and back returns to the wide
   await context.close();
 });
 
-test("compares with the period before, and draws the only point of a project", async () => {
+test("compares with the previous period, and draws the only point of a project", async () => {
   const { page, context, errors } = await openPage(browser);
   const old = Array.from({ length: 7 }, () => run(30, 1, { session_name: "compared" }));
   await trace("/runs/batch", { post: [...old, run(6, 1, { session_name: "compared" })] });
@@ -187,10 +187,10 @@ test("compares with the period before, and draws the only point of a project", a
       return false;
     }),
   );
-  await page.getByRole("switch", { name: "Compare with the period before" }).check({ force: true });
+  await page.getByRole("switch", { name: "Compare with previous period" }).check({ force: true });
   await page.waitForURL(/before=true/);
   const traces = page.getByRole("region", { name: "Traces", exact: true });
-  await traces.getByText("Traces, before").waitFor();
+  await traces.getByText("Traces, previous").waitFor();
   expect(await sumColumn(page, "Traces")).toBe(7);
   expect(errors).toEqual([]);
   await context.close();

@@ -85,7 +85,7 @@ test("signs in with a password; a stream and the session survive a restart of th
   const restarted = platform.restart();
   // the page says that it lost its server, and that it is back
   await page.getByText("The server does not respond.").waitFor({ timeout: 60_000 });
-  await Promise.all([restarted, page.getByText("Connected again.").waitFor({ timeout: 120_000 })]);
+  await Promise.all([restarted, page.getByText("Reconnected.").waitFor({ timeout: 120_000 })]);
   // without a reload: the same run, its answer complete and shown once
   await answer.filter({ hasText: `You said: ${text}` }).waitFor({ timeout: 90_000 });
   await page.getByRole("group", { name: "Run", exact: true }).getByText("success", { exact: true }).waitFor();

@@ -210,7 +210,7 @@ test("filters by a latency range dragged on the histogram, by model and by feedb
   await until(async () => (await page.getByLabel("Metrics").getByText("61 traces").count()) === 0);
   expect(await shown.count()).toBeGreaterThan(0);
   // typed bounds replace those that were dragged
-  await page.getByRole("textbox", { name: "From, seconds" }).fill("4");
+  await page.getByRole("textbox", { name: "From (seconds)" }).fill("4");
   await page.getByRole("button", { name: "Apply latency" }).click();
   await until(() => written().includes("gte(latency, 4)"));
   expect(written().match(/latency/g)).toHaveLength(2);
@@ -285,7 +285,7 @@ test("keys move to the next, previous, parent and child run from anywhere, and a
   await press("k");
   await selected("ChatShop");
   await press("Shift+?");
-  const keys = page.getByRole("dialog", { name: "Keys on this page" });
+  const keys = page.getByRole("dialog", { name: "Keyboard shortcuts" });
   await keys.getByRole("row").filter({ hasText: "Parent run" }).waitFor();
   expect(await keys.getByRole("row").count()).toBeGreaterThanOrEqual(6);
   await page.keyboard.press("Escape");

@@ -5,10 +5,10 @@ import { useEffect, useState } from "react";
 import { retryLost, watchServers } from "./lost-servers.ts";
 
 const RETRY_MS = 3_000;
-/** How long the return of the servers is shown. */
+/** Time for which the notice about the recovery is shown. */
 const BACK_MS = 4_000;
 
-/** Says that a server of the page does not respond, retries, and says when it is back. */
+/** Shows a notice while a server of the page does not respond, retries, and shows when it responds again. */
 export function ConnectionNotice() {
   const cache = useQueryClient().getQueryCache();
   const [state, setState] = useState<"fine" | "lost" | "back">("fine");
@@ -39,8 +39,8 @@ export function ConnectionNotice() {
           {state === "lost" && <Loader size={14} color="orange" />}
           <Text size="sm">
             {state === "lost"
-              ? "The server does not respond. What you see may be out of date; the page reconnects by itself."
-              : "Connected again. The page is up to date."}
+              ? "The server does not respond. This page may be out of date; it reconnects automatically."
+              : "Reconnected. The page is up to date."}
           </Text>
         </Paper>
       )}

@@ -2,14 +2,14 @@ import type { QueryCache } from "@tanstack/react-query";
 
 import { ApiError } from "../api/api-error.ts";
 
-/** Whether an error says that a server, or the one behind it, did not respond. */
+/** Whether an error means that a server, or a server behind it, did not respond. */
 const isOutage = (error: unknown): boolean =>
   error instanceof TypeError || (error instanceof ApiError && [0, 502, 503, 504].includes(error.status));
 
 /**
- * Watches the queries of the page: the servers are lost while any shown query fails because no server responds.
- * @param onChange called with whether they are lost, when that changes
- * @returns a function that ends the watch
+ * Watches the active queries of the page: servers are lost while any of them fails because a server does not respond.
+ * @param onChange called when the state changes, with whether servers are lost
+ * @returns a function that stops watching
  */
 export function watchServers(cache: QueryCache, onChange: (isLost: boolean) => void): () => void {
   let wasLost = false;
@@ -23,7 +23,7 @@ export function watchServers(cache: QueryCache, onChange: (isLost: boolean) => v
   });
 }
 
-/** Fetches the failed queries of the page again. */
+/** Retries the failed active queries of the page. */
 export async function retryLost(cache: QueryCache): Promise<void> {
   const failed = cache.getAll().filter((query) => query.isActive() && query.state.error !== null);
   await Promise.allSettled(failed.map((query) => query.fetch()));

@@ -2,7 +2,7 @@ export interface ChartSeries {
   label: string;
   /** A value for each time; null where there is none. */
   values: (number | null)[];
-  /** Series of the period before, drawn dashed in the colour of the series that it belongs to. */
+  /** For a series of the previous period: index of the current series, whose colour it has. It is drawn dashed. */
   before?: number | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface ChartProps {
   kind?: "line" | "bars";
   /** Called with the index of the time that the user selects. */
   onPick?: ((index: number) => void) | undefined;
-  /** Called with the seconds since 1970 between which the user drags. */
+  /** Called with the range that the user selects by dragging, in seconds since 1970. */
   onZoom?: ((from: number, to: number) => void) | undefined;
   /** Note beside the title. */
   note?: string;
@@ -25,6 +25,6 @@ export interface ChartProps {
 /** Ordered so that neighbours differ for colour-blind readers. */
 export const SERIES_COLORS = ["teal", "orange", "indigo", "pink", "lime", "grape", "cyan", "red", "yellow", "gray"];
 
-/** Returns the name of a series' colour; the period before has that of its series. */
+/** Returns the name of a series' colour. A series of the previous period has the colour of the current one. */
 export const seriesColor = ({ before }: ChartSeries, index: number): string =>
   SERIES_COLORS[(before ?? index) % SERIES_COLORS.length]!;

@@ -10,7 +10,7 @@ export interface Sample {
   code: string;
 }
 
-/** Code to paste, in the language that the reader chose last. */
+/** Code sample to copy, in the language that the user selected last. */
 export function CodeSample({ label, samples, note }: { label: string; samples: Sample[]; note?: string | undefined }) {
   const [chosen, setChosen] = useLocalStorage({
     key: "heddle.code-language",

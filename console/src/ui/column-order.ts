@@ -1,4 +1,4 @@
-/** Returns the columns in the saved order; those that it does not name keep their places behind the ones before them. */
+/** Returns the columns in the saved order. A column that it does not name stays after its default predecessor. */
 export function inOrder<T extends { id: string }>(columns: readonly T[], order: readonly string[]): T[] {
   const known = order.filter((id) => columns.some((column) => column.id === id));
   const result = known.map((id) => columns.find((column) => column.id === id)!);
@@ -10,7 +10,7 @@ export function inOrder<T extends { id: string }>(columns: readonly T[], order: 
   return result;
 }
 
-/** Returns the ids with one moved by `by` places. */
+/** Returns the ids with `id` moved by `by` places. */
 export function moveColumn(ids: readonly string[], id: string, by: -1 | 1): string[] {
   const at = ids.indexOf(id);
   const others = ids.filter((other) => other !== id);

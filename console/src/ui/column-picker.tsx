@@ -4,7 +4,7 @@ import { IconArrowDown, IconArrowUp, IconColumns } from "@tabler/icons-react";
 import { moveColumn } from "./column-order.ts";
 
 interface ColumnPickerProps {
-  /** In their order. */
+  /** Columns in their current order. */
   columns: { id: string; label: string }[];
   hidden: readonly string[];
   onChange: (hidden: string[]) => void;

@@ -124,7 +124,7 @@ export default memo(function Plot({
       place.current,
     );
     chart.over.addEventListener("mouseleave", () => handlers.current.onHover(null));
-    // a drag ends with a click, too
+    // a drag also ends with a click event
     let pressedAt = 0;
     chart.over.addEventListener("mousedown", ({ clientX }) => (pressedAt = clientX));
     chart.over.addEventListener("click", ({ clientX }) => {

@@ -27,7 +27,7 @@ const SOURCE = [
 ] as const;
 
 /**
- * Lists what a revision changed against the one before, each as a phrase: `commit 1f0c… → 9ab2…`, `added variable KEY`,
+ * Lists the differences of a revision from the previous one as phrases: `commit 1f0c… → 9ab2…`, `added variable KEY`,
  * `memory_mb 512 → 1024`.
  */
 export function listChanges(revision: Made, previous: Made): string[] {
@@ -60,7 +60,7 @@ function listSettings({ made_from: after }: Made, { made_from: before }: Made): 
     .map((name) => `${name} ${short(then[name])} → ${short(now[name])}`);
 }
 
-/** Describes the changes in a line. */
+/** Describes the differences in one line. */
 export function describeChanges(revision: Made, previous: Made | undefined): string {
   if (previous === undefined) return "First revision";
   const changes = listChanges(revision, previous);

@@ -161,7 +161,7 @@ function RevisionDetails({ deployment, revision, previous }: DetailsProps) {
   );
 }
 
-/** What the revision was made from, against the one before it. */
+/** Differences of the revision from the previous one, and the names of its variables. */
 function Changes({ revision, previous }: Pick<DetailsProps, "revision" | "previous">) {
   const changes = previous ? listChanges(revision, previous) : ["first revision"];
   const { variables } = revision.made_from;

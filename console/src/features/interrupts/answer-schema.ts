@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
 
-/** Members of a payload that describe its answer, in the spellings of common clients; MCP asks by `requestedSchema`. */
+/** Payload members that hold the schema of the answer, as spelled by common clients; MCP uses `requestedSchema`. */
 export const SCHEMAS = [
   "schema",
   "response_schema",
@@ -11,7 +11,7 @@ export const SCHEMAS = [
   "json_schema",
 ];
 
-/** Returns the JSON schema of the object that an interrupt's payload asks for; null when it has none. */
+/** Returns the JSON schema of the object that an interrupt's payload asks for; null if the payload has none. */
 export function answerSchema(payload: unknown): JsonSchema | null {
   if (typeof payload !== "object" || payload === null) return null;
   for (const name of SCHEMAS) {

@@ -11,7 +11,7 @@ export interface SchemaAnswerFormProps {
   onAnswer: (value: unknown) => void;
 }
 
-/** Form for an answer that the payload describes by a JSON schema. */
+/** Form for an answer whose JSON schema is in the payload. */
 export function SchemaAnswerForm({ schema, isBusy, onAnswer }: SchemaAnswerFormProps) {
   const [fields, setFields] = useState<Record<string, unknown>>({});
   const missing = missingFields(schema, fields);

@@ -78,7 +78,7 @@ export function TraceCharts({ group, filter, ...place }: ChartsProps) {
 
 const FAILED = 'eq(status, "error")';
 
-/** Failed traces by the name that their error begins with. */
+/** Failed traces by the error name at the start of their error message. */
 function ErrorKinds({ filter, ...place }: Place & Pick<ChartsProps, "filter">) {
   const selection: TimelineSelection = {
     is_root: true,

@@ -31,7 +31,7 @@ export function MonitoringPage() {
         <>
           <Switch
             size="xs"
-            label="Compare with the period before"
+            label="Compare with previous period"
             checked={search.before === true}
             onChange={(event) => change({ before: event.currentTarget.checked || undefined })}
           />
@@ -67,7 +67,7 @@ export function MonitoringPage() {
         </Section>
         <Text size="xs" c="dimmed">
           Times are in your time zone, {Intl.DateTimeFormat().resolvedOptions().timeZone}. Click a chart to view its
-          runs at that time, and drag across it to zoom in.
+          runs at that time, or drag across it to zoom in.
         </Text>
       </Stack>
     </Page>

@@ -12,7 +12,7 @@ export interface MonitoringSearch {
   to?: string | undefined;
   group?: string | undefined;
   filter?: string | undefined;
-  /** Whether charts show the period before, too. */
+  /** Whether charts also show the previous period. */
   before?: boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ export const monitoringRange = (search: MonitoringSearch): TimeRange => readTime
 /** Number of groups that a chart shows. */
 const MAX_GROUPS = 8;
 
-/** Shortest range that dragging on a chart selects, in seconds. */
+/** Shortest range that dragging across a chart selects, in seconds. */
 const MIN_ZOOM = 10;
 
 /** Returns the range between two times in seconds since 1970, widened to whole seconds. */

@@ -17,7 +17,7 @@ export interface TimelineInRange extends Timeline {
 
 /**
  * Query for figures of a project's runs over the range, which advances with the clock if it ends now.
- * @param isBefore reads the period of the same length before it, as if its runs had started in the range
+ * @param isBefore reads the preceding period of the same length instead
  */
 export const timelineQuery = (projectId: string, range: TimeRange, selection: TimelineSelection, isBefore = false) =>
   queryOptions({
@@ -25,7 +25,7 @@ export const timelineQuery = (projectId: string, range: TimeRange, selection: Ti
     async queryFn({ signal }): Promise<TimelineInRange> {
       const bounds = rangeBounds(range, Date.now());
       const seconds = bucketSeconds(range, bounds.to);
-      // whole buckets, so that those of the two periods match
+      // a whole number of buckets, so that the buckets of both periods align
       const shift = isBefore ? Math.ceil((bounds.to - bounds.from) / 1000 / seconds) * seconds * 1000 : 0;
       const [from, to] = [bounds.from - shift, bounds.to - shift];
       const body = {

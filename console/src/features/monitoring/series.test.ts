@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { zoomRange } from "./monitoring-search.ts";
 import { withBefore } from "./series.ts";
 
-test("the period before is matched by label and position", () => {
+test("the previous period is matched by label and position", () => {
   const current = [
     { label: "a", values: [1, 2, null] },
     { label: "new", values: [0, 0, 1] },
@@ -14,7 +14,7 @@ test("the period before is matched by label and position", () => {
   ];
   expect(withBefore(current, earlier)).toEqual([
     ...current,
-    { label: "a, before", values: [3, null, null], before: 0 },
+    { label: "a, previous", values: [3, null, null], before: 0 },
   ]);
 });
 

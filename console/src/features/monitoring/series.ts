@@ -47,12 +47,12 @@ export function feedbackSeries(timeline: TimelineInRange, most = 5): ChartSeries
     }));
 }
 
-/** Returns the series, and those of the period before that have the same labels; times are matched by their position. */
+/** Returns the series, and series of the previous period with the same labels. Times are matched by position. */
 export function withBefore(current: ChartSeries[], earlier: readonly ChartSeries[]): ChartSeries[] {
   const before = current.flatMap(({ label, values }, index) => {
     const match = earlier.find((candidate) => candidate.label === label);
     if (!match) return [];
-    return [{ label: `${label}, before`, values: values.map((_, at) => match.values[at] ?? null), before: index }];
+    return [{ label: `${label}, previous`, values: values.map((_, at) => match.values[at] ?? null), before: index }];
   });
   return [...current, ...before];
 }

@@ -10,20 +10,20 @@ import type { TimeRange } from "../../ui/time-range.ts";
 import { type TimelineInRange, timelineQuery, type TimelineSelection } from "./queries.ts";
 import { withBefore } from "./series.ts";
 
-/** What all charts of the page share. */
+/** Props that all charts of the page share. */
 export interface Place {
   projectId: string;
   range: TimeRange;
-  /** Whether to show the period before, too. */
+  /** Whether to also show the previous period. */
   before: boolean;
-  /** Called with the seconds since 1970 between which the user drags. */
+  /** Called with the range that the user selects by dragging, in seconds since 1970. */
   onZoom: (from: number, to: number) => void;
 }
 
 interface PartProps extends Place {
   selection: TimelineSelection;
   isRoot: boolean;
-  /** Filter of the runs behind a point, if it is not that of the selection. */
+  /** Filter of the runs behind a point, if it differs from the selection's. */
   pickFilter?: string | undefined;
   /** Number of charts, to reserve their space. */
   count: number;

@@ -79,7 +79,7 @@ export function Playground() {
     ({ assistant_id: id, graph_id: graph }) => id === search.versus || graph === search.versus,
   );
   if (versus) return <Versus server={server} assistants={[assistant, versus]} />;
-  // another graph by preference; the same assistant twice shows how its replies vary
+  // another assistant if there is one; comparing an assistant with itself shows how its replies vary
   const rival = assistants.data.find(({ assistant_id: id }) => id !== assistant.assistant_id) ?? assistant;
   const sameName = (name: string) => assistants.data.filter((candidate) => candidate.name === name).length > 1;
   return (
@@ -146,7 +146,7 @@ export function Playground() {
   );
 }
 
-/** Two assistants on the same inputs; leaving keeps the first with its thread. */
+/** Two assistants on the same inputs. "Stop comparing" continues with the first one and its thread. */
 function Versus({ server, assistants: [first, second] }: { server: string; assistants: [Assistant, Assistant] }) {
   const SideBySide = useLoaded(loadSideBySide);
   const { thread, beside } = route.useSearch();

@@ -6,7 +6,7 @@ export interface PlaygroundSearch {
   thread?: string;
   checkpoint?: string;
   panel?: (typeof PANELS)[number];
-  /** Id of the assistant beside the first, on the same inputs, and its thread. */
+  /** Id of the second assistant of a comparison, and its thread. */
   versus?: string;
   beside?: string;
 }

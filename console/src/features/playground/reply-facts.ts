@@ -7,13 +7,13 @@ import { feedbackQuery, type GivenFeedback } from "../threads/queries.ts";
 
 /** Number of the conversation's newest runs whose costs and feedback are read. */
 const MAX_RUNS = 10;
-/** A trace arrives shortly after its run; polls for it end after some tries. */
+/** A trace arrives shortly after its run; polling for it stops after some tries. */
 const ARRIVAL_MS = 2_000;
 const MAX_TRIES = 8;
 
 const SELECT = ["id", "total_cost", "extra", "status"] as const;
 
-/** Query for the costs in dollars of a run's LLM calls by the step that made them; empty while no trace has arrived. */
+/** Query for the costs in dollars of a run's LLM calls, by step; empty until the trace has arrived. */
 const stepCostsQuery = (runId: string) =>
   queryOptions({
     queryKey: ["run-step-costs", runId],
@@ -41,7 +41,7 @@ export interface ReplyFacts {
   getFeedback: (runId: string) => GivenFeedback[] | null;
 }
 
-/** Reads what traces know of the runs that wrote a conversation's messages. */
+/** Reads the costs and feedback of the runs that wrote a conversation's messages from their traces. */
 export function useReplyFacts(runIds: readonly string[]): ReplyFacts {
   const { data: about } = useQuery(spacesQuery);
   const isTraced = about?.spaces.trace === true;

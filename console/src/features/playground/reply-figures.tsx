@@ -7,7 +7,7 @@ import { useReplyFacts } from "./reply-facts.ts";
 import { RunThumbs } from "./run-thumbs.tsx";
 import type { RunControls } from "./use-run.ts";
 
-/** Returns a renderer of a reply's duration and cost, and of the thumbs beside the last reply of each run. */
+/** Returns a function that renders a reply's duration and cost, and the thumbs of the last reply of each run. */
 export function useReplyFigures({ stream, states }: Pick<RunControls, "stream" | "states">, messages: Message[]) {
   const origins = messages.map((message, index) => {
     if (message.role !== "assistant") return null;

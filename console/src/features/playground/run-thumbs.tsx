@@ -8,7 +8,7 @@ import type { GivenFeedback } from "../threads/queries.ts";
 
 const KEY = "user_score";
 
-/** Gives feedback on the run that wrote a reply: another thumb replaces it, the same one deletes it. */
+/** Thumbs that give feedback on the run that wrote a reply: the other thumb replaces it, the same one deletes it. */
 export function RunThumbs({ runId, feedback }: { runId: string; feedback: GivenFeedback[] }) {
   const client = useQueryClient();
   const given = feedback.find(({ key, score }) => key === KEY && (score === 0 || score === 1));

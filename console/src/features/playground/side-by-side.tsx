@@ -31,7 +31,7 @@ type Input = Record<string, unknown>;
 /** Sends an input to one side. */
 type Sender = (input: Input, added: Input[]) => void;
 
-/** Two assistants, each with a thread of its own, which get the same inputs. */
+/** Two assistants with their own threads, which get the same inputs. */
 export function SideBySide({ server, sides, onThread, onAssistant }: SideBySideProps) {
   const { assistant } = sides[0];
   const schemas = useQuery(schemasQuery(server, assistant.assistant_id));

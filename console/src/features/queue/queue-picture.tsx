@@ -10,13 +10,13 @@ import classes from "./queue-picture.module.css";
 /** Limit on waiting runs that are drawn. */
 const MAX_CELLS = 100;
 
-/** The queue as it is now: waiting runs, and each server's slots with the runs in them. The tables list the same. */
+/** Live diagram of the queue: waiting runs, and each server's slots with their runs. The tables list the same runs. */
 export function QueuePicture({ queue, server }: { queue: Queue; server: string }) {
   const now = useNow();
   const waiting = queue.waiting.slice(0, MAX_CELLS);
   const hidden = queue.counts.pending - waiting.length;
   return (
-    <section aria-label="Queue and servers now">
+    <section aria-label="Live queue and servers">
       <div className={classes["picture"]}>
         <Paper withBorder p="sm">
           <Text size="xs" c="dimmed" mb={6}>
@@ -82,7 +82,7 @@ export function QueuePicture({ queue, server }: { queue: Queue; server: string }
   );
 }
 
-/** Slots are known for this server alone. */
+/** Describes the load of a server. The number of slots is only known for the server that the page queries. */
 const describeLoad = ({ slots }: Queue, { running, is_this }: Queue["servers"][number]): string =>
   is_this ? `${count(running)} of ${count(slots)} running` : `${count(running)} running`;
 

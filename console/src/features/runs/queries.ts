@@ -126,7 +126,7 @@ export interface Figures {
 export interface Facet extends Fact {
   /** Filter that matches its runs. */
   query: string;
-  /** Set where it applies to any run of the trace. */
+  /** Whether the filter matches any run of the trace. */
   isTree?: boolean;
 }
 
@@ -146,7 +146,7 @@ function feedbackFacets(stats: FeedbackStats): Facet[] {
   });
 }
 
-/** Metadata by which clients name the model of an LLM call. */
+/** Metadata key with which clients name the model of an LLM call. */
 const MODEL = "ls_model_name";
 
 /** Query for the facets of a project's runs, regardless of the filter. */
@@ -161,7 +161,7 @@ export const facetsQuery = (projectId: string, search: RunSearch) => {
         const stats = await data(traceApi.POST("/api/v1/runs/stats", { body: { ...selection, select }, signal }));
         return stats as { run_facets?: Facet[]; feedback_stats?: FeedbackStats };
       };
-      // models are those of the LLM calls below a trace's root
+      // models are named by the LLM calls below a trace's root
       const isTraces = search.tab === "traces" || search.tab === "threads";
       const [own, calls] = await Promise.all([
         read(body),
@@ -185,7 +185,7 @@ export const facetsQuery = (projectId: string, search: RunSearch) => {
 
 export type HistogramField = "latency" | "total_cost";
 
-/** Query for the distribution of a figure over the runs in the time range, regardless of the filter. */
+/** Query for the distribution of a metric over the runs in the time range, regardless of the filter. */
 export const histogramQuery = (projectId: string, search: RunSearch, field: HistogramField) => {
   const { tab, last, from, to } = search;
   const unfiltered = { ...search, filter: "", trace_filter: "", tree_filter: "", text: "" };

@@ -15,9 +15,9 @@ interface RangeFilterProps {
   onChange: (changes: Partial<RunSearch>) => void;
 }
 
-/** Filters runs by latency and cost: a range is dragged on the histogram, or typed. */
+/** Filters runs by latency and cost. A range is selected by dragging across a histogram, or typed. */
 export function RangeFilter({ projectId, search, onChange }: RangeFilterProps) {
-  // the cost of a trace is that of its calls, and filters compare that of the run itself
+  // the cost of a trace is the cost of its LLM calls, but filters compare the cost of the run itself
   const fields: HistogramField[] = search.tab === "traces" ? ["latency"] : ["latency", "total_cost"];
   return (
     <Popover position="bottom-start" width={360} trapFocus>
@@ -88,11 +88,11 @@ function Field({ field, projectId, search, onApply }: FieldProps) {
         <NumberInput
           size="xs"
           min={0}
-          label={`From, ${UNITS[field]}`}
+          label={`From (${UNITS[field]})`}
           value={range.from ?? ""}
           onChange={type("from")}
         />
-        <NumberInput size="xs" min={0} label={`To, ${UNITS[field]}`} value={range.to ?? ""} onChange={type("to")} />
+        <NumberInput size="xs" min={0} label={`To (${UNITS[field]})`} value={range.to ?? ""} onChange={type("to")} />
         <Button
           size="xs"
           disabled={draft === null || isEmpty}
@@ -115,7 +115,7 @@ interface Bin {
   n: number;
 }
 
-/** Adds the empty bins in between, which the server omits. */
+/** Adds the empty bins, which the server omits. */
 function fill(bins: readonly Bin[]): Bin[] {
   const all: Bin[] = [];
   for (const bin of bins) {

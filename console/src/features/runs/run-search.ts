@@ -19,7 +19,7 @@ export interface RunSearch {
   /** Newest first. */
   desc: boolean;
   live: boolean;
-  /** In the tab of threads: the one that is replayed, and its turn, from 1. */
+  /** In the tab for threads: the replayed thread, and its turn, from 1. */
   thread: string;
   turn: number;
 }

@@ -1,17 +1,17 @@
 import { conjoin } from "./filter-language.ts";
 import type { HistogramField } from "./queries.ts";
 
-/** In seconds or dollars; null: no limit. */
+/** Range in seconds or dollars. Null: no limit. */
 export interface ValueRange {
   from: number | null;
   to: number | null;
 }
 
 const pattern = (field: HistogramField) => new RegExp(`gte\\(${field}, ([\\d.e-]+)\\), lt\\(${field}, ([\\d.e+]+)\\)`);
-/** Above every latency and cost; a range is always written with both bounds, so that it can be found again. */
+/** Exceeds every latency and cost. A range is always written with both bounds, so that it can be found again. */
 const NO_LIMIT = 1e9;
 
-/** Returns the range of a figure that {@link withRange} wrote into a filter; null when there is none. */
+/** Returns the range of a metric that {@link withRange} wrote into a filter; null when there is none. */
 export function readRange(filter: string, field: HistogramField): ValueRange | null {
   const found = pattern(field).exec(filter);
   if (!found) return null;
@@ -19,7 +19,7 @@ export function readRange(filter: string, field: HistogramField): ValueRange | n
   return { from: from === 0 ? null : from, to: to === NO_LIMIT ? null : to };
 }
 
-/** Returns the filter with this range of the figure instead of the one that it has. */
+/** Returns the filter with this range of the metric, which replaces an existing one. */
 export function withRange(filter: string, field: HistogramField, { from, to }: ValueRange): string {
   const range = `gte(${field}, ${from ?? 0}), lt(${field}, ${to ?? NO_LIMIT})`;
   return pattern(field).test(filter) ? filter.replace(pattern(field), range) : conjoin(filter, `and(${range})`);

@@ -22,7 +22,7 @@ function Part({ label, access, code }: SampleProps) {
           <AnchorLink to="/settings" search={{ tab: "keys" }} size="xs">
             Create a key
           </AnchorLink>{" "}
-          and put it in the marked place.
+          and replace the placeholder with it.
         </Text>
       )}
     </>
@@ -34,7 +34,7 @@ export function TracingSample({ project }: { project: string }) {
   return <Part label="Send a trace" access={access} code={samples.tracingSamples(access, project)} />;
 }
 
-/** Name of an assistant of the server; `agent` while none is known. */
+/** Returns the name of an assistant of the server; `agent` if none is known. */
 function useAssistantName(server: string): string {
   const { data: assistants } = useQuery(assistantsQuery(server));
   return assistants?.[0]?.name ?? "agent";

@@ -5,7 +5,7 @@ import { datasetSamples, deploySamples, experimentSamples, runSamples, tracingSa
 const open = { url: "http://127.0.0.1:3000/api/trace", key: null };
 const closed = { ...open, key: "<your API key>" };
 
-test("code has the address and, where one is needed, the place of a key, in Python and TypeScript", () => {
+test("samples contain the address and, if a key is required, its placeholder, in Python and TypeScript", () => {
   for (const make of [
     (access: typeof open | typeof closed) => tracingSamples(access, "shop"),
     (access: typeof open | typeof closed) => runSamples(access, "agent"),

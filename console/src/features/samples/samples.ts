@@ -1,16 +1,16 @@
-/** Code that empty pages offer, with the addresses and the key of this installation. */
+/** Code samples of empty pages, with this installation's addresses and a placeholder for an API key. */
 import type { Sample } from "../../ui/code-sample.tsx";
 
 export interface Access {
   /** Address of the space, such as `http://127.0.0.1:3000/api/trace`. */
   url: string;
-  /** A key, or the place where one belongs; null where none is needed. */
+  /** API key or its placeholder; null if none is required. */
   key: string | null;
 }
 
 const quoted = (text: string) => JSON.stringify(text);
 
-/** The clients of traces refuse to start without any key. */
+/** Returns a value for the tracing clients, which refuse to start without a key. */
 const traceKey = ({ key }: Access): string => key ?? "none";
 
 export function tracingSamples(access: Access, project: string): Sample[] {

@@ -6,7 +6,7 @@ import { spacesQuery } from "../../app/queries.ts";
 import { identityQuery } from "../settings/queries.ts";
 import type { Access } from "./samples.ts";
 
-/** Stands where a key belongs: a session's user has to create one, and a typed key is not shown. */
+/** Placeholder for an API key: a signed-in user must create one, and an entered key is not shown. */
 export const KEY_PLACE = "<your API key>";
 
 /**

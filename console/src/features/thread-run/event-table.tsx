@@ -5,7 +5,7 @@ import { AnchorLink } from "../../ui/links.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
 import type { RunEvent } from "./run-events.ts";
 
-/** Places that the events' links lead to. */
+/** Ids that the events' links need. */
 export interface Places {
   server: string;
   threadId: string;
@@ -21,7 +21,7 @@ interface EventTableProps {
   places: Places;
 }
 
-/** The events of a run's axis as a table, with links to what they belong to. */
+/** Table of a run's events, with links to the objects that they belong to. */
 export function EventTable({ events, from, selected, places }: EventTableProps) {
   return (
     <SimpleTable<RunEvent>
@@ -51,7 +51,7 @@ export function EventTable({ events, from, selected, places }: EventTableProps) 
           ),
         },
         {
-          title: "Part",
+          title: "Source",
           width: 120,
           cell: ({ lane }) => (
             <Text size="sm" c="dimmed">

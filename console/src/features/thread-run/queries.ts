@@ -8,7 +8,7 @@ import { isActive } from "./run-events.ts";
 
 export type { Run };
 
-/** Polling interval of an active run, and of what may still arrive for an ended one. */
+/** Polling intervals of an active run, and of an ended run, whose feedback and logs may still arrive. */
 const LIVE_MS = 1_500;
 const LATER_MS = 6_000;
 const CHECKPOINT_LIMIT = 200;
@@ -36,7 +36,7 @@ export interface RunCheckpoint {
   next: string[];
 }
 
-/** Query for the checkpoints that a run wrote, newest first; without their values they would still be read whole. */
+/** Query for the checkpoints that a run wrote, newest first. */
 export const runCheckpointsQuery = (server: string, threadId: string, runId: string, version: string) =>
   queryOptions({
     queryKey: ["agent", server, "thread", threadId, "run", runId, "checkpoints", version],
@@ -53,7 +53,7 @@ export const runCheckpointsQuery = (server: string, threadId: string, runId: str
     placeholderData: (before) => before,
   });
 
-/** Query for the trace of a run, which has the run's id; null while none has arrived. */
+/** Query for the trace of a run, which has the run's id; null until it has arrived. */
 export const runTraceQuery = (runId: string) =>
   queryOptions({
     queryKey: ["run-trace", runId],

@@ -1,6 +1,6 @@
 /**
- * Everything that is known of a run as events on one time axis. The axis shows the run's own time; what happens after it,
- * such as feedback a day later, is placed on a strip behind it.
+ * Events of a run from all sources on one time axis. The axis covers the run's duration; later events, such as feedback
+ * on the next day, are placed on a strip after it.
  */
 export const LANES = ["Run", "Trace", "Checkpoints", "Webhooks", "Feedback", "Logs"] as const;
 export type Lane = (typeof LANES)[number];
@@ -17,7 +17,7 @@ export interface RunEvent {
   lane: Lane;
   /** Milliseconds since 1970. */
   at: number;
-  /** End of a period; null while it lasts. Absent for a moment. */
+  /** End of a period; null while it is active. Absent for an instant. */
   end?: number | null;
   label: string;
   detail?: string | undefined;
@@ -51,7 +51,7 @@ export interface RunSources {
 
 export const isActive = (status: string): boolean => status === "pending" || status === "running";
 
-/** Returns the events by time; of several at once, in the order of the lanes. */
+/** Returns the events in order of time; simultaneous events in the order of the lanes. */
 export function runEvents({ run, spans, checkpoints, deliveries, feedback, logs }: RunSources): RunEvent[] {
   const created = Date.parse(run.created_at);
   const root = spans.find(({ depth }) => depth === 0);
@@ -138,7 +138,7 @@ export function runEvents({ run, spans, checkpoints, deliveries, feedback, logs 
 }
 
 export interface Axis {
-  /** Milliseconds since 1970: the run's creation, and its end with its trace and checkpoints. */
+  /** Start and end of the run, including its trace and checkpoints, in milliseconds since 1970. */
   from: number;
   to: number;
   /** Latest event after the run; null when there is none. */
@@ -157,14 +157,14 @@ export function runAxis(events: readonly RunEvent[], now: number): Axis {
   return { from, to, later: latest > to ? latest : null };
 }
 
-/** Returns the place of a time on the axis, from 0 to 1. Times after the run are compressed into the rest of the width. */
+/** Returns the position of a time on the axis, from 0 to 1. Times after the run share the rest of the width. */
 export function axisPlace({ from, to, later }: Axis, at: number): number {
   const share = later === null ? 1 : RUN_SHARE;
   if (at <= to) return (Math.max(0, at - from) / (to - from)) * share;
   return later === null ? 1 : share + Math.min(1, (at - to) / (later - to)) * (1 - share);
 }
 
-/** Returns four or five times within the run for the axis' labels, in milliseconds after its creation. */
+/** Returns the times of the axis' labels within the run, in milliseconds after its creation. */
 export function axisTicks({ from, to }: Axis): number[] {
   const span = to - from;
   const rough = span / 4;

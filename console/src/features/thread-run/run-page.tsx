@@ -24,7 +24,7 @@ import { useRunSources } from "./use-run-sources.ts";
 
 const route = getRouteApi("/_shell/a/$server/threads/$threadId_/runs/$runId");
 
-/** A run with its checkpoints, trace, webhooks, feedback, logs and revision on one time axis. */
+/** Page of a run, with its checkpoints, trace, webhooks, feedback, logs and revision on one time axis. */
 export function RunPage() {
   const { server, threadId, runId } = route.useParams();
   const { run, trace, sources, projectId, deploymentId, missing, hasTraces } = useRunSources(server, threadId, runId);
@@ -144,7 +144,7 @@ function Facts({ run, server }: { run: Run; server: string }) {
   );
 }
 
-/** The revision that executed the run, and what this page cannot show and why. */
+/** Revision that executed the run, and notes about missing information. */
 function Missing({
   hasTraces,
   traceArrived,
@@ -160,11 +160,11 @@ function Missing({
     <Group gap="md">
       {deploymentId === null ? (
         <Text size="sm" c="dimmed">
-          This server is not a deployment: it has no revision, and its log is the output of its process.
+          This server is not part of a deployment: it has no revision, and its log is the output of its process.
         </Text>
       ) : revisionId === null ? (
         <Text size="sm" c="dimmed">
-          Revision unknown: neither the trace nor a log line names it.
+          Revision unknown: neither the trace nor the log contains it.
         </Text>
       ) : (
         <Text size="sm">

@@ -13,7 +13,7 @@ const COLORS: Record<Lane, string> = {
   Feedback: "orange",
   Logs: "gray",
 };
-/** Rows of spans that overlap in a lane; deeper ones share the last. */
+/** Limit on the rows of a lane for overlapping events; further events share the last row. */
 const MAX_ROWS = 10;
 const ROW_PX = 22;
 
@@ -24,7 +24,7 @@ interface TimeAxisProps {
   onSelect: (key: string) => void;
 }
 
-/** Lanes of a run's events on one axis. The table below it has the same events for keyboards and screen readers. */
+/** Lanes of a run's events on one axis. For keyboards and screen readers, the table below contains the same events. */
 export function TimeAxis({ events, axis, selected, onSelect }: TimeAxisProps) {
   const later = axis.later === null ? null : axisPlace(axis, axis.to);
   const ticks = axisTicks(axis);
@@ -91,13 +91,13 @@ export function TimeAxis({ events, axis, selected, onSelect }: TimeAxisProps) {
 const describe = ({ label, at, end }: RunEvent, { from }: Axis): string =>
   `${label}, +${duration(at - from)}${end == null ? "" : `, ${duration(end - at)}`}`;
 
-/** Places events that would cover one another below each other. */
+/** Places overlapping events in separate rows. */
 function inRows(events: readonly RunEvent[], axis: Axis) {
   const ends: number[] = [];
   return events.map((event) => {
     const left = axisPlace(axis, event.at);
     const right = event.end === undefined ? left : axisPlace(axis, event.end ?? axis.to);
-    // moments may overlap; periods may not
+    // instants may overlap; periods may not
     const free = event.end === undefined ? 0 : ends.findIndex((end) => end <= left + 0.0005);
     const row = Math.min(free === -1 ? ends.length : free, MAX_ROWS - 1);
     if (event.end !== undefined) ends[row] = Math.max(right, ends[row] ?? 0);

@@ -8,11 +8,11 @@ import { deliveriesQuery } from "../webhooks/queries.ts";
 import { runCheckpointsQuery, runLogsQuery, runTraceQuery, threadRunQuery } from "./queries.ts";
 import type { RunSources } from "./run-events.ts";
 
-/** Limit on the trace's runs on the axis, and their depth below the root. */
+/** Limits on the number of the trace's runs on the axis, and on their depth below the root. */
 const MAX_SPANS = 60;
 const MAX_DEPTH = 2;
 
-/** Reads everything that is known of a run. A part that cannot be read is absent, and its error is listed. */
+/** Reads a run from all sources. A source that cannot be read is left empty, and its error is listed in `missing`. */
 export function useRunSources(server: string, threadId: string, runId: string) {
   const { data: about } = useQuery(spacesQuery);
   const hasTraces = about?.spaces.trace === true;
@@ -43,7 +43,7 @@ export function useRunSources(server: string, threadId: string, runId: string) {
   return { run, trace, sources, projectId, deploymentId, missing, hasTraces };
 }
 
-/** Returns the trace's upper runs by start. */
+/** Returns the upper runs of the trace in order of their start. */
 function spans({ byId }: TraceTree): RunSources["spans"] {
   return [...byId.values()]
     .filter(({ depth }) => depth <= MAX_DEPTH)

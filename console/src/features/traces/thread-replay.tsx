@@ -26,12 +26,12 @@ interface ThreadReplayProps {
   onChange: (changes: Partial<RunSearch>) => void;
 }
 
-/** A conversation of traces, turn by turn, up to the selected one. */
+/** Conversation of a thread, up to the selected turn. */
 export function ThreadReplay({ projectId, search, onChange }: ThreadReplayProps) {
   const { thread } = search;
   const { data: turns, error, refetch } = useQuery(turnsQuery(projectId, thread));
   const count = turns?.length ?? 0;
-  // without a turn in the address, the whole conversation is shown
+  // without a turn in the URL, the whole conversation is shown
   const shown = search.turn >= 1 ? Math.min(search.turn, count) : count;
   const go = (turn: number) => onChange({ turn: Math.max(1, Math.min(count, turn)) });
   useHotkeys([

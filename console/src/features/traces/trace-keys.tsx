@@ -12,7 +12,7 @@ const KEYS: [keys: string[], action: string][] = [
   [["C"], "First child run"],
   [["↑", "↓"], "Select runs in the tree"],
   [["←", "→"], "Collapse and expand a run in the tree"],
-  [["?"], "Show the keys"],
+  [["?"], "Show keyboard shortcuts"],
 ];
 
 interface TraceKeysProps {
@@ -21,7 +21,7 @@ interface TraceKeysProps {
   onSelect: (id: string) => void;
 }
 
-/** Keys that move between a trace's runs from anywhere on the page, and their list. */
+/** Keyboard shortcuts that select a trace's runs from anywhere on the page, and their list. */
 export function TraceKeys({ tree, selectedId, onSelect }: TraceKeysProps) {
   const [isOpen, setOpen] = useState(false);
   const order = useMemo(() => visibleNodes(tree, new Set()), [tree]);
@@ -39,13 +39,13 @@ export function TraceKeys({ tree, selectedId, onSelect }: TraceKeysProps) {
   ]);
   return (
     <>
-      <Tooltip label="Keys">
-        <ActionIcon variant="default" size={30} aria-label="Show the keys" onClick={() => setOpen(true)}>
+      <Tooltip label="Keyboard shortcuts">
+        <ActionIcon variant="default" size={30} aria-label="Show keyboard shortcuts" onClick={() => setOpen(true)}>
           <IconKeyboard size={16} />
         </ActionIcon>
       </Tooltip>
-      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Keys on this page" size="sm">
-        <Table aria-label="Keys">
+      <Modal opened={isOpen} onClose={() => setOpen(false)} title="Keyboard shortcuts" size="sm">
+        <Table aria-label="Keyboard shortcuts">
           <Table.Tbody>
             {KEYS.map(([keys, action]) => (
               <Table.Tr key={action}>

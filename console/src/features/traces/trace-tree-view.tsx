@@ -57,7 +57,7 @@ export function TraceTreeView({ tree, selectedId: routeId, onSelect: navigateTo 
   });
   useEffect(() => {
     if (selectedAt >= 0) virtual.scrollToIndex(selectedAt);
-    // selected by a key or a link, within a collapsed run
+    // a keyboard shortcut or a link selected a run within a collapsed run
     else if (wanted === "" && tree.byId.has(selectedId)) {
       const above = listAncestors(tree, [selectedId]);
       setClosed((before) => new Set([...before].filter((id) => !above.has(id))));

@@ -2,8 +2,8 @@ import type { Message } from "../../ui/messages/message.ts";
 import { findMessages } from "./find-messages.ts";
 
 /**
- * Returns the messages that a turn added to its conversation: the user's last one, and the reply. Inputs and outputs may
- * be the turn alone or the whole conversation. Null where they hold no messages.
+ * Returns the messages that a turn added to its conversation: the user's last message and the reply. Inputs and outputs
+ * may contain only the turn or the whole conversation. Null if they contain no messages.
  */
 export function turnMessages(inputs: unknown, outputs: unknown): Message[] | null {
   const before = findMessages(inputs) ?? [];
