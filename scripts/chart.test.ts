@@ -1,4 +1,4 @@
-/** The rendered manifests, without a cluster and without helm; test/kubernetes/ tests the chart itself. */
+/** Tests of the rendered manifests, without a cluster or helm; test/kubernetes/ tests the chart itself. */
 import { readFileSync } from "node:fs";
 
 import { expect, test } from "vitest";
@@ -85,7 +85,7 @@ test("containers have no privileges, a read-only root, limits and the three prob
   }
 });
 
-test("every setting is documented, and every secret one is a reference", () => {
+test("every setting is documented, and every secret setting is a reference", () => {
   const environment = deployments.flatMap((deployment) => podSpec(deployment).containers.flatMap(({ env }) => env));
   expect(environment.length).toBeGreaterThan(25);
   const rows = documented.split("\n").filter((line) => line.startsWith("|"));
@@ -104,7 +104,7 @@ test("every setting is documented, and every secret one is a reference", () => {
   for (const secret of ["DATABASE_URI", "HEDDLE_SECRETS_KEYS", "CLICKHOUSE_URL"]) expect(names).toContain(secret);
 });
 
-test("requests to deployments reach the control plane, by TLS", () => {
+test("requests to deployments reach the control plane over TLS", () => {
   const ingress = manifests.find((manifest) => manifest.kind === "Ingress" && component(manifest) === "control")!;
   expect(ingress["spec"]).toMatchObject({
     tls: [{ secretName: "agents-tls", hosts: ["agents.example"] }],

@@ -1,6 +1,6 @@
 // The Helm chart in deploy/helm/heddle:
 //
-//     node --import tsx scripts/chart.ts            renders deploy/kubernetes/heddle.yaml anew, from its values.yaml
+//     node --import tsx scripts/chart.ts            renders deploy/kubernetes/heddle.yaml from its values.yaml
 //     node --import tsx scripts/chart.ts --check    fails if it is not up to date
 //
 // Needs helm: one on PATH, or the one that scripts/kubernetes.ts builds.
@@ -17,7 +17,7 @@ export const CHART = join(root, "deploy", "helm", "heddle");
 export const RENDERED = join(root, "deploy", "kubernetes", "heddle.yaml");
 export const VALUES = join(root, "deploy", "kubernetes", "values.yaml");
 
-/** Path of helm, undefined if there is none. */
+/** Returns the path of helm; undefined if it is not installed. */
 export function findHelm(): string | undefined {
   const built = join(binariesDirectory(), "helm");
   if (existsSync(built)) return built;
@@ -34,7 +34,7 @@ export function renderChart(helm: string, values: string, set: string[] = []): s
   });
 }
 
-/** SHA-256 over the chart and the values: what `heddle.yaml` was rendered from. */
+/** Returns the SHA-256 of the chart and the values from which `heddle.yaml` is rendered. */
 export function inputsHash(): string {
   const files = readdirSync(CHART, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

@@ -1,4 +1,4 @@
-// Builds the image of Dockerfile, and prints its size and what it adds to its base image:
+// Builds the image of Dockerfile, and prints its size and the size that it adds to its base image:
 //
 //     node scripts/image.mjs [--base node:22-bookworm-slim] [--limit 500] [--tag heddle] [--chdb chdb@3.4.0]
 //                            [--engine "podman --root DIR"] [-- OPTIONS OF build]
@@ -31,7 +31,7 @@ const megabytes = (image) => Number(call(["image", "inspect", "--format", "{{.Si
 const [size, base] = [megabytes(values.tag), megabytes(values.base)];
 const added = size - base;
 console.log(
-  `${values.tag}: ${size.toFixed(0)} MB, of which ${values.base} ${base.toFixed(0)} MB, and ours ${added.toFixed(0)} MB`,
+  `${values.tag}: ${size.toFixed(0)} MB: ${base.toFixed(0)} MB of ${values.base} and ${added.toFixed(0)} MB of Heddle`,
 );
 if (size > Number(values.limit)) {
   console.error(`The image is larger than ${values.limit} MB.`);

@@ -1,5 +1,6 @@
-// Kills the trace platform while traces of every kind arrive, and checks that each acknowledged one is there once, with
-// its whole content: --minutes N (default 10), --seed N. Checks after every ten kills. Exits with 1 on a violation.
+// Kills the trace platform while traces of every kind arrive, and checks that each acknowledged one is stored exactly
+// once, with its complete content: --minutes N (default 10), --seed N. Checks after every ten kills. Exits with 1 on a
+// violation.
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 

@@ -1,17 +1,18 @@
-// A real Kubernetes on this machine, for tests and for trying things:
+// Runs a real Kubernetes cluster on this machine, for tests and experiments:
 //
-//     node --import tsx scripts/kubernetes.ts build                 builds its programs and helm once, with Go
+//     node --import tsx scripts/kubernetes.ts build                 builds Kubernetes and helm once, with Go
 //     node --import tsx scripts/kubernetes.ts helm                  builds helm alone
 //     node --import tsx scripts/kubernetes.ts schemas               writes test/kubernetes/schemas.json
 //     node --import tsx scripts/kubernetes.ts start [options]       runs a cluster until it is interrupted
 //
-//       --directory DIR      for its state and kubeconfig (admin.kubeconfig); removed at the end
-//       --port PORT          of the API server
-//       --node NAME          of a node; repeatable; default: node-1
+//       --directory DIR      directory of its state and kubeconfig (admin.kubeconfig); removed at the end
+//       --port PORT          port of the API server
+//       --node NAME          name of a node; repeatable; default: node-1
 //       --image TAR=NAME     imports a root file system, such as that of scripts/agent-image.mjs, as an image of an
 //                            agent server; repeatable
 //
-// Lines of its input: `stop NODE` ends a node, `freeze`, `thaw`, `kill` and `run` act on the API server.
+// Commands on its standard input: `add NODE` and `stop NODE` add and stop a node; `freeze`, `thaw`, `kill` and `run`
+// act on the API server.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -21,7 +22,7 @@ import { buildHelm, buildPrograms, KUBERNETES_VERSION } from "../test/kubernetes
 import { startCluster } from "../test/kubernetes/cluster.ts";
 import { readSchemas, SCHEMAS_FILE } from "../test/kubernetes/schemas.ts";
 
-/** Command of an agent server's image; a project's image has its own. */
+/** Command of an agent server's image. A project's image has its own. */
 const AGENT_COMMAND = 'CMD ["heddle","serve","--role","agent","--config","langgraph.json"]';
 
 const { positionals, values } = parseArgs({

@@ -1,5 +1,5 @@
-// Writes the software bill of materials of what is published, in CycloneDX's JSON: its production dependencies, as the lock
-// file has them. The image of Dockerfile has the same at /opt/heddle/sbom.cdx.json.
+// Writes the software bill of materials of the published package in CycloneDX JSON: the production dependencies in the
+// lock file. The image of Dockerfile contains the same at /opt/heddle/sbom.cdx.json.
 //
 //     node scripts/sbom.mjs FILE.json
 import { execFileSync } from "node:child_process";

@@ -1,10 +1,10 @@
 /**
- * Screenshots of every page of a running console, at three widths, light and dark:
+ * Saves screenshots of every page of a running console, at three widths, light and dark:
  *
  *     node --import tsx scripts/screenshots.ts http://127.0.0.1:3000 DIRECTORY [name …]
  *
- * Pages of objects show the newest of each kind; pages without one are left out. It needs a Chromium, as the console's
- * tests do.
+ * Pages of objects show the newest object of each kind; without one, the page is left out. Needs Chromium, as the
+ * console's tests do.
  */
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";

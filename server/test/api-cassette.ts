@@ -1,7 +1,7 @@
 /**
- * Records the requests to an API server with its answers, and replays them without one: tests of what a real API server
- * accepts and answers then need none. Answers are replayed in their order for each method and path, the last one again
- * and again; the events of a watch all at once.
+ * Records the requests to an API server with its responses, and replays the responses, so that tests do not need an API
+ * server. Responses are replayed in order for each method and path, and the last one is repeated; the events of a watch
+ * are sent all at once.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -16,7 +16,7 @@ export interface Exchange {
   /** Body of the request. */
   sent?: unknown;
   status: number;
-  /** Body of the answer; the lines of a watch. */
+  /** Body of the response; for a watch, its lines. */
   answer: unknown;
 }
 
@@ -55,7 +55,7 @@ async function serveApi(
 
 const isWatch = (url: URL): boolean => url.searchParams.get("watch") === "true";
 
-/** Forwards to a real API server; `exchanges` grows. */
+/** Forwards requests to a real API server, and adds them to `exchanges`. */
 export async function recordApi(real: KubernetesApi): Promise<Served & { exchanges: Exchange[] }> {
   const exchanges: Exchange[] = [];
   const served = await serveApi(async (request, response) => {
@@ -98,7 +98,7 @@ export async function recordApi(real: KubernetesApi): Promise<Served & { exchang
 
 const pathOf = (url: URL): string => (isWatch(url) ? `${url.pathname}?watch` : url.pathname);
 
-/** Replays a recording. `sent`: what was sent, in order. */
+/** Replays a recording. `sent`: requests in the order in which they were sent. */
 export async function replayApi(recorded: readonly Exchange[]): Promise<Served & { sent: Exchange[] }> {
   const sent: Exchange[] = [];
   const turns = new Map<string, number>();

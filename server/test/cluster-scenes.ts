@@ -1,4 +1,4 @@
-/** Scenes with one deployment in a cluster, which are recorded with a real API server and replayed without one. */
+/** Scenes of one deployment in a cluster, recorded with a real API server and replayed without it. */
 import { pino } from "pino";
 
 import type { KubernetesApi } from "../src/control/kubernetes/api/kubernetes-api.ts";
@@ -44,7 +44,7 @@ const desired = (generation: number, wanted: DesiredRevision | null): DesiredDep
   revision: wanted,
 });
 
-/** In the order of their recording: each begins with what the one before has left. */
+/** Scenes in the order of their recording: each continues from the state of the previous one. */
 export const SCENES: { name: string; desired: DesiredDeployment; until: ObservedDeployment["state"] }[] = [
   { name: "deploy", desired: desired(1, revision("01", SCENE_IMAGE)), until: "ready" },
   { name: "missing-image", desired: desired(2, revision("02", "localhost/agent-missing:1")), until: "failed" },

@@ -19,9 +19,9 @@ export class RedisProcess {
     const child = spawn("redis-server", [...options, "--dir", this.#dir], { stdio: "ignore" });
     this.#child = child;
     const failed = once(child, "error").then(([error]) => {
-      // it has no end to wait for
+      // it did not start, so `stop` has no exit to wait for
       this.#child = undefined;
-      const how = "Install it, or put it in the PATH: on Debian, apt-get install redis-server";
+      const how = "Install it (on Debian: apt-get install redis-server), or add it to PATH";
       throw new Error(`redis-server did not start: ${(error as Error).message}. ${how}`);
     });
     failed.catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * Traces of every kind that clients send, and what must be true of those that were acknowledged: each is there once,
- * with its whole content. A request without an answer is repeated with the same ids, as clients do.
+ * Sends traces of every kind that clients send, and verifies that each acknowledged one is stored exactly once, with
+ * its complete content. A request without a response is repeated with the same ids, as clients do.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,16 +10,16 @@ import { Client } from "langsmith";
 const PROJECT = "kills";
 const OTEL_PROJECT = "kills otel";
 const TEXT = "x".repeat(1500);
-/** Tokens of each run; twice as many are reported when a piece is counted twice. */
+/** Tokens of each run. A run whose piece is counted twice reports twice as many. */
 const TOKENS = { input_tokens: 3, output_tokens: 4, total_tokens: 7 };
 
 type Kind = "batch" | "multipart" | "client" | "spans";
 
 interface Sent {
   kind: Kind;
-  /** Id of the run; of a span its unique name. */
+  /** Id of the run; for a span, its unique name. */
   id: string;
-  /** Tokens of the run with those below it. */
+  /** Tokens of the run and its descendants. */
   tokens?: number;
   attachment?: string;
   feedbackId?: string;
@@ -36,7 +36,7 @@ interface FoundRun {
 
 export class TraceLoad {
   readonly acknowledged: Sent[] = [];
-  /** Requests without an answer, or with one that says to try again. */
+  /** Number of requests that were repeated, because they had no response or a retryable one. */
   repeated = 0;
   readonly #url: string;
   #workers: Promise<void>[] = [];
@@ -53,14 +53,14 @@ export class TraceLoad {
     this.#workers = [...scenarios, ...scenarios, ...scenarios].map((scenario) => this.#repeat(scenario.bind(this)));
   }
 
-  /** Resolves when every request in progress was acknowledged: the server must run. @throws a refusal by the server */
+  /** Resolves when all requests in progress are acknowledged; the server must be running. @throws if one is rejected */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#workers);
     if (this.#failure) throw this.#failure;
   }
 
-  /** Returns what is missing, incomplete or doubled. */
+  /** Lists acknowledged traces that are missing, incomplete or duplicated. */
   async verify(): Promise<string[]> {
     const breaches = await this.#verifyRuns(this.acknowledged.filter(({ kind }) => kind !== "spans"));
     breaches.push(...(await this.#verifySpans(this.acknowledged.filter(({ kind }) => kind === "spans"))));
@@ -77,7 +77,7 @@ export class TraceLoad {
     }
   }
 
-  /** A create and, in a later request, its update. */
+  /** Creates runs, and updates them in a later request. */
   async #batch(): Promise<void> {
     const ids = Array.from({ length: 5 }, () => randomUUID());
     await this.#send("/runs/batch", () => json({ post: ids.map((id) => newRun(id)) }));
@@ -85,7 +85,7 @@ export class TraceLoad {
     for (const id of ids) this.acknowledged.push({ kind: "batch", id });
   }
 
-  /** A whole run with a file and a feedback. */
+  /** Sends a complete run with an attachment and feedback. */
   async #multipart(): Promise<void> {
     const id = randomUUID();
     const feedbackId = randomUUID();
@@ -106,7 +106,7 @@ export class TraceLoad {
     this.acknowledged.push({ kind: "multipart", id, attachment, feedbackId });
   }
 
-  /** The official client, which reports no answers: its requests are repeated below it until they are accepted. */
+  /** Sends runs with the official client. It does not report failures, so its `fetch` repeats each request. */
   async #client(): Promise<void> {
     const ids = Array.from({ length: 5 }, () => randomUUID());
     const fetchImplementation = (url: string | URL | Request, init: RequestInit = {}) => this.#fetch(url, init);
@@ -151,13 +151,13 @@ export class TraceLoad {
     }
   }
 
-  /** Repeats a request until it is accepted. @throws when it is refused for good */
+  /** Repeats a request until it is accepted. @throws when it is rejected */
   async #send(path: string, request: () => RequestInit): Promise<void> {
     const answer = await this.#fetch(this.#url + path, { method: "POST", ...request() });
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
   }
 
-  /** Repeats a request until it gets an answer other than "try again". */
+  /** Repeats a request until its response is not retryable. */
   async #fetch(url: string | URL | Request, { body, ...init }: RequestInit): Promise<Response> {
     // a form gets its boundary once, and a stream can be read once
     const whole = new Request(url, { ...init, ...(body != null && { body, duplex: "half" }) } as RequestInit);
@@ -166,7 +166,7 @@ export class TraceLoad {
       const request: RequestInit = { method: whole.method, headers: whole.headers, ...(content && { body: content }) };
       const answer = await fetch(whole.url, request).catch(() => undefined);
       if (answer && answer.status !== 429 && answer.status < 500) {
-        // an answer that breaks off is none
+        // an incomplete response counts as no response
         const text = await answer.text().catch(() => undefined);
         if (text !== undefined) return new Response(text, { status: answer.status, headers: answer.headers });
       }
@@ -254,7 +254,7 @@ function newRun(id: string) {
   };
 }
 
-/** With the keys by which the update names its run in a batch. */
+/** Returns the end of a run, with the ids that an update in a batch requires. */
 const endOf = (id: string) => ({ id, trace_id: id, end_time: new Date().toISOString() });
 
 const outputsOf = (id: string) => ({ outputs: { done: id, usage_metadata: TOKENS } });

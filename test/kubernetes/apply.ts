@@ -1,8 +1,8 @@
-/** Server-side apply of manifests, as kubectl does it. */
+/** Server-side apply of manifests, as in kubectl. */
 import { APPLY_PATCH, type KubeClient } from "./kube-client.ts";
 import type { Manifest } from "./validate.ts";
 
-/** Resource names that are not the kind with an s. */
+/** Resource names with irregular plurals. */
 const RESOURCES: Record<string, string> = { Ingress: "ingresses", NetworkPolicy: "networkpolicies" };
 
 function pathOf({ apiVersion, kind, metadata }: Manifest): string {
@@ -11,7 +11,7 @@ function pathOf({ apiVersion, kind, metadata }: Manifest): string {
   return `${root}/namespaces/${metadata.namespace ?? "default"}/${resource}/${metadata.name}`;
 }
 
-/** Applies a manifest, or validates it only. Throws KubeError with the API server's reason. */
+/** Applies a manifest, or only validates it. Throws KubeError with the API server's reason. */
 export async function applyManifest(client: KubeClient, manifest: Manifest, isDryRun = false): Promise<void> {
   const query = `fieldManager=test&fieldValidation=Strict&force=true${isDryRun ? "&dryRun=All" : ""}`;
   await client.call("PATCH", `${pathOf(manifest)}?${query}`, manifest, APPLY_PATCH);

@@ -1,6 +1,6 @@
 /**
  * Builds Kubernetes from its Go module, once per machine: about 4 minutes for the API server on two cores. The programs
- * are kept outside of the repository.
+ * are stored outside the repository.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -10,19 +10,19 @@ import { join } from "node:path";
 export const KUBERNETES_VERSION = "1.31.4";
 const HELM = "helm.sh/helm/v3/cmd/helm@v3.17.3";
 
-/** Directory of the programs; HEDDLE_KUBERNETES_DIR replaces it. */
+/** Returns the directory of the programs. HEDDLE_KUBERNETES_DIR overrides it. */
 export const binariesDirectory = (): string =>
   process.env["HEDDLE_KUBERNETES_DIR"] ?? join(homedir(), ".cache", "heddle", `kubernetes-${KUBERNETES_VERSION}`);
 
 const PROGRAMS = ["kube-apiserver", "kube-controller-manager", "kube-scheduler"] as const;
 export type Program = (typeof PROGRAMS)[number];
 
-/** Programs of Debian packages, with the package. */
+/** Required programs, with their Debian packages. */
 const DEBIAN = { etcd: "etcd-server", podman: "podman", runc: "runc", catatonit: "catatonit", openssl: "openssl" };
 
 export const binaryPath = (program: Program): string => join(binariesDirectory(), program);
 
-/** Lists what is missing to start a cluster, with how to get it; empty if a cluster can be started. */
+/** Lists missing programs and how to install them; empty if a cluster can be started. */
 export function missingPrograms(): string[] {
   const packages = Object.entries(DEBIAN)
     .filter(([program]) => spawnSync(program, ["--version"], { stdio: "ignore" }).error !== undefined)
@@ -31,7 +31,7 @@ export function missingPrograms(): string[] {
   return [...packages, ...built.map((program) => `${program} (node --import tsx scripts/kubernetes.ts build)`)];
 }
 
-/** Modules that are parts of Kubernetes: its go.mod replaces them by directories, which a module does not contain. */
+/** Modules of Kubernetes that its go.mod replaces with directories, which its own module does not contain. */
 const STAGING = [
   ...["api", "apiextensions-apiserver", "apimachinery", "apiserver", "cli-runtime", "client-go", "cloud-provider"],
   ...["cluster-bootstrap", "code-generator", "component-base", "component-helpers", "controller-manager", "cri-api"],

@@ -1,4 +1,4 @@
-/** Certificates of the test cluster: its authority, one of the API server, and clients with a user and groups. */
+/** Certificates of the test cluster: its certificate authority, servers, and clients with a user and groups. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ export class Certificates {
   readonly caFile: string;
   readonly #caKey: string;
 
-  /** Creates the authority, unless the directory has one. */
+  /** Creates the certificate authority, unless the directory contains one. */
   constructor(directory: string) {
     this.directory = directory;
     this.caFile = join(directory, "ca.crt");
@@ -27,19 +27,19 @@ export class Certificates {
     return readFileSync(this.caFile, "utf8");
   }
 
-  /** Certificate of a user: `user` is its name, `groups` are its groups. */
+  /** Returns a client certificate for a user with groups. */
   client(user: string, groups: string[] = []): Certificate {
     const subject = [...groups.map((group) => `/O=${group}`), `/CN=${user}`].join("");
     return this.#sign(user.replaceAll(":", "-"), subject, "extendedKeyUsage=clientAuth");
   }
 
-  /** Certificate of a server, for the names and addresses. */
+  /** Returns a server certificate for DNS names and addresses. */
   server(name: string, names: string[]): Certificate {
     const list = names.map((entry) => `${/^[\d.]+$/.test(entry) ? "IP" : "DNS"}:${entry}`).join(",");
     return this.#sign(name, `/CN=${name}`, `extendedKeyUsage=serverAuth\nsubjectAltName=${list}`);
   }
 
-  /** Key pair that signs tokens of service accounts. */
+  /** Returns the path of the key that signs service account tokens. */
   signingKey(): string {
     const file = join(this.directory, "service-accounts.key");
     if (!existsSync(file)) openssl("genrsa", "-out", file, "2048");

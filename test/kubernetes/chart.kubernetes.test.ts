@@ -1,4 +1,4 @@
-/** The chart against a real API server: rendered by helm, validated by a dry run, refused with wrong values. */
+/** Tests of the chart with a real API server: rendered by helm, validated by a dry run, rejected with wrong values. */
 import { execFileSync } from "node:child_process";
 
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -21,7 +21,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
     const namespace = {
       apiVersion: "v1",
       kind: "Namespace",
-      // the strictest level of pod security refuses what it forbids
+      // the strictest pod security level
       metadata: { name: "heddle", labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
     };
     await cluster.client.call("POST", "/api/v1/namespaces", namespace);

@@ -1,4 +1,4 @@
-/** The test cluster itself: what the tests of the driver and of the chart rely on. */
+/** Tests of the test cluster itself, on which the tests of deployments and of the chart rely. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -113,7 +113,7 @@ describe.skipIf(missingPrograms().length > 0)("the test cluster", { timeout: 180
     });
   });
 
-  test("pods run on while the API server is frozen or dead", async () => {
+  test("pods keep running while the API server is frozen or killed", async () => {
     const [pod] = await untilReady(1);
     const url = `http://${pod!.status!.podIP}:8000`;
     cluster.freezeApiServer();
@@ -125,7 +125,7 @@ describe.skipIf(missingPrograms().length > 0)("the test cluster", { timeout: 180
     expect((await listPods()).map(({ metadata }) => metadata.uid)).toContain(pod!.metadata.uid);
   });
 
-  test("pods of a node that is gone are replaced on another", async () => {
+  test("replaces the pods of a lost node on another node", async () => {
     const [pod] = await untilReady(1);
     const node = pod!.spec.nodeName!;
     await cluster.stopNode(node);

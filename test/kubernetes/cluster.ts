@@ -1,4 +1,4 @@
-/** A real Kubernetes for tests: its control plane as processes, and nodes that run pods with Podman. */
+/** Kubernetes cluster for tests: the real control plane as processes, and nodes that run pods with Podman. */
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { execFileSync } from "node:child_process";
 import { tmpdir } from "node:os";
@@ -24,9 +24,9 @@ export interface TestCluster {
   startApiServer(): Promise<void>;
   freezeApiServer(): void;
   thawApiServer(): void;
-  /** Adds a node. Returns when it is registered. */
+  /** Adds a node. Resolves when it is registered. */
   addNode(name: string): Promise<void>;
-  /** Ends a node as if its machine lost power. */
+  /** Stops a node as if its machine lost power. */
   stopNode(name: string): Promise<void>;
   stop(): Promise<void>;
 }
@@ -34,16 +34,16 @@ export interface TestCluster {
 export interface ClusterOptions {
   /** Names of nodes; default: `node-1`. */
   nodes?: string[];
-  /** Default: a free one. */
+  /** Default: a free port. */
   apiPort?: number;
-  /** Directory for everything; default: a temporary one, removed by `stop`. */
+  /** Directory of the cluster's files, removed by `stop`. Default: a temporary one. */
   directory?: string;
   backoffMs?: number;
 }
 
 const PAUSE_IMAGE = "localhost/heddle-pause:1";
 
-/** Starts a cluster. Throws, naming what is missing, if its programs are not installed. */
+/** Starts a cluster. Throws, and names the missing programs, if some are not installed. */
 export async function startCluster(options: ClusterOptions = {}): Promise<TestCluster> {
   const missing = missingPrograms();
   if (missing.length > 0) throw new Error(`A test cluster needs ${missing.join(", ")}.`);
@@ -106,7 +106,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
   }
 }
 
-/** Imports the image whose only program waits: it holds the network of a pod. */
+/** Imports the pause image, whose container holds the network of a pod. */
 async function importPause(podman: TestPodman, directory: string): Promise<void> {
   const [stage, archive] = [join(directory, "pause"), join(directory, "pause.tar")];
   mkdirSync(stage, { recursive: true });

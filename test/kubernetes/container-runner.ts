@@ -12,7 +12,7 @@ import type { Container, ContainerStatus, Probe } from "./pod.ts";
 import { type ProbeTarget, runProbe, tryHttp } from "./probes.ts";
 
 const MAX_BACKOFF_MS = 60_000;
-/** A container that ran this long restarts without back-off. */
+/** Running time after which a container is restarted without back-off. */
 const HEALTHY_MS = 60_000;
 const RETRY_MS = 2000;
 const EXIT_POLL_MS = 100;
@@ -49,7 +49,7 @@ export class ContainerRunner {
     };
   }
 
-  /** File of the log of the current instance, or of the previous one. */
+  /** Returns the log file of the current or previous instance. */
   logFile(previous: boolean): string {
     const number = this.status.restartCount - (previous ? 1 : 0);
     return join(this.#context.directory, "logs", this.container.name, `${number}.log`);
@@ -59,7 +59,7 @@ export class ContainerRunner {
     return this.status.state.running !== undefined;
   }
 
-  /** Runs until the container has ended for good: by its policy, or after `stop`. Never throws. */
+  /** Runs until the container has ended and is not restarted: by its policy, or after `stop`. Never throws. */
   async run(): Promise<void> {
     let delay = 0;
     while (!this.#stop.signal.aborted) {
@@ -79,7 +79,7 @@ export class ContainerRunner {
           `back-off ${delay / 1000}s restarting failed container=${this.container.name} pod=${this.#context.pod.metadata.name}_${this.#context.pod.metadata.namespace}(${this.#context.pod.metadata.uid})`,
         );
         await this.#pause(delay);
-        // the last end stays visible, as with a real kubelet
+        // the last termination stays visible, as with a real kubelet
         if (this.#stop.signal.aborted) this.status.state = this.status.lastState;
       }
       delay = delay === 0 ? this.#context.backoffMs : Math.min(2 * delay, MAX_BACKOFF_MS);
@@ -87,7 +87,7 @@ export class ContainerRunner {
     }
   }
 
-  /** Ends the container: hook, SIGTERM, and SIGKILL after the grace period. Returns when it has ended. */
+  /** Stops the container: hook, SIGTERM, and SIGKILL after the grace period. Resolves when it has ended. */
   async stop(graceSeconds: number): Promise<void> {
     const killAt = Date.now() + graceSeconds * 1000;
     const runHook = this.isRunning && !this.#stop.signal.aborted;
@@ -139,7 +139,7 @@ export class ContainerRunner {
     return true;
   }
 
-  /** Probes until the container exits. Returns its exit code, and records its end. */
+  /** Probes until the container exits. Records its termination, and returns its exit code. */
   async #untilExit(): Promise<number> {
     const probes = new AbortController();
     this.#probe(probes.signal);
@@ -158,7 +158,7 @@ export class ContainerRunner {
     return state.ExitCode;
   }
 
-  /** Returns when the container's process is gone. Podman's own call for this polls without a pause. */
+  /** Resolves when the container's process has ended. Podman's own call for this polls without a pause. */
   async #waitForProcess(): Promise<void> {
     const { engine } = this.#context;
     const state = await engine
@@ -169,7 +169,7 @@ export class ContainerRunner {
     while (existsSync(`/proc/${state.Pid}`)) await sleep(EXIT_POLL_MS);
   }
 
-  /** Returns the state of the ended container; that of a killed one where it no longer exists, as on a lost node. */
+  /** Returns the state of the ended container. One that no longer exists, as on a lost node, counts as killed. */
   async #inspectEnd(): Promise<EngineState> {
     const { engine } = this.#context;
     try {
@@ -225,7 +225,7 @@ export class ContainerRunner {
       if (hook?.httpGet)
         await tryHttp(hook.httpGet, { address: this.#context.podIp, container: this.container }, 30_000);
     } catch {
-      // a failed hook does not keep the container
+      // a failed hook does not prevent the stop
     }
   }
 
@@ -241,7 +241,7 @@ export class ContainerRunner {
   }
 
   async #kill(signal: string): Promise<void> {
-    // it may have ended meanwhile
+    // the container may have ended meanwhile
     await this.#context.engine.call("POST", `/containers/${this.#id}/kill`, { query: { signal } }).catch(() => {});
   }
 }

@@ -1,4 +1,4 @@
-/** A container of a pod as the engine creates it: its image, environment, mounts, limits and privileges. */
+/** Container specs for the engine: image, environment, mounts, limits and privileges. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -7,7 +7,7 @@ import type { KubeClient } from "./kube-client.ts";
 import { type Container, parseQuantity, type Pod } from "./pod.ts";
 import { type ApiAddress, registryLogin, resolveEnvironment } from "./pod-files.ts";
 
-/** What the containers of a pod share. */
+/** Context that the containers of a pod share. */
 export interface PodContext {
   engine: Engine;
   client: KubeClient;
@@ -48,7 +48,7 @@ export async function findImage({ engine, client, pod }: PodContext, container: 
   return inspect();
 }
 
-/** Builds what the engine creates the container from. Throws if something that it names does not exist. */
+/** Builds the engine's spec of a container. Throws if an object that the container refers to does not exist. */
 export async function containerSpec(
   context: PodContext,
   container: Container,
@@ -75,7 +75,7 @@ export async function containerSpec(
     ...(container.args && { Cmd: container.args }),
     ...(container.workingDir !== undefined && { WorkingDir: container.workingDir }),
     Env: Object.entries(environment).map(([name, value]) => `${name}=${value}`),
-    // Kubernetes ignores the image's own check
+    // Kubernetes ignores the image's own health check
     Healthcheck: { Test: ["NONE"] },
     User: security.runAsGroup === undefined ? String(user) : `${user}:${security.runAsGroup}`,
     HostConfig: {

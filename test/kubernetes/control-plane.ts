@@ -19,7 +19,7 @@ export class ControlPlane {
   #apiPort = 0;
   #etcdPort = 0;
 
-  /** `directory`: for the state, certificates and logs of the processes. */
+  /** @param directory of the state, certificates and logs of the processes */
   constructor(directory: string) {
     this.#directory = directory;
     mkdirSync(join(directory, "certificates"), { recursive: true });
@@ -50,13 +50,13 @@ export class ControlPlane {
     this.#startClient("kube-controller-manager", [
       ...["--service-account-private-key-file", this.certificates.signingKey()],
       ...["--root-ca-file", this.certificates.caFile, "--use-service-account-credentials=true"],
-      // a node that is gone is noticed within seconds
+      // a lost node is detected within seconds
       ...["--node-monitor-period=1s", "--node-monitor-grace-period=6s"],
     ]);
     this.#startClient("kube-scheduler", []);
   }
 
-  /** Returns when the API server is ready. */
+  /** Starts the API server. Resolves when it is ready. */
   async startApiServer(): Promise<void> {
     const { certificates } = this;
     const names = ["localhost", "kubernetes", "kubernetes.default.svc", "127.0.0.1", BRIDGE_ADDRESS, "10.96.0.1"];
@@ -87,12 +87,12 @@ export class ControlPlane {
     }
   }
 
-  /** Kills the API server; returns when it has ended. */
+  /** Kills the API server. Resolves when it has ended. */
   killApiServer(): Promise<void> {
     return this.#end("kube-apiserver", "SIGKILL");
   }
 
-  /** Suspends the API server: connections stay open, and nothing is answered. */
+  /** Suspends the API server: connections stay open without responses. */
   freezeApiServer(): void {
     this.#children.get("kube-apiserver")?.kill("SIGSTOP");
   }
@@ -107,7 +107,7 @@ export class ControlPlane {
     }
   }
 
-  /** Writes a kubeconfig for the user of the certificate. Returns its path. */
+  /** Writes a kubeconfig for the certificate's user. Returns its path. */
   writeKubeconfig(name: string, { certFile, keyFile }: Certificate): string {
     const base64 = (file: string) => readFileSync(file).toString("base64");
     const file = join(this.#directory, `${name}.kubeconfig`);

@@ -1,6 +1,6 @@
 /**
- * An installation by the chart that runs: control planes and consoles in pods, with the image of Dockerfile in
- * HEDDLE_TEST_IMAGE, an archive of `podman save` or `docker save`.
+ * Tests of a running installation by the chart: control planes and consoles in pods. HEDDLE_TEST_IMAGE names an archive
+ * of Dockerfile's image, from `podman save` or `docker save`.
  */
 import { randomBytes } from "node:crypto";
 
@@ -44,7 +44,7 @@ const secret = (name: string, stringData: Record<string, string>) => ({
 });
 
 describe.skipIf(!canRun)("an installation", { timeout: 600_000 }, () => {
-  test("becomes ready as a user without rights on a read-only root, and is replaced without a gap", async () => {
+  test("becomes ready without privileges on a read-only root, and is upgraded without downtime", async () => {
     const db = await testDatabase();
     const uri = new URL(db.uri);
     const way = await openToContainers(Number(uri.port));

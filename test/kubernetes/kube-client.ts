@@ -1,6 +1,6 @@
 /**
- * Small client of the Kubernetes API for the test cluster: JSON over TLS with a client certificate. Separate from the
- * client library of the driver, so that a defect of one is visible to the other.
+ * Small client of the Kubernetes API for the test cluster: JSON over TLS with a client certificate. It is separate from
+ * the server's API client, so that tests do not share its defects.
  */
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
@@ -61,14 +61,14 @@ export class KubeClient {
     this.#agent.destroy();
   }
 
-  /** Returns the parsed answer. Throws KubeError with the server's message, or the error of the connection. */
+  /** Returns the parsed response. Throws KubeError with the server's message, or the connection's error. */
   async call<T>(method: string, path: string, body?: unknown, type = "application/json"): Promise<T> {
     const signal = AbortSignal.timeout(CALL_MS);
     const text = await readText(await this.open(method, path, { body, type, signal }));
     return (text === "" ? undefined : JSON.parse(text)) as T;
   }
 
-  /** Returns the open answer of an accepted call. Throws KubeError. */
+  /** Returns the successful response with its body unread. Throws KubeError. */
   async open(
     method: string,
     path: string,
@@ -82,7 +82,7 @@ export class KubeClient {
         agent: this.#agent,
         headers: {
           accept: "application/json",
-          // the length explicitly: Node sends none with a DELETE
+          // explicit length: Node sends none with a DELETE
           ...(body && { "content-type": type, "content-length": body.length }),
         },
         ...(signal && { signal }),
@@ -100,8 +100,8 @@ export class KubeClient {
   }
 
   /**
-   * Lists the objects at `path`, then follows their changes until the signal aborts. Lists again after each lost
-   * connection; `onList` gets what exists then.
+   * Lists the objects at `path`, then follows their changes until the signal aborts. Lists them again after each lost
+   * connection, and passes them to `onList`.
    */
   async follow<T extends KubeObject>(
     path: string,

@@ -1,4 +1,4 @@
-/** The part of the kubelet's own API that the API server calls for the subresource `log` of a pod. */
+/** Endpoint of the kubelet's API that the API server calls for the subresource `log` of a pod. */
 import { createReadStream, existsSync, readFileSync, statSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
@@ -11,7 +11,7 @@ import type { ContainerRunner } from "./container-runner.ts";
 
 const POLL_MS = 100;
 
-/** Starts the server; only clients with a certificate of the cluster's authority are accepted. */
+/** Starts the server, which only accepts clients with a certificate of the cluster's authority. */
 export async function startKubeletServer(
   certificate: Certificate,
   ca: string,

@@ -1,7 +1,7 @@
 /**
- * A small kubelet for tests: registers a node, runs the pods that are bound to it with Podman, and reports them. Pods
- * have addresses on Podman's bridge, which this machine reaches. It enforces no NetworkPolicy, mounts no persistent
- * volumes, and resolves no names of Services.
+ * Small kubelet for tests: registers a node, runs the pods that are bound to it with Podman, and reports their status.
+ * Pods have addresses on Podman's bridge, which this machine can reach. NetworkPolicies, persistent volumes and the DNS
+ * names of Services are not supported.
  */
 import type { Server } from "node:https";
 import { mkdirSync } from "node:fs";
@@ -29,7 +29,7 @@ export interface KubeletOptions {
 }
 
 const HEARTBEAT_MS = 1000;
-/** What the node claims to have: enough that pods of tests are always scheduled. */
+/** Capacity that the node reports, so that the pods of tests can always be scheduled. */
 const CAPACITY = { cpu: "64", memory: "256Gi", pods: "200", "ephemeral-storage": "100Gi" };
 
 export class Kubelet {
@@ -37,7 +37,7 @@ export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #client: KubeClient;
   readonly #workers = new Map<string, PodWorker>();
-  /** Pods that ended here and whose deletion was not seen yet. */
+  /** Pods that ended here and whose deletion has not been observed yet. */
   readonly #ended = new Set<string>();
   readonly #stop = new AbortController();
   #server: Server | undefined;
@@ -81,7 +81,7 @@ export class Kubelet {
     );
   }
 
-  /** Ends the node as if its machine lost power: its containers are killed, and it reports nothing. */
+  /** Stops the node as if its machine lost power: kills its containers and reports nothing. */
   async vanish(): Promise<void> {
     this.#stop.abort();
     this.#server?.close();
@@ -147,7 +147,7 @@ export class Kubelet {
     this.#isNodeKnown = true;
   }
 
-  /** Renews the node's lease; registers anew if the node was deleted. */
+  /** Renews the node's lease. Registers the node again if it was deleted. */
   async #heartbeat(): Promise<void> {
     const path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
     const metadata = { name: this.name, namespace: "kube-node-lease" };
@@ -163,7 +163,7 @@ export class Kubelet {
             if (error instanceof KubeError && error.status === 404) return this.#client.call("POST", path, lease);
             throw error;
           });
-        // a node that was unreachable gets its conditions back only from here
+        // only the kubelet resets the conditions of a node that was unreachable
         if (beat % 5 === 0) await this.#reportNode();
       } catch (error) {
         if (error instanceof KubeError && error.status === 404) this.#isNodeKnown = false;

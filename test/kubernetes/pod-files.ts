@@ -1,4 +1,4 @@
-/** What the API server holds for a pod's containers: their environment, and the files of their volumes. */
+/** Environment and volume files of a pod's containers, read from the API server. */
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -9,7 +9,7 @@ interface KeyValues {
   data?: Record<string, string>;
 }
 
-/** Where a container finds the API server; see `Kubelet`. */
+/** Address at which containers reach the API server; see `Kubelet`. */
 export interface ApiAddress {
   host: string;
   port: number;
@@ -159,7 +159,7 @@ function pickKeys(values: Record<string, string>, { items }: KeyItems): Record<s
   return Object.fromEntries(items.flatMap(({ key, path }) => (key in values ? [[path, values[key]!]] : [])));
 }
 
-/** Login of a pod's image pull secrets for the registry, as the engine expects it in X-Registry-Auth. */
+/** Returns the credentials in a pod's image pull secrets for the registry, in the format of X-Registry-Auth. */
 export async function registryLogin(client: KubeClient, pod: Pod, image: string): Promise<string | undefined> {
   const host = image.split("/")[0]!;
   for (const { name } of pod.spec.imagePullSecrets ?? []) {

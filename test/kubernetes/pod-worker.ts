@@ -22,7 +22,7 @@ export interface PodWorkerOptions {
   backoffMs: number;
   /** Image of the container that holds a pod's network. */
   pauseImage: string;
-  /** Called when the pod no longer exists, neither here nor at the API server. */
+  /** Called when the pod no longer exists here or at the API server. */
   onGone(): void;
 }
 
@@ -39,7 +39,7 @@ export class PodWorker {
   #podIp = "";
   readonly #startTime = new Date().toISOString();
   readonly #transitions = new Map<string, { status: string; at: string }>();
-  /** Aborts when the pod is being deleted, or the node is gone. */
+  /** Aborts when the pod is being deleted, or the node is lost. */
   readonly #end = new AbortController();
   #isNodeGone = false;
   #isReporting = false;
@@ -57,13 +57,13 @@ export class PodWorker {
     return this.#pod;
   }
 
-  /** Takes the pod's newest version; begins to end it when it is being deleted. */
+  /** Sets the pod's newest version, and stops the pod when it is being deleted. */
   update(pod: Pod): void {
     this.#pod = pod;
     if (pod.metadata.deletionTimestamp !== undefined) this.#end.abort();
   }
 
-  /** Ends a pod that no longer exists at the API server. */
+  /** Stops a pod that no longer exists at the API server. */
   delete(): void {
     this.#end.abort();
   }
@@ -72,7 +72,7 @@ export class PodWorker {
     return [...this.#runners, ...this.#initRunners].find(({ container }) => container.name === name);
   }
 
-  /** Kills everything at once and reports nothing: the machine is gone. */
+  /** Kills all containers at once and reports nothing, as if the machine were lost. */
   async vanish(): Promise<void> {
     this.#isNodeGone = true;
     this.#end.abort();
@@ -83,7 +83,7 @@ export class PodWorker {
     const running = this.#start();
     const ended = new Promise((done) => this.#end.signal.addEventListener("abort", done, { once: true }));
     if (!this.#end.signal.aborted) await ended;
-    // a start that is under way ends at its next step
+    // a start in progress ends at its next step
     await Promise.race([running, sleep(20_000)]);
     await this.#stopContainers();
     if (!this.#isNodeGone) await this.#deletePod();
@@ -174,7 +174,7 @@ export class PodWorker {
     await Promise.all(this.#initRunners.map((runner) => runner.stop(seconds)));
   }
 
-  /** Reports the end, then removes the pod from the API; retries until the API server has answered. */
+  /** Reports the termination, then deletes the pod from the API. Retries until the API server has responded. */
   async #deletePod(): Promise<void> {
     const { uid } = this.#pod.metadata;
     for (; !this.#isNodeGone; await sleep(RETRY_MS)) {
@@ -211,7 +211,7 @@ export class PodWorker {
       .catch(() => {});
   }
 
-  /** Sends the status; changes meanwhile are sent together afterwards, and a lost API server gets the newest one. */
+  /** Sends the status. Later changes are sent together afterwards; after an outage, only the newest status is sent. */
   #report(): void {
     this.#isChanged = true;
     if (this.#isReporting || this.#isNodeGone) return;

@@ -1,4 +1,4 @@
-/** The parts of a Pod that the test kubelet understands. It reports any other kind of volume or probe as an error. */
+/** Fields of a Pod that the test kubelet supports. It reports other kinds of volumes and probes as errors. */
 import type { KubeObject } from "./kube-client.ts";
 
 export interface Probe {

@@ -12,8 +12,8 @@ export interface ProbeTarget {
 }
 
 /**
- * Probes until the signal aborts. Calls `onChange` with each outcome that its threshold confirms and that differs from
- * the one before; the initial state is `false` for readiness and startup, `true` for liveness.
+ * Probes until the signal aborts. Calls `onChange` when the outcome changes and has reached its threshold. The initial
+ * state is `false` for readiness and startup, and `true` for liveness.
  */
 export async function runProbe(
   probe: Probe,
@@ -42,7 +42,7 @@ export async function runProbe(
   }
 }
 
-/** Returns the reason of a failure, undefined if the probe passes. */
+/** Returns the reason for a failure; undefined if the probe succeeds. */
 async function tryProbe(probe: Probe, target: ProbeTarget): Promise<string | undefined> {
   const milliseconds = (probe.timeoutSeconds ?? 1) * 1000;
   const { httpGet, tcpSocket, exec } = probe;
@@ -59,7 +59,7 @@ async function tryProbe(probe: Probe, target: ProbeTarget): Promise<string | und
   }
 }
 
-/** Sends the request of a probe or hook. Returns the reason of a failure. */
+/** Sends the request of a probe or hook. Returns the reason for a failure. */
 export async function tryHttp(
   action: NonNullable<Probe["httpGet"]>,
   target: Pick<ProbeTarget, "address" | "container">,

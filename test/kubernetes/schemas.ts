@@ -1,6 +1,6 @@
 /**
- * JSON Schemas of the kinds that the chart and the driver create, from a running API server. They are kept in
- * schemas.json, so that manifests are validated where no cluster can run.
+ * JSON Schemas of the kinds that the chart and the control plane create, read from a running API server. They are
+ * stored in schemas.json, so that manifests can be validated without a cluster.
  */
 import type { KubeClient } from "./kube-client.ts";
 
@@ -9,7 +9,7 @@ export const SCHEMAS_FILE = new URL("schemas.json", import.meta.url);
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type Schema = Record<string, Json>;
 
-/** Groups of the API, with the kinds that are kept. */
+/** API groups, with the kinds whose schemas are stored. */
 const KINDS: Record<string, string[]> = {
   "api/v1": ["Service", "ServiceAccount", "Secret", "ConfigMap", "PersistentVolumeClaim"],
   "apis/apps/v1": ["Deployment"],
@@ -26,7 +26,7 @@ export interface Schemas {
   definitions: Record<string, Schema>;
 }
 
-/** Reads the schemas, without descriptions, and strict: a field that the API server does not know is an error. */
+/** Reads the schemas without descriptions. They are strict: a field that the API server does not know is an error. */
 export async function readSchemas(client: KubeClient, version: string): Promise<Schemas> {
   const schemas: Schemas = { version, kinds: {}, definitions: {} };
   for (const [group, kinds] of Object.entries(KINDS)) {

@@ -1,4 +1,4 @@
-/** Removes what clusters of killed test runs left: processes, mounts and directories. */
+/** Removes the processes, mounts and directories of clusters whose test runs were killed. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,10 +10,10 @@ export const CLUSTER_PREFIX = "heddle-kubernetes-";
 
 const OWNER = "owner.pid";
 
-/** Marks a cluster's directory as this process's. */
+/** Marks a cluster's directory as owned by this process. */
 export const markOwner = (directory: string): void => writeFileSync(join(directory, OWNER), String(process.pid));
 
-/** Ends the clusters below the temporary directory whose process no longer exists. */
+/** Removes the clusters in the temporary directory whose process no longer exists. */
 export function sweepClusters(): void {
   for (const name of readdirSync(tmpdir())) {
     const directory = join(tmpdir(), name);

@@ -1,4 +1,4 @@
-/** Validates manifests against the API server's own schemas, which schemas.json holds. */
+/** Validates manifests against the API server's own schemas in schemas.json. */
 import { Validator, type Schema } from "@cfworker/json-schema";
 import { readFileSync } from "node:fs";
 import { parseAllDocuments } from "yaml";
@@ -25,7 +25,7 @@ export function parseManifests(text: string): Manifest[] {
 
 const schemas = JSON.parse(readFileSync(SCHEMAS_FILE, "utf8")) as Schemas;
 
-/** Lists what is wrong with a manifest: unknown fields, wrong types, missing fields; empty if nothing is. */
+/** Lists the errors of a manifest: unknown fields, wrong types, missing fields. */
 export function validateManifest(manifest: Manifest): string[] {
   const name = schemas.kinds[`${manifest.apiVersion}/${manifest.kind}`];
   if (name === undefined) return [`${manifest.apiVersion} ${manifest.kind} is not a kind that schemas.json has`];

@@ -1,4 +1,4 @@
-/** The control plane's side of clusters: what it plans, and what it makes of reports, over the routes of listeners. */
+/** Tests of the control plane's side of clusters, through the routes of listeners: planning and reports. */
 import { expect, test } from "vitest";
 
 import { testControlPlane } from "../../../test/control-plane.ts";
@@ -29,7 +29,7 @@ const create = (name: string, listener: string, more: object = {}) =>
     ...more,
   });
 
-/** Waits for work of a generation. */
+/** Waits for work with this generation. */
 async function work(listener: string, deploymentId: string, generation: number) {
   let version: string | null = null;
   for (;;) {
@@ -57,7 +57,7 @@ const pod = (revisionId: string, state: "starting" | "ready" | "draining" = "rea
   restarts: 0,
 });
 
-test("a revision for a listener is its work, with its environment, until the cluster reports it as ready", async () => {
+test("a listener gets a revision with its environment, and deploys it by reporting it as ready", async () => {
   const listener = await createListener("a");
   const { json } = await create("first", listener);
   const { id, latest_revision_id: revision } = json;
@@ -161,7 +161,7 @@ test("a listener can report only about its own deployments, and only addresses t
   expect((await call("GET", `/v2/listeners/${listener}/work`, undefined, elsewhere)).status).toBe(404);
 });
 
-test("what a cluster cannot run is refused with the name of the field", async () => {
+test("rejects what a cluster cannot run, with the name of the field", async () => {
   const listener = await createListener("f");
   const refusal = async (more: object) => {
     const { status, json } = await create("refused", listener, more);
@@ -181,7 +181,7 @@ test("what a cluster cannot run is refused with the name of the field", async ()
   expect(await refusal({ ...github, source_config: repository })).toMatch(/^4\d\d .*not implemented/);
 });
 
-test("hosts of pods are networks, names and domains", () => {
+test("matches hosts of pods with networks, names and domains", () => {
   const matches = matchHosts(["10.0.0.0/8", "192.0.2.1", "agents.example", "*.svc.example"]);
   expect(["10.1.2.3", "192.0.2.1", "Agents.example", "a.svc.example"].map(matches)).toEqual([true, true, true, true]);
   expect(["11.0.0.1", "192.0.2.2", "x.agents.example", "svc.example", "::1"].map(matches)).toEqual(

@@ -1,4 +1,4 @@
-/** Deployments in a real Kubernetes: a control plane with its own cluster, and a listener for another control plane. */
+/** Tests of deployments in a real cluster: of a control plane with its own cluster, and of a listener. */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -51,7 +51,7 @@ async function buildImage(
   rmSync(directory, { recursive: true });
 }
 
-/** Leaves out managedFields, which are most of each object and are not read. */
+/** Leaves out managedFields, which take most of each object and are not read. */
 const withoutFields = (exchange: Exchange): Exchange =>
   JSON.parse(
     JSON.stringify(exchange, (key, value: unknown) => (key === "managedFields" ? undefined : value)),
@@ -278,7 +278,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     await call("DELETE", `/v2/deployments/${id}`);
   });
 
-  test("a killed control plane takes up its cluster again, without a new pod", async () => {
+  test("a restarted control plane adopts its cluster without a new pod", async () => {
     const { id, revision } = await create("killed", "one");
     await untilStatus(call, id, revision, "DEPLOYED", 400_000);
     const uids = async () =>
@@ -336,7 +336,7 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     await call("DELETE", `/v2/deployments/${id}`);
   });
 
-  test("a deployment whose node is gone is served from another one", async () => {
+  test("a deployment on a lost node is served from another node", async () => {
     const { id, revision } = await create("moved", "one");
     await untilStatus(call, id, revision, "DEPLOYED", 400_000);
     const [pod] = (await podsOf(id)) as unknown as { spec: { nodeName: string } }[];

@@ -26,7 +26,7 @@ const NAME_LETTERS = 28;
 /** Returns the last digits of an id, which are the random ones. */
 const digits = (id: string, count: number): string => id.replaceAll("-", "").slice(-count);
 
-/** Returns the name of a deployment's objects: a DNS label (RFC 1035) of at most 48 characters. Pod names are longer. */
+/** Returns the name of a deployment's objects: a DNS label (RFC 1035) of at most 48 characters. */
 export function objectName({ name, deploymentId }: { name: string; deploymentId: string }): string {
   const readable = name
     .toLowerCase()

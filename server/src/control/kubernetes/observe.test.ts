@@ -26,7 +26,7 @@ const ready = { conditions: [{ type: "Ready", status: "True" }] };
 const look = (deployment: LiveDeployment | undefined, pods: LivePod[], of = wanted) =>
   observe({ desired: of, live: deployment, pods, addressTemplate: null });
 
-test("a revision is ready when all pods are its own, for the generation that is wanted", () => {
+test("a revision is ready when all pods belong to it, for the desired generation", () => {
   const done = { replicas: 1, updatedReplicas: 1, availableReplicas: 1 };
   expect(look(live(done), [pod("new", ready)])).toMatchObject({ state: "ready", ready: 1, total: 1 });
   expect(look(live({ ...done, replicas: 2 }), [pod("new", ready), pod("old", ready)]).state).toBe("progressing");
@@ -36,7 +36,7 @@ test("a revision is ready when all pods are its own, for the generation that is 
   expect(look(live(done, "4"), [pod("new", ready)])).toMatchObject({ state: "stale", liveGeneration: 4 });
 });
 
-test("an image that cannot be pulled and a container that keeps exiting end a revision, with their reason", () => {
+test("fails a revision whose image cannot be pulled or whose container keeps exiting, with the reason", () => {
   const waiting = (reason: string, restartCount = 0, more = {}) => ({
     containerStatuses: [
       { name: "agent", ready: false, restartCount, state: { waiting: { reason, message: "why" } }, ...more },
@@ -87,7 +87,7 @@ test("gateways reach pods at their own address, or at that of the template", () 
   expect(shared!.address).toEqual({ host: "svc.ns.svc", port: 9000 });
 });
 
-test("an evicted pod is no pod of the deployment any more", () => {
+test("an evicted pod no longer belongs to the deployment", () => {
   expect(look(live({}), [pod("new", { phase: "Failed", reason: "Evicted" })]).pods).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-/** What the reconciler sends and reports, against the recorded answers of a real API server (Kubernetes 1.31). */
+/** Tests of the reconciler's requests and reports with recorded responses of a real API server (Kubernetes 1.31). */
 import { readFileSync } from "node:fs";
 
 import { expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { playScene, SCENES } from "../../../test/cluster-scenes.ts";
 const read = (name: string): Exchange[] =>
   JSON.parse(readFileSync(new URL(`recorded/${name}.json`, import.meta.url), "utf8")) as Exchange[];
 
-/** Objects that were written, without the version that the answers of that moment gave. */
+/** Returns the written objects, without the resource versions of the recording. */
 const written = (exchanges: readonly Exchange[]) => {
   const objects = new Map<string, unknown>();
   for (const { method, path, sent } of exchanges) {

@@ -133,7 +133,7 @@ test("a large body is decoded after the one before it is stored and its garbage 
   expect(events.slice(6)).toEqual(["decode small", "store small"]);
 });
 
-test("a body that announces 16 MiB or more is read when the one before it is stored; small ones pass", async () => {
+test("reads bodies with an expected size of 16 MiB or more one at a time, and smaller ones meanwhile", async () => {
   const events: string[] = [];
   const gate = new IngestGate(64 * MIB, new Registry());
   const send = (name: string, size: number) =>

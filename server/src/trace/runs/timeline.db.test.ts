@@ -91,7 +91,7 @@ test("groups series, those with the most runs first", async () => {
   expect(response.json.series.map(({ group }: { group: string }) => group)).toEqual(["anna"]);
 });
 
-test("groups failed runs by the name that their error begins with", async () => {
+test("groups failed runs by the error name at the start of their error message", async () => {
   const errors = [
     "TimeoutError: slow",
     "ValueError('no')Traceback",

@@ -1,4 +1,4 @@
-/** A Python project built as an image, with its packages from the index, beside a JavaScript graph. */
+/** Tests of a project with Python and JavaScript graphs, built as an image with packages from an index. */
 import { execFile, spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { tmpdir } from "node:os";
