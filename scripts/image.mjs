@@ -31,7 +31,7 @@ const megabytes = (image) => Number(call(["image", "inspect", "--format", "{{.Si
 const [size, base] = [megabytes(values.tag), megabytes(values.base)];
 const added = size - base;
 console.log(
-  `${values.tag}: ${size.toFixed(0)} MB: ${base.toFixed(0)} MB of ${values.base} and ${added.toFixed(0)} MB of Heddle`,
+  `${values.tag}: ${size.toFixed(0)} MB (${base.toFixed(0)} MB of ${values.base}, ${added.toFixed(0)} MB of Heddle)`,
 );
 if (size > Number(values.limit)) {
   console.error(`The image is larger than ${values.limit} MB.`);
