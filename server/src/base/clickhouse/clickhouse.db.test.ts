@@ -4,7 +4,7 @@ import { testClickHouse } from "../../../test/clickhouse.ts";
 import { testDatabase } from "../../../test/db.ts";
 import { migrateClickHouse } from "./migrate.ts";
 import { deferred } from "../deferred.ts";
-import type { ClickHouse } from "./clickhouse.ts";
+import { ClickHouse } from "./clickhouse.ts";
 
 const db = await testDatabase();
 const clickhouse = await testClickHouse();
@@ -34,6 +34,22 @@ test("limits the parts per merge of runs to save memory", async () => {
     query: "select engine_full from system.tables where database = currentDatabase() and name = 'runs'",
   });
   expect(table!.engine_full).toContain("max_parts_to_merge_at_once = 4");
+});
+
+test("returns free memory to the system, and continues where the engine cannot", async () => {
+  const statements: string[] = [];
+  const client = {
+    ...clickhouse.client,
+    command: async ({ query }: { query: string }) => {
+      statements.push(query);
+      throw new Error("The server was compiled without jemalloc");
+    },
+  } as unknown as ClickHouse["client"];
+  await new ClickHouse(client, { cluster: "", embedded: true }).releaseMemory();
+  await new ClickHouse(client, { cluster: "", embedded: false }).releaseMemory();
+  expect(statements).toEqual([expect.stringContaining("system jemalloc purge")]);
+  // the engine of the tests can
+  if (clickhouse.embedded) await clickhouse.command({ name: "t", query: "system jemalloc purge" });
 });
 
 test("rejects a store that a newer Heddle has written", async () => {

@@ -139,7 +139,9 @@ export class ClickHouse {
    * large insert for some seconds: a sequence of 5 MB inserts took 220 MB, and 95 MB with releases (measured).
    */
   async releaseMemory(): Promise<void> {
-    if (this.embedded) await this.command({ name: "memory.release", query: "system jemalloc purge" });
+    if (!this.embedded) return;
+    // builds for some systems have another allocator; what was inserted before is stored in any case
+    await this.command({ name: "memory.release", query: "system jemalloc purge" }).catch(() => {});
   }
 
   /** Table name for mutations: on a cluster the plain name is a view over the shards, which cannot be mutated. */
