@@ -102,9 +102,10 @@ export interface Warm {
   mib: number;
 }
 
-/** Returns the peak memory in MiB while `attack` runs, above the process's memory before any attack. */
-export async function growthDuring({ pid, mib }: Warm, attack: () => Promise<void>): Promise<number> {
-  let peak = residentMib(pid);
+/** Returns the peak memory in MiB while `attack` runs, above the process's memory before it. */
+export async function growthDuring(pid: number, attack: () => Promise<void>): Promise<number> {
+  const mib = residentMib(pid);
+  let peak = mib;
   const timer = setInterval(() => (peak = Math.max(peak, residentMib(pid))), 20);
   try {
     await attack();

@@ -1,6 +1,6 @@
 /**
  * Floods by callers without a key, from loopback, against `heddle dev` and `heddle up` with keys required: no way of
- * sending, or of leaving responses unread, makes a server process grow by 100 MiB.
+ * sending, or of leaving responses unread, makes a server process grow by 100 MiB, and all together leave less than that.
  */
 import type { ChildProcess } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
@@ -185,7 +185,7 @@ for (const [name, attack] of Object.entries(ATTACKS)) {
     // one after another, so that the attacker gets enough CPU time
     for (const [space, port] of Object.entries(ports)) {
       const flood = new Flood(port);
-      const growth = await growthDuring(warm[space]!, () => attack(flood, POSTS[space]!));
+      const growth = await growthDuring(warm[space]!.pid, () => attack(flood, POSTS[space]!));
       const reached = flood.answers.length + flood.closed;
       const path = POSTS[space]!.includes("POST /login") ? "/login" : "/";
       const status = await ask(port, `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0`);
@@ -200,3 +200,12 @@ for (const [name, attack] of Object.entries(ATTACKS)) {
     }
   });
 }
+
+test(`all of them leave less than ${MOST_MIB} MiB in any server`, { timeout: SLOW }, async () => {
+  for (const [space, { pid, mib }] of Object.entries(warm)) {
+    const left = () => Math.round(residentMib(pid) - mib);
+    // an idle server collects its garbage within seconds
+    await expect.poll(left, { timeout: 20_000, interval: 500 }).toBeLessThan(MOST_MIB);
+    console.log(`after all attacks, ${space} server: ${left()} MiB`);
+  }
+});
