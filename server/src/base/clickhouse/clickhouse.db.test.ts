@@ -39,7 +39,6 @@ test("limits the parts per merge of runs to save memory", async () => {
 test("returns free memory to the system, and continues where the engine cannot", async () => {
   const statements: string[] = [];
   const client = {
-    ...clickhouse.client,
     command: async ({ query }: { query: string }) => {
       statements.push(query);
       throw new Error("The server was compiled without jemalloc");
