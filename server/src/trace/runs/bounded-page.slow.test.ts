@@ -68,3 +68,28 @@ test("a run that alone exceeds a page is returned", async () => {
   const rest = await call("POST", "/runs/query", { session: [session], order: "asc", cursor: first.json.cursors.next });
   expect(rest.json.runs.map((found: { id: string }) => found.id)).toEqual([other.id]);
 });
+
+test("a comparison of large runs is bounded in bytes, says what to request, and is complete over pages", async () => {
+  const { id } = (await call("POST", "/datasets", { name: "large comparison" })).json;
+  const size = 14;
+  const examples = Array.from({ length: size }, (_, n) => ({ dataset_id: id, inputs: { n } }));
+  const created: { id: string }[] = (await call("POST", "/examples/bulk", examples)).json;
+  const { json: project } = await call("POST", "/sessions", { name: "large experiment", reference_dataset_id: id });
+  for (const example of created) {
+    const outputs = { text: "z".repeat(5 * MIB) };
+    await sendRuns(call, [sampleRun("large experiment", { outputs, reference_example_id: example.id })]);
+  }
+  const read = (limit: number, offset = 0) =>
+    call("POST", `/datasets/${id}/runs`, { session_ids: [project.id], limit, offset });
+  const { status, text } = await read(size);
+  expect(`${status} ${text}`).toMatch(/^422 .*more than 64 MB in the experiments\. Request fewer examples at a time/);
+  const found: string[] = [];
+  for (let offset = 0; offset < size; offset += 5) {
+    for (const example of (await read(5, offset)).json) {
+      expect(example.runs).toHaveLength(1);
+      expect(example.runs[0].outputs.text).toHaveLength(5 * MIB);
+      found.push(example.id);
+    }
+  }
+  expect(found.toSorted()).toEqual(created.map((example) => example.id).toSorted());
+});
