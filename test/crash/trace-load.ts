@@ -179,7 +179,8 @@ export class TraceLoad {
     const breaches: string[] = [];
     for (let at = 0; at < sent.length; at += 100) {
       const part = sent.slice(at, at + 100);
-      const found = groupBy(await this.#query({ id: part.map(({ id }) => id), limit: 100 }), ({ id }) => id);
+      const { runs } = await this.#page({ id: part.map(({ id }) => id), limit: 100 });
+      const found = groupBy(runs, ({ id }) => id);
       for (const { id, kind } of part) breaches.push(...checkRun(`${kind} ${id}`, id, found.get(id) ?? []));
     }
     return breaches;
@@ -188,15 +189,16 @@ export class TraceLoad {
   /** Spans are found by their names: the ids of their runs are the platform's. */
   async #verifySpans(sent: Sent[]): Promise<string[]> {
     const breaches: string[] = [];
-    const projects = await this.#get<{ id: string }[]>(`/sessions?name=${encodeURIComponent(OTEL_PROJECT)}`);
     if (sent.length === 0) return [];
-    const found = new Map<string, FoundRun[]>();
+    const projects = await this.#get<{ id: string }[]>(`/sessions?name=${encodeURIComponent(OTEL_PROJECT)}`);
+    const runs: FoundRun[] = [];
     for (let cursor: string | undefined; ;) {
       const page = await this.#page({ session: [projects[0]!.id], limit: 100, cursor });
-      for (const run of page.runs) found.set(run.name, [...(found.get(run.name) ?? []), run]);
+      runs.push(...page.runs);
       cursor = page.cursors.next ?? undefined;
       if (!cursor) break;
     }
+    const found = groupBy(runs, ({ name }) => name);
     for (const { id, tokens } of sent) breaches.push(...checkRun(id, id, found.get(id) ?? [], tokens));
     return breaches;
   }
@@ -214,10 +216,6 @@ export class TraceLoad {
       if (content !== attachment) breaches.push(`attachment of ${id}: ${content}`);
     }
     return breaches;
-  }
-
-  async #query(body: object): Promise<FoundRun[]> {
-    return (await this.#page(body)).runs;
   }
 
   async #page(body: object): Promise<{ runs: FoundRun[]; cursors: { next: string | null } }> {

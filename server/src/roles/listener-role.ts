@@ -5,6 +5,7 @@ import { readOptions } from "../base/config/options.ts";
 import { createLog } from "../base/log.ts";
 import { processOptions } from "../base/config/process-options.ts";
 import { RepeatedFailure } from "../base/repeated-failure.ts";
+import { openAccess } from "../control/kubernetes/api/kubeconfig.ts";
 import { openCluster } from "../control/kubernetes/clusters.ts";
 import { HttpWork } from "../control/kubernetes/http-work.ts";
 import { Reconciler } from "../control/kubernetes/reconciler.ts";
@@ -31,13 +32,12 @@ export async function openListener(
   const source = new HttpWork(settings);
   const stopping = new AbortController();
   // an invalid kubeconfig fails the start before the control plane is contacted
-  const first = await openCluster(options, { place: settings.listenerId, namespaces });
+  await openAccess(options.kubeconfig);
   let reconciler: Reconciler | undefined;
   const starting = (async () => {
     const served = namespaces.length > 0 ? namespaces : await askNamespaces(source, log, stopping.signal);
     if (stopping.signal.aborted) return;
     const cluster = await openCluster(options, { place: settings.listenerId, namespaces: served });
-    first.api.close();
     reconciler = new Reconciler({ ...cluster, source, log });
     reconciler.start();
     log.info({ namespaces: cluster.settings.namespaces }, "the listener has started");

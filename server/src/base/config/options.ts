@@ -42,6 +42,19 @@ export function text<T extends string | undefined>(spec: Described<T>): OptionSp
   return { ...spec, parse: (value) => value };
 }
 
+/** Splits a list separated by commas. Empty parts are left out. */
+export const splitList = (text: string): string[] =>
+  text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+
+export const list = (spec: Omit<Described<readonly string[]>, "default">): OptionSpec<readonly string[]> => ({
+  ...spec,
+  default: [],
+  parse: splitList,
+});
+
 export function flag(spec: Described<boolean>): OptionSpec<boolean> {
   return {
     ...spec,

@@ -12,7 +12,7 @@ import { getConnInfo } from "@hono/node-server/conninfo";
 import type { Context, MiddlewareHandler } from "hono";
 import ipaddr from "ipaddr.js";
 
-import { choice, ConfigError, type Options, type OptionSpec } from "../config/options.ts";
+import { choice, ConfigError, type Options, type OptionSpec, splitList } from "../config/options.ts";
 
 export const clientIpOptions = {
   trustedProxies: {
@@ -139,18 +139,14 @@ export function matchNetworks(blocks: readonly string[]): (address: string) => b
 
 /** Parses CIDR blocks; a plain address gets its full prefix length. */
 function parseBlocks(text: string): string[] {
-  return text
-    .split(",")
-    .map((block) => block.trim())
-    .filter((block) => block !== "")
-    .map((block) => {
-      const [address = "", bits, ...rest] = block.split("/");
-      const normal = normalizeAddress(address);
-      const widest = normal?.includes(":") ? 128 : 32;
-      const isBits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest);
-      if (normal === undefined || !isBits || rest.length > 0) {
-        throw new ConfigError(`must be addresses or CIDR blocks separated by commas; "${block}" is neither`);
-      }
-      return `${normal}/${bits ?? widest}`;
-    });
+  return splitList(text).map((block) => {
+    const [address = "", bits, ...rest] = block.split("/");
+    const normal = normalizeAddress(address);
+    const widest = normal?.includes(":") ? 128 : 32;
+    const isBits = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= widest);
+    if (normal === undefined || !isBits || rest.length > 0) {
+      throw new ConfigError(`must be addresses or CIDR blocks separated by commas; "${block}" is neither`);
+    }
+    return `${normal}/${bits ?? widest}`;
+  });
 }

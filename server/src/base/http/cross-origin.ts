@@ -1,7 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { cors } from "hono/cors";
 
-import { ConfigError, type Options, type OptionSpec } from "../config/options.ts";
+import { ConfigError, type Options, type OptionSpec, splitList } from "../config/options.ts";
 import { isLoopbackOrigin } from "./browser-guard.ts";
 
 /** Response headers that scripts of other origins may read, besides the safelisted ones. */
@@ -33,11 +33,7 @@ export const crossOriginOptions = {
     description:
       "Additional host names, separated by commas, of a server that requires no key, such as devbox.example. " +
       "Requests for names other than these, loopback names and addresses get 403 (against DNS rebinding).",
-    parse: (text) =>
-      text
-        .split(",")
-        .map((name) => name.trim().toLowerCase())
-        .filter((name) => name !== ""),
+    parse: (text) => splitList(text).map((name) => name.toLowerCase()),
   } satisfies OptionSpec<string[]> as OptionSpec<readonly string[]>,
 };
 
@@ -134,10 +130,7 @@ export interface CrossOriginRules {
 }
 
 function parseOrigins(text: string): string[] {
-  const origins = text
-    .split(",")
-    .map((origin) => origin.trim())
-    .filter((origin) => origin !== "");
+  const origins = splitList(text);
   for (const origin of origins) {
     const isOrigin = URL.canParse(origin) && new URL(origin).origin === origin;
     if (origin !== "*" && !isOrigin)

@@ -5,14 +5,12 @@ import type { ImageSource } from "../registry/image-source.ts";
 import type { ImageStore } from "../registry/image-store.ts";
 import type { ControlSettings } from "../settings.ts";
 import { ContainerDriver } from "./container/container-driver.ts";
+import { TOKEN_USER } from "../registry/settings.ts";
 import type { Driver } from "./driver.ts";
 import { chooseIsolation } from "./process/isolation/choose-isolation.ts";
 import { type CgroupSystem, Cgroups } from "./process/cgroups.ts";
 import { ProcessDriver } from "./process/process-driver.ts";
 import { CompositeDriver } from "./composite-driver.ts";
-
-/** User name for token access to a registry without user accounts (contract control-plane §3.6). */
-const TOKEN_USER = "oauth2accesstoken";
 
 export interface OpenDriverOptions {
   directory: string;

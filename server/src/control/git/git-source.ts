@@ -13,6 +13,7 @@ import { Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 
+import { splitList } from "../../base/config/options.ts";
 import { AppError } from "../../base/errors.ts";
 import { addressKind, parseAddress } from "../../base/outbound/address-kind.ts";
 import { urlHost, urlPort } from "../../base/outbound/check-url.ts";
@@ -54,11 +55,7 @@ export class GitSource {
 
   constructor(options: GitSourceOptions) {
     this.#options = options;
-    this.#localRoots = options.settings.gitLocal
-      .split(",")
-      .map((root) => root.trim())
-      .filter((root) => root !== "")
-      .map((root) => resolve(root));
+    this.#localRoots = splitList(options.settings.gitLocal).map((root) => resolve(root));
   }
 
   /** Throws AppError (422) for a URL that must not be fetched. */

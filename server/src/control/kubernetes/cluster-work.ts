@@ -12,37 +12,32 @@ export const TARGET_SECRET = "cluster-target";
 
 export const targetSecretId = (deploymentId: string, cluster: string): string => `${deploymentId}/${cluster}`;
 
+export interface DatabaseWorkOptions {
+  sql: Sql;
+  secrets: Secrets;
+  cluster: string;
+  /** Time for which `next` waits for a change. */
+  waitMs: number;
+  /** Whether gateways may send requests to a host of pods. */
+  mayReach: (host: string) => boolean;
+  /** Called after each stored report. */
+  onReport: () => Promise<void> | void;
+}
+
 /** Work source of one cluster in the database: for the control plane's own cluster and for the routes of listeners. */
 export class DatabaseWork implements WorkSource {
-  readonly #sql: Sql;
-  readonly #secrets: Secrets;
-  readonly #cluster: string;
-  readonly #onReport: () => Promise<void> | void;
-  readonly #waitMs: number;
-  readonly #mayReach: (host: string) => boolean;
+  readonly #options: DatabaseWorkOptions;
 
-  /** @param options `waitMs`: time for which `next` waits for a change; `onReport`: called after each stored report; `mayReach`: hosts of pods */
-  constructor(options: {
-    sql: Sql;
-    secrets: Secrets;
-    cluster: string;
-    waitMs: number;
-    mayReach: (host: string) => boolean;
-    onReport: () => Promise<void> | void;
-  }) {
-    this.#mayReach = options.mayReach;
-    this.#sql = options.sql;
-    this.#secrets = options.secrets;
-    this.#cluster = options.cluster;
-    this.#waitMs = options.waitMs;
-    this.#onReport = options.onReport;
+  constructor(options: DatabaseWorkOptions) {
+    this.#options = options;
   }
 
   async next(version: string | null, signal: AbortSignal): Promise<ClusterWork> {
-    const deadline = performance.now() + this.#waitMs;
+    const { sql, cluster, waitMs } = this.#options;
+    const deadline = performance.now() + waitMs;
     for (;;) {
       signal.throwIfAborted();
-      const now = await targets.targetsVersion(this.#sql, this.#cluster);
+      const now = await targets.targetsVersion(sql, cluster);
       if (now !== version) return { version: now, deployments: await this.#read() };
       if (performance.now() >= deadline) return { version: now, deployments: null };
       await sleep(POLL_MS, undefined, { signal });
@@ -50,10 +45,11 @@ export class DatabaseWork implements WorkSource {
   }
 
   async #read(): Promise<DesiredDeployment[]> {
+    const { sql, secrets, cluster } = this.#options;
     const found: DesiredDeployment[] = [];
-    for (const row of await targets.listTargets(this.#sql, this.#cluster)) {
-      const ref = { purpose: TARGET_SECRET, id: targetSecretId(row.deployment_id, this.#cluster) };
-      const body = await this.#secrets.get(ref);
+    for (const row of await targets.listTargets(sql, cluster)) {
+      const ref = { purpose: TARGET_SECRET, id: targetSecretId(row.deployment_id, cluster) };
+      const body = await secrets.get(ref);
       if (body === null) continue;
       // a report may have raised the generation without changing the body
       const generation = Number(row.generation);
@@ -63,8 +59,9 @@ export class DatabaseWork implements WorkSource {
   }
 
   async report(report: ClusterReport): Promise<ReportAnswer> {
-    const answer = await recordReport(this.#sql, this.#cluster, report, this.#mayReach);
-    await this.#onReport();
+    const { sql, cluster, mayReach, onReport } = this.#options;
+    const answer = await recordReport(sql, cluster, report, mayReach);
+    await onReport();
     return answer;
   }
 }

@@ -74,19 +74,16 @@ export class Clusters {
 
   /** Checks the access to the control plane's own cluster, if it has one. Throws ConfigError. */
   async check(): Promise<void> {
-    if (this.#options.settings.driver === "kubernetes") (await this.#open()).api.close();
-  }
-
-  #open(): Promise<Pick<ReconcilerOptions, "api" | "settings">> {
-    return openCluster(this.#options.settings, { place: this.#options.installation });
+    const { driver, kubeconfig } = this.#options.settings;
+    if (driver === "kubernetes") await openAccess(kubeconfig);
   }
 
   /** Starts the work when this control plane becomes the leader. */
   async start(): Promise<void> {
-    const { log, lead, settings } = this.#options;
+    const { log, lead, settings, installation } = this.#options;
     this.planner.start();
     if (settings.driver !== "kubernetes") return;
-    const cluster = await this.#open();
+    const cluster = await openCluster(settings, { place: installation });
     this.#api = cluster.api;
     const source = this.workOf(OWN_CLUSTER, 1_000);
     this.#own = new Reconciler({ ...cluster, source, log, mayAct: () => lead.confirm() });

@@ -2,13 +2,11 @@ import { BuildError } from "../builds/build-error.ts";
 import type { Secret } from "../deployment-records/schema.ts";
 import { containerLimits, onLoopback, replaceLoopback } from "../drivers/container/container-spec.ts";
 import { parseReference } from "../drivers/container/image-reference.ts";
+import { TOKEN_USER } from "../registry/settings.ts";
 import type { ControlSettings } from "../settings.ts";
 import { readClusterSpec } from "./check-cluster-spec.ts";
 import type { DesiredRevision } from "./desired-deployment.ts";
 import type { PlannedRow } from "./targets-sql.ts";
-
-/** User name for token access to a registry without user accounts (contract control-plane §3.6). */
-const TOKEN_USER = "oauth2accesstoken";
 
 type PlanSettings = Pick<
   ControlSettings,

@@ -186,7 +186,7 @@ export class Reconciler {
       task.isDirty = true;
       task.failures++;
       task.notBefore = performance.now() + Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (task.failures - 1));
-      // the owner is told about rejections, but not about an outage of the API server
+      // report rejections to the deployment's owner, but not outages of the API server
       if (error instanceof KubernetesError) task.problem = `The cluster rejected a request: ${error.message}`;
       else if (error instanceof ForeignObjectError) task.problem = error.message;
       if (task.failures === 1)

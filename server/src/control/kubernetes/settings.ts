@@ -1,14 +1,4 @@
-import { flag, integer, type OptionSpec, text } from "../../base/config/options.ts";
-
-const list = (spec: { env: string[]; description: string }): OptionSpec<readonly string[]> => ({
-  ...spec,
-  default: [],
-  parse: (value) =>
-    value
-      .split(",")
-      .map((part) => part.trim())
-      .filter((part) => part !== ""),
-});
+import { flag, integer, list, text } from "../../base/config/options.ts";
 
 /** Settings of the cluster that runs deployments, for a control plane with its own cluster and for a listener. */
 export const clusterOptions = {

@@ -23,7 +23,6 @@ export interface PlannedRow {
   langgraph_config_path: string | null;
   generation: string | null;
   fingerprint: string | null;
-  target_revision_id: string | null;
 }
 
 /**
@@ -40,7 +39,7 @@ export const plannedDeployments = (sql: Sql) => sql<PlannedRow[]>`
     d.source_config->'listener_config'->>'k8s_namespace' as namespace,
     r.id as revision_id, coalesce(r.attempt, 0) as attempt, coalesce(r.source, d.source) as source,
     coalesce(r.source_config, d.source_config) as source_config, r.secret_references, r.image_uri, r.repo_ref,
-    r.repo_commit_sha, r.langgraph_config_path, t.generation, t.fingerprint, t.revision_id as target_revision_id
+    r.repo_commit_sha, r.langgraph_config_path, t.generation, t.fingerprint
   from places p join deployments d on d.id = p.deployment_id
   left join cluster_targets t on t.deployment_id = p.deployment_id and t.cluster = p.cluster
   left join lateral (

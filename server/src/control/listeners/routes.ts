@@ -135,7 +135,7 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       errors: [400],
       async handler({ params, principal, c }) {
         if (await isListenerUsed(sql, params.listener_id)) {
-          throw stateError(`Listener ID ${params.listener_id} still has deployments. Delete them first.`);
+          throw stateError(`Listener ID ${params.listener_id} runs deployments. Delete them first.`);
         }
         if (!(await deleteListenerRow(sql, principal.workspaceId, params.listener_id)))
           throw unknown(params.listener_id);

@@ -13,15 +13,13 @@ interface Leftovers {
   alive: number;
   /** Instances on the control plane's machine. */
   here: number;
-  /** Clusters that may still have its objects. */
-  places: number;
   revisions: string[];
   instances: string[];
   uploads: string[];
 }
 
-async function countLeftovers(sql: Sql, id: string): Promise<Omit<Leftovers, "places">> {
-  const [row] = await sql<Omit<Leftovers, "places">[]>`
+async function countLeftovers(sql: Sql, id: string): Promise<Leftovers> {
+  const [row] = await sql<Leftovers[]>`
     select (select count(*)::int from revisions where deployment_id = ${id} and holder is not null) as held,
       (select count(*)::int from instances where deployment_id = ${id} and state <> 'ended') as alive,
       (select count(*)::int from instances where deployment_id = ${id} and state <> 'ended' and pod is null) as here,
@@ -39,14 +37,15 @@ async function countLeftovers(sql: Sql, id: string): Promise<Omit<Leftovers, "pl
 export async function removeDeployment(deps: WorkDeps, going: PendingDeployment): Promise<boolean> {
   const { sql, secrets, driver, databases, directory, images, log } = deps;
   const { id, tenant_id: workspaceId, force_delete: isForced } = going;
-  const left = { ...(await countLeftovers(sql, id)), places: await countPlaces(sql, id) };
+  const left = await countLeftovers(sql, id);
+  /** Clusters that may still have its objects. */
+  const places = await countPlaces(sql, id);
   // the supervisor stops running instances, and the worker's attempts end by themselves
-  const isLeft = left.held > 0 || left.alive > 0 || left.places > 0;
+  const isLeft = left.held > 0 || left.alive > 0 || places > 0;
   if (isLeft && !isForced) return false;
   // a forced deletion does not wait for clusters, which may no longer exist
   if (left.held > 0 || left.here > 0) return false;
-  if (left.places > 0)
-    log.warn({ deployment: id }, "a deployment is deleted by force; its objects remain in its cluster");
+  if (places > 0) log.warn({ deployment: id }, "a deployment is deleted by force; its objects remain in its cluster");
   const remove = async (description: string, work: () => Promise<unknown>): Promise<void> => {
     try {
       await work();

@@ -1,5 +1,6 @@
 import { ZodError } from "zod";
 
+import { collectGarbage } from "../../../../graph-host/src/idle-memory.ts";
 import type { Principal } from "../../base/auth/principal.ts";
 import { AppError, unprocessable } from "../../base/errors.ts";
 import { describeIssues } from "../../base/http/errors.ts";
@@ -10,7 +11,7 @@ import { storeFeedback } from "../feedback/create-feedback.ts";
 import { createBody, type FeedbackCreate } from "../feedback/schema.ts";
 import type { Collected } from "./collect-parts.ts";
 import { readPiece } from "./read-piece.ts";
-import { COLLECTED_BYTES, collectGarbage } from "./large-garbage.ts";
+import { COLLECTED_BYTES } from "./large-garbage.ts";
 import { RAW_FIELDS, type RunMessage, type RunPiece } from "./run-piece.ts";
 import { fromMicros } from "../run-rows/times.ts";
 

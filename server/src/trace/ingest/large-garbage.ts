@@ -1,7 +1,5 @@
 import { collectGarbage } from "../../../../graph-host/src/idle-memory.ts";
 
-export { collectGarbage };
-
 /**
  * Bytes of large bodies after which garbage is collected. V8 would otherwise let the texts, values and buffers of
  * several bodies accumulate, which takes more memory than the body being processed.
