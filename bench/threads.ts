@@ -156,11 +156,11 @@ try {
   report("channel values of the thread", after.channel_values.bytes / 2 ** 20, "MB");
 
   const reads: [string, () => Promise<unknown>, number][] = [
-    ["state", () => client.text(`/threads/${thread}/state`), 25],
-    ["10 states of its history", () => client.text(`/threads/${thread}/history`, { limit: 10 }), 50],
-    ["100 states of its history", () => client.text(`/threads/${thread}/history`, { limit: 100 }), 400],
-    ["the thread", () => client.text(`/threads/${thread}`), 25],
-    ["a search that finds it", () => client.text("/threads/search", { limit: 10, status: "idle" }), 50],
+    ["state", () => client.download(`/threads/${thread}/state`), 25],
+    ["10 states of its history", () => client.download(`/threads/${thread}/history`, { limit: 10 }), 50],
+    ["100 states of its history", () => client.download(`/threads/${thread}/history`, { limit: 100 }), 400],
+    ["the thread", () => client.download(`/threads/${thread}`), 25],
+    ["a search that finds it", () => client.download("/threads/search", { limit: 10, status: "idle" }), 50],
   ];
   for (const [label, read, most] of reads) {
     const all: number[] = [];

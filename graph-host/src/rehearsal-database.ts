@@ -24,6 +24,7 @@ export function rehearsalDatabase(): CheckpointDatabase {
     write: { value: write },
     lastHeads: { value: new LastHeads() },
     shownLists: { value: new ShownListCache() },
+    historyLists: { value: new ShownListCache() },
     read: { value: read },
     hurry: nothing,
     relax: nothing,

@@ -53,6 +53,8 @@ export class CheckpointDatabase {
   readonly maxValueBytes: number;
   /** Lists of the threads that this process has shown. */
   readonly shownLists = new ShownListCache();
+  /** Lists of the oldest states of the histories that this process has shown. */
+  readonly historyLists = new ShownListCache();
 
   constructor(url: string, options: CheckpointDatabaseOptions = {}) {
     this.#awayMs = options.awayMs ?? 60_000;

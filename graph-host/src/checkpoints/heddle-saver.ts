@@ -185,6 +185,8 @@ export class HeddleSaver extends BaseCheckpointSaver {
     await this.#turn;
     if (threadId !== undefined && threadId === this.#options.freshThread && this.#written.size === 0) return;
     await this.flush();
+    const { historyLists } = this.#database;
+    const isShown = this.#options.showsLists && threadId && ns === "" && !id && !before && !filter;
     const found = await this.#read({
       threadId: threadId || undefined,
       ns: ns ?? undefined,
@@ -192,7 +194,10 @@ export class HeddleSaver extends BaseCheckpointSaver {
       before: before?.configurable?.checkpoint_id,
       filter,
       limit,
+      known: isShown ? historyLists.get(threadId as string) : undefined,
     });
+    const oldest = found.at(-1);
+    if (isShown && oldest) historyLists.keepOldest(oldest);
     for (const stored of found) yield this.#load(stored, false);
   }
 

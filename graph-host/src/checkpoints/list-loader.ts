@@ -26,7 +26,6 @@ export class ListLoader {
   #dump: (value: unknown) => Promise<string>;
   /** Whether the caller only reads, so that values may be shared and need not be recognized later. */
   #onlyReads: boolean;
-  #storedItems = new Map<ListItem, StoredItem>();
   /** Values of the newest version of each list. */
   #known = new Map<string, Known>();
   /** Values that were loaded first, for the next run of the thread. */
@@ -76,15 +75,14 @@ export class ListLoader {
     const slice = new TimeSlice();
     for (let i = 0; i < items.length; i++) {
       const item = items[i]!;
-      let known = this.#storedItems.get(item);
-      if (!known) {
+      if (!item.stored) {
         if (item.wire === undefined) {
           const wire = wireOf(item, this.#serde);
           if (wire instanceof Promise) await wire;
         }
-        this.#storedItems.set(item, (known = new StoredItem(item)));
+        item.stored = new StoredItem(item);
       }
-      stored[i] = known;
+      stored[i] = item.stored;
       const pause = i % SLICE_ITEMS === SLICE_ITEMS - 1 ? slice.next() : undefined;
       if (pause) await pause;
     }

@@ -1,5 +1,6 @@
 import type { Shadow } from "./item-shadow.ts";
 import { splitArray } from "./split-array.ts";
+import type { StoredItem } from "./stored-items.ts";
 
 /** Item of a list value, in stored form. Versions of the list share the items that they have in common. */
 export interface ListItem {
@@ -7,6 +8,8 @@ export interface ListItem {
   text: string;
   /** JSON text as the API shows it, once it was needed. */
   wire?: string;
+  /** What stands for the item in a state that is only shown, once it was needed. */
+  stored?: StoredItem;
   /** Object that was loaded from the text and is not in use, with its shadow: the next run may take it. */
   live?: LiveItem | undefined;
 }

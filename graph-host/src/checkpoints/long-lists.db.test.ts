@@ -148,19 +148,56 @@ test("a conversation with every kind of change has the states that MemorySaver h
   for (const host of hosts.slice(1)) await host.close();
 });
 
+/** Returns the state and the history as the API shows them; `options` are those of the saver. */
+async function show(threadId: string, options: object, limit = 100, on = database): Promise<unknown> {
+  const bound = bindGraph(graph, new HeddleSaver(on, { onlyReads: true, ...options }), undefined as never);
+  const params = { graph_id: "g", thread_id: threadId, config: {}, subgraphs: false, limit } as never;
+  const parts = toSharedParts([await readState(bound, params), ...(await readHistory(bound, params))]);
+  const text =
+    parts.length === 1 ? (parts[0] as string) : new SharedJson(Buffer.from(encodeSharedJson(parts))).toString();
+  return JSON.parse(text);
+}
+const SHOWN = { showsLists: showableLists(graph) };
+
 test("what the API shows is what loaded values would print", async () => {
   const threadId = randomUUID();
   for (const [n, text] of [...TEXTS, "plain"].entries()) await hostTurn(threadId, `${text} ${LONG}`, n);
-  const show = async (options: object) => {
-    const saver = new HeddleSaver(database, { onlyReads: true, ...options });
-    const bound = bindGraph(graph, saver, undefined as never);
-    const params = { graph_id: "g", thread_id: threadId, config: {}, subgraphs: false, limit: 100 } as never;
-    const states = [await readState(bound, params), ...(await readHistory(bound, params))];
-    const parts = toSharedParts(states);
-    return parts.length === 1 ? (parts[0] as string) : new SharedJson(Buffer.from(encodeSharedJson(parts))).toString();
-  };
-  const shown = await show({ showsLists: showableLists(graph) });
-  expect(JSON.parse(shown)).toEqual(JSON.parse(await show({})));
+  expect(await show(threadId, SHOWN)).toEqual(await show(threadId, {}));
+});
+
+test("a history that was shown before is read from there, whatever has happened since", async () => {
+  const threadId = randomUUID();
+  const reader = connect();
+  const check = async (limit: number) =>
+    expect(await show(threadId, SHOWN, limit, reader)).toEqual(await show(threadId, {}, limit));
+  for (let n = 0; n < 20; n++) await hostTurn(threadId, LONG, n);
+  statements.length = 0;
+  await check(10);
+  const listed = () => statements.filter((text) => text.includes("limit 10") && text.includes("unnest")).length;
+  expect(listed()).toBe(0);
+  await check(10);
+  expect(listed()).toBe(1);
+  // a shorter one needs nothing older, and a longer one that begins before the list was long leaves nothing to keep
+  for (const limit of [3, 60]) await check(limit);
+  expect(reader.historyLists.get(threadId)!.get("messages")!.items.length).toBe(34);
+  await check(10);
+
+  for (const [n, text] of TEXTS.entries()) {
+    await hostTurn(threadId, `${text} ${LONG}`, 20 + n);
+    await check(10);
+  }
+  const older = await db.sql<{ id: string }[]>`
+    select checkpoint_id as id from checkpoints where thread_id = ${threadId} order by checkpoint_id desc limit 1 offset 9`;
+  await hostTurn(threadId, `fork ${LONG}`, 50, database, { checkpoint_id: older[0]!.id });
+  await check(10);
+  const [run] = await db.sql<{ run_id: string }[]>`
+    select metadata ->> 'run_id' as run_id from checkpoints where thread_id = ${threadId} order by checkpoint_id desc limit 1`;
+  await db.sql`select delete_run_checkpoints(${threadId}, ${run!.run_id})`;
+  await check(10);
+  await db.sql`update threads set status = 'idle' where thread_id = ${threadId}`;
+  await db.sql`select prune_thread(${threadId})`;
+  await check(10);
+  await reader.close();
 });
 
 test("a turn writes and reads only what is new, also on another host that knew the thread before", async () => {

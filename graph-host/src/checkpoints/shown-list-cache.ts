@@ -5,9 +5,12 @@ const TOTAL_BYTES = 32 * 1024 * 1024;
 /** An item holds its stored text and the text that the API shows. */
 const TEXTS = 2;
 
+/** Number of changes by which the kept lists may be older than what a read needs: fewer than a long history has. */
+const SLACK_CHANGES = 100;
+
 /**
- * Lists of the newest checkpoints that were read to be shown. The next read of the thread reads only what has changed
- * since. Bounded in bytes; the thread that was read least recently is evicted first.
+ * Lists of checkpoints that were read to be shown: of the newest one, or of the oldest of a history. The next read of the
+ * thread reads only what has changed since. Bounded in bytes; the thread that was read least recently is evicted first.
  */
 export class ShownListCache {
   #threads = new Map<string, { lists: Map<string, ListValue>; bytes: number }>();
@@ -15,6 +18,15 @@ export class ShownListCache {
 
   get(threadId: string): Map<string, ListValue> | undefined {
     return this.#threads.get(threadId)?.lists;
+  }
+
+  /** Keeps the lists of a history's oldest checkpoint, unless those that are kept serve shorter and longer histories. */
+  keepOldest(stored: StoredCheckpoint): void {
+    const kept = this.get(stored.threadId);
+    const serves = [...stored.values].every(
+      ([channel, { list }]) => !list || isShortlyBefore(kept?.get(channel), list),
+    );
+    if (!kept || !serves) this.keep(stored);
   }
 
   keep({ threadId, values }: StoredCheckpoint): void {
@@ -36,4 +48,9 @@ export class ShownListCache {
       this.#threads.delete(oldest);
     }
   }
+}
+
+function isShortlyBefore(kept: ListValue | undefined, list: ListValue): boolean {
+  if (!kept || (kept.chain ?? kept.version) !== (list.chain ?? list.version)) return false;
+  return kept.depth <= list.depth && list.depth - kept.depth <= SLACK_CHANGES;
 }
