@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
+import { BackOff } from "../../../base/back-off.ts";
 import type { Log } from "../../../base/log.ts";
 import { RepeatedFailure } from "../../../base/repeated-failure.ts";
 import { type Kind, type KubernetesObject, objectPath } from "./kinds.ts";
@@ -39,7 +38,8 @@ export class Informer<T extends KubernetesObject> {
   #going: Promise<void> | undefined;
   #version: string | undefined;
   #hasListed = false;
-  #watch: AbortController | undefined;
+  /** Ends the current watch or pause. */
+  #restart = new AbortController();
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
@@ -56,9 +56,9 @@ export class Informer<T extends KubernetesObject> {
     this.#going = this.#run();
   }
 
-  /** Restarts the watch, whose connection may be dead. */
+  /** Watches again at once: the connection of the current watch may be dead, or a pause is no longer useful. */
   restart(): void {
-    this.#watch?.abort();
+    this.#restart.abort();
   }
 
   async stop(): Promise<void> {
@@ -67,21 +67,22 @@ export class Informer<T extends KubernetesObject> {
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    let pause = FIRST_PAUSE_MS;
-    while (!signal.aborted) {
+    const { signal: stop } = this.#stop;
+    const backOff = new BackOff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS });
+    while (!stop.aborted) {
+      this.#restart = new AbortController();
+      const signal = AbortSignal.any([stop, this.#restart.signal]);
       try {
         if (this.#version === undefined) await this.#list();
         this.#failure.succeeded();
-        pause = FIRST_PAUSE_MS;
-        await this.#follow();
+        backOff.reset();
+        await this.#follow(signal);
       } catch (error) {
-        if (signal.aborted) return;
+        if (stop.aborted) return;
         // the resource version may have expired: the objects must be listed again
         if (error instanceof KubernetesError) this.#version = undefined;
         this.#failure.failed(error);
-        await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
-        pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
+        await backOff.wait(signal);
       }
     }
   }
@@ -114,11 +115,8 @@ export class Informer<T extends KubernetesObject> {
     for (const [, object] of changed) onChange(object, false);
   }
 
-  async #follow(): Promise<void> {
+  async #follow(signal: AbortSignal): Promise<void> {
     const { api, kind, namespace, selector } = this.#options;
-    const watch = new AbortController();
-    this.#watch = watch;
-    const signal = AbortSignal.any([this.#stop.signal, watch.signal]);
     const query = {
       watch: "true",
       labelSelector: selector,
