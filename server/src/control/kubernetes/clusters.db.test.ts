@@ -145,6 +145,20 @@ test("a revision waits as UNKNOWN while its listener is away", async () => {
   await untilStatus(call, id, revision, "DEPLOYED");
 });
 
+test("a revision that was lost while it was created is deployed by the next attempt", async () => {
+  const listener = await createListener("lost");
+  const { json } = await create("lost", listener);
+  const { id, latest_revision_id: revision } = json;
+  await work(listener, id, 1);
+  // as takeFromLost leaves a revision whose process ended during CREATING
+  await sql`update revisions set status = 'INTERRUPTED', artifact_id = null, holder = null, lease_until = null,
+    attempt = attempt + 1, losses = 1 where id = ${revision}`;
+  await untilStatus(call, id, revision, "DEPLOYING");
+  const { generation } = await work(listener, id, 1);
+  await report(listener, { deploymentId: id, generation, state: "ready", pods: [pod(revision)] });
+  await untilStatus(call, id, revision, "DEPLOYED");
+});
+
 test("a listener can report only about its own deployments, and only addresses that the operator allows", async () => {
   const [listener, other] = [await createListener("d"), await createListener("e")];
   const { json } = await create("fourth", listener);

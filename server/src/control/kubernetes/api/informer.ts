@@ -35,6 +35,7 @@ export class Informer<T extends KubernetesObject> {
   readonly #options: InformerOptions<T>;
   readonly #failure: RepeatedFailure;
   readonly #stop = new AbortController();
+  readonly #backOff = new BackOff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS });
   #going: Promise<void> | undefined;
   #version: string | undefined;
   #hasListed = false;
@@ -68,21 +69,18 @@ export class Informer<T extends KubernetesObject> {
 
   async #run(): Promise<void> {
     const { signal: stop } = this.#stop;
-    const backOff = new BackOff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS });
     while (!stop.aborted) {
       this.#restart = new AbortController();
       const signal = AbortSignal.any([stop, this.#restart.signal]);
       try {
         if (this.#version === undefined) await this.#list();
-        this.#failure.succeeded();
-        backOff.reset();
         await this.#follow(signal);
       } catch (error) {
         if (stop.aborted) return;
         // the resource version may have expired: the objects must be listed again
         if (error instanceof KubernetesError) this.#version = undefined;
         this.#failure.failed(error);
-        await backOff.wait(signal);
+        await this.#backOff.wait(signal);
       }
     }
   }
@@ -125,6 +123,8 @@ export class Informer<T extends KubernetesObject> {
       timeoutSeconds: String(WATCH_SECONDS),
     };
     const response = await api.open("GET", objectPath(kind, namespace), { query, signal });
+    this.#failure.succeeded();
+    this.#backOff.reset();
     for await (const line of readLines(response)) {
       if (line === "") continue;
       const event = JSON.parse(line) as WatchEvent<T>;
