@@ -69,10 +69,13 @@ export class ClusterWorld {
   readonly directory: string;
   /** Calls the control plane as the administrator. */
   readonly call: Call;
+  /** Control plane that pods reach, as behind a load balancer. */
+  reached: ControlProcess;
 
   constructor(parts: Pick<ClusterWorld, "cluster" | "control" | "db" | "key" | "environment" | "directory">) {
     this.cluster = parts.cluster;
     this.control = parts.control;
+    this.reached = parts.control;
     this.db = parts.db;
     this.key = parts.key;
     this.environment = parts.environment;
@@ -254,6 +257,9 @@ export async function openClusterWorld({ projects, settings, ...options }: World
     await dropDeploymentDatabases(db);
     rmSync(directory, { recursive: true, force: true });
   });
+  let world: ClusterWorld | undefined;
+  const balancer = await openToContainers(() => Number(new URL((world?.reached ?? control).url).port));
+  atEnd(() => balancer.close());
   const environment = {
     HEDDLE_AUTH: "required",
     HEDDLE_HOST: "0.0.0.0",
@@ -261,7 +267,7 @@ export async function openClusterWorld({ projects, settings, ...options }: World
     HEDDLE_KUBECONFIG: cluster.kubeconfig,
     HEDDLE_KUBERNETES_NAMESPACE: NAMESPACE,
     HEDDLE_KUBERNETES_HOST_ADDRESS: BRIDGE_ADDRESS,
-    HEDDLE_CONTROL_INTERNAL_URL: control.url.replace("127.0.0.1", BRIDGE_ADDRESS),
+    HEDDLE_CONTROL_INTERNAL_URL: `http://${BRIDGE_ADDRESS}:${balancer.port}`,
     HEDDLE_DEPLOYMENT_DATABASE_URI: databaseUri,
     HEDDLE_DEPLOY_READY_SECONDS: "400",
     HEDDLE_DEPLOY_UNSEEN_SECONDS: "12",
@@ -270,7 +276,7 @@ export async function openClusterWorld({ projects, settings, ...options }: World
     HEDDLE_LOG_LEVEL: "info",
     ...settings,
   };
-  const world = new ClusterWorld({ cluster, control, db, key: a.admin, environment, directory });
+  world = new ClusterWorld({ cluster, control, db, key: a.admin, environment, directory });
   await world.createNamespace(NAMESPACE);
   await control.start(environment);
   return world;

@@ -197,6 +197,7 @@ describe.skipIf(missingPrograms().length > 0)("outages of a deployment's platfor
       const isApplied = async () =>
         (await world.objects("Pod", id)).some(({ metadata }) => metadata.labels?.["heddle.revision"] === middle);
       await vi.waitUntil(isApplied, { timeout: 60_000, interval: 50 });
+      world.reached = other;
       leader.signal("SIGSTOP");
       const next = await world.revise(id, "two", call);
       try {
