@@ -215,7 +215,7 @@ export async function buildImage(
 }
 
 /** Imports the image of the agent server: the archive that HEDDLE_TEST_AGENT_IMAGE names, or one that is built here. */
-async function importAgent(cluster: TestCluster): Promise<void> {
+export async function importAgent(cluster: TestCluster): Promise<void> {
   const built = process.env["HEDDLE_TEST_AGENT_IMAGE"];
   const archive = built ?? join(tmpdir(), `heddle-agent-${process.pid}.tar`);
   if (built === undefined) await promisify(execFile)(process.execPath, [SCRIPT, archive]);
