@@ -51,6 +51,10 @@ export interface DeployedRevision {
   revision: string;
 }
 
+function expectStatus({ status, text }: { status: number; text: string }, wanted: RegExp): void {
+  expect(`${status} ${text}`).toMatch(wanted);
+}
+
 /** Options of a deployment beside its name and image. */
 export interface CreateOptions {
   resource_spec?: object;
@@ -101,7 +105,7 @@ export class ClusterWorld {
       source_revision_config: { image_uri: image(word) },
       secrets: [{ name: "GREETING", value: `hello-${word}` }],
     });
-    expect(`${created.status} ${created.text}`).toMatch(/^201/);
+    expectStatus(created, /^201/);
     const { id, latest_revision_id: revision } = created.json as { id: string; latest_revision_id: string };
     return { id, revision };
   }
@@ -121,14 +125,19 @@ export class ClusterWorld {
   async revise(id: string, word: string, call: Call = this.call): Promise<string> {
     const body = { source_revision_config: { image_uri: image(word) } };
     const changed = await call("PATCH", `/v2/deployments/${id}`, body);
-    expect(`${changed.status} ${changed.text}`).toMatch(/^200/);
+    expectStatus(changed, /^200/);
     return (changed.json as { latest_revision_id: string }).latest_revision_id;
+  }
+
+  /** Deletes a deployment. Resolves when the control plane has begun. */
+  async beginRemove(id: string): Promise<void> {
+    const deleted = await this.call("DELETE", `/v2/deployments/${id}`);
+    expectStatus(deleted, /^20[024]/);
   }
 
   /** Deletes a deployment. Resolves when nothing of it is left. */
   async remove(id: string): Promise<void> {
-    const deleted = await this.call("DELETE", `/v2/deployments/${id}`);
-    expect(`${deleted.status} ${deleted.text}`).toMatch(/^20[024]/);
+    await this.beginRemove(id);
     await this.untilRemoved(id);
   }
 
@@ -257,8 +266,8 @@ export async function openClusterWorld({ projects, settings, ...options }: World
     await dropDeploymentDatabases(db);
     rmSync(directory, { recursive: true, force: true });
   });
-  let world: ClusterWorld | undefined;
-  const balancer = await openToContainers(() => Number(new URL((world?.reached ?? control).url).port));
+  const reached: { world?: ClusterWorld } = {};
+  const balancer = await openToContainers(() => Number(new URL((reached.world?.reached ?? control).url).port));
   atEnd(() => balancer.close());
   const environment = {
     HEDDLE_AUTH: "required",
@@ -276,7 +285,8 @@ export async function openClusterWorld({ projects, settings, ...options }: World
     HEDDLE_LOG_LEVEL: "info",
     ...settings,
   };
-  world = new ClusterWorld({ cluster, control, db, key: a.admin, environment, directory });
+  const world = new ClusterWorld({ cluster, control, db, key: a.admin, environment, directory });
+  reached.world = world;
   await world.createNamespace(NAMESPACE);
   await control.start(environment);
   return world;

@@ -157,6 +157,8 @@ test("a revision that was lost while it was created is deployed by the next atte
   const { generation } = await work(listener, id, 1);
   await report(listener, { deploymentId: id, generation, state: "ready", pods: [pod(revision)] });
   await untilStatus(call, id, revision, "DEPLOYED");
+  const { json: shown } = await call("GET", `/v2/deployments/${id}`);
+  expect(shown).toMatchObject({ status: "READY", active_revision_id: revision });
 });
 
 test("a listener can report only about its own deployments, and only addresses that the operator allows", async () => {

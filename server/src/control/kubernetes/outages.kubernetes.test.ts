@@ -162,6 +162,7 @@ describe.skipIf(missingPrograms().length > 0)("outages of a deployment's platfor
         const earlier = await term();
         const next = await world.revise(id, "two", call);
         await sleep(afterMs);
+        world.reached = other;
         if (signal === "SIGKILL") await leader.end("SIGKILL");
         else leader.signal("SIGSTOP");
         const lostAt = performance.now();
