@@ -223,6 +223,9 @@ async function waitForTurn(deps: WorkDeps, claimed: queue.ClaimedRevision, signa
         // another one began in between
         if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
       }
+    } else {
+      // an older one may have become UNKNOWN, which this one need not wait for
+      await deps.sql.begin((tx) => queue.supersedeOlder(tx, claimed));
     }
     await sleep(200, undefined, { signal });
   }
