@@ -59,6 +59,7 @@ function expectStatus({ status, text }: { status: number; text: string }, wanted
 export interface CreateOptions {
   resource_spec?: object;
   listener_id?: string;
+  deployment_type?: string;
 }
 
 export class ClusterWorld {
@@ -94,13 +95,13 @@ export class ClusterWorld {
   }
 
   /** Creates a deployment of an image. */
-  async create(name: string, word: string, { resource_spec: spec, listener_id }: CreateOptions = {}) {
+  async create(name: string, word: string, { resource_spec: spec, ...config }: CreateOptions = {}) {
     const created = await this.call("POST", "/v2/deployments", {
       name,
       source: "external_docker",
       source_config: {
         resource_spec: { cpu: 0.1, cpu_limit: 2, memory_mb: 256, memory_limit_mb: 1024, ...spec },
-        ...(listener_id !== undefined && { listener_id }),
+        ...config,
       },
       source_revision_config: { image_uri: image(word) },
       secrets: [{ name: "GREETING", value: `hello-${word}` }],

@@ -73,11 +73,11 @@ describe.skipIf(missingPrograms().length > 0)("the number of a deployment's pods
   );
 
   test("is 0 with min_scale and max_scale 0, and a later revision starts pods", async () => {
-    const none = { resource_spec: { min_scale: 0, max_scale: 0 } };
+    const none = { deployment_type: "dev_zero", resource_spec: { min_scale: 0, max_scale: 0 } };
     const { id } = await world.deploy("none", "one", none);
     expect(await count(id)).toBe(0);
     const body = {
-      source_config: { resource_spec: { cpu: 0.1, min_scale: 1, max_scale: 1 } },
+      source_config: { resource_spec: { cpu: 0.1, cpu_limit: 2, min_scale: 1, max_scale: 1 } },
       source_revision_config: { image_uri: image("one") },
     };
     const changed = await world.call("PATCH", `/v2/deployments/${id}`, body);
@@ -91,11 +91,11 @@ describe.skipIf(missingPrograms().length > 0)("the number of a deployment's pods
     const created = await world.call("POST", "/v2/deployments", {
       name: "from-zero",
       source: "external_docker",
-      source_config: { resource_spec: { min_scale: 0, max_scale: 2 } },
+      source_config: { deployment_type: "dev_zero", resource_spec: { min_scale: 0, max_scale: 2 } },
       source_revision_config: { image_uri: image("one") },
       secrets: [],
     });
     expect(created.status).toBe(422);
-    expect(created.text).toContain("min_scale");
+    expect(created.text).toContain("scaling from 0 on demand is not implemented");
   });
 });
