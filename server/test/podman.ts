@@ -138,12 +138,12 @@ export async function importImage(podman: TestPodman, archive: string, name: str
  * Forwards connections from containers, arriving at any address of this machine, to a port on loopback; rejects all
  * others.
  */
-export async function openToContainers(port: number): Promise<{ port: number; close(): void }> {
+export async function openToContainers(port: number | (() => number)): Promise<{ port: number; close(): void }> {
   const sockets = new Set<{ destroy(): void }>();
   const server: Server = createServer((from) => {
     const peer = from.remoteAddress?.replace(/^::ffff:/, "") ?? "";
     if (!/^(127\.|10\.88\.)/.test(peer)) return void from.destroy();
-    const to = connect(port, "127.0.0.1");
+    const to = connect(typeof port === "number" ? port : port(), "127.0.0.1");
     for (const socket of [from, to]) {
       sockets.add(socket);
       socket.on("error", () => {});

@@ -8,6 +8,7 @@ const RESOURCES: Record<string, string> = { Ingress: "ingresses", NetworkPolicy:
 function pathOf({ apiVersion, kind, metadata }: Manifest): string {
   const root = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const resource = RESOURCES[kind] ?? `${kind.toLowerCase()}s`;
+  if (kind === "Namespace") return `${root}/${resource}/${metadata.name}`;
   return `${root}/namespaces/${metadata.namespace ?? "default"}/${resource}/${metadata.name}`;
 }
 

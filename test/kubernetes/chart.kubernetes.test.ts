@@ -18,13 +18,11 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
 
   beforeAll(async () => {
     cluster = await startCluster({ nodes: [] });
-    const namespace = {
-      apiVersion: "v1",
-      kind: "Namespace",
-      // the strictest pod security level
-      metadata: { name: "heddle", labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
-    };
-    await cluster.client.call("POST", "/api/v1/namespaces", namespace);
+    // the strictest pod security level
+    const labels = { "pod-security.kubernetes.io/enforce": "restricted" };
+    for (const metadata of [{ name: "heddle", labels }, { name: "heddle-agents" }]) {
+      await cluster.client.call("POST", "/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
+    }
   });
 
   afterAll(() => cluster?.stop());
@@ -55,13 +53,15 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
       "agent.ingress.tlsSecret=agent-tls",
       ...["control", "gateway", "trace", "console"].map((role) => `${role}.enabled=false`),
     ],
-    "several control planes that deploy to the cluster": [
+    "several control planes, with deployments in the same namespace": [
       "control.replicas=2",
       "control.persistence.accessMode=ReadWriteMany",
       "control.persistence.storageClass=shared",
-      "control.kubernetesDriver.enabled=true",
       "control.kubernetesDriver.namespace=heddle",
-      "gateway.enabled=true",
+    ],
+    "a control plane that runs deployments in its own pod": [
+      "control.kubernetesDriver.enabled=false",
+      "gateway.enabled=false",
     ],
     "a listener alone": [
       "listener.enabled=true",
@@ -93,8 +93,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
   }
 
   test("requests to deployments go to the gateways, where there are any", () => {
-    const set = ["control.kubernetesDriver.enabled=true", "gateway.enabled=true"];
-    const ingress = parseManifests(renderChart(helm!, VALUES, set)).find(
+    const ingress = parseManifests(renderChart(helm!, VALUES)).find(
       ({ kind, metadata }) => kind === "Ingress" && metadata.name === "heddle-control",
     )!;
     const paths = /"path":"([^"]+)".*?"name":"([^"]+)"/g;
@@ -117,7 +116,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
     ["bucket.name=", /bucket\.name is required/],
     ["control.replicas=2", /ReadWriteMany: control planes share uploads/],
     ["agent.enabled=true", /agent\.image\.repository is required/],
-    ["gateway.enabled=true", /gateway\.enabled requires control\.kubernetesDriver\.enabled/],
+    ["control.kubernetesDriver.enabled=false", /gateway\.enabled requires control\.kubernetesDriver\.enabled/],
     ["control.replica=2", /replica/],
     ["settings.DATABASE_URI=postgres://a", /DATABASE_URI|propertyNames/],
     ["trace.service.port=80", /1024/],

@@ -39,6 +39,10 @@ export interface ClusterOptions {
   /** Directory of the cluster's files, removed by `stop`. Default: a temporary one. */
   directory?: string;
   backoffMs?: number;
+  /** Addresses of names in all pods, in place of the DNS of Services. */
+  hosts?: Record<string, string>;
+  /** Seconds without a heartbeat after which a node is lost. Default: 6. */
+  nodeGraceSeconds?: number;
 }
 
 const PAUSE_IMAGE = "localhost/heddle-pause:1";
@@ -48,7 +52,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
   const missing = missingPrograms();
   if (missing.length > 0) throw new Error(`A test cluster needs ${missing.join(", ")}.`);
   sweepClusters();
-  const { nodes = ["node-1"], apiPort, backoffMs = 2000 } = options;
+  const { nodes = ["node-1"], apiPort, nodeGraceSeconds, backoffMs = 2000, hosts = {} } = options;
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), CLUSTER_PREFIX));
   mkdirSync(directory, { recursive: true });
   markOwner(directory);
@@ -65,7 +69,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
   };
   try {
     await podman.start();
-    await Promise.all([controlPlane.start(apiPort), importPause(podman, directory)]);
+    await Promise.all([controlPlane.start({ apiPort, nodeGraceSeconds }), importPause(podman, directory)]);
     const admin = controlPlane.certificates.client("kubernetes-admin", ["system:masters"]);
     client = new KubeClient(controlPlane.credentials(admin));
     const addNode = async (name: string) => {
@@ -79,6 +83,7 @@ export async function startCluster(options: ClusterOptions = {}): Promise<TestCl
         certificate: certificates.server(`kubelet-${name}`, ["127.0.0.1"]),
         directory: join(directory, "pods", name),
         backoffMs,
+        hosts,
       });
       kubelets.set(name, kubelet);
       await kubelet.start();

@@ -35,7 +35,7 @@ export class ControlPlane {
     return { server: this.server, ca, cert: readFileSync(certFile, "utf8"), key: readFileSync(keyFile, "utf8") };
   }
 
-  async start(apiPort?: number): Promise<void> {
+  async start({ apiPort, nodeGraceSeconds = 6 }: { apiPort?: number; nodeGraceSeconds?: number } = {}): Promise<void> {
     const etcdPort = await freePort();
     const peerPort = await freePort();
     this.#etcdPort = etcdPort;
@@ -51,7 +51,11 @@ export class ControlPlane {
       ...["--service-account-private-key-file", this.certificates.signingKey()],
       ...["--root-ca-file", this.certificates.caFile, "--use-service-account-credentials=true"],
       // a lost node is detected within seconds
-      ...["--node-monitor-period=1s", "--node-monitor-grace-period=6s"],
+      ...["--node-monitor-period=1s", `--node-monitor-grace-period=${nodeGraceSeconds}s`],
+      // autoscalers act within seconds
+      ...["--horizontal-pod-autoscaler-sync-period=2s", "--horizontal-pod-autoscaler-downscale-stabilization=5s"],
+      ...["--horizontal-pod-autoscaler-initial-readiness-delay=1s"],
+      ...["--horizontal-pod-autoscaler-cpu-initialization-period=1s"],
     ]);
     this.#startClient("kube-scheduler", []);
   }
@@ -73,7 +77,8 @@ export class ControlPlane {
       ...["--service-account-key-file", certificates.signingKey()],
       ...["--service-account-signing-key-file", certificates.signingKey()],
       ...["--default-not-ready-toleration-seconds=2", "--default-unreachable-toleration-seconds=2"],
-      ...["--profiling=false"],
+      // no kube-proxy routes ClusterIPs: extension APIs are reached at their endpoints
+      ...["--enable-aggregator-routing=true", "--profiling=false"],
     ]);
     const admin = certificates.client("kubernetes-admin", ["system:masters"]);
     const client = new KubeClient(this.credentials(admin));

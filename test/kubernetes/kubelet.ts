@@ -26,6 +26,8 @@ export interface KubeletOptions {
   directory: string;
   /** See `PodContext`. */
   backoffMs: number;
+  /** Addresses of names in all pods. */
+  hosts: Record<string, string>;
 }
 
 const HEARTBEAT_MS = 1000;
@@ -97,13 +99,13 @@ export class Kubelet {
     if (worker) return worker.update(pod);
     const isOver = ["Succeeded", "Failed"].includes(pod.status?.phase ?? "");
     if (isOver && deletionTimestamp === undefined) return;
-    const { engine, pauseImage, directory, backoffMs } = this.#options;
+    const { engine, pauseImage, directory, backoffMs, hosts } = this.#options;
     const api = { host: BRIDGE_ADDRESS, port: Number(new URL(this.#client.server).port) };
     const onGone = () => {
       this.#workers.delete(uid);
       this.#ended.add(uid);
     };
-    const options = { engine, client: this.#client, api, directory, backoffMs, pauseImage, onGone };
+    const options = { engine, client: this.#client, api, directory, backoffMs, hosts, pauseImage, onGone };
     const created = new PodWorker(options, pod);
     this.#workers.set(uid, created);
     created.update(pod);

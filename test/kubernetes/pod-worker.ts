@@ -20,6 +20,8 @@ export interface PodWorkerOptions {
   /** Directory of all pods of the node. */
   directory: string;
   backoffMs: number;
+  /** Addresses of names in all pods, in place of DNS. */
+  hosts: Record<string, string>;
   /** Image of the container that holds a pod's network. */
   pauseImage: string;
   /** Called when the pod no longer exists here or at the API server. */
@@ -134,7 +136,7 @@ export class PodWorker {
   }
 
   async #prepare(): Promise<PodContext> {
-    const { engine, client, api, pauseImage, backoffMs } = this.#options;
+    const { engine, client, api, pauseImage, backoffMs, hosts } = this.#options;
     const directory = this.#directory;
     mkdirSync(directory, { recursive: true });
     const pod = this.#pod;
@@ -151,7 +153,8 @@ export class PodWorker {
     ).NetworkSettings.IPAddress;
     const aliases = (pod.spec.hostAliases ?? []).map(({ ip, hostnames }) => `${ip} ${hostnames.join(" ")}\n`);
     const own = `${this.#podIp} ${pod.spec.hostname ?? pod.metadata.name}\n`;
-    writeFileSync(join(directory, "hosts"), `127.0.0.1 localhost\n${own}${aliases.join("")}`);
+    const names = Object.entries(hosts).map(([name, ip]) => `${ip} ${name}\n`);
+    writeFileSync(join(directory, "hosts"), `127.0.0.1 localhost\n${own}${[...aliases, ...names].join("")}`);
     const volumes = await writeVolumes(client, pod, join(directory, "volumes"));
     return {
       engine,

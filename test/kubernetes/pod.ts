@@ -130,8 +130,18 @@ export interface Pod extends KubeObject {
     hostAliases?: { ip: string; hostnames: string[] }[];
     hostname?: string;
   };
-  status?: { phase?: string; startTime?: string; podIP?: string };
+  status?: {
+    phase?: string;
+    startTime?: string;
+    podIP?: string;
+    conditions?: { type: string; status: string }[];
+  };
 }
+
+/** Whether a pod is ready and not being deleted. */
+export const isPodReady = ({ metadata, status }: Pod): boolean =>
+  metadata.deletionTimestamp === undefined &&
+  (status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") ?? false);
 
 export const podPath = ({ metadata }: Pod): string => `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`;
 

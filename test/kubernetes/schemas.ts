@@ -11,7 +11,7 @@ type Schema = Record<string, Json>;
 
 /** API groups, with the kinds whose schemas are stored. */
 const KINDS: Record<string, string[]> = {
-  "api/v1": ["Service", "ServiceAccount", "Secret", "ConfigMap", "PersistentVolumeClaim"],
+  "api/v1": ["Service", "ServiceAccount", "Secret", "ConfigMap", "PersistentVolumeClaim", "Namespace"],
   "apis/apps/v1": ["Deployment"],
   "apis/policy/v1": ["PodDisruptionBudget"],
   "apis/networking.k8s.io/v1": ["Ingress", "NetworkPolicy"],

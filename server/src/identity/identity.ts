@@ -151,9 +151,9 @@ export async function claimForWorkspace(
 }
 
 function openPlatform({ settings, log }: Pick<IdentityOptions, "settings" | "log">, url: string): PlatformKeys {
-  const { authKey: key, authMaxAgeSecs } = settings;
+  const { authKey: key, authMaxAgeSecs, authStartSecs } = settings;
   if (key === undefined) throw new ConfigError("HEDDLE_AUTH_URL requires HEDDLE_AUTH_KEY. Set both.");
-  return new PlatformKeys({ url, key, maxAgeMs: authMaxAgeSecs * 1000, log });
+  return new PlatformKeys({ url, key, maxAgeMs: authMaxAgeSecs * 1000, startMs: authStartSecs * 1000, log });
 }
 
 /**

@@ -50,6 +50,13 @@ export const identityOptions = {
       "How long verified keys are trusted while HEDDLE_AUTH_URL does not answer; otherwise a revocation there " +
       "applies at once.",
   }),
+  authStartSecs: integer({
+    env: ["HEDDLE_AUTH_START_SECS"],
+    default: 30,
+    min: 1,
+    max: 86_400,
+    description: "How long a starting server waits for HEDDLE_AUTH_URL to answer, before it exits.",
+  }),
   besideDeployments: flag({
     env: ["HEDDLE_BESIDE_DEPLOYMENTS"],
     default: false,

@@ -1,4 +1,4 @@
-{{/* Environment of a role: what it shares with the others, what it alone needs, then the values' settings and extraEnv */}}
+{{/* Environment of a role: common variables, variables of the role, then `settings` and `extraEnv` of the values */}}
 {{- define "heddle.environment" -}}
 {{- $root := .root -}}
 {{- $values := $root.Values -}}
@@ -54,12 +54,12 @@
 {{- if $role.kubernetesDriver.enabled }}
 - name: HEDDLE_CONTROL_DRIVER
   value: kubernetes
-# programs in the cluster reach the pods
+# every program in the cluster can reach the pods of deployments
 - name: HEDDLE_AUTH
   value: required
 - name: HEDDLE_KUBERNETES_NAMESPACE
-  value: {{ $role.kubernetesDriver.namespace | default $root.Release.Namespace }}
-# where the gateways are
+  value: {{ include "heddle.deploymentsNamespace" $root }}
+# the namespace of the gateways
 - name: HEDDLE_KUBERNETES_INGRESS_FROM
   value: {{ $root.Release.Namespace }}
 {{- end }}

@@ -28,12 +28,17 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 {{- end -}}
 
-{{/* URL of another role inside of the cluster */}}
+{{/* URL of a role within the cluster, also for pods of deployments, which run in another namespace */}}
 {{- define "heddle.url" -}}
-http://{{ include "heddle.name" . }}:{{ (index .root.Values .role).service.port }}
+http://{{ include "heddle.name" . }}.{{ .root.Release.Namespace }}.svc:{{ (index .root.Values .role).service.port }}
 {{- end -}}
 
-{{/* Public URL of a role: that of its ingress, if it has one */}}
+{{/* Namespace of the deployments of the control plane */}}
+{{- define "heddle.deploymentsNamespace" -}}
+{{ .Values.control.kubernetesDriver.namespace | default (printf "%s-agents" .Release.Namespace) }}
+{{- end -}}
+
+{{/* Public URL of a role: the URL of its ingress, if the ingress is enabled */}}
 {{- define "heddle.publicUrl" -}}
 {{- $ingress := (index .root.Values .role).ingress -}}
 {{- if $ingress.enabled -}}

@@ -2,6 +2,7 @@
 {{- define "heddle.workload" -}}
 {{- $root := .root -}}
 {{- $values := $root.Values -}}
+{{- $roleName := .role -}}
 {{- $role := index $values .role -}}
 {{- $isListener := eq .role "listener" -}}
 {{- $hasApiAccess := or $isListener (and (eq .role "control") $role.kubernetesDriver.enabled) -}}
@@ -54,7 +55,7 @@ spec:
       {{- include "heddle.selector" . | nindent 6 }}
   strategy:
     {{- if and (eq .role "control") (eq (int ($role.replicas | default 1)) 1) $role.persistence.enabled (ne $role.persistence.accessMode "ReadWriteMany") }}
-    # the volume belongs to one node, and the data directory to one process
+    # only one node can mount the volume, and only one process can use the data directory
     type: Recreate
     {{- else if $isListener }}
     type: Recreate
@@ -212,11 +213,19 @@ spec:
         - port: http
       {{- with $values.networkPolicy.from }}
       from:
-        # the other roles, and those that the values name
+        # the other roles, the pods of deployments, and the sources in the values
         - podSelector:
             matchLabels:
               app.kubernetes.io/name: heddle
               app.kubernetes.io/instance: {{ $root.Release.Name }}
+        {{- if and (has $roleName (list "control" "trace")) $values.control.enabled $values.control.kubernetesDriver.enabled }}
+        - namespaceSelector:
+            matchLabels:
+              kubernetes.io/metadata.name: {{ include "heddle.deploymentsNamespace" $root }}
+          podSelector:
+            matchExpressions:
+              - { key: heddle.deployment, operator: Exists }
+        {{- end }}
         {{- toYaml . | nindent 8 }}
       {{- end }}
   {{- end }}

@@ -1,8 +1,8 @@
 /** Tests of the control plane's side of clusters, through the routes of listeners: planning and reports. */
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { testControlPlane } from "../../../test/control-plane.ts";
-import { logLines, untilStatus } from "../../../test/deploy.ts";
+import { logLines, revisionStatus, untilStatus } from "../../../test/deploy.ts";
 import { WORKSPACE } from "../../../test/principal.ts";
 import type { ClusterReport, ClusterWork, ObservedDeployment } from "./desired-deployment.ts";
 import { matchHosts } from "./match-hosts.ts";
@@ -143,6 +143,44 @@ test("a revision waits as UNKNOWN while its listener is away", async () => {
   const { generation } = await work(listener, id, 1);
   await report(listener, { deploymentId: id, generation, state: "ready", pods: [pod(revision)] });
   await untilStatus(call, id, revision, "DEPLOYED");
+});
+
+test("a revision that was lost while it was created is deployed by the next attempt", async () => {
+  const listener = await createListener("lost");
+  const { json } = await create("lost", listener);
+  const { id, latest_revision_id: revision } = json;
+  await work(listener, id, 1);
+  // as takeFromLost leaves a revision whose process ended during CREATING
+  await sql`update revisions set status = 'INTERRUPTED', artifact_id = null, holder = null, lease_until = null,
+    attempt = attempt + 1, losses = 1 where id = ${revision}`;
+  // while the revision has no image, the cluster is to run nothing
+  const next = async () => {
+    const desired = await work(listener, id, 1);
+    return desired.revision?.id === revision && (await revisionStatus(call, id, revision)) !== "INTERRUPTED" && desired;
+  };
+  const { generation } = await vi.waitUntil(next, { timeout: 20_000, interval: 100 });
+  await report(listener, { deploymentId: id, generation, state: "ready", pods: [pod(revision)] });
+  await untilStatus(call, id, revision, "DEPLOYED");
+  const { json: shown } = await call("GET", `/v2/deployments/${id}`);
+  expect(shown).toMatchObject({ status: "READY", active_revision_id: revision });
+});
+
+test("a newer revision does not wait for one whose listener is away", async () => {
+  const listener = await createListener("days");
+  const { json } = await create("days", listener);
+  const { id, latest_revision_id: first } = json;
+  await untilStatus(call, id, first, "DEPLOYING");
+  // created before the first one is UNKNOWN
+  const image = { image_uri: "registry.example/agent:2" };
+  const changed = await call("PATCH", `/v2/deployments/${id}`, { source_revision_config: image });
+  const second = changed.json.latest_revision_id;
+  await untilStatus(call, id, first, "SKIPPED");
+  await untilStatus(call, id, second, "UNKNOWN");
+  const desired = await work(listener, id, 2);
+  expect(desired).toMatchObject({ generation: 2, revision: { id: second } });
+  await report(listener, { deploymentId: id, generation: 2, state: "ready", pods: [pod(second)] });
+  await untilStatus(call, id, second, "DEPLOYED");
+  expect((await call("GET", `/v2/deployments/${id}/revisions/${first}`)).json.status_message).toContain(second);
 });
 
 test("a listener can report only about its own deployments, and only addresses that the operator allows", async () => {

@@ -1,55 +1,24 @@
-/** Tests of deployments in a real cluster: of a control plane with its own cluster, and of a listener. */
-import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+/** Tests of deployments in a real cluster: their revisions, their objects, and drift of these. */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 
-import { beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 
-import { ControlProcess } from "../../../../test/crash/control-process.ts";
 import { missingPrograms } from "../../../../test/kubernetes/binaries.ts";
-import { startCluster, type TestCluster } from "../../../../test/kubernetes/cluster.ts";
-import { atEnd } from "../../../test/at-end.ts";
-import type { Call } from "../../../test/call.ts";
-import { dropDeploymentDatabases, testDataDirectory } from "../../../test/control-plane.ts";
-import { testDatabase } from "../../../test/db.ts";
-import { graphProject, logLines, untilStatus } from "../../../test/deploy.ts";
-import { testTenants } from "../../../test/identity.ts";
+import { MERGE_PATCH } from "../../../../test/kubernetes/kube-client.ts";
 import { type Exchange, recordApi } from "../../../test/api-cassette.ts";
 import { playScene, SCENE_NAMESPACE, SCENES } from "../../../test/cluster-scenes.ts";
-import { BRIDGE_ADDRESS, openToContainers } from "../../../test/podman.ts";
-import { openListener } from "../../roles/listener-role.ts";
+import { buildImage, type ClusterWorld, NAMESPACE, openClusterWorld, ROLLOUT_MS } from "../../../test/cluster-world.ts";
+import { logLines, untilStatus } from "../../../test/deploy.ts";
 import { openAccess } from "./api/kubeconfig.ts";
+import { type Kind, objectPath } from "./api/kinds.ts";
 import { KubernetesApi } from "./api/kubernetes-api.ts";
+import { objectName } from "./names.ts";
 
-const SCRIPT = fileURLToPath(new URL("../../../../scripts/agent-image.mjs", import.meta.url));
-const BASE = "localhost/heddle-agent:test";
-const NAMESPACE = "agents";
 const RECORDED = fileURLToPath(new URL("recorded", import.meta.url));
-
-/** Name of the image of a project. HEDDLE_TEST_AGENT_IMAGE: archive of the base image, so that it is not built here. */
-const image = (word: string) => `localhost/agent-${word}:1`;
-
-async function buildImage(
-  { podman }: TestCluster,
-  word: string,
-  files: Record<string, string>,
-  command = "",
-): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), "heddle-image-"));
-  for (const [name, text] of Object.entries({
-    ...files,
-    Dockerfile: `FROM ${BASE}\nWORKDIR /deps/project\nADD project /deps/project\n${command}`,
-  })) {
-    const file = join(directory, name === "Dockerfile" ? name : join("project", name));
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
-  }
-  await podman.run("build", "--network", "none", "-t", image(word), directory);
-  rmSync(directory, { recursive: true });
-}
+const KINDS: Kind[] = ["Deployment", "Service", "Secret", "ServiceAccount", "NetworkPolicy", "PodDisruptionBudget"];
 
 /** Leaves out managedFields, which take most of each object and are not read. */
 const withoutFields = (exchange: Exchange): Exchange =>
@@ -57,88 +26,14 @@ const withoutFields = (exchange: Exchange): Exchange =>
     JSON.stringify(exchange, (key, value: unknown) => (key === "managedFields" ? undefined : value)),
   ) as Exchange;
 
-interface World {
-  cluster: TestCluster;
-  control: ControlProcess;
-  call: Call;
-  key: string;
-  sql: Awaited<ReturnType<typeof testDatabase>>["sql"];
-  environment: Record<string, string>;
-  directory: string;
-  /** Address of the database. */
-  uri: string;
-}
-
-async function setUp(): Promise<World> {
-  const cluster = await startCluster({ nodes: ["node-1", "node-2"], backoffMs: 300 });
-  atEnd(() => cluster.stop());
-  const built = process.env["HEDDLE_TEST_AGENT_IMAGE"];
-  const archive = built ?? join(tmpdir(), `heddle-agent-${process.pid}.tar`);
-  if (built === undefined) await promisify(execFile)(process.execPath, [SCRIPT, archive]);
-  await cluster.importImage(archive, BASE, ['CMD ["heddle","serve","--role","agent","--config","langgraph.json"]']);
-  if (built === undefined) rmSync(archive);
-  for (const word of ["one", "two"]) await buildImage(cluster, word, graphProject(word));
-  await buildImage(cluster, "broken", { ...graphProject("x"), "graph.mjs": "throw new Error('no such graph');" });
-  const answers = 'require("http").createServer((_, r) => r.end("{}")).listen(8000)';
-  await buildImage(cluster, "ok", { "a.txt": "" }, `CMD ["node","-e",${JSON.stringify(answers)}]\n`);
-  for (const name of [NAMESPACE, SCENE_NAMESPACE]) {
-    await cluster.client.call("POST", "/api/v1/namespaces", {
-      apiVersion: "v1",
-      kind: "Namespace",
-      metadata: { name },
-    });
-  }
-  const db = await testDatabase();
-  const way = await openToContainers(Number(new URL(db.uri).port));
-  atEnd(() => way.close());
-  const reachable = new URL(db.uri);
-  reachable.hostname = "127.0.0.1";
-  reachable.port = String(way.port);
-  const { a } = await testTenants(db);
-  const directory = testDataDirectory();
-  const control = await ControlProcess.create(directory, db.uri);
-  atEnd(async () => {
-    await control.end("SIGTERM");
-    await dropDeploymentDatabases(db);
-    rmSync(directory, { recursive: true, force: true });
-  });
-  const environment = {
-    HEDDLE_AUTH: "required",
-    HEDDLE_HOST: "0.0.0.0",
-    HEDDLE_CONTROL_DRIVER: "kubernetes",
-    HEDDLE_KUBECONFIG: cluster.kubeconfig,
-    HEDDLE_KUBERNETES_NAMESPACE: NAMESPACE,
-    HEDDLE_KUBERNETES_HOST_ADDRESS: BRIDGE_ADDRESS,
-    HEDDLE_CONTROL_INTERNAL_URL: control.url.replace("127.0.0.1", BRIDGE_ADDRESS),
-    HEDDLE_DEPLOYMENT_DATABASE_URI: reachable.href,
-    HEDDLE_DEPLOY_READY_SECONDS: "400",
-    HEDDLE_DEPLOY_UNSEEN_SECONDS: "12",
-    HEDDLE_LISTENER_ADDRESSES: "10.88.0.0/16",
-    HEDDLE_LOG_LEVEL: "info",
-  };
-  await control.start(environment);
-  const call: Call = (method, path, body, headers = {}) =>
-    control.call(method, path, body, { "x-api-key": a.admin, ...headers });
-  return { cluster, control, call, key: a.admin, sql: db.sql, environment, directory, uri: db.uri };
-}
-
-const missing = missingPrograms();
-
-describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
-  let world: World;
-  let call: Call;
-  const objects = async (kind: string, at = "/api/v1") =>
-    (
-      (await world.cluster.client.call("GET", `${at}/namespaces/${NAMESPACE}/${kind}`)) as {
-        items: {
-          metadata: { name: string; labels?: Record<string, string>; uid: string; deletionTimestamp?: string };
-        }[];
-      }
-    ).items;
+describe.skipIf(missingPrograms().length > 0)("deployments in Kubernetes", () => {
+  let world: ClusterWorld;
 
   beforeAll(async () => {
-    world = await setUp();
-    ({ call } = world);
+    world = await openClusterWorld();
+    const answers = 'require("http").createServer((_, r) => r.end("{}")).listen(8000)';
+    await buildImage(world.cluster, "ok", { "a.txt": "" }, `CMD ["node","-e",${JSON.stringify(answers)}]\n`);
+    await world.createNamespace(SCENE_NAMESPACE);
   });
 
   test("one deployment, scene by scene; with HEDDLE_TEST_RECORD, the recording for recorded.test.ts", async () => {
@@ -162,255 +57,128 @@ describe.skipIf(missing.length > 0)("deployments in Kubernetes", () => {
     real.close();
   });
 
-  const create = async (name: string, word: string, more: Record<string, unknown> = {}) => {
-    const { resource_spec: spec = {}, listener_id: listener, ...rest } = more;
-    const created = await call("POST", "/v2/deployments", {
-      name,
-      source: "external_docker",
-      source_config: {
-        resource_spec: { cpu: 0.1, cpu_limit: 2, memory_mb: 256, memory_limit_mb: 1024, ...(spec as object) },
-        ...(listener !== undefined && { listener_id: listener }),
-      },
-      source_revision_config: { image_uri: image(word) },
-      secrets: [{ name: "GREETING", value: `hello-${word}` }],
-      ...rest,
-    });
-    expect(`${created.status} ${created.text}`).toMatch(/^201/);
-    return { id: created.json.id as string, revision: created.json.latest_revision_id as string };
-  };
-  const revise = async (id: string, word: string) => {
-    const changed = await call("PATCH", `/v2/deployments/${id}`, {
-      source_revision_config: { image_uri: image(word) },
-    });
-    expect(`${changed.status} ${changed.text}`).toMatch(/^200/);
-    return changed.json.latest_revision_id as string;
-  };
-  const run = async (name: string, input: object = {}) => {
-    const response = await fetch(`${world.control.url}/d/${name}/runs/wait`, {
-      method: "POST",
-      headers: { "x-api-key": world.key, "content-type": "application/json" },
-      body: JSON.stringify({ assistant_id: "echo", input }),
-    });
-    const text = await response.text();
-    return response.ok ? (JSON.parse(text) as { word: string; env: string }) : `${response.status} ${text}`;
-  };
-
   test("an image becomes pods that answer through the gateway; a new revision, a broken one and a rollback", async () => {
-    const { id, revision: first } = await create("agent", "one");
-    await untilStatus(call, id, first, "DEPLOYED", 400_000);
-    expect(await run("agent")).toMatchObject({ word: "one", env: "hello-one" });
+    const { call } = world;
+    const { id, revision: first } = await world.deploy("agent", "one");
+    expect(await world.run("agent")).toMatchObject({ word: "one", env: "hello-one" });
 
-    const second = await revise(id, "two");
-    await untilStatus(call, id, second, "DEPLOYED", 400_000);
-    expect(await run("agent")).toMatchObject({ word: "two" });
+    const revision = await world.revise(id, "two");
+    await world.untilDeployed({ id, revision });
+    expect(await world.run("agent")).toMatchObject({ word: "two" });
 
     // an unhealthy revision leaves the serving one alone
-    const broken = await revise(id, "broken");
+    const broken = await world.revise(id, "broken");
     await untilStatus(call, id, broken, "DEPLOY_FAILED", 150_000);
     const { json: failed } = await call("GET", `/v2/deployments/${id}/revisions/${broken}`);
     expect(failed.status_message).toContain("failed to load: echo");
-    expect(await run("agent")).toMatchObject({ word: "two" });
-    const staying = async () => (await objects("pods")).filter(({ metadata }) => !metadata.deletionTimestamp).length;
-    await expect.poll(staying, { timeout: 60_000 }).toBe(1);
+    expect(await world.run("agent")).toMatchObject({ word: "two" });
+    await expect.poll(async () => (await world.pods(id)).length, { timeout: 60_000 }).toBe(1);
 
     const back = await call("POST", `/v2/deployments/${id}/revisions/${first}/redeploy`);
     const rollback = back.json.latest_revision_id as string;
-    await untilStatus(call, id, rollback, "DEPLOYED", 400_000);
-    expect(await run("agent")).toMatchObject({ word: "one" });
+    await world.untilDeployed({ id, revision: rollback });
+    expect(await world.run("agent")).toMatchObject({ word: "one" });
     await expect
       .poll(async () => (await logLines(call, id, rollback, "deploy")).join("\n"))
       .toContain("step one of one");
 
-    await call("DELETE", `/v2/deployments/${id}`);
-    await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 200_000 });
-    for (const [kind, at] of [
-      ["pods", "/api/v1"],
-      ["services", "/api/v1"],
-      ["secrets", "/api/v1"],
-      ["deployments", "/apis/apps/v1"],
-      ["networkpolicies", "/apis/networking.k8s.io/v1"],
-    ]) {
-      expect([kind, (await objects(kind!, at)).filter(({ metadata }) => metadata.labels?.["heddle.place"])]).toEqual([
-        kind,
-        [],
-      ]);
-    }
+    await world.remove(id);
+    for (const kind of [...KINDS, "Pod"] as const) expect([kind, await world.objects(kind)]).toEqual([kind, []]);
   });
 
   test("a revision whose image does not exist fails with the cluster's reason", async () => {
-    const { id, revision } = await create("no-image", "never-built");
-    await untilStatus(call, id, revision, "DEPLOY_FAILED", 120_000);
-    const { json } = await call("GET", `/v2/deployments/${id}/revisions/${revision}`);
+    const { id, revision } = await world.create("no-image", "never-built");
+    await untilStatus(world.call, id, revision, "DEPLOY_FAILED", 120_000);
+    const { json } = await world.call("GET", `/v2/deployments/${id}/revisions/${revision}`);
     expect(json.status_message).toMatch(/ErrImage|ImagePull/);
-    await call("DELETE", `/v2/deployments/${id}`);
+    await world.remove(id);
   });
 
-  test("drift is corrected, and objects of other owners are left alone", async () => {
-    const { id, revision } = await create("drift", "one");
-    await untilStatus(call, id, revision, "DEPLOYED", 400_000);
-    const [service] = (await objects("services")).filter(
-      ({ metadata }) => metadata.labels?.["heddle.deployment"] === id,
-    );
-    await world.cluster.client.call("DELETE", `/api/v1/namespaces/${NAMESPACE}/services/${service!.metadata.name}`);
-    await expect
-      .poll(async () =>
-        (await objects("services")).filter(({ metadata }) => metadata.labels?.["heddle.deployment"] === id),
-      )
-      .toEqual([expect.objectContaining({ metadata: expect.not.objectContaining({ uid: service!.metadata.uid }) })]);
-    await call("DELETE", `/v2/deployments/${id}`);
-  });
-
-  test("without the API server, agents serve and a revision waits as UNKNOWN", async () => {
-    const { id, revision } = await create("outage", "one");
-    await untilStatus(call, id, revision, "DEPLOYED", 400_000);
-    world.cluster.freezeApiServer();
-    try {
-      const next = await revise(id, "two");
-      await untilStatus(call, id, next, "UNKNOWN", 60_000);
-      expect(await run("outage")).toMatchObject({ word: "one" });
-      world.cluster.thawApiServer();
-      await untilStatus(call, id, next, "DEPLOYED", 400_000);
-      // a pod that is being replaced shares the queue until it stops
-      await expect.poll(() => run("outage"), { timeout: 120_000 }).toMatchObject({ word: "two" });
-    } finally {
-      world.cluster.thawApiServer();
+  test("drift is corrected: deleted and changed objects are as before", async () => {
+    const { id } = await world.deploy("drift", "one");
+    const { client } = world.cluster;
+    const find = async (kind: Kind) => (await world.objects(kind, id))[0];
+    for (const kind of ["Service", "NetworkPolicy", "Secret", "PodDisruptionBudget"] as const) {
+      const { metadata } = (await find(kind))!;
+      await client.call("DELETE", objectPath(kind, NAMESPACE, metadata.name));
+      const uid = async () => (await find(kind))?.metadata.uid ?? metadata.uid;
+      await expect.poll(async () => [kind, (await uid()) === metadata.uid]).toEqual([kind, false]);
     }
-    await call("DELETE", `/v2/deployments/${id}`);
+    const { metadata } = (await find("Deployment"))!;
+    const pods = (await world.pods(id)).map((pod) => pod.metadata.uid);
+    const path = objectPath("Deployment", NAMESPACE, metadata.name);
+    await client.call("PATCH", path, { spec: { replicas: 3 } }, MERGE_PATCH);
+    await expect.poll(async () => (await find("Deployment"))!.spec!.replicas).toBe(1);
+    await expect.poll(async () => (await world.pods(id)).map((pod) => pod.metadata.uid)).toEqual(pods);
+    await world.remove(id);
   });
 
-  test("a restarted control plane adopts its cluster without a new pod", async () => {
-    const { id, revision } = await create("killed", "one");
-    await untilStatus(call, id, revision, "DEPLOYED", 400_000);
-    const uids = async () =>
-      (await objects("pods"))
-        .filter(({ metadata }) => metadata.labels?.["heddle.deployment"] === id)
-        .map(({ metadata }) => metadata.uid);
-    const before = await uids();
-    const next = await revise(id, "two");
-    await world.control.end("SIGKILL");
-    await world.control.start(world.environment);
-    await untilStatus(call, id, next, "DEPLOYED", 400_000);
-    expect(await run("killed")).toMatchObject({ word: "two" });
-    await expect.poll(uids, { timeout: 200_000 }).toHaveLength(1);
-    const after = await uids();
-    expect(after).not.toEqual(before);
-    await world.control.end("SIGKILL");
-    await world.control.start(world.environment);
-    await vi.waitUntil(async () => typeof (await run("killed")) === "object", { timeout: 90_000 });
-    expect(await uids()).toEqual(after);
-    await call("DELETE", `/v2/deployments/${id}`);
-  });
-
-  /** Starts a run of about eight seconds. @returns a function that returns its status */
-  const startRun = async (name: string) => {
-    const ask = async (method: string, path: string, body?: object) => {
-      const response = await fetch(`${world.control.url}/d/${name}${path}`, {
-        method,
-        headers: { "x-api-key": world.key, "content-type": "application/json" },
-        ...(body && { body: JSON.stringify(body) }),
+  test(
+    "objects of other owners are left alone, even with a clashing name",
+    async () => {
+      const { client } = world.cluster;
+      const path = (kind: "configmaps" | "deployments" | "services", name = "") =>
+        `${kind === "deployments" ? "/apis/apps/v1" : "/api/v1"}/namespaces/${NAMESPACE}/${kind}/${name}`.replace(
+          /\/$/,
+          "",
+        );
+      const labels = { app: "shop" };
+      const foreign = (name: string) => ({
+        configmaps: { apiVersion: "v1", kind: "ConfigMap", metadata: { name }, data: { colour: "blue" } },
+        services: {
+          ...{ apiVersion: "v1", kind: "Service", metadata: { name, labels } },
+          spec: { selector: labels, ports: [{ port: 80 }] },
+        },
+        deployments: {
+          ...{ apiVersion: "apps/v1", kind: "Deployment", metadata: { name, labels } },
+          spec: {
+            ...{ replicas: 0, selector: { matchLabels: labels } },
+            template: {
+              metadata: { labels },
+              spec: { containers: [{ name: "shop", image: "localhost/agent-ok:1" }] },
+            },
+          },
+        },
       });
-      return (await response.json()) as { thread_id: string; run_id: string; status: string };
-    };
-    const { thread_id: thread } = await ask("POST", "/threads", {});
-    const input = { wait: 4000 };
-    const { run_id: run } = await ask("POST", `/threads/${thread}/runs`, { assistant_id: "echo", input });
-    return async () => (await ask("GET", `/threads/${thread}/runs/${run}`).catch(() => null))?.status;
-  };
-  const podsOf = async (id: string) =>
-    (await objects("pods")).filter(
-      ({ metadata }) => metadata.labels?.["heddle.deployment"] === id && !metadata.deletionTimestamp,
-    );
+      const kinds = ["configmaps", "services", "deployments"] as const;
+      for (const kind of kinds) await client.call("POST", path(kind), foreign("heddle-shop")[kind]);
+      // the name of the deployment's objects contains its id, so it is known only once the deployment exists
+      const { id, revision } = await world.create("clash", "never-built");
+      await untilStatus(world.call, id, revision, "DEPLOY_FAILED", 120_000);
+      const name = objectName({ name: "clash", deploymentId: id });
+      const removed = async () => (await world.objects("Deployment", id)).length === 0;
+      await expect.poll(removed, { timeout: 120_000 }).toBe(true);
 
-  test("a run whose pod is evicted ends as a success", async () => {
-    const { id, revision } = await create("evicted", "one");
-    await untilStatus(call, id, revision, "DEPLOYED", 400_000);
-    const status = await startRun("evicted");
-    await expect.poll(status).toBe("running");
-    const [pod] = await podsOf(id);
-    const { name } = pod!.metadata;
-    const eviction = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name, namespace: NAMESPACE } };
-    await world.cluster.client.call("POST", `/api/v1/namespaces/${NAMESPACE}/pods/${name}/eviction`, eviction);
-    await expect.poll(status, { timeout: 240_000, interval: 500 }).toBe("success");
-    await expect.poll(async () => (await podsOf(id)).length, { timeout: 240_000 }).toBe(1);
-    expect((await podsOf(id))[0]!.metadata.uid).not.toBe(pod!.metadata.uid);
-    await call("DELETE", `/v2/deployments/${id}`);
-  });
+      const clashing = async (kind: "services" | "deployments", ownKind: Kind) => {
+        await expect.poll(async () => (await world.objects(ownKind, id)).length, { timeout: 60_000 }).toBe(0);
+        return client.call("POST", path(kind), foreign(name)[kind]);
+      };
+      await clashing("deployments", "Deployment");
+      type Foreign = { metadata: { uid: string; resourceVersion: string; generation?: number }; spec: unknown };
+      const state = async () => {
+        const all = [...kinds.map((kind) => path(kind, "heddle-shop")), path("deployments", name)];
+        const objects = await Promise.all(all.map((each) => client.call<Foreign>("GET", each)));
+        // status updates of the Deployment controller change the resourceVersion
+        return objects.map(({ metadata: { uid, generation }, spec }) => ({ uid, generation, spec }));
+      };
+      await expect.poll(async () => (await state()).length).toBe(4);
+      const before = await state();
 
-  test("a deployment on a lost node is served from another node", async () => {
-    const { id, revision } = await create("moved", "one");
-    await untilStatus(call, id, revision, "DEPLOYED", 400_000);
-    const [pod] = (await podsOf(id)) as unknown as { spec: { nodeName: string } }[];
-    await world.cluster.stopNode(pod!.spec.nodeName);
-    await expect.poll(() => run("moved"), { timeout: 240_000, interval: 1000 }).toMatchObject({ word: "one" });
-    await world.cluster.addNode("node-3");
-    await call("DELETE", `/v2/deployments/${id}`);
-  });
+      const next = await world.revise(id, "one");
+      await untilStatus(world.call, id, next, "DEPLOY_FAILED", 120_000);
+      const { json } = await world.call("GET", `/v2/deployments/${id}/revisions/${next}`);
+      expect(json.status_message).toContain(`The Deployment ${NAMESPACE}/${name} exists and does not belong to this`);
+      expect(await state()).toEqual(before);
 
-  test("a frozen leader is replaced, and changes nothing when it thaws", async () => {
-    const { id, revision } = await create("led", "one");
-    await untilStatus(call, id, revision, "DEPLOYED", 400_000);
-    const second = await ControlProcess.create(world.directory, world.uri);
-    atEnd(() => second.end("SIGTERM").then(() => {}));
-    await second.start({ ...world.environment, HEDDLE_CONTROL_LEASE_MS: "3000" });
-    world.control.signal("SIGSTOP");
-    const calls: Call = (method, path, body) => second.call(method, path, body, { "x-api-key": world.key });
-    try {
-      const body = { source_revision_config: { image_uri: image("two") } };
-      const next = (await calls("PATCH", `/v2/deployments/${id}`, body)).json.latest_revision_id as string;
-      await untilStatus(calls, id, next, "DEPLOYED", 400_000);
-    } finally {
-      world.control.signal("SIGCONT");
-    }
-    const generations = async () => {
-      const rows = await world.sql<{ generation: string }[]>`
-        select generation from cluster_targets where deployment_id = ${id}`;
-      return rows.map(({ generation }) => Number(generation));
-    };
-    const before = await generations();
-    await new Promise((done) => setTimeout(done, 10_000));
-    expect(await generations()).toEqual(before);
-    expect(await run("led")).toMatchObject({ word: "two" });
-    expect(await podsOf(id)).toHaveLength(1);
-    await second.end("SIGTERM");
-    await call("DELETE", `/v2/deployments/${id}`);
-  });
-
-  test("a listener runs the deployments that name it, by outgoing requests, and outlives its control plane", async () => {
-    const namespace = "elsewhere";
-    await world.cluster.client.call("POST", "/api/v1/namespaces", {
-      apiVersion: "v1",
-      kind: "Namespace",
-      metadata: { name: namespace },
-    });
-    const created = await call("POST", "/v2/listeners", {
-      compute_type: "k8s",
-      compute_id: "cluster-b",
-      compute_config: { k8s_namespaces: [namespace] },
-    });
-    const listenerId = created.json.id as string;
-    expect(created.json).toMatchObject({ status: "never_connected", last_seen_at: null });
-    const settings = { controlUrl: world.control.url, key: world.key, listenerId, namespaces: [] };
-    const environment = { HEDDLE_KUBECONFIG: world.cluster.kubeconfig, HEDDLE_LOG_LEVEL: "warn" };
-    const listener = await openListener(settings, environment);
-    atEnd(() => listener.stop());
-    const { id, revision } = await create("remote", "one", { listener_id: listenerId });
-    await untilStatus(call, id, revision, "DEPLOYED", 400_000);
-    expect(await run("remote")).toMatchObject({ word: "one" });
-    expect((await call("GET", `/v2/listeners/${listenerId}`)).json.status).toBe("connected");
-    const pods = async () =>
-      ((await world.cluster.client.call("GET", `/api/v1/namespaces/${namespace}/pods`)) as { items: unknown[] }).items
-        .length;
-    expect(await pods()).toBe(1);
-
-    await world.control.end("SIGKILL");
-    await new Promise((done) => setTimeout(done, 3000));
-    expect(await pods()).toBe(1);
-    await world.control.start(world.environment);
-    const next = await revise(id, "two");
-    await untilStatus(call, id, next, "DEPLOYED", 400_000);
-    expect(await run("remote")).toMatchObject({ word: "two" });
-    await call("DELETE", `/v2/deployments/${id}`);
-    await vi.waitUntil(async () => (await call("GET", `/v2/deployments/${id}`)).status === 404, { timeout: 200_000 });
-    expect(await pods()).toBe(0);
-  });
+      // once the other owner has deleted it, the deployment can use the name
+      await client.call("DELETE", path("deployments", name));
+      const last = await world.revise(id, "one");
+      await world.untilDeployed({ id, revision: last });
+      await world.remove(id);
+      await sleep(2_000);
+      for (const kind of kinds) await client.call("GET", path(kind, "heddle-shop"));
+      expect((await client.call<Foreign>("GET", path("configmaps", "heddle-shop"))).metadata.uid).toBe(before[0]!.uid);
+    },
+    ROLLOUT_MS,
+  );
 });

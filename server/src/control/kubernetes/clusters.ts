@@ -85,7 +85,7 @@ export class Clusters {
     if (settings.driver !== "kubernetes") return;
     const cluster = await openCluster(settings, { place: installation });
     this.#api = cluster.api;
-    const source = this.workOf(OWN_CLUSTER, 1_000);
+    const source = this.workSource(OWN_CLUSTER, 1_000);
     this.#own = new Reconciler({ ...cluster, source, log, mayAct: () => lead.confirm() });
     this.#own.start();
   }
@@ -109,7 +109,7 @@ export class Clusters {
   }
 
   /** Returns the work source of a cluster by its id. */
-  workOf(cluster: string, waitMs = WAIT_MS): WorkSource {
+  workSource(cluster: string, waitMs = WAIT_MS): WorkSource {
     const { sql, secrets, onReport, settings } = this.#options;
     // the operator controls the own cluster's API server; a workspace controls its listeners
     const mayReach = cluster === OWN_CLUSTER ? () => true : matchHosts(settings.listenerAddresses);

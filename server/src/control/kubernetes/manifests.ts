@@ -62,7 +62,7 @@ export function manifests(
   const replicas = scales && live !== null ? Math.min(max, Math.max(min, live)) : min;
   return [
     object("v1", "ServiceAccount", { automountServiceAccountToken: false }),
-    secret("env", "Opaque", podEnvironment(revision.environment)),
+    secret("env", "Opaque", podEnvironment(revision)),
     ...(revision.pullCredentials === null
       ? []
       : [secret("pull", "kubernetes.io/dockerconfigjson", { ".dockerconfigjson": revision.pullCredentials })]),

@@ -55,6 +55,12 @@ test("fails a revision whose image cannot be pulled or whose container keeps exi
     state: "failed",
     message: expect.stringContaining("code 137 (OOMKilled)"),
   });
+  // what made it exit, such as a control plane that was away, may be over
+  const running = { name: "agent", ready: false, restartCount: 3, state: { running: {} }, ...exited };
+  expect(at({ containerStatuses: [running] })).toMatchObject({
+    state: "progressing",
+    message: expect.stringContaining("exited 3 times"),
+  });
   expect(at(waiting("ContainerCreating")).message).toBeNull();
 });
 

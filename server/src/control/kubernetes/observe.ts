@@ -73,7 +73,8 @@ export function podProblem(pod: LivePod): Problem | null {
     const isInit = (status?.initContainerStatuses ?? []).some((container) => container.name === name);
     if (ended !== undefined && !(isInit && ended.exitCode === 0) && restartCount > 0) {
       const text = `The container ${name} exited ${restartCount} times, last with code ${ended.exitCode}${spell(ended.reason)}.`;
-      const isFinal = restartCount >= MAX_RESTARTS;
+      // the container may start this time: what it needs, such as the control plane, may have been away
+      const isFinal = restartCount >= MAX_RESTARTS && state?.running === undefined;
       return { pod: pod.metadata.name, container: name, text, isFinal, hasLog: true };
     }
   }

@@ -13,8 +13,10 @@ export const DRAIN_DELAY_SECONDS = 5;
 const CONFINED = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } };
 
 /** Adds the variables that only apply in a pod. */
-export const podEnvironment = (environment: Record<string, string>): Record<string, string> => ({
+export const podEnvironment = ({ environment, readySeconds }: DesiredRevision): Record<string, string> => ({
   ...environment,
+  // the startup probe limits the start: a control plane that is away must not count as crashes of the server
+  HEDDLE_AUTH_START_SECS: String(readySeconds),
   HEDDLE_DATA_DIR: "/tmp/heddle",
   HEDDLE_HOST: "0.0.0.0",
   HOST: "0.0.0.0",

@@ -9,8 +9,7 @@
  * A deployment is processed when its desired state changes, when one of its objects changes, and at an interval. While
  * the control plane or the API server does not respond, nothing that runs is changed, and the work is retried.
  */
-import { setTimeout as sleep } from "node:timers/promises";
-
+import { BackOff } from "../../base/back-off.ts";
 import { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
@@ -123,19 +122,18 @@ export class Reconciler {
   /** Polls the work source. */
   async #fetch(): Promise<void> {
     const { signal } = this.#stop;
-    let pause = FIRST_PAUSE_MS;
+    const backOff = new BackOff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS });
     while (!signal.aborted) {
       try {
         const { version, deployments } = await this.#options.source.next(this.#version, signal);
         if (deployments) this.#take(deployments);
         this.#version = version;
         this.#source.succeeded();
-        pause = FIRST_PAUSE_MS;
+        backOff.reset();
       } catch (error) {
         if (signal.aborted) return;
         this.#source.failed(error);
-        await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
-        pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
+        await backOff.wait(signal);
       }
     }
   }

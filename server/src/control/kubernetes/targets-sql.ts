@@ -109,7 +109,7 @@ export async function countPlaces(sql: Sql, deploymentId: string): Promise<numbe
 }
 
 /** Lists the clusters that have run a deployment. */
-export async function placesOf(sql: Sql, deploymentId: string): Promise<string[]> {
+export async function listClusters(sql: Sql, deploymentId: string): Promise<string[]> {
   const rows = await sql<{ cluster: string }[]>`
     select cluster from cluster_targets where deployment_id = ${deploymentId} limit 1000`;
   return rows.map(({ cluster }) => cluster);

@@ -157,7 +157,7 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
         const { id } = await seen(principal.workspaceId, params.listener_id);
         const { signal } = c.req.raw;
         try {
-          return c.json(await deps.clusters.workOf(id).next(query.version ?? null, signal));
+          return c.json(await deps.clusters.workSource(id).next(query.version ?? null, signal));
         } catch (error) {
           // the listener has disconnected, so the answer is discarded
           if (signal.aborted) return c.json({ version: query.version ?? "", deployments: null });
@@ -177,7 +177,7 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
       out: { 200: reportAnswer },
       async handler({ params, body, principal, c }) {
         const { id } = await seen(principal.workspaceId, params.listener_id);
-        return c.json(await deps.clusters.workOf(id).report(body));
+        return c.json(await deps.clusters.workSource(id).report(body));
       },
     }),
   ];

@@ -93,10 +93,9 @@ async function step(
     }
     case "QUEUED": {
       faultPoint("control-queued");
-      if (hasBuild(deps, claimed)) {
-        return queue.transition(sql, claimed, "QUEUED", "build_known");
-      }
       // a revision that was lost during creation continues here
+      await pullImage(deps, claimed, signal);
+      if (hasBuild(deps, claimed)) return recordSource(deps, claimed, status, "build_known", null);
       return recordSource(deps, claimed, status, "build_wanted", await resolveCommit(deps, claimed, signal));
     }
     case "AWAITING_BUILD":
@@ -146,7 +145,7 @@ async function recordSource(
   { sql }: WorkDeps,
   claimed: queue.ClaimedRevision,
   from: Status,
-  event: "resolved" | "build_wanted",
+  event: "resolved" | "build_wanted" | "build_known",
   sha: string | null,
 ): Promise<Status> {
   const next = await sql.begin(async (tx) => {
@@ -224,6 +223,9 @@ async function waitForTurn(deps: WorkDeps, claimed: queue.ClaimedRevision, signa
         // another one began in between
         if ((error as { code?: unknown }).code !== DUPLICATE) throw error;
       }
+    } else {
+      // an older one may have become UNKNOWN, which this one need not wait for
+      await deps.sql.begin((tx) => queue.supersedeOlder(tx, claimed));
     }
     await sleep(200, undefined, { signal });
   }

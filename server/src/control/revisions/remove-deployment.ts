@@ -4,7 +4,7 @@ import type { Sql } from "../../base/db/connect.ts";
 import { deleteDeploymentRow, type PendingDeployment } from "../deployment-records/sql.ts";
 import type { WorkDeps } from "./work-deps.ts";
 import { TARGET_SECRET, targetSecretId } from "../kubernetes/cluster-work.ts";
-import { countPlaces, placesOf } from "../kubernetes/targets-sql.ts";
+import { countPlaces, listClusters } from "../kubernetes/targets-sql.ts";
 import { deleteTracingProject } from "../runtime/traces.ts";
 import { uploadFile } from "../uploads/receive-upload.ts";
 
@@ -72,7 +72,7 @@ export async function removeDeployment(deps: WorkDeps, going: PendingDeployment)
   for (const upload of left.uploads) await remove("archives", () => rm(uploadFile(directory, upload), { force: true }));
   await remove("images", () => images.remove(id));
   await secrets.delete({ purpose: "deployment-env", id });
-  for (const cluster of await placesOf(sql, id)) {
+  for (const cluster of await listClusters(sql, id)) {
     await secrets.delete({ purpose: TARGET_SECRET, id: targetSecretId(id, cluster) });
   }
   await deleteDeploymentRow(sql, id);

@@ -16,7 +16,7 @@ test("every state is reachable from the first, and exactly the final ones are ov
   for (const status of STATUSES) expect([status, isOver(status)]).toEqual([status, OVER.includes(status)]);
 });
 
-test("a revision can be superseded in every state before it deploys", () => {
+test("a revision can be superseded in every state before it deploys, and while its state is unknown", () => {
   expect(statesBefore("superseded")).toEqual([
     "CREATING",
     "QUEUED",
@@ -24,6 +24,7 @@ test("a revision can be superseded in every state before it deploys", () => {
     "BUILDING",
     "AWAITING_DEPLOY",
     "INTERRUPTED",
+    "UNKNOWN",
   ]);
 });
 

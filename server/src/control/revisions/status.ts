@@ -101,9 +101,11 @@ export const TRANSITIONS: Record<Status, Row> = {
     superseded: "SKIPPED",
     interrupted: "INTERRUPTED",
   },
+  // its listener may be away for days, after which an outdated revision must not be applied
   UNKNOWN: {
     ...NOTHING,
     seen_deploying: "DEPLOYING",
+    superseded: "SKIPPED",
     failed: "DEPLOY_FAILED",
     interrupted: "INTERRUPTED",
     lost: "INTERRUPTED",

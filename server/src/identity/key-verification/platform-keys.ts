@@ -18,14 +18,14 @@ import type { Finding, IdentitySource, Verdict } from "../identity-cache.ts";
 import { changesAnswer, type PrincipalWire, selfAnswer, verifyAnswer, type VerdictWire } from "./schema.ts";
 
 const TIMEOUT_MS = 5000;
-/** Time in milliseconds that a starting server waits for the other. */
-const START_MS = 30_000;
 
 export interface PlatformKeysOptions {
   url: string;
   /** This server's key at the other server. */
   key: string;
   maxAgeMs: number;
+  /** Time that a starting server waits for the other. */
+  startMs: number;
   log: Log;
 }
 
@@ -44,7 +44,7 @@ export class PlatformKeys implements IdentitySource {
    * server's key
    */
   async self(): Promise<OwnWorkspace> {
-    const until = performance.now() + START_MS;
+    const until = performance.now() + this.#o.startMs;
     for (;;) {
       try {
         const self = await this.#ask(selfAnswer, "self");

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-
+import { BackOff } from "../../../base/back-off.ts";
 import type { Log } from "../../../base/log.ts";
 import { RepeatedFailure } from "../../../base/repeated-failure.ts";
 import { type Kind, type KubernetesObject, objectPath } from "./kinds.ts";
@@ -36,10 +35,12 @@ export class Informer<T extends KubernetesObject> {
   readonly #options: InformerOptions<T>;
   readonly #failure: RepeatedFailure;
   readonly #stop = new AbortController();
+  readonly #backOff = new BackOff({ firstMs: FIRST_PAUSE_MS, longestMs: LONGEST_PAUSE_MS });
   #going: Promise<void> | undefined;
   #version: string | undefined;
   #hasListed = false;
-  #watch: AbortController | undefined;
+  /** Ends the current watch or pause. */
+  #restart = new AbortController();
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
@@ -56,9 +57,9 @@ export class Informer<T extends KubernetesObject> {
     this.#going = this.#run();
   }
 
-  /** Restarts the watch, whose connection may be dead. */
+  /** Watches again at once: the connection of the current watch may be dead, or a pause is no longer useful. */
   restart(): void {
-    this.#watch?.abort();
+    this.#restart.abort();
   }
 
   async stop(): Promise<void> {
@@ -67,21 +68,19 @@ export class Informer<T extends KubernetesObject> {
   }
 
   async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    let pause = FIRST_PAUSE_MS;
-    while (!signal.aborted) {
+    const { signal: stop } = this.#stop;
+    while (!stop.aborted) {
+      this.#restart = new AbortController();
+      const signal = AbortSignal.any([stop, this.#restart.signal]);
       try {
         if (this.#version === undefined) await this.#list();
-        this.#failure.succeeded();
-        pause = FIRST_PAUSE_MS;
-        await this.#follow();
+        await this.#follow(signal);
       } catch (error) {
-        if (signal.aborted) return;
+        if (stop.aborted) return;
         // the resource version may have expired: the objects must be listed again
         if (error instanceof KubernetesError) this.#version = undefined;
         this.#failure.failed(error);
-        await sleep(pause * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => {});
-        pause = Math.min(LONGEST_PAUSE_MS, pause * 2);
+        await this.#backOff.wait(signal);
       }
     }
   }
@@ -114,11 +113,8 @@ export class Informer<T extends KubernetesObject> {
     for (const [, object] of changed) onChange(object, false);
   }
 
-  async #follow(): Promise<void> {
+  async #follow(signal: AbortSignal): Promise<void> {
     const { api, kind, namespace, selector } = this.#options;
-    const watch = new AbortController();
-    this.#watch = watch;
-    const signal = AbortSignal.any([this.#stop.signal, watch.signal]);
     const query = {
       watch: "true",
       labelSelector: selector,
@@ -127,6 +123,8 @@ export class Informer<T extends KubernetesObject> {
       timeoutSeconds: String(WATCH_SECONDS),
     };
     const response = await api.open("GET", objectPath(kind, namespace), { query, signal });
+    this.#failure.succeeded();
+    this.#backOff.reset();
     for await (const line of readLines(response)) {
       if (line === "") continue;
       const event = JSON.parse(line) as WatchEvent<T>;

@@ -78,10 +78,10 @@ export interface ClusterAccess {
 
 /** Reads a kubeconfig file or, without a path, the service account of this pod. Throws ConfigError when it cannot. */
 export async function openAccess(path: string | undefined): Promise<ClusterAccess> {
-  return path === undefined ? ofThisPod() : ofFile(path);
+  return path === undefined ? readServiceAccount() : readKubeconfig(path);
 }
 
-function ofThisPod(): ClusterAccess {
+function readServiceAccount(): ClusterAccess {
   // oxlint-disable-next-line node/no-process-env -- not settings: Kubernetes sets these in every pod
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = process.env;
   if (host === undefined || !existsSync(`${ACCOUNT}/token`)) {
@@ -101,7 +101,7 @@ function ofThisPod(): ClusterAccess {
   };
 }
 
-async function ofFile(path: string): Promise<ClusterAccess> {
+async function readKubeconfig(path: string): Promise<ClusterAccess> {
   if (!existsSync(path)) throw new ConfigError(`HEDDLE_KUBECONFIG: there is no file ${path}.`);
   const { parse } = await import("yaml");
   let parsed;
@@ -141,7 +141,7 @@ function readUser(
   directory: string,
 ): () => Promise<Credentials> {
   const { exec, tokenFile } = user;
-  if (exec) return fromCommand(exec);
+  if (exec) return runCredentialCommand(exec);
   return async () => ({
     token:
       tokenFile === undefined
@@ -161,7 +161,7 @@ const execCredential = z.object({
   }),
 });
 
-function fromCommand(exec: NonNullable<User["exec"]>): () => Promise<Credentials> {
+function runCredentialCommand(exec: NonNullable<User["exec"]>): () => Promise<Credentials> {
   let known: { credentials: Credentials; until: number } | undefined;
   return async () => {
     if (known && Date.now() < known.until) return known.credentials;
