@@ -8,6 +8,7 @@ const settings = {
   place: "place",
   namespace: "agents",
   ingressFrom: ["gateways", "10.0.0.0/8"],
+  pullSecret: "nodes",
   readOnly: true,
   runAsUser: 0,
   tmpMb: 64,
