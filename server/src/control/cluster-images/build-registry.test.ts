@@ -26,7 +26,7 @@ test("reads a repository with the host of its registry, and rejects all other na
     "https://registry.example/a",
     "registry.example/",
   ]) {
-    expect(() => buildRegistry(named(name)), name).toThrow(/HEDDLE_KUBERNETES_REGISTRY must be a repository/);
+    expect(() => buildRegistry(named(name))).toThrow(/HEDDLE_KUBERNETES_REGISTRY must be a repository/);
   }
 });
 

@@ -2,20 +2,24 @@
 import { expect, test } from "vitest";
 
 import { type TestControlPlane, testControlPlane } from "../../../test/control-plane.ts";
+import { testDatabase } from "../../../test/db.ts";
 import { createArchive, deployArchive, graphProject, logLines, untilStatus } from "../../../test/deploy.ts";
 import type { ClusterWork } from "../kubernetes/desired-deployment.ts";
 
 const REPOSITORY = "registry.example/team/heddle";
-const HOST = { HEDDLE_KUBERNETES_HOST_ADDRESS: "192.0.2.1" };
+const REGISTRY = { HEDDLE_KUBERNETES_REGISTRY: REPOSITORY };
 
-const bare = await testControlPlane(HOST);
-const lonely = await testControlPlane({ ...HOST, HEDDLE_KUBERNETES_REGISTRY: REPOSITORY });
-const control = await testControlPlane({
-  ...HOST,
-  HEDDLE_KUBERNETES_REGISTRY: REPOSITORY,
-  HEDDLE_CONTAINER_ENGINE: "tcp://127.0.0.1:9",
-  HEDDLE_LOG_LEVEL: "fatal",
-});
+/** Starts a control plane whose database pods could reach. */
+async function start(env: Record<string, string>): Promise<TestControlPlane> {
+  const db = await testDatabase();
+  const more = { HEDDLE_KUBERNETES_HOST_ADDRESS: "192.0.2.1", HEDDLE_DEPLOYMENT_DATABASE_URI: db.uri };
+  return testControlPlane({ ...more, ...env }, { db });
+}
+
+const bare = await start({});
+const lonely = await start(REGISTRY);
+const engine = { HEDDLE_CONTAINER_ENGINE: "tcp://127.0.0.1:9", HEDDLE_LOG_LEVEL: "fatal" };
+const control = await start({ ...REGISTRY, ...engine });
 
 async function createListener({ call }: TestControlPlane): Promise<string> {
   const body = { compute_type: "k8s", compute_id: crypto.randomUUID(), compute_config: { k8s_namespaces: ["agents"] } };
@@ -32,20 +36,30 @@ const create = async (at: TestControlPlane, name: string, listener: string, more
     ...more,
   });
 
+/** Body of a deployment of a repository, whose first revision is created at once. */
+const repository = (listener: string) => ({
+  source: "github",
+  source_config: { repo_url: "https://github.com/a/b", build_on_push: false, listener_id: listener },
+  source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
+});
+
 test("source code for a cluster is refused without a registry and without an engine, with the setting's name", async () => {
-  const github = {
-    source: "github",
-    source_config: { repo_url: "https://github.com/a/b", build_on_push: false },
-    source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
-  };
   const refusal = async (at: TestControlPlane) => {
     const listener = await createListener(at);
-    const config = { ...github.source_config, listener_id: listener };
-    const { status, json } = await create(at, "refused", listener, { ...github, source_config: config });
+    const { status, json } = await create(at, "refused", listener, repository(listener));
     return `${status} ${JSON.stringify(json.detail)}`;
   };
   expect(await refusal(bare)).toMatch(/^400 .*Set HEDDLE_KUBERNETES_REGISTRY/);
   expect(await refusal(lonely)).toMatch(/^400 .*Set HEDDLE_CONTAINER_ENGINE/);
+});
+
+test("pods cannot reach the embedded Postgres, which is said before anything is built", async () => {
+  const embedded = await testControlPlane({ ...REGISTRY, ...engine });
+  // the test's Postgres is reached by its socket, as the embedded one is
+  if (!embedded.control.deps.databases.isEmbedded) return;
+  const listener = await createListener(embedded);
+  const { status, text } = await create(embedded, "nowhere", listener, repository(listener));
+  expect(`${status} ${text}`).toMatch(/^400 .*Set HEDDLE_DEPLOYMENT_DATABASE_URI/);
 });
 
 test("no deployment may name an image of the platform's builds", async () => {

@@ -112,7 +112,7 @@ describe.skipIf(missingPrograms().length > 0 || !hasImageRegistry)("source code 
       source_revision_config: {},
       secrets: [{ name: "GREETING", value: "hello" }],
     });
-    expect(`${created.status} ${created.text}`).toMatch(/^201/);
+    if (created.status !== 201) throw new Error(created.text);
     ({ id } = created.json);
   });
 

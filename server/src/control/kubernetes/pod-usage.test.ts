@@ -22,8 +22,8 @@ test("parses quantities as the Kubernetes API writes them", () => {
     "5k": 5000,
     "1E": 1e18,
   };
-  for (const [text, value] of Object.entries(values)) expect(parseQuantity(text), text).toBeCloseTo(value, 12);
-  for (const text of ["", "x", "1KiB", "-", "1 Mi", undefined]) expect(parseQuantity(text), text).toBeNull();
+  for (const [text, value] of Object.entries(values)) expect(parseQuantity(text)).toBeCloseTo(value, 12);
+  for (const text of ["", "x", "1KiB", "-", "1 Mi", undefined]) expect(parseQuantity(text)).toBeNull();
 });
 
 test("reads the agent server's container only, and nothing where a figure is missing", () => {

@@ -12,19 +12,26 @@ import { checkReferences, readClusterSpec } from "../kubernetes/check-cluster-sp
 import { placement } from "../kubernetes/placement.ts";
 import { isOfDeployment } from "../registry/embedded-registry.ts";
 import { registryPath } from "../registry/registry-path.ts";
+import type { DeploymentDatabases } from "../runtime/deployment-database.ts";
 import type { ControlSettings } from "../settings.ts";
 
 /** Kubernetes-specific fields, which only a Kubernetes cluster can honour. */
 const KUBERNETES_ONLY = ["service_account_name", "volumes", "volume_mounts", "init_containers", "sidecars"] as const;
 
+interface DriverDeps {
+  driver: Driver;
+  settings: ControlSettings;
+  databases: Pick<DeploymentDatabases, "isEmbedded">;
+}
+
 /** Rejects with 400 or 422 a configuration that its placement does not support, because it would run differently. */
 export function checkDriver(
-  { driver, settings }: { driver: Driver; settings: ControlSettings },
+  { driver, settings, databases }: DriverDeps,
   source: Source,
   config: SourceConfig,
   references: DeploymentRow["secret_references"],
 ): void {
-  if (placement(settings, config) !== null) return checkCluster(settings, source, config, references);
+  if (placement(settings, config) !== null) return checkCluster({ settings, databases }, source, config, references);
   if (!driver.sources.includes(source)) {
     const isImage = source === "external_docker" || source === "internal_docker";
     throw stateError(
@@ -43,11 +50,17 @@ export function checkDriver(
 }
 
 function checkCluster(
-  settings: ControlSettings,
+  { settings, databases }: Pick<DriverDeps, "settings" | "databases">,
   source: Source,
   config: SourceConfig,
   references: DeploymentRow["secret_references"],
 ): void {
+  if (databases.isEmbedded) {
+    throw stateError(
+      "Pods cannot reach the embedded Postgres of this control plane. Set HEDDLE_DEPLOYMENT_DATABASE_URI to a Postgres " +
+        "server that the cluster reaches, with a role that may create databases.",
+    );
+  }
   if (source === "internal_docker" && settings.registryUrl === undefined) {
     throw stateError(
       "Clusters pull images from a registry and cannot reach this control plane's own. Set HEDDLE_REGISTRY_URL.",
