@@ -97,7 +97,8 @@ async function deployBuilt(name: string) {
   const revision = crypto.randomUUID();
   await sql`insert into revisions (id, deployment_id, number, source, source_config, langgraph_config_path, cluster,
       artifact_id, built_image, status)
-    values (${revision}, ${json.id}, 1, 'internal_source', '{}', 'langgraph.json', ${listener}, ${revision}, ${image},
+    values (${revision}, ${json.id}, 1, 'internal_source', ${sql.json({ listener_id: listener })}, 'langgraph.json',
+      ${listener}, ${revision}, ${image},
       'AWAITING_DEPLOY')`;
   control.control.deps.worker.wake();
   await untilStatus(call, json.id, revision, "DEPLOYING");
@@ -167,7 +168,6 @@ test("a rollback runs the earlier image again, without a build", async () => {
   };
   await call("POST", `/v2/listeners/${listener}/reports`, { deployments: [ready], logs: [] });
   await untilStatus(call, id, revision, "DEPLOYED");
-  await control.sql`update deployments set source_config = source_config where id = ${id}`;
   const rolled = await call("POST", `/v2/deployments/${id}/revisions/${revision}/redeploy`);
   expect(`${rolled.status} ${rolled.text}`).toMatch(/^20/);
   const [row] =
