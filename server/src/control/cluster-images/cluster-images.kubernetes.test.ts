@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
@@ -121,6 +122,18 @@ describe.skipIf(missingPrograms().length > 0 || !hasImageRegistry)("source code 
     revisions.push(revision);
     return revision;
   };
+  /** Deploys a project whose build takes 6 s. Resolves when its build command runs. */
+  const deployWaiting = async (word: string) => {
+    const script = `console.log("waiting for ${word}"); setTimeout(() => {}, 6000);`;
+    const revision = await deploy(
+      word,
+      { source_config: { build_command: "node build.mjs" } },
+      { "build.mjs": script },
+    );
+    const hasStarted = async () => (await logLines(call, id, revision, "build")).includes(`waiting for ${word}`);
+    await vi.waitUntil(hasStarted, { timeout: 120_000, interval: 100 });
+    return revision;
+  };
   const run = async () => {
     const response = await fetch(`${world.control.url}/d/agent/runs/wait`, {
       method: "POST",
@@ -157,6 +170,13 @@ describe.skipIf(missingPrograms().length > 0 || !hasImageRegistry)("source code 
     expect(world.registry.tags(REPOSITORY)).toEqual([`${id}.${revision}.1`]);
     expect((await logLines(call, id, revision, "build")).at(-1)).toBe(`Pushed ${image}.`);
     expect(await kept()).toEqual([]);
+    // this cluster has no metrics API
+    const figures = async () => (await call("GET", `/v2/deployments/${id}/instances`)).json.resources[0];
+    await expect.poll(figures, { timeout: 60_000, interval: 500 }).toMatchObject({
+      memory_bytes: null,
+      cpu_percent: null,
+      usage_message: expect.stringContaining("has no metrics API (metrics.k8s.io)"),
+    });
   });
 
   test("new source is a new revision, and a rollback runs the first image without a build", async () => {
@@ -201,17 +221,12 @@ describe.skipIf(missingPrograms().length > 0 || !hasImageRegistry)("source code 
   });
 
   test("an interrupted build ends; a build whose control plane is killed is repeated, and runs once", async () => {
-    const slow = { source_config: { build_command: "sleep 6" } };
-    const interrupted = await deploy("five", slow);
-    const isIn = (line: string, revision: string) => async () =>
-      (await logLines(call, id, revision, "build")).some((text) => text.includes(line));
-    await vi.waitUntil(isIn("sleep 6", interrupted), { timeout: 60_000, interval: 100 });
+    const interrupted = await deployWaiting("five");
     const answer = await call("POST", `/v2/deployments/${id}/revisions/${interrupted}/interruption`);
     expect(`${answer.status} ${answer.text}`).toMatch(/^20/);
     expect(await revisionStatus(call, id, interrupted)).toBe("INTERRUPTED");
 
-    const killed = await deploy("six", slow);
-    await vi.waitUntil(isIn("sleep 6", killed), { timeout: 60_000, interval: 100 });
+    const killed = await deployWaiting("six");
     await world.control.end("SIGKILL");
     await world.control.start(world.environment);
     await untilStatus(call, id, killed, "DEPLOYED", ROLLOUT_MS);
@@ -221,6 +236,32 @@ describe.skipIf(missingPrograms().length > 0 || !hasImageRegistry)("source code 
     expect(tags.filter((tag) => tag.includes(interrupted))).toEqual([]);
     expect(tags.filter((tag) => tag.includes(killed))).toHaveLength(1);
     expect(await kept()).toEqual([]);
+  });
+
+  test("a leader that was frozen during a build changes nothing when it continues", async () => {
+    const second = await ControlProcess.create(world.directory, world.db.uri);
+    const revision = await deployWaiting("eight");
+    world.control.signal("SIGSTOP");
+    try {
+      await second.start(world.environment);
+      const other: Call = (method, path, body, headers = {}) =>
+        second.call(method, path, body, { "x-api-key": world.key, ...headers });
+      await untilStatus(other, id, revision, "DEPLOYED", ROLLOUT_MS);
+      const image = await builtImage(revision);
+      world.control.signal("SIGCONT");
+      // its own build and push would be over by then
+      await sleep(8_000);
+      expect(await builtImage(revision)).toBe(image);
+      expect(await revisionStatus(other, id, revision)).toBe("DEPLOYED");
+      expect(await images()).toEqual([image]);
+      expect(await run()).toMatchObject({ word: "eight" });
+      const [{ attempt } = { attempt: 0 }] = await world.db.sql`select attempt from revisions where id = ${revision}`;
+      expect(attempt).toBeGreaterThan(1);
+      expect(world.registry.tags(REPOSITORY)).toContain(`${id}.${revision}.${attempt}`);
+    } finally {
+      world.control.signal("SIGCONT");
+      await second.end("SIGTERM");
+    }
   });
 
   test("a wrong password fails the build and names the settings; a listener gets the digest without credentials", async () => {

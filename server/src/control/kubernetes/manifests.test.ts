@@ -113,6 +113,13 @@ test("pods have no rights, the limits of their resource_spec, and the agent's va
   });
 });
 
+test("images that the platform has built are pulled with the cluster's own secret, and no others", () => {
+  const secrets = (change: Partial<DesiredRevision>) =>
+    find(render({ pullCredentials: null, ...change }), "Deployment").spec.template.spec.imagePullSecrets;
+  expect(secrets({ isBuilt: true })).toEqual([{ name: "nodes" }, { name: "existing" }]);
+  expect(secrets({})).toEqual([{ name: "existing" }]);
+});
+
 test("a revision takes over pod by pod, and only when its pods are ready", () => {
   const { metadata, spec } = find(render(), "Deployment");
   expect(spec.strategy.rollingUpdate).toMatchObject({ maxUnavailable: 0 });

@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 
 import { create } from "tar";
 
+import { type BuildRegistrySettings, isBuildRepository } from "../../cluster-images/build-registry.ts";
 import { installDirectory } from "../../builds/install-directory.ts";
 import { installCommand } from "../../builds/package-manager.ts";
 import { pythonInstallation } from "../../builds/python-packages.ts";
@@ -20,7 +21,7 @@ import { type Engine, EngineAwayError, EngineError, readProgress } from "./engin
 import { type ImageKeys, readImageKeys } from "./image-keys.ts";
 import { inspectImage } from "./images.ts";
 
-export interface BuildImageSettings {
+export interface BuildImageSettings extends BuildRegistrySettings {
   unpackMaxMb: number;
   unpackMaxEntries: number;
   buildSeconds: number;
@@ -100,6 +101,12 @@ async function chooseBase({ settings, pullBase, log }: BuildImageParams, { baseI
       throw new BuildError(
         `base_image of langgraph.json: ${baseImage} contains another server. Remove the key, or name an image that is ` +
           "built from Heddle's base image (docs/containers.md).",
+      );
+    }
+    if (isBuildRepository(settings, baseImage)) {
+      throw new BuildError(
+        `base_image of langgraph.json: ${baseImage} is in the repository of the images that the platform builds, which ` +
+          "no project may name.",
       );
     }
     const name = await pullBase(baseImage);
