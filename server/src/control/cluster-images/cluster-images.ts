@@ -13,7 +13,7 @@ import { pushImage } from "../drivers/container/push-image.ts";
 import type { BuildParams } from "../drivers/driver.ts";
 import type { BuildLog } from "../logs/log-writer.ts";
 import type { ControlSettings } from "../settings.ts";
-import { buildRegistry, readBuildCredentials } from "./build-registry.ts";
+import { buildRegistry, readBuildCredentials } from "../drivers/container/build-registry.ts";
 
 export interface ClusterImagesOptions {
   /** `<data dir>/control` */

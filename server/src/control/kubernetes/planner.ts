@@ -10,7 +10,7 @@ import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Lead } from "../leadership/leadership.ts";
-import { buildRegistry, readBuildCredentials } from "../cluster-images/build-registry.ts";
+import { buildRegistry, readBuildCredentials } from "../drivers/container/build-registry.ts";
 import { connectionNeed } from "../runtime/connection-need.ts";
 import { hostCount } from "../runtime/instance-environment.ts";
 import { type EnvironmentDeps, revisionEnvironment } from "../runtime/revision-environment.ts";

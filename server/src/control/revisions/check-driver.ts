@@ -1,5 +1,5 @@
 import { buildProblem } from "../cluster-images/cluster-images.ts";
-import { type BuildRegistrySettings, isBuildRepository } from "../cluster-images/build-registry.ts";
+import { type BuildRegistrySettings, isBuildRepository } from "../drivers/container/build-registry.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Source, SourceConfig } from "../deployment-records/schema.ts";

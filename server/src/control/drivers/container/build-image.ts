@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 
 import { create } from "tar";
 
-import { type BuildRegistrySettings, isBuildRepository } from "../../cluster-images/build-registry.ts";
+import { type BuildRegistrySettings, isBuildRepository } from "./build-registry.ts";
 import { installDirectory } from "../../builds/install-directory.ts";
 import { installCommand } from "../../builds/package-manager.ts";
 import { pythonInstallation } from "../../builds/python-packages.ts";

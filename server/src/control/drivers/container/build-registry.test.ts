@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { atEnd } from "../../../test/at-end.ts";
+import { atEnd } from "../../../../test/at-end.ts";
 import { buildRegistry, isBuildRepository, readBuildCredentials } from "./build-registry.ts";
 
 const named = (kubernetesRegistry: string | undefined, kubernetesRegistryConfig?: string) => ({

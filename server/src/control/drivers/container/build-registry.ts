@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 
-import { ConfigError } from "../../base/config/options.ts";
-import { parseReference } from "../drivers/container/image-reference.ts";
-import { readCredentials, type RegistryCredentials } from "../drivers/container/registry-credentials.ts";
-import type { ControlSettings } from "../settings.ts";
+import { ConfigError } from "../../../base/config/options.ts";
+import { parseReference } from "./image-reference.ts";
+import { readCredentials, type RegistryCredentials } from "./registry-credentials.ts";
+import type { ControlSettings } from "../../settings.ts";
 
 export type BuildRegistrySettings = Pick<ControlSettings, "kubernetesRegistry" | "kubernetesRegistryConfig">;
 
