@@ -64,6 +64,7 @@ const SLICES = {
     "uploads",
     "registry",
     "drivers",
+    "cluster-images",
     "gateway",
     "leadership",
     "runtime",

@@ -81,6 +81,7 @@ export async function playScene(
       namespace: SCENE_NAMESPACE,
       namespaces: [SCENE_NAMESPACE],
       ingressFrom: [],
+      pullSecret: null,
       readOnly: true,
       runAsUser: 0,
       tmpMb: 64,

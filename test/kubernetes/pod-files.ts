@@ -172,7 +172,9 @@ export async function registryLogin(client: KubeClient, pod: Pod, image: string)
     const pair = found.auth === undefined ? undefined : decodeBase64(found.auth);
     const username = found.username ?? pair?.slice(0, pair.indexOf(":"));
     const password = found.password ?? pair?.slice(pair.indexOf(":") + 1);
-    return Buffer.from(JSON.stringify({ username, password })).toString("base64url");
+    // the engine expects the alphabet of base64url and the padding of base64
+    const login = Buffer.from(JSON.stringify({ username, password })).toString("base64");
+    return login.replaceAll("+", "-").replaceAll("/", "_");
   }
   return undefined;
 }

@@ -29,6 +29,8 @@ interface InstanceOnWire {
   state: string;
   memory_bytes: number | null;
   cpu_percent: number | null;
+  /** Why a running pod has neither; absent in answers of older control planes. */
+  usage_message?: string | null;
   end_reason: string | null;
 }
 
@@ -65,6 +67,8 @@ export async function run(args: string[]): Promise<void> {
     resource.end_reason ?? "",
   ]);
   process.stdout.write(formatTable(["INSTANCE", "REVISION", "STATE", "MEMORY", "CPU", "ENDED"], rows));
+  const messages = new Set(resources.flatMap(({ usage_message: message }) => message ?? []));
+  for (const message of messages) process.stdout.write(`${message}\n`);
 }
 
 async function list(api: ControlApi, json: boolean): Promise<void> {

@@ -2038,8 +2038,10 @@ export interface operations {
                             ended_at: string | null;
                             end_reason: string | null;
                             memory_bytes: number | null;
-                            /** @description Percent of one core, since the previous request */
+                            /** @description Percent of one core, since the previous request; of a pod, in the last interval of its metrics API */
                             cpu_percent: number | null;
+                            /** @description Why a running pod has no memory_bytes and cpu_percent */
+                            usage_message: string | null;
                         }[];
                     };
                 };
@@ -2596,6 +2598,7 @@ export interface operations {
                                 id: string;
                                 attempt: number;
                                 image: string;
+                                isBuilt?: boolean;
                                 replicas: {
                                     min: number;
                                     max: number;
@@ -2691,6 +2694,15 @@ export interface operations {
                         to: string;
                         text: string;
                     }[];
+                    usage?: {
+                        problem: string | null;
+                        pods: {
+                            uid: string;
+                            memoryBytes: number;
+                            /** @description Percent of one core */
+                            cpuPercent: number;
+                        }[];
+                    };
                 };
             };
         };

@@ -16,6 +16,7 @@ import { Started } from "../base/started.ts";
 import { startTelemetry } from "../base/telemetry/telemetry.ts";
 import { isLoopback } from "../identity/exposure.ts";
 import { measureBuilds } from "./builds/build-metrics.ts";
+import { ClusterImages } from "./cluster-images/cluster-images.ts";
 import type { ControlDeps } from "./deps.ts";
 import type { Driver } from "./drivers/driver.ts";
 import { openDriver } from "./drivers/open-driver.ts";
@@ -140,6 +141,8 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const clusters = new Clusters({ ...common, installation, onReport: () => table.refresh() });
     if (settings.driver === "kubernetes") requireKeys(keysNeeded);
     await clusters.check();
+    const clusterImages = new ClusterImages({ directory: root, outbound, settings });
+    started.add(async () => clusterImages.close());
     const work: WorkDeps = {
       sql,
       log,
@@ -157,6 +160,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
       settleGateways: () => follower.settle(),
       supervisor,
       clusters,
+      clusterImages,
       traces,
       faultPoint: createFaultPoint(settings.controlFaultPoints),
       measureBuild: measureBuilds(metrics.registry),

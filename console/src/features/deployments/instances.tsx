@@ -24,11 +24,20 @@ export function Instances({ deploymentId }: { deploymentId: string }) {
   }
   const live = instances.filter(({ state }) => state !== "ended");
   const memory = live.reduce((total, { memory_bytes: memoryBytes }) => total + (memoryBytes ?? 0), 0);
+  // a pod without figures is not a pod without memory
+  const unmeasured = live.find(({ usage_message: message }) => message !== null)?.usage_message;
+  const total = unmeasured === undefined ? `, ${bytes(memory)} memory in total` : "";
   return (
     <>
       <Text size="sm" mb="xs" className="numbers">
-        {live.length === 1 ? "1 active instance" : `${live.length} active instances`}, {bytes(memory)} memory in total
+        {live.length === 1 ? "1 active instance" : `${live.length} active instances`}
+        {total}
       </Text>
+      {unmeasured !== undefined && (
+        <Text size="sm" mb="xs" c="dimmed">
+          {unmeasured}
+        </Text>
+      )}
       <SimpleTable
         label="Instances"
         rows={instances}

@@ -62,6 +62,24 @@
 # the namespace of the gateways
 - name: HEDDLE_KUBERNETES_INGRESS_FROM
   value: {{ $root.Release.Namespace }}
+{{- with $role.kubernetesDriver.builds }}
+{{- if .registry }}
+- name: HEDDLE_KUBERNETES_REGISTRY
+  value: {{ .registry | quote }}
+- name: HEDDLE_CONTAINER_ENGINE
+  value: {{ required "control.kubernetesDriver.builds.engine is required with a registry: the container engine that builds images." .engine | quote }}
+- name: HEDDLE_CONTAINER_BASE_IMAGE
+  value: {{ required "control.kubernetesDriver.builds.baseImage is required with a registry: the image that projects are built from." .baseImage | quote }}
+{{- if .existingSecret }}
+- name: HEDDLE_KUBERNETES_REGISTRY_CONFIG
+  value: /etc/heddle/registry/config.json
+{{- end }}
+{{- if .pullSecret }}
+- name: HEDDLE_KUBERNETES_PULL_SECRET
+  value: {{ .pullSecret | quote }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- else if eq .role "trace" }}
 {{- $_ := required "clickhouse.existingSecret is required by the role trace: the Secret with CLICKHOUSE_URL." $values.clickhouse.existingSecret }}

@@ -5,6 +5,10 @@
 {{- $roleName := .role -}}
 {{- $role := index $values .role -}}
 {{- $isListener := eq .role "listener" -}}
+{{- $builds := dict -}}
+{{- if and (eq .role "control") $role.kubernetesDriver.enabled $role.kubernetesDriver.builds.registry -}}
+{{- $builds = $role.kubernetesDriver.builds -}}
+{{- end -}}
 {{- $hasApiAccess := or $isListener (and (eq .role "control") $role.kubernetesDriver.enabled) -}}
 apiVersion: v1
 kind: ServiceAccount
@@ -142,6 +146,11 @@ spec:
               mountPath: /tmp
             - name: data
               mountPath: /var/lib/heddle
+            {{- if $builds.existingSecret }}
+            - name: registry
+              mountPath: /etc/heddle/registry
+              readOnly: true
+            {{- end }}
       volumes:
         - name: tmp
           emptyDir:
@@ -154,6 +163,14 @@ spec:
           emptyDir:
             sizeLimit: {{ $role.tmpSizeLimit }}
           {{- end }}
+        {{- if $builds.existingSecret }}
+        - name: registry
+          secret:
+            secretName: {{ $builds.existingSecret }}
+            items:
+              - key: {{ $builds.key }}
+                path: config.json
+        {{- end }}
       {{- with $role.nodeSelector }}
       nodeSelector:
         {{- toYaml . | nindent 8 }}

@@ -68,7 +68,8 @@ export class CompositeDriver implements Driver {
   }
 
   awaySince(): number | null {
-    return this.#containers.unseenSince();
+    const since = this.#containers.unseenSince();
+    return since === null ? null : performance.timeOrigin + since;
   }
 
   imageDigests(deploymentId: string): Promise<string[]> {

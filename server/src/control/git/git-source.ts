@@ -95,14 +95,14 @@ export class GitSource {
    * Fetches one commit without history, and passes it to `use` as a tar.gz, which exists until that resolves.
    * @param id the revision's id; fetched only once at a time
    */
-  async withArchive(
+  async withArchive<Result>(
     params: { id: string; remote: GitRemote; ref: string; sha: string; log: BuildLog; signal: AbortSignal },
-    use: (file: string) => Promise<void>,
-  ): Promise<void> {
+    use: (file: string) => Promise<Result>,
+  ): Promise<Result> {
     const { remote, sha, log, signal } = params;
     const ref = readRef(params.ref);
     await this.#checkVersion(signal);
-    await this.#inDirectory(params.id, async (home) => {
+    return this.#inDirectory(params.id, async (home) => {
       log.write(`Fetching ${describeRef(ref)} of ${withoutCredentials(remote.repoUrl)}.`);
       const access = await this.#access(remote, home);
       const run = (args: string[], more: Partial<GitParams> = {}) =>
@@ -141,7 +141,7 @@ export class GitSource {
       await this.#archive(run, inside, sha, file);
       await rm(repository, { recursive: true, force: true });
       log.write(`Fetched commit ${sha}.`);
-      await use(file);
+      return use(file);
     }).catch(this.#explain(remote));
   }
 

@@ -5,6 +5,8 @@ export interface ClusterSettings {
   namespace: string;
   /** Namespaces and networks (CIDR) from which pods accept requests. Empty: from everywhere. */
   ingressFrom: readonly string[];
+  /** Existing Secret with which nodes pull images that the platform has built; null: none. */
+  pullSecret: string | null;
   readOnly: boolean;
   /** 0: the user of the image. */
   runAsUser: number;

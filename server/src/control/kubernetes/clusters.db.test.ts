@@ -2,16 +2,22 @@
 import { expect, test, vi } from "vitest";
 
 import { testControlPlane } from "../../../test/control-plane.ts";
+import { testDatabase } from "../../../test/db.ts";
 import { logLines, revisionStatus, untilStatus } from "../../../test/deploy.ts";
 import { WORKSPACE } from "../../../test/principal.ts";
 import type { ClusterReport, ClusterWork, ObservedDeployment } from "./desired-deployment.ts";
 import { matchHosts } from "./match-hosts.ts";
 
-const control = await testControlPlane({
-  HEDDLE_DEPLOY_UNSEEN_SECONDS: "1",
-  HEDDLE_KUBERNETES_HOST_ADDRESS: "192.0.2.1",
-  HEDDLE_LISTENER_ADDRESSES: "192.0.2.0/24",
-});
+const db = await testDatabase();
+const control = await testControlPlane(
+  {
+    HEDDLE_DEPLOY_UNSEEN_SECONDS: "1",
+    HEDDLE_DEPLOYMENT_DATABASE_URI: db.uri,
+    HEDDLE_KUBERNETES_HOST_ADDRESS: "192.0.2.1",
+    HEDDLE_LISTENER_ADDRESSES: "192.0.2.0/24",
+  },
+  { db },
+);
 const { call, sql } = control;
 
 async function createListener(name: string) {
@@ -216,7 +222,7 @@ test("rejects what a cluster cannot run, with the name of the field", async () =
     source_revision_config: { repo_ref: "main", langgraph_config_path: "langgraph.json" },
   };
   const repository = { repo_url: "https://github.com/a/b", build_on_push: false, listener_id: listener };
-  expect(await refusal({ ...github, source_config: repository })).toMatch(/^4\d\d .*not implemented/);
+  expect(await refusal({ ...github, source_config: repository })).toMatch(/^400 .*Set HEDDLE_KUBERNETES_REGISTRY/);
 });
 
 test("matches hosts of pods with networks, names and domains", () => {

@@ -20,6 +20,7 @@ interface ClusterConnectionSettings {
   kubernetesNamespace: string | undefined;
   kubernetesAddress: string | undefined;
   kubernetesIngressFrom: readonly string[];
+  kubernetesPullSecret: string | undefined;
   kubernetesReadOnly: boolean;
   kubernetesRunAsUser: number;
   kubernetesTmpMb: number;
@@ -42,6 +43,7 @@ export async function openCluster(
       namespace,
       namespaces: [...new Set([namespace, ...namespaces])],
       ingressFrom: settings.kubernetesIngressFrom,
+      pullSecret: settings.kubernetesPullSecret ?? null,
       readOnly: settings.kubernetesReadOnly,
       runAsUser: settings.kubernetesRunAsUser,
       tmpMb: settings.kubernetesTmpMb,

@@ -14,6 +14,8 @@ export const desiredRevision = z.object({
   id: z.string(),
   attempt: z.int(),
   image: z.string(),
+  /** Whether the platform has built the image, so that the cluster's operator provides the credentials to pull it. */
+  isBuilt: z.boolean().optional(),
   replicas: z.object({ min: z.int(), max: z.int() }),
   /** Requests and limits: cores, and MiB. */
   resources: z.object({ cpu: z.number(), cpuLimit: z.number(), memoryMb: z.number(), memoryLimitMb: z.number() }),
@@ -88,9 +90,21 @@ export const podLog = z.object({
 });
 export type PodLog = z.output<typeof podLog>;
 
+/** CPU time and memory of pods, as the cluster's metrics API reports them. */
+export const usageReport = z.object({
+  /** Why there are no figures; null when there are. */
+  problem: z.string().max(2_000).nullable(),
+  pods: z
+    .array(z.object({ uid: z.string(), memoryBytes: z.int(), cpuPercent: z.number().describe("Percent of one core") }))
+    .max(10_000),
+});
+export type UsageReport = z.output<typeof usageReport>;
+
 export const clusterReport = z.object({
   deployments: z.array(observedDeployment).max(10_000),
   logs: z.array(podLog).max(10_000),
+  /** Absent in reports without new figures. */
+  usage: usageReport.optional(),
 });
 export type ClusterReport = z.output<typeof clusterReport>;
 

@@ -8,6 +8,7 @@ const settings = {
   place: "place",
   namespace: "agents",
   ingressFrom: ["gateways", "10.0.0.0/8"],
+  pullSecret: "nodes",
   readOnly: true,
   runAsUser: 0,
   tmpMb: 64,
@@ -110,6 +111,13 @@ test("pods have no rights, the limits of their resource_spec, and the agent's va
     allowPrivilegeEscalation: false,
     capabilities: { drop: ["ALL"] },
   });
+});
+
+test("images that the platform has built are pulled with the cluster's own secret, and no others", () => {
+  const secrets = (change: Partial<DesiredRevision>) =>
+    find(render({ pullCredentials: null, ...change }), "Deployment").spec.template.spec.imagePullSecrets;
+  expect(secrets({ isBuilt: true })).toEqual([{ name: "nodes" }, { name: "existing" }]);
+  expect(secrets({})).toEqual([{ name: "existing" }]);
 });
 
 test("a revision takes over pod by pod, and only when its pods are ready", () => {

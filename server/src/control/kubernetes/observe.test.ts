@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
 import type { DesiredDeployment } from "./desired-deployment.ts";
-import { type LiveDeployment, type LivePod, observe } from "./observe.ts";
+import { type LiveDeployment, type LivePod, observe, observePod } from "./observe.ts";
 import { parseStamp } from "./pod-logs.ts";
 
 const desired = { deploymentId: "d", name: "n", generation: 3, namespace: null, revision: { id: "new" } };
@@ -34,6 +34,16 @@ test("a revision is ready when all pods belong to it, for the desired generation
   expect(look(live({ ...done, observedGeneration: 6 }), [pod("new", ready)]).state).toBe("progressing");
   expect(look(live(done, "2"), [pod("new", ready)]).state).toBe("progressing");
   expect(look(live(done, "4"), [pod("new", ready)])).toMatchObject({ state: "stale", liveGeneration: 4 });
+});
+
+test("HEDDLE_KUBERNETES_ADDRESS replaces the addresses of pods, with the names of the Service and the namespace", () => {
+  const address = (template: string | null, status: object = ready) => observePod(pod("new", status), template).address;
+  expect(address(null)).toEqual({ host: "10.0.0.1", port: 8000 });
+  expect(address(null, { podIP: "" })).toBeNull();
+  expect(address("{service}.{namespace}.svc:8000")).toEqual({ host: "svc.ns.svc", port: 8000 });
+  expect(address("[fd00::1]:30080", { podIP: "" })).toEqual({ host: "fd00::1", port: 30080 });
+  expect(address("lb.example")).toEqual({ host: "lb.example", port: 80 });
+  expect(address("{service}:not-a-port")).toBeNull();
 });
 
 test("fails a revision whose image cannot be pulled or whose container keeps exiting, with the reason", () => {

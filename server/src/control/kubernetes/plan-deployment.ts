@@ -2,6 +2,7 @@ import { BuildError } from "../builds/build-error.ts";
 import type { Secret } from "../deployment-records/schema.ts";
 import { containerLimits, onLoopback, replaceLoopback } from "../drivers/container/container-spec.ts";
 import { parseReference } from "../drivers/container/image-reference.ts";
+import type { RegistryCredentials } from "../drivers/container/registry-credentials.ts";
 import { TOKEN_USER } from "../registry/settings.ts";
 import type { ControlSettings } from "../settings.ts";
 import { readClusterSpec } from "./check-cluster-spec.ts";
@@ -19,13 +20,21 @@ type PlanSettings = Pick<
   | "drainSeconds"
 >;
 
+export interface PlannedVariables {
+  environment: Record<string, string>;
+  own: Secret[];
+  /** Credentials for the repository of the platform's builds, where the driver provides them to the cluster. */
+  registryLogin?: { registry: string; credentials: RegistryCredentials } | null;
+}
+
 /** Describes a revision for its cluster. Throws BuildError, with a message for its owner, if it cannot run there. */
 export function planRevision(
   row: PlannedRow & { revision_id: string },
-  { environment, own }: { environment: Record<string, string>; own: Secret[] },
+  { environment, own, registryLogin }: PlannedVariables,
   settings: PlanSettings,
 ): DesiredRevision {
-  if (row.image_uri === null) throw new BuildError("The revision names no image.");
+  const image = row.built_image ?? row.image_uri;
+  if (image === null) throw new BuildError("The revision names no image.");
   const spec = row.source_config.resource_spec ?? {};
   const passed = readClusterSpec(row.source_config, { serviceAccounts: settings.kubernetesServiceAccounts });
   const limits = containerLimits(row.source_config);
@@ -39,7 +48,8 @@ export function planRevision(
   return {
     id: row.revision_id,
     attempt: row.attempt,
-    image: row.image_uri,
+    image,
+    ...(row.built_image !== null && { isBuilt: true }),
     replicas: { min, max: Math.max(min, spec.max_scale ?? Math.max(1, min)) },
     resources: {
       cpu: spec.cpu ?? 1,
@@ -57,6 +67,7 @@ export function planRevision(
       row,
       inOwn.map((name) => ownSecrets.get(name)!),
       settings,
+      registryLogin ?? null,
     ),
     pullSecrets: names.filter((name) => !ownSecrets.has(name)),
     readySeconds: settings.deployReadySeconds,
@@ -84,9 +95,10 @@ function reachable(environment: Record<string, string>, address: string | undefi
 
 /** Merges the registry credentials of a deployment into one document; null when it has none. */
 function pullCredentials(
-  { source, image_uri: image }: PlannedRow,
+  { source, image_uri: image, built_image: built }: PlannedRow,
   texts: string[],
   { registryUrl, registryPassword }: PlanSettings,
+  login: NonNullable<PlannedVariables["registryLogin"]> | null,
 ): string | null {
   const auths: Record<string, unknown> = {};
   for (const text of texts) Object.assign(auths, readAuths(text));
@@ -94,6 +106,7 @@ function pullCredentials(
   if (source === "internal_docker" && registryUrl !== undefined && registry !== undefined) {
     auths[registry] = { username: TOKEN_USER, password: registryPassword ?? "" };
   }
+  if (built !== null && login !== null) auths[login.registry] = login.credentials;
   return Object.keys(auths).length === 0 ? null : JSON.stringify({ auths });
 }
 

@@ -10,12 +10,14 @@ import type { Log } from "../../base/log.ts";
 import { Poller } from "../../base/polling/poller.ts";
 import type { RepeatedFailure } from "../../base/repeated-failure.ts";
 import type { Lead } from "../leadership/leadership.ts";
+import { buildRegistry, readBuildCredentials } from "../drivers/container/build-registry.ts";
 import { connectionNeed } from "../runtime/connection-need.ts";
 import { hostCount } from "../runtime/instance-environment.ts";
 import { type EnvironmentDeps, revisionEnvironment } from "../runtime/revision-environment.ts";
 import { TARGET_SECRET, targetSecretId } from "./cluster-work.ts";
 import type { DesiredDeployment } from "./desired-deployment.ts";
-import { planRevision } from "./plan-deployment.ts";
+import { OWN_CLUSTER } from "./placement.ts";
+import { type PlannedVariables, planRevision } from "./plan-deployment.ts";
 import * as targets from "./targets-sql.ts";
 
 const POLL_MS = 500;
@@ -110,7 +112,8 @@ export class ClusterPlanner {
   async #revision(row: targets.PlannedRow & { revision_id: string }): Promise<DesiredDeployment["revision"]> {
     const { settings, databases } = this.#options;
     const variables = await revisionEnvironment(this.#options, row);
-    const revision = planRevision(row, variables, settings);
+    const registryLogin = await this.#registryLogin(row);
+    const revision = planRevision(row, { ...variables, registryLogin }, settings);
     // during a rollout, pods of two revisions run
     const servers = 2 * Math.max(1, revision.replicas.max);
     const hosts = hostCount(row.source_config, variables.own);
@@ -119,6 +122,16 @@ export class ClusterPlanner {
       servers * connectionNeed(hosts, settings.deploymentConnections),
     );
     return revision;
+  }
+
+  /** Returns the credentials to pull a built image: never for listeners, whose operators are not this installation's. */
+  async #registryLogin(row: targets.PlannedRow): Promise<PlannedVariables["registryLogin"]> {
+    const { settings } = this.#options;
+    const registry = buildRegistry(settings);
+    const isProvided = row.cluster === OWN_CLUSTER && settings.kubernetesPullSecret === undefined;
+    if (row.built_image === null || registry === null || !isProvided) return null;
+    const credentials = await readBuildCredentials(settings);
+    return credentials && { registry: registry.registry, credentials };
   }
 
   async #write(

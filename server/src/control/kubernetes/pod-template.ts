@@ -41,6 +41,7 @@ export function podTemplate(
   const { resources, drainSeconds } = revision;
   const pullSecrets = [
     ...(revision.pullCredentials === null ? [] : [secretName(name, revision.id, "pull")]),
+    ...(revision.isBuilt === true && settings.pullSecret !== null ? [settings.pullSecret] : []),
     ...revision.pullSecrets,
   ];
   return {

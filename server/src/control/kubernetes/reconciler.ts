@@ -22,6 +22,7 @@ import type { DesiredDeployment, DesiredRevision, ObservedDeployment, WorkSource
 import type { ClusterSettings } from "./cluster-settings.ts";
 import { AGENT_PORT, LABELS } from "./names.ts";
 import { observe, observePod, podProblem } from "./observe.ts";
+import { PodUsage } from "./pod-usage.ts";
 import { PodLogs, readLogTail } from "./pod-logs.ts";
 
 /** Interval at which every deployment is applied again, to correct drift that no watch has reported. */
@@ -70,6 +71,7 @@ export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #view: ClusterView;
   readonly #logs: PodLogs;
+  readonly #usage: PodUsage;
   readonly #tasks = new Map<string, Task>();
   readonly #poller: Poller;
   readonly #stop = new AbortController();
@@ -85,6 +87,7 @@ export class Reconciler {
     const { api, log, settings } = options;
     this.#logs = new PodLogs(api, log);
     this.#view = new ClusterView({ api, log, settings, onChange: (id, isDrift) => this.#changed(id, isDrift) });
+    this.#usage = new PodUsage({ api, log, settings, pods: () => this.#view.startedPods() });
     const failing = "could not reconcile the cluster; will retry";
     this.#poller = new Poller({ pass: () => this.#pass(), everyMs: TICK_MS, log, failing });
     this.#source = new RepeatedFailure({ log, message: "could not get work from the control plane; will retry" });
@@ -97,6 +100,7 @@ export class Reconciler {
 
   start(): void {
     this.#view.start();
+    this.#usage.start();
     this.#poller.start();
     this.#fetching = this.#fetch();
   }
@@ -105,6 +109,7 @@ export class Reconciler {
     this.#stop.abort();
     await this.#poller.stop();
     await this.#fetching;
+    await this.#usage.stop();
     this.#logs.stop();
     await this.#view.stop();
   }
@@ -209,10 +214,12 @@ export class Reconciler {
       if (isDue || text !== task.reported) changed.push({ task, observed, text });
     }
     const logs = this.#logs.take();
-    if (changed.length === 0 && logs.length === 0) return;
+    const usage = this.#usage.take();
+    if (changed.length === 0 && logs.length === 0 && usage === undefined) return;
     // while the cluster is unreachable, its last state must not be reported as the current one
     if (!(await this.#view.confirm())) return;
-    const { logPositions } = await source.report({ deployments: changed.map(({ observed }) => observed), logs });
+    const deployments = changed.map(({ observed }) => observed);
+    const { logPositions } = await source.report({ deployments, logs, ...(usage && { usage }) });
     if (isDue) this.#reportedAt = performance.now();
     for (const { task, text } of changed) task.reported = text;
     Object.assign(this.#positions, logPositions);

@@ -4,6 +4,7 @@ import { insertLogs, type LogLine } from "../logs/sql.ts";
 import { parseLogLine } from "../runtime/parse-log-line.ts";
 import type { ClusterReport, ReportAnswer } from "./desired-deployment.ts";
 import * as targets from "./targets-sql.ts";
+import { recordUsage } from "./usage-sql.ts";
 
 /**
  * Records a cluster's report: states of deployments, their pods as instances, and each log line once. A cluster can
@@ -32,6 +33,7 @@ export async function recordReport(
       for (const { id, log_offset } of await targets.logPositions(tx, cluster, uids)) positions[id] = log_offset;
     });
   }
+  if (report.usage) await recordUsage(sql, cluster, report.usage);
   for (const { uid, from, to, text } of report.logs) {
     if (!isUuid(uid)) continue;
     const now = new Date();

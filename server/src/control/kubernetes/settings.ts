@@ -29,6 +29,14 @@ export const clusterOptions = {
       "Namespaces and networks (CIDR) from which pods of deployments accept requests, separated by commas: those of " +
       "the gateways. This needs a network plugin that enforces NetworkPolicies. Default: all.",
   }),
+  kubernetesPullSecret: text<string | undefined>({
+    env: ["HEDDLE_KUBERNETES_PULL_SECRET"],
+    default: undefined,
+    description:
+      "Secret of the type kubernetes.io/dockerconfigjson in the namespace of deployments, with which nodes pull the " +
+      "images that Heddle has built of source code. Default: for the control plane's own cluster, a Secret that is made " +
+      "of HEDDLE_KUBERNETES_REGISTRY_CONFIG; for a listener, the credentials of the nodes.",
+  }),
   kubernetesReadOnly: flag({
     env: ["HEDDLE_KUBERNETES_READ_ONLY"],
     default: true,
@@ -51,6 +59,21 @@ export const clusterOptions = {
 /** Settings of a control plane for deployments in clusters. */
 export const kubernetesOptions = {
   ...clusterOptions,
+  kubernetesRegistry: text<string | undefined>({
+    env: ["HEDDLE_KUBERNETES_REGISTRY"],
+    default: undefined,
+    description:
+      "Repository of the images that the control plane builds of source code for clusters, such as " +
+      "registry.example/team/heddle. The container engine of HEDDLE_CONTAINER_ENGINE builds and pushes them. Default: " +
+      "none; deployments in clusters then run existing images only.",
+  }),
+  kubernetesRegistryConfig: text<string | undefined>({
+    env: ["HEDDLE_KUBERNETES_REGISTRY_CONFIG"],
+    default: undefined,
+    description:
+      'File with the credentials for HEDDLE_KUBERNETES_REGISTRY in Docker\'s format: {"auths": {"registry.example": ' +
+      '{"auth": …}}}. It is read at each push. Default: none.',
+  }),
   kubernetesHostAddress: text<string | undefined>({
     env: ["HEDDLE_KUBERNETES_HOST_ADDRESS"],
     default: undefined,

@@ -2,6 +2,7 @@
 import type { Sql, Transaction } from "../../base/db/connect.ts";
 import type { Source, SourceConfig } from "../deployment-records/schema.ts";
 import type { SecretReference } from "../deployment-records/sql.ts";
+import { clusterPlace } from "./placement.ts";
 import type { ObservedDeployment, ObservedPod, TargetState } from "./desired-deployment.ts";
 
 /** Deployment that runs in a cluster or must be removed from it. */
@@ -18,6 +19,7 @@ export interface PlannedRow {
   source_config: SourceConfig;
   secret_references: SecretReference[] | null;
   image_uri: string | null;
+  built_image: string | null;
   repo_ref: string | null;
   repo_commit_sha: string | null;
   langgraph_config_path: string | null;
@@ -38,7 +40,7 @@ export const plannedDeployments = (sql: Sql) => sql<PlannedRow[]>`
   select d.id as deployment_id, d.tenant_id, d.name, p.cluster,
     d.source_config->'listener_config'->>'k8s_namespace' as namespace,
     r.id as revision_id, coalesce(r.attempt, 0) as attempt, coalesce(r.source, d.source) as source,
-    coalesce(r.source_config, d.source_config) as source_config, r.secret_references, r.image_uri, r.repo_ref,
+    coalesce(r.source_config, d.source_config) as source_config, r.secret_references, r.image_uri, r.built_image, r.repo_ref,
     r.repo_commit_sha, r.langgraph_config_path, t.generation, t.fingerprint
   from places p join deployments d on d.id = p.deployment_id
   left join cluster_targets t on t.deployment_id = p.deployment_id and t.cluster = p.cluster
@@ -131,8 +133,6 @@ export async function recordObserved(tx: Transaction, cluster: string, observed:
   return count === 1;
 }
 
-const place = (cluster: string): string => `cluster:${cluster}`;
-
 /** Records a pod as an instance. Pods of revisions that no longer exist are ignored. */
 export const recordPod = (
   tx: Transaction,
@@ -140,7 +140,7 @@ export const recordPod = (
   { deploymentId, pod, replica }: { deploymentId: string; pod: ObservedPod; replica: number },
 ) => tx`
   insert into instances as i (id, deployment_id, revision_id, replica, state, place, port, address, pod, ready_at)
-  select ${pod.uid}::uuid, r.deployment_id, r.id, ${replica}, ${pod.state}, ${place(cluster)}, ${pod.address?.port ?? 0},
+  select ${pod.uid}::uuid, r.deployment_id, r.id, ${replica}, ${pod.state}, ${clusterPlace(cluster)}, ${pod.address?.port ?? 0},
     ${pod.address?.host ?? null}, ${pod.name}, case when ${pod.state} = 'ready' then now() end
   from revisions r where r.id::text = ${pod.revisionId} and r.deployment_id = ${deploymentId}
   on conflict (id) do update set state = excluded.state, port = excluded.port, address = excluded.address,
@@ -150,14 +150,14 @@ export const recordPod = (
 /** Ends the instances of pods that no longer exist. */
 export const endPods = (tx: Transaction, cluster: string, deploymentId: string, living: string[]) => tx`
   update instances set state = 'ended', ended_at = now(), end_reason = 'The pod no longer exists.'
-  where deployment_id = ${deploymentId} and place = ${place(cluster)} and state <> 'ended'
+  where deployment_id = ${deploymentId} and place = ${clusterPlace(cluster)} and state <> 'ended'
     and not (id = any(${living}::text[]::uuid[]))`;
 
 /** Returns the positions up to which the logs of pods are stored, in nanoseconds since 1970. */
 export const logPositions = (tx: Transaction, cluster: string, uids: string[]) => tx<
   { id: string; log_offset: string }[]
 >`
-  select id, log_offset from instances where place = ${place(cluster)} and id = any(${uids}::text[]::uuid[])`;
+  select id, log_offset from instances where place = ${clusterPlace(cluster)} and id = any(${uids}::text[]::uuid[])`;
 
 /** Advances the position of a pod's log. @returns the pod's revision; undefined when the position is not `from` */
 export async function moveLogPosition(
@@ -167,7 +167,7 @@ export async function moveLogPosition(
 ): Promise<{ deployment_id: string; revision_id: string } | undefined> {
   const [row] = await tx<{ deployment_id: string; revision_id: string }[]>`
     update instances set log_offset = ${to}::text::bigint
-    where id = ${uid}::uuid and place = ${place(cluster)} and log_offset = ${from}::text::bigint
+    where id = ${uid}::uuid and place = ${clusterPlace(cluster)} and log_offset = ${from}::text::bigint
     returning deployment_id, revision_id`;
   return row;
 }

@@ -4,6 +4,7 @@ import type { ConcurrencyLimit } from "../../base/concurrency-limit.ts";
 import { isDatabaseAway } from "../../base/db/retry.ts";
 import { BuildError } from "../builds/build-error.ts";
 import type { BuildOutcome } from "../builds/build-metrics.ts";
+import type { BuildParams } from "../drivers/driver.ts";
 import { readEnvironment } from "../deployment-records/environment-secret.ts";
 import { isBuilt } from "../deployment-records/validate.ts";
 import { recordSeenCommit } from "../watches/sql.ts";
@@ -102,10 +103,10 @@ async function step(
       return builds.run(async () => {
         signal.throwIfAborted();
         onStatus(await queue.transition(sql, claimed, "AWAITING_BUILD", "build_started"));
-        await measured(deps, signal, () => build(deps, claimed, signal));
+        const builtImage = await measured(deps, signal, () => build(deps, claimed, signal));
         faultPoint("control-built");
         claimed.artifact_id = claimed.id;
-        return queue.transition(sql, claimed, "BUILDING", "built", { artifactId: claimed.id });
+        return queue.transition(sql, claimed, "BUILDING", "built", { artifactId: claimed.id, builtImage });
       });
     case "AWAITING_DEPLOY":
       if (!hasBuild(deps, claimed)) {
@@ -125,16 +126,17 @@ const hasBuild = ({ driver }: WorkDeps, { artifact_id: artifact, cluster }: queu
   artifact !== null && (cluster !== null || driver.hasBuild(artifact));
 
 /** Measures a build, whatever its outcome. */
-export async function measured(
+export async function measured<Result>(
   { measureBuild }: Pick<WorkDeps, "measureBuild">,
   signal: AbortSignal,
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<Result>,
+): Promise<Result> {
   const startedAt = performance.now();
   let outcome: BuildOutcome = "failed";
   try {
-    await work();
+    const result = await work();
     outcome = "succeeded";
+    return result;
   } finally {
     measureBuild(signal.aborted ? "interrupted" : outcome, (performance.now() - startedAt) / 1000);
   }
@@ -169,35 +171,34 @@ async function pullImage(deps: WorkDeps, claimed: queue.ClaimedRevision, signal:
   claimed.artifact_id = claimed.id;
 }
 
+/** Builds a revision, or pulls its image. @returns the image that its cluster runs; null when it runs here */
 async function build(
   deps: WorkDeps,
   claimed: queue.ClaimedRevision,
   signal: AbortSignal,
   kind: "build" | "deploy" = "build",
-): Promise<void> {
+): Promise<string | null> {
   const log = deps.logs.open({ deploymentId: claimed.deployment_id, revisionId: claimed.id, kind });
   try {
     if (kind === "build") log.write(`Build of revision ${claimed.id}.`);
     deps.faultPoint("control-building");
-    const isImage = claimed.image_uri !== null;
-    const secrets = isImage ? await readEnvironment(deps.secrets, { purpose: "revision-env", id: claimed.id }) : [];
-    await withSource(deps, claimed, log, signal, (archive) =>
-      deps.driver.build(
-        {
-          deploymentId: claimed.deployment_id,
-          revisionId: claimed.id,
-          attempt: claimed.attempt,
-          source: claimed.source,
-          config: claimed.source_config,
-          configPath: claimed.langgraph_config_path ?? "",
-          archive,
-          imageUri: claimed.image_uri,
-          secrets,
-        },
-        log,
-        signal,
-      ),
-    );
+    const secrets = await readEnvironment(deps.secrets, { purpose: "revision-env", id: claimed.id });
+    return await withSource(deps, claimed, log, signal, async (archive) => {
+      const params: BuildParams = {
+        deploymentId: claimed.deployment_id,
+        revisionId: claimed.id,
+        attempt: claimed.attempt,
+        source: claimed.source,
+        config: claimed.source_config,
+        configPath: claimed.langgraph_config_path ?? "",
+        archive,
+        imageUri: claimed.image_uri,
+        secrets,
+      };
+      if (claimed.cluster !== null) return deps.clusterImages.build(params, log, signal);
+      await deps.driver.build(params, log, signal);
+      return null;
+    });
   } catch (error) {
     if (error instanceof BuildError) log.write(error.message, "ERROR");
     else if (!signal.aborted) log.write(`The build was interrupted: ${(error as Error).message}`, "ERROR");

@@ -1,8 +1,10 @@
+import { buildProblem } from "../cluster-images/cluster-images.ts";
+import { type BuildRegistrySettings, isBuildRepository } from "../drivers/container/build-registry.ts";
 import { OutboundError } from "../../base/outbound/outbound-error.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Source, SourceConfig } from "../deployment-records/schema.ts";
 import type { DeploymentRow } from "../deployment-records/sql.ts";
-import { invalid, stateError } from "../deployment-records/validate.ts";
+import { invalid, isBuilt, stateError } from "../deployment-records/validate.ts";
 import { checkRegistry } from "../drivers/container/check-registry.ts";
 import { parseReference } from "../drivers/container/image-reference.ts";
 import type { Driver } from "../drivers/driver.ts";
@@ -10,19 +12,26 @@ import { checkReferences, readClusterSpec } from "../kubernetes/check-cluster-sp
 import { placement } from "../kubernetes/placement.ts";
 import { isOfDeployment } from "../registry/embedded-registry.ts";
 import { registryPath } from "../registry/registry-path.ts";
+import type { DeploymentDatabases } from "../runtime/deployment-database.ts";
 import type { ControlSettings } from "../settings.ts";
 
 /** Kubernetes-specific fields, which only a Kubernetes cluster can honour. */
 const KUBERNETES_ONLY = ["service_account_name", "volumes", "volume_mounts", "init_containers", "sidecars"] as const;
 
+interface DriverDeps {
+  driver: Driver;
+  settings: ControlSettings;
+  databases: Pick<DeploymentDatabases, "isEmbedded">;
+}
+
 /** Rejects with 400 or 422 a configuration that its placement does not support, because it would run differently. */
 export function checkDriver(
-  { driver, settings }: { driver: Driver; settings: ControlSettings },
+  { driver, settings, databases }: DriverDeps,
   source: Source,
   config: SourceConfig,
   references: DeploymentRow["secret_references"],
 ): void {
-  if (placement(settings, config) !== null) return checkCluster(settings, source, config, references);
+  if (placement(settings, config) !== null) return checkCluster({ settings, databases }, source, config, references);
   if (!driver.sources.includes(source)) {
     const isImage = source === "external_docker" || source === "internal_docker";
     throw stateError(
@@ -41,24 +50,37 @@ export function checkDriver(
 }
 
 function checkCluster(
-  settings: ControlSettings,
+  { settings, databases }: Pick<DriverDeps, "settings" | "databases">,
   source: Source,
   config: SourceConfig,
   references: DeploymentRow["secret_references"],
 ): void {
+  if (databases.isEmbedded) {
+    throw stateError(
+      "Pods cannot reach the embedded Postgres of this control plane. Set HEDDLE_DEPLOYMENT_DATABASE_URI to a Postgres " +
+        "server that the cluster reaches, with a role that may create databases.",
+    );
+  }
   if (source === "internal_docker" && settings.registryUrl === undefined) {
     throw stateError(
       "Clusters pull images from a registry and cannot reach this control plane's own. Set HEDDLE_REGISTRY_URL.",
     );
   }
-  if (source !== "external_docker" && source !== "internal_docker") {
-    throw stateError(
-      `Deployments in Kubernetes run images; building the source ${source} for a cluster is not implemented. Push an ` +
-        "image and use the source external_docker.",
-    );
+  const problem = isBuilt(source) ? buildProblem(settings) : null;
+  if (problem !== null) throw stateError(problem);
+  const passed = readClusterSpec(config, { serviceAccounts: settings.kubernetesServiceAccounts });
+  for (const kind of ["init_containers", "sidecars"] as const) {
+    for (const [index, { image }] of (passed[kind] ?? []).entries()) {
+      checkRepository(settings, ["source_config", "resource_spec", kind, index, "image"], image);
+    }
   }
-  readClusterSpec(config, { serviceAccounts: settings.kubernetesServiceAccounts });
   checkReferences(references ?? [], settings.installation);
+}
+
+/** Rejects with 422 an image of the platform's own builds, which belong to all deployments. */
+function checkRepository(settings: BuildRegistrySettings, loc: (string | number)[], uri: string): void {
+  if (!isBuildRepository(settings, uri)) return;
+  throw invalid(loc, "is in the repository of the images that the platform builds, which no deployment may name");
 }
 
 const isEmpty = (value: unknown): boolean =>
@@ -68,7 +90,10 @@ const isEmpty = (value: unknown): boolean =>
  * Validates an image. 422 for a malformed name, a registry that must not be called, or an image of another deployment.
  */
 export function readImage(
-  { settings, outbound }: { settings: { registryUrl: string | undefined }; outbound: Pick<Outbound, "check"> },
+  {
+    settings,
+    outbound,
+  }: { settings: BuildRegistrySettings & { registryUrl: string | undefined }; outbound: Pick<Outbound, "check"> },
   deploymentId: string,
   source: Source,
   uri: string | null,
@@ -77,6 +102,7 @@ export function readImage(
   if (uri === null) throw invalid(loc, `is required for the source ${source}`);
   if (!parseReference(uri)) throw invalid(loc, "must be an image name such as registry.example/team/agent:tag");
   if (source !== "internal_docker") {
+    checkRepository(settings, loc, uri);
     try {
       checkRegistry(outbound, uri);
     } catch (error) {

@@ -154,6 +154,7 @@ export async function addRevision(
     source_tarball_path: tarball,
     repo_commit_sha: commitSha ?? null,
     artifact_id: null,
+    built_image: null,
     cluster: placement(deps.settings, config),
     ...(await describeVariables(deps, tx, row.id, environment)),
   });

@@ -30,13 +30,13 @@ export async function resolveCommit(
 }
 
 /** Provides the revision's project as an archive, which exists until `use` resolves; null when it has none. */
-export async function withSource(
+export async function withSource<Result>(
   deps: WorkDeps,
   claimed: ClaimedRevision,
   log: BuildLog,
   signal: AbortSignal,
-  use: (archive: SourceArchive | null) => Promise<void>,
-): Promise<void> {
+  use: (archive: SourceArchive | null) => Promise<Result>,
+): Promise<Result> {
   if (claimed.source === "github") {
     const remote = await findGitRemote(deps, claimed.tenant_id, claimed.source_config);
     const params = { id: claimed.id, remote, ref: claimed.repo_ref!, sha: claimed.repo_commit_sha!, log, signal };

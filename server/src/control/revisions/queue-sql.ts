@@ -68,13 +68,14 @@ export async function transition(
   leased: LeasedRevision,
   from: Status,
   event: Event,
-  changes: { message?: string | null; artifactId?: string; commitSha?: string | null } = {},
+  changes: { message?: string | null; artifactId?: string; builtImage?: string | null; commitSha?: string | null } = {},
 ): Promise<Status> {
   const to = TRANSITIONS[from][event];
   if (to === null) throw new Error(`a revision that is ${from} cannot be ${event}`);
   const { count } = await sql`
     update revisions set status = ${to}, status_message = ${changes.message ?? null},
       artifact_id = coalesce(${changes.artifactId ?? null}::uuid, artifact_id),
+      built_image = coalesce(${changes.builtImage ?? null}, built_image),
       repo_commit_sha = coalesce(${changes.commitSha ?? null}, repo_commit_sha), losses = 0, updated_at = now(),
       finished_at = case when ${isOver(to)} then now() else finished_at end
     where id = ${leased.id} and attempt = ${leased.attempt} and status = ${from}`;

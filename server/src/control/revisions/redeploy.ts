@@ -23,9 +23,10 @@ export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId
     const cluster = placement(deps.settings, old.source_config);
     if (cluster !== null) checkDriver(deps, old.source, old.source_config, old.secret_references);
     // a build can be reused only where it was made
-    const artifactId = cluster === old.cluster ? old.artifact_id : null;
+    const isThere = cluster === old.cluster;
+    const made = { artifact_id: isThere ? old.artifact_id : null, built_image: isThere ? old.built_image : null };
     const described = await describeVariables(deps, tx, deploymentId, environment);
-    await insertRevision(tx, { ...old, ...described, id: revisionId, cluster, artifact_id: artifactId });
+    await insertRevision(tx, { ...old, ...described, id: revisionId, cluster, ...made });
     await storeEnvironment(deps.secrets, { purpose: "revision-env", id: revisionId }, tenantId, environment, tx);
     // a rollback does not wait for a revision that may never become ready
     for (const { id: deploying } of await findDeploying(tx, deploymentId)) {

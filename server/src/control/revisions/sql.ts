@@ -28,6 +28,8 @@ export interface RevisionRow {
   artifact_id: string | null;
   /** Cluster that runs it: `own`, or the id of a listener. Null: the control plane's machine. */
   cluster: string | null;
+  /** Image that was built of its source for the cluster, by digest. */
+  built_image: string | null;
   /** Names of its environment's variables; null for revisions of earlier versions. */
   variables: string[] | null;
   variable_changes: VariableChanges | null;
@@ -37,7 +39,7 @@ export interface RevisionRow {
 
 const REVISION = `r.id, r.deployment_id, r.number, r.source, r.source_config, r.secret_references, r.repo_ref,
   r.langgraph_config_path, r.image_uri, r.source_tarball_path, r.repo_commit_sha, r.status, r.status_message,
-  r.artifact_id, r.cluster, r.variables, r.variable_changes, r.created_at, r.updated_at`;
+  r.artifact_id, r.cluster, r.built_image, r.variables, r.variable_changes, r.created_at, r.updated_at`;
 
 export async function findRevision(
   sql: Sql | Transaction,
@@ -81,14 +83,14 @@ export type NewRevision = Omit<RevisionRow, "number" | "status" | "status_messag
 export async function insertRevision(tx: Transaction, revision: NewRevision): Promise<void> {
   await tx`
     insert into revisions (id, deployment_id, number, source, source_config, secret_references, repo_ref,
-      langgraph_config_path, image_uri, source_tarball_path, repo_commit_sha, artifact_id, cluster,
+      langgraph_config_path, image_uri, source_tarball_path, repo_commit_sha, artifact_id, cluster, built_image,
       variables, variable_changes, status)
     select ${revision.id}, ${revision.deployment_id},
       coalesce((select max(number) from revisions where deployment_id = ${revision.deployment_id}), 0) + 1,
       ${revision.source}, ${JSON.stringify(revision.source_config)}::text::jsonb,
       ${revision.secret_references ? JSON.stringify(revision.secret_references) : null}::text::jsonb, ${revision.repo_ref},
       ${revision.langgraph_config_path}, ${revision.image_uri}, ${revision.source_tarball_path}, ${revision.repo_commit_sha},
-      ${revision.artifact_id}, ${revision.cluster}, ${revision.variables}::text[],
+      ${revision.artifact_id}, ${revision.cluster}, ${revision.built_image}, ${revision.variables}::text[],
       ${revision.variable_changes ? JSON.stringify(revision.variable_changes) : null}::text::jsonb, 'CREATING'`;
   await tx`insert into revision_events (revision_id, status, attempt) values (${revision.id}, 'CREATING', 0)`;
   await setLatestRevision(tx, revision.deployment_id, revision.id);

@@ -4,6 +4,7 @@ import type { Log } from "../../base/log.ts";
 import type { Outbound } from "../../base/outbound/outbound.ts";
 import type { Secrets } from "../../base/secrets/secrets.ts";
 import type { BuildOutcome } from "../builds/build-metrics.ts";
+import type { ClusterImages } from "../cluster-images/cluster-images.ts";
 import type { Driver } from "../drivers/driver.ts";
 import type { Clusters } from "../kubernetes/clusters.ts";
 import type { ImageStore } from "../registry/image-store.ts";
@@ -38,6 +39,7 @@ export interface WorkDeps {
   settleGateways: () => Promise<void>;
   supervisor: Supervisor;
   clusters: Clusters;
+  clusterImages: ClusterImages;
   /** Resolves when the trace platform has started; null when there is none. */
   traces: Promise<Traces | null>;
   faultPoint: FaultPoint;

@@ -56,6 +56,11 @@ export class DeploymentDatabases {
     this.#admin = connect(options.address, { max: 1, name: "heddle control: databases" });
   }
 
+  /** Whether the databases are in the embedded Postgres, which accepts connections of this machine only. */
+  get isEmbedded(): boolean {
+    return this.#address.socket !== null;
+  }
+
   /** Closes all other databases to deployments' roles, including those that an older version left open. */
   async secure(): Promise<void> {
     // the platform's database may be another than that of this connection, or on another server

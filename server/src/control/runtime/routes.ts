@@ -19,11 +19,19 @@ const instance = z.object({
   ended_at: z.string().nullable(),
   end_reason: z.string().nullable(),
   memory_bytes: z.number().nullable(),
-  cpu_percent: z.number().nullable().describe("Percent of one core, since the previous request"),
+  cpu_percent: z
+    .number()
+    .nullable()
+    .describe("Percent of one core, since the previous request; of a pod, in the last interval of its metrics API"),
+  usage_message: z.string().nullable().describe("Why a running pod has no memory_bytes and cpu_percent"),
 });
 
 /** Endpoint for a deployment's instances: our extension of the contract. */
 export function instanceRoutes(deps: ControlDeps): Route[] {
+  const usageHere = async (id: string) => ({
+    ...((await deps.supervisor.usage(id)) ?? { memory_bytes: null, cpu_percent: null }),
+    usage_message: null,
+  });
   const print = async (row: InstanceReport) => ({
     id: row.id,
     revision_id: row.revision_id,
@@ -33,7 +41,7 @@ export function instanceRoutes(deps: ControlDeps): Route[] {
     ready_at: row.ready_at?.toISOString() ?? null,
     ended_at: row.ended_at?.toISOString() ?? null,
     end_reason: row.end_reason,
-    ...((await deps.supervisor.usage(row.id)) ?? { memory_bytes: null, cpu_percent: null }),
+    ...(row.pod === null ? await usageHere(row.id) : podUsage(row)),
   });
   return [
     route({
@@ -55,3 +63,11 @@ export function instanceRoutes(deps: ControlDeps): Route[] {
     }),
   ];
 }
+
+function podUsage({ state, memory_bytes, cpu_percent, usage_problem: problem }: InstanceReport): PodFigures {
+  if (state === "ended" || memory_bytes !== null) return { memory_bytes, cpu_percent, usage_message: null };
+  const message = problem ?? "The cluster's metrics API has not reported this pod within the last 90 s.";
+  return { memory_bytes, cpu_percent, usage_message: message };
+}
+
+type PodFigures = Pick<z.output<typeof instance>, "memory_bytes" | "cpu_percent" | "usage_message">;

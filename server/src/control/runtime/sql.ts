@@ -165,13 +165,29 @@ export interface InstanceReport {
   ready_at: Date | null;
   ended_at: Date | null;
   end_reason: string | null;
+  /** Name of its pod; null for instances that this control plane runs. */
+  pod: string | null;
+  /** Recent figures of a pod; null for other instances. */
+  memory_bytes: number | null;
+  cpu_percent: number | null;
+  /** Why its cluster reports no figures. */
+  usage_problem: string | null;
 }
+
+/** Age at which the figures of a pod are no longer current, as while its cluster is away. */
+const USAGE_AGE = "90 seconds";
 
 /** Lists live instances, then the most recently ended ones. */
 export const listInstances = (sql: Sql, deploymentId: string, limit: number) => sql<InstanceReport[]>`
-  select id, revision_id, replica, state, started_at, ready_at, ended_at, end_reason from instances
-  where deployment_id = ${deploymentId}
-  order by (state = 'ended'), started_at desc limit ${limit}`;
+  select i.id, i.revision_id, i.replica, i.state, i.started_at, i.ready_at, i.ended_at, i.end_reason, i.pod,
+    case when u.is_current then i.memory_bytes::float8 end as memory_bytes,
+    case when u.is_current then i.cpu_percent end as cpu_percent, t.usage_problem
+  from instances i
+  cross join lateral (
+    select i.state <> 'ended' and i.measured_at > now() - ${sql.unsafe(`interval '${USAGE_AGE}'`)} as is_current) u
+  left join cluster_targets t on t.deployment_id = i.deployment_id and i.place = 'cluster:' || t.cluster
+  where i.deployment_id = ${deploymentId}
+  order by (i.state = 'ended'), i.started_at desc limit ${limit}`;
 
 /** Counts the instances of a revision that crashed since a time. */
 export async function countCrashes(sql: Sql, revisionId: string, since: Date): Promise<number> {

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
 
 import { create } from "tar";
 
+import { type BuildRegistrySettings, isBuildRepository } from "./build-registry.ts";
 import { installDirectory } from "../../builds/install-directory.ts";
 import { installCommand } from "../../builds/package-manager.ts";
 import { pythonInstallation } from "../../builds/python-packages.ts";
@@ -18,9 +19,9 @@ import type { PreparedImage } from "./prepare-image.ts";
 import { containerLimits } from "./container-spec.ts";
 import { type Engine, EngineAwayError, EngineError, readProgress } from "./engine.ts";
 import { type ImageKeys, readImageKeys } from "./image-keys.ts";
-import { inspectImage, ourName } from "./images.ts";
+import { inspectImage } from "./images.ts";
 
-export interface BuildImageSettings {
+export interface BuildImageSettings extends BuildRegistrySettings {
   unpackMaxMb: number;
   unpackMaxEntries: number;
   buildSeconds: number;
@@ -34,6 +35,8 @@ interface BuildImageParams {
   engine: Engine;
   params: BuildParams;
   directory: string;
+  /** Name that the image gets in the engine. */
+  name: string;
   settings: BuildImageSettings;
   log: BuildLog;
   signal: AbortSignal;
@@ -48,15 +51,17 @@ const PROJECT = "/deps/project";
  * the engine, under the deployment's own limits. Throws BuildError, or an error that may be retried.
  */
 export async function buildImage(what: BuildImageParams): Promise<PreparedImage> {
-  const { engine, params, directory, settings, log, signal } = what;
+  const { engine, params, directory, name, settings, log, signal } = what;
   if (params.archive === null) throw new BuildError("The revision has no archive.");
   if (!existsSync(params.archive.file)) {
     throw new BuildError("The archive of this revision has been deleted. Upload it again.");
   }
   const startedAt = performance.now();
-  const home = join(directory, "image-builds", params.revisionId);
+  const builds = join(directory, "image-builds");
+  await removeBuilds(builds, params.revisionId);
+  // an earlier attempt that does not know of its end yet removes its own directory only
+  const home = join(builds, `${params.revisionId}.${params.attempt}`);
   const root = join(home, "project");
-  await rm(home, { recursive: true, force: true });
   try {
     await mkdir(root, { recursive: true, mode: 0o700 });
     const limits = {
@@ -71,7 +76,7 @@ export async function buildImage(what: BuildImageParams): Promise<PreparedImage>
     const base = await chooseBase(what, keys);
     await writeFile(join(home, "Dockerfile"), dockerfile(root, base, keys, params, settings));
     await run(what, create({ cwd: home, portable: true }, ["Dockerfile", "project"]) as unknown as Readable);
-    const found = await inspectImage(engine, imageName(params));
+    const found = await inspectImage(engine, name);
     if (!found) throw new Error("the container engine built the image but does not list it");
     log.write(`Built in ${((performance.now() - startedAt) / 1000).toFixed(1)} s.`);
     return { id: found.Id, pulled: null, digest: null };
@@ -80,7 +85,13 @@ export async function buildImage(what: BuildImageParams): Promise<PreparedImage>
   }
 }
 
-const imageName = (params: BuildParams): string => `${ourName(params.deploymentId)}:${params.revisionId}`;
+/** Removes what earlier attempts at a revision have left. */
+async function removeBuilds(directory: string, revisionId: string): Promise<void> {
+  const names = await readdir(directory).catch((): string[] => []);
+  for (const name of names.filter((name) => name.split(".")[0] === revisionId)) {
+    await rm(join(directory, name), { recursive: true, force: true });
+  }
+}
 
 /** Returns the image to build from: the project's, or the operator's. */
 async function chooseBase({ settings, pullBase, log }: BuildImageParams, { baseImage }: ImageKeys): Promise<string> {
@@ -90,6 +101,12 @@ async function chooseBase({ settings, pullBase, log }: BuildImageParams, { baseI
       throw new BuildError(
         `base_image of langgraph.json: ${baseImage} contains another server. Remove the key, or name an image that is ` +
           "built from Heddle's base image (docs/containers.md).",
+      );
+    }
+    if (isBuildRepository(settings, baseImage)) {
+      throw new BuildError(
+        `base_image of langgraph.json: ${baseImage} is in the repository of the images that the platform builds, which ` +
+          "no project may name.",
       );
     }
     const name = await pullBase(baseImage);
@@ -154,7 +171,10 @@ function buildArguments(settings: BuildImageSettings): Record<string, string> {
   return Object.fromEntries(names.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])));
 }
 
-async function run({ engine, params, settings, log, signal }: BuildImageParams, context: Readable): Promise<void> {
+async function run(
+  { engine, params, name, settings, log, signal }: BuildImageParams,
+  context: Readable,
+): Promise<void> {
   const limitText = `${settings.buildSeconds} s`;
   const tooLong = AbortSignal.timeout(settings.buildSeconds * 1000);
   const tooMuch = new AbortController();
@@ -164,7 +184,7 @@ async function run({ engine, params, settings, log, signal }: BuildImageParams, 
   try {
     const response = await engine.open("POST", "/build", {
       query: {
-        t: imageName(params),
+        t: name,
         dockerfile: "Dockerfile",
         rm: "1",
         forcerm: "1",

@@ -81,12 +81,14 @@ export class ContainerDriver implements Driver {
     const { settings, images, outbound, directory } = this.#options;
     const isImage = params.source === "external_docker" || params.source === "internal_docker";
     const common = { engine: this.#engine, params, log, signal };
+    const name = `${ourName(params.deploymentId)}:${params.revisionId}`;
     const prepared = isImage
       ? await prepareImage({ ...common, settings, images, outbound })
       : await buildImage({
           ...common,
           settings,
           directory,
+          name,
           pullBase: (uri) => pullBaseImage({ ...common, settings, outbound }, uri),
         });
     // an image pulled by another revision is removed with the last revision that uses it
@@ -94,7 +96,7 @@ export class ContainerDriver implements Driver {
     await this.#records.write(params.revisionId, {
       deploymentId: params.deploymentId,
       ...prepared,
-      name: `${ourName(params.deploymentId)}:${params.revisionId}`,
+      name,
       pulled: prepared.pulled ?? owner?.pulled ?? null,
     });
   }

@@ -151,6 +151,8 @@ export interface ProgressLine {
   /** Output of a build. */
   stream?: string;
   id?: string;
+  /** Result of a push. */
+  aux?: { Digest?: string };
 }
 
 /**

@@ -97,7 +97,8 @@ const isFinal = (error: unknown): boolean =>
     (error as Error).message,
   );
 
-function authHeader(reference: ImageReference, credentials: RegistryCredentials | null): Record<string, string> {
+/** Returns the header with the credentials for a registry; none for null. */
+export function authHeader(reference: ImageReference, credentials: RegistryCredentials | null): Record<string, string> {
   if (credentials === null) return {};
   const json = JSON.stringify({ ...credentials, serveraddress: reference.registry });
   // engines expect the alphabet of base64url and the padding of base64

@@ -9,7 +9,7 @@ export const containerOptions = {
     description:
       "How new revisions run. process, container: source code as child processes on this machine or in containers, " +
       "images always in containers, which needs HEDDLE_CONTAINER_ENGINE. kubernetes: images as pods in the cluster " +
-      "of HEDDLE_KUBECONFIG.",
+      "of HEDDLE_KUBECONFIG; source code too, if HEDDLE_KUBERNETES_REGISTRY is set.",
   }),
   containerEngine: text<string | undefined>({
     env: ["HEDDLE_CONTAINER_ENGINE"],

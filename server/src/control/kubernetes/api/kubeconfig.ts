@@ -11,7 +11,16 @@ import { z } from "zod";
 
 import { ConfigError } from "../../../base/config/options.ts";
 
-const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
+/** Where Kubernetes puts the service account of a pod. */
+export interface PodAccount {
+  directory: string;
+  environment: Record<string, string | undefined>;
+}
+const THIS_POD: PodAccount = {
+  directory: "/var/run/secrets/kubernetes.io/serviceaccount",
+  // oxlint-disable-next-line node/no-process-env -- not settings: Kubernetes sets its variables in every pod
+  environment: process.env,
+};
 const EARLY_MS = 60_000;
 const EXEC_MS = 30_000;
 
@@ -77,25 +86,24 @@ export interface ClusterAccess {
 }
 
 /** Reads a kubeconfig file or, without a path, the service account of this pod. Throws ConfigError when it cannot. */
-export async function openAccess(path: string | undefined): Promise<ClusterAccess> {
-  return path === undefined ? readServiceAccount() : readKubeconfig(path);
+export async function openAccess(path: string | undefined, pod: PodAccount = THIS_POD): Promise<ClusterAccess> {
+  return path === undefined ? readServiceAccount(pod) : readKubeconfig(path);
 }
 
-function readServiceAccount(): ClusterAccess {
-  // oxlint-disable-next-line node/no-process-env -- not settings: Kubernetes sets these in every pod
-  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = process.env;
-  if (host === undefined || !existsSync(`${ACCOUNT}/token`)) {
+function readServiceAccount({ directory, environment }: PodAccount): ClusterAccess {
+  const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = "443" } = environment;
+  if (host === undefined || !existsSync(`${directory}/token`)) {
     throw new ConfigError(
       "This process does not run in a Kubernetes cluster. Set HEDDLE_KUBECONFIG to a kubeconfig file.",
     );
   }
-  const file = (name: string) => readFileSync(`${ACCOUNT}/${name}`);
+  const file = (name: string) => readFileSync(`${directory}/${name}`);
   return {
     server: new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`),
     ca: file("ca.crt"),
     serverName: null,
     insecure: false,
-    namespace: existsSync(`${ACCOUNT}/namespace`) ? file("namespace").toString().trim() : null,
+    namespace: existsSync(`${directory}/namespace`) ? file("namespace").toString().trim() : null,
     // the kubelet replaces the token before it expires
     credentials: async () => ({ token: file("token").toString().trim(), cert: null, key: null }),
   };
@@ -141,7 +149,7 @@ function readUser(
   directory: string,
 ): () => Promise<Credentials> {
   const { exec, tokenFile } = user;
-  if (exec) return runCredentialCommand(exec);
+  if (exec) return runCredentialCommand(exec, directory);
   return async () => ({
     token:
       tokenFile === undefined
@@ -161,18 +169,24 @@ const execCredential = z.object({
   }),
 });
 
-function runCredentialCommand(exec: NonNullable<User["exec"]>): () => Promise<Credentials> {
+function runCredentialCommand(exec: NonNullable<User["exec"]>, directory: string): () => Promise<Credentials> {
+  // as kubectl does: a path is relative to the file, and a name is looked up on PATH
+  const command = exec.command.includes("/") ? resolve(directory, exec.command) : exec.command;
   let known: { credentials: Credentials; until: number } | undefined;
   return async () => {
     if (known && Date.now() < known.until) return known.credentials;
     const info = { apiVersion: exec.apiVersion, kind: "ExecCredential", spec: { interactive: false } };
     const env = Object.fromEntries((exec.env ?? []).map(({ name, value }) => [name, value]));
-    const { stdout } = await promisify(execFile)(exec.command, exec.args ?? [], {
+    const { stdout } = await promisify(execFile)(command, exec.args ?? [], {
       // oxlint-disable-next-line node/no-process-env -- the command reads its own settings, as it does for kubectl
       env: { ...process.env, ...env, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
       timeout: EXEC_MS,
+    }).catch((error: { code?: unknown; killed?: boolean; stderr?: string }) => {
+      // its arguments may contain credentials
+      const how = error.killed === true ? `did not end within ${EXEC_MS / 1000} s` : `failed (${String(error.code)})`;
+      throw new Error(`The command ${exec.command} of the kubeconfig file ${how}: ${error.stderr?.trim() ?? ""}`);
     });
-    const { status } = execCredential.parse(JSON.parse(stdout));
+    const { status } = readExecCredential(exec.command, stdout);
     const credentials = {
       token: status.token ?? null,
       cert: status.clientCertificateData === undefined ? null : Buffer.from(status.clientCertificateData),
@@ -182,4 +196,13 @@ function runCredentialCommand(exec: NonNullable<User["exec"]>): () => Promise<Cr
     known = { credentials, until: end - EARLY_MS };
     return credentials;
   };
+}
+
+/** Parses the output of a command. The error does not quote it. */
+function readExecCredential(command: string, stdout: string): z.output<typeof execCredential> {
+  try {
+    return execCredential.parse(JSON.parse(stdout));
+  } catch {
+    throw new Error(`The command ${command} of the kubeconfig file did not print an ExecCredential with a status.`);
+  }
 }
