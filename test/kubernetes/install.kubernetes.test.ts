@@ -37,6 +37,8 @@ const NAMESPACE = "heddle";
 /** Namespaces of the deployments of the control plane, and of the listener. */
 const AGENTS = "heddle-agents";
 const REMOTE = "remote-agents";
+/** Image of the role agent. */
+const AGENT_IMAGE = "localhost/heddle-project:v1";
 const READY_MS = 300_000;
 
 const secret = (name: string, stringData: Record<string, string>) => ({
@@ -93,6 +95,7 @@ describe.skipIf(!canRun)("an installation", { timeout: 1_200_000 }, () => {
     await cluster.podman.run("load", "--input", archive!);
     await importAgent(cluster);
     await buildImage(cluster, "one", graphProject("one"));
+    await cluster.podman.run("tag", image("one"), AGENT_IMAGE);
     for (const metadata of [
       // the strictest pod security level
       { name: NAMESPACE, labels: { "pod-security.kubernetes.io/enforce": "restricted" } },
@@ -232,8 +235,8 @@ describe.skipIf(!canRun)("an installation", { timeout: 1_200_000 }, () => {
       `listener.namespaces={${REMOTE}}`,
       "agent.enabled=true",
       "agent.replicas=1",
-      "agent.image.repository=localhost/agent-one",
-      "agent.image.tag=1",
+      `agent.image.repository=${AGENT_IMAGE.split(":")[0]}`,
+      `agent.image.tag=${AGENT_IMAGE.split(":")[1]}`,
     ]);
     // a listener has no probes, so it is ready when it runs
     const upgraded = { ...wanted, listener: 1, agent: 1 };

@@ -61,6 +61,9 @@ export interface ControlPlaneOptions {
   cgroups?: CgroupSystem | undefined;
 }
 
+/** Longer than any pause between two statements of a transaction on a busy machine. */
+const LEAST_IDLE_TRANSACTION_MS = 5_000;
+
 export interface ControlPlane {
   deps: ControlDeps;
   stop(): Promise<void>;
@@ -72,7 +75,9 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   return started.orStop(async () => {
     const directory = join(dataDir, "control");
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    const sql = connect(database, { max: settings.databasePool, name: "heddle control" });
+    // a frozen leader must not keep its successor from the rows that it has locked
+    const idleTransactionMs = Math.max(LEAST_IDLE_TRANSACTION_MS, settings.controlLeaseMs);
+    const sql = connect(database, { max: settings.databasePool, name: "heddle control", idleTransactionMs });
     started.add(() => sql.end({ timeout: 2 }));
     await migrateDatabase(database);
     const installation = await selectInstallation(sql);

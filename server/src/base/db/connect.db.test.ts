@@ -170,6 +170,29 @@ test("while work runs under a lock, vacuum may remove rows that it deletes", asy
   });
 });
 
+test("the locks of a transaction that is left idle are released after the time that its pool allows", async () => {
+  const idle = connect({ uri: db.uri, socket: null }, { max: 1, idleTransactionMs: 300 });
+  const [locked, thawed] = [deferred<void>(), deferred<void>()];
+  const frozen = idle
+    .begin(async (tx) => {
+      await tx`select pg_advisory_xact_lock(73)`;
+      locked.resolve();
+      await thawed.promise;
+      await tx`select 1`;
+    })
+    .catch((error: unknown) => error);
+  await locked.promise;
+  expect((await db.sql`select pg_try_advisory_xact_lock(73) as taken`)[0]).toEqual({ taken: false });
+  await expect
+    .poll(async () => (await db.sql`select pg_try_advisory_xact_lock(73) as taken`)[0])
+    .toEqual({ taken: true });
+  // its own statements fail, so that it changes nothing afterwards
+  thawed.resolve();
+  expect(await frozen).toMatchObject({ code: expect.stringMatching(/CONNECTION_CLOSED|25P03/) });
+  expect(await idle`select 1 as n`).toEqual([{ n: 1 }]);
+  await idle.end({ timeout: 1 });
+});
+
 test("a pool's own connection keeps a session's settings, and replaces a lost session", async () => {
   const sql = pool(1);
   const own = ownConnection(sql);

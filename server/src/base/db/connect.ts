@@ -23,6 +23,11 @@ export interface ConnectOptions {
   silenceMs?: number;
   /** Time for the first attempt to establish a session. Default 10 s; shorter only where all callers retry. */
   startMs?: number;
+  /**
+   * Time without a statement after which Postgres rolls back an open transaction and closes its connection: the locks of
+   * a process that is frozen or unreachable must not stop the others. Default: unlimited.
+   */
+  idleTransactionMs?: number;
   onNotify?: (channel: string, payload: string) => void;
   /** Called when a connection was lost. */
   onClose?: () => void;
@@ -66,7 +71,14 @@ export function connect(database: DatabaseAddress, options: ConnectOptions = {})
     keep_alive: 5,
     // reconnect promptly to a restarted database, without a growing delay
     backoff: (attempt) => Math.min(0.05 * attempt, 0.5),
-    connection: { application_name: options.name ?? "heddle", TimeZone: "UTC", ...(options.pinned && PINNED_PLANS) },
+    connection: {
+      application_name: options.name ?? "heddle",
+      TimeZone: "UTC",
+      ...(options.idleTransactionMs !== undefined && {
+        idle_in_transaction_session_timeout: options.idleTransactionMs,
+      }),
+      ...(options.pinned && PINNED_PLANS),
+    },
   } as Options);
   repairResults(sql);
   return guardTransactions(sql as unknown as Sql);

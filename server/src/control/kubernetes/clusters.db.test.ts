@@ -159,14 +159,14 @@ test("a revision that was lost while it was created is deployed by the next atte
   // as takeFromLost leaves a revision whose process ended during CREATING
   await sql`update revisions set status = 'INTERRUPTED', artifact_id = null, holder = null, lease_until = null,
     attempt = attempt + 1, losses = 1 where id = ${revision}`;
-  // while the revision has no image, the cluster is to run nothing
-  const next = async () => {
-    const desired = await work(listener, id, 1);
-    return desired.revision?.id === revision && (await revisionStatus(call, id, revision)) !== "INTERRUPTED" && desired;
+  // as a cluster does; while the revision has no image, it is to run nothing
+  const isDeployed = async () => {
+    const { generation, revision: wanted } = await work(listener, id, 1);
+    const pods = wanted === null ? [] : [pod(revision)];
+    await report(listener, { deploymentId: id, generation, state: wanted === null ? "removed" : "ready", pods });
+    return (await revisionStatus(call, id, revision)) === "DEPLOYED";
   };
-  const { generation } = await vi.waitUntil(next, { timeout: 20_000, interval: 100 });
-  await report(listener, { deploymentId: id, generation, state: "ready", pods: [pod(revision)] });
-  await untilStatus(call, id, revision, "DEPLOYED");
+  await vi.waitUntil(isDeployed, { timeout: 20_000, interval: 100 });
   const { json: shown } = await call("GET", `/v2/deployments/${id}`);
   expect(shown).toMatchObject({ status: "READY", active_revision_id: revision });
 });
@@ -182,9 +182,14 @@ test("a newer revision does not wait for one whose listener is away", async () =
   const second = changed.json.latest_revision_id;
   await untilStatus(call, id, first, "SKIPPED");
   await untilStatus(call, id, second, "UNKNOWN");
-  const desired = await work(listener, id, 2);
-  expect(desired).toMatchObject({ generation: 2, revision: { id: second } });
-  await report(listener, { deploymentId: id, generation: 2, state: "ready", pods: [pod(second)] });
+  // between the two revisions, the cluster is to run nothing
+  const next = async () => {
+    const desired = await work(listener, id, 2);
+    return desired.revision !== null && desired;
+  };
+  const { generation, revision } = await vi.waitUntil(next, { timeout: 20_000, interval: 100 });
+  expect(revision).toMatchObject({ id: second });
+  await report(listener, { deploymentId: id, generation, state: "ready", pods: [pod(second)] });
   await untilStatus(call, id, second, "DEPLOYED");
   expect((await call("GET", `/v2/deployments/${id}/revisions/${first}`)).json.status_message).toContain(second);
 });

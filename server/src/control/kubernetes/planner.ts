@@ -142,6 +142,7 @@ export class ClusterPlanner {
     const { sql, lead, secrets } = this.#options;
     const { deployment_id: deploymentId, cluster, revision_id: revisionId } = row;
     await sql.begin(async (tx) => {
+      await targets.lockTarget(tx, deploymentId, cluster);
       const target = { deploymentId, cluster, revisionId, fingerprint };
       const generation = await targets.writeTarget(tx, lead.term, target);
       if (generation === undefined) return;

@@ -52,6 +52,10 @@ export const plannedDeployments = (sql: Sql) => sql<PlannedRow[]>`
     order by r.id = d.active_revision_id, r.status in ('DEPLOYING', 'UNKNOWN') desc, r.number desc limit 1) r on true
   limit 10000`;
 
+/** Locks a deployment's target. Call it before `writeTarget`, which must not wait while it holds the leader's row. */
+export const lockTarget = (tx: Transaction, deploymentId: string, cluster: string) => tx`
+  select 1 from cluster_targets where deployment_id = ${deploymentId} and cluster = ${cluster} for update`;
+
 /**
  * Writes a deployment's target with the next generation, as the leader of `term`.
  * @returns the generation; undefined when the term has ended
