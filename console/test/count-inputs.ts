@@ -57,3 +57,10 @@ export function tooManyInputs(job: string, inputs: Inputs): string[] {
   if (!known) return [`${took}, and is not in job-inputs.json: run the test with HEDDLE_LOWER_JOB_INPUTS=1`];
   return sum(inputs) > sum(known) ? [`${took}, before ${known.clicks} and ${known.keys}`] : [];
 }
+
+/** Does the same for the inputs since the last job of the page, and starts to count those of the next. */
+export function endJob(job: string, inputs: Inputs): string[] {
+  const problems = tooManyInputs(job, { ...inputs });
+  Object.assign(inputs, { clicks: 0, keys: 0 });
+  return problems;
+}
