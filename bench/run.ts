@@ -1,7 +1,7 @@
 // npm run bench: the project's claims about speed, measured beside the bare graph and LangGraph's development server.
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a running server), --no-dev-server,
 // --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
-// (authentication before each route of the trace platform), ingest, query, freshness (queries during ingest), export, large-bodies, large-pages (traces),
+// (authentication before each route of the trace platform), console (first data of each route of traces), ingest, query, freshness (queries during ingest), export, large-bodies, large-pages (traces),
 // tenants (a workspace beside a busy one), streams (idle and stalled readers), threads (long conversations),
 // large-values (memory), deployments, tracing, python (a Python graph beside LangGraph's server for Python),
 // languages (a long conversation in JavaScript and in Python), webhooks, where (processor time and waits of a run, process by process), rest (memory of the idle processes, start-up
@@ -25,6 +25,7 @@ import {
 } from "./servers.ts";
 
 const OTHERS: Record<string, () => Promise<unknown>> = {
+  console: () => import("./console.ts"),
   deployments: () => import("./deployments.ts"),
   freshness: () => import("./freshness.ts"),
   guard: () => import("./guard.ts"),

@@ -108,6 +108,21 @@ export async function startControl(directory: string): Promise<ControlUnderTest>
   return { ...server, pid: server.pid! };
 }
 
+/** Starts the console alone, before a trace platform. */
+export async function startConsole(directory: string, traceUrl: string): Promise<ServerUnderTest> {
+  const port = await freePort();
+  const args = ["cli/bin/heddle.js", "serve", "--role", "console", "--console-port", String(port)];
+  args.push("--trace-url", traceUrl);
+  const env = { HEDDLE_CONSOLE_PORT: undefined, HEDDLE_CONSOLE: undefined };
+  return await start("console", [process.execPath, ...args], {
+    cwd: repository,
+    port,
+    directory,
+    process: "own",
+    env,
+  });
+}
+
 /** Starts a gateway apart, beside the control plane of the same directory. */
 export async function startGateway(directory: string): Promise<ControlUnderTest> {
   const port = await freePort();

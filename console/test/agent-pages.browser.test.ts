@@ -6,7 +6,7 @@ import { Client } from "@langchain/langgraph-sdk";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { checkPage, openBrowser, openPage, until } from "./browser.ts";
+import { openBrowser, openPage, until } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -213,28 +213,3 @@ test("shows the receiver's response of a failed delivery and sends it again", as
   expect(errors).toEqual([]);
   await context.close();
 }, 60_000);
-
-test("every agent page fits at three widths, light and dark", async () => {
-  await client.crons.create("agent", { schedule: "0 9 * * 1-5", input: { messages: [] } });
-  const [crons, assistants] = [await client.crons.search({}), await client.assistants.search({ graphId: "agent" })];
-  const problems = [
-    ...(await checkPage(browser, at("/assistants"), "assistants", "text=parallel")),
-    ...(await checkPage(
-      browser,
-      at(`/assistants/${assistants[0]!.assistant_id}?tab=versions`),
-      "versions",
-      "text=active",
-    )),
-    ...(await checkPage(
-      browser,
-      at(`/assistants/${assistants[0]!.assistant_id}?tab=graph`),
-      "graph",
-      ".react-flow__node",
-    )),
-    ...(await checkPage(browser, at("/crons"), "crons", "text=0 9 * * 1-5")),
-    ...(await checkPage(browser, at(`/crons?cron=${crons[0]!.cron_id}`), "cron", "text=Recent runs")),
-    ...(await checkPage(browser, at("/store?ns=%5B%22memories%22%5D"), "store", "text=likes green tea")),
-    ...(await checkPage(browser, at("/webhooks"), "webhooks", "text=delivered")),
-  ];
-  expect(problems).toEqual([]);
-}, 300_000);

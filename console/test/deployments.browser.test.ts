@@ -9,6 +9,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
 import { type GitServer, testGitServer } from "../../server/test/git-server.ts";
+import { countInputs, endJob, enter } from "./count-inputs.ts";
 import { checkOpenPage, openBrowser, openPage, seriousFindings, until } from "./browser.ts";
 import { type Platform, startPlatform } from "./platform.ts";
 
@@ -89,21 +90,23 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
   await removeAll();
   const { page, context, errors } = await openPage(browser);
   const problems: string[] = [];
+  const inputs = await countInputs(context);
   const activeLabel = page.getByRole("navigation", { name: "Revisions" }).getByText("active", { exact: true });
   await page.goto(`${platform.url}/deployments`);
   await page.getByText("No deployments yet").waitFor();
   await page.getByRole("button", { name: "New deployment" }).click();
-  await page.getByRole("textbox", { name: "Name", exact: true }).fill("Shop Agent");
+  await enter(page.getByRole("textbox", { name: "Name", exact: true }), "Shop Agent");
   await page.getByText("1 to 63 characters").waitFor();
   await page.getByRole("textbox", { name: "Name", exact: true }).fill("shop-agent");
   await page.getByLabel("Project folder").setInputFiles(await writeProject("first"));
   await page.getByText(/: 2 files,/).waitFor();
   await page.getByRole("button", { name: "Add variable" }).click();
-  await page.getByLabel("Name of variable 1").fill("GREETING");
-  await page.getByLabel("Value of GREETING").fill("hello");
+  await enter(page.getByLabel("Name of variable 1"), "GREETING");
+  await enter(page.getByLabel("Value of GREETING"), "hello");
   problems.push(...(await checkOpenPage(page, "deployment-form", "text=/: 2 files,/")));
   await clickDeploy(page);
   await page.getByRole("heading", { name: "shop-agent" }).waitFor();
+  problems.push(...endJob("deploy a folder with a variable", inputs));
   await activeLabel.waitFor({ timeout: DEPLOY_MS });
   expect(await runEcho()).toMatchObject({ word: "first", env: "hello" });
   await page.getByRole("log", { name: "Server log" }).getByText("a line of first").waitFor();
@@ -154,9 +157,11 @@ test("deploys a folder, changes its environment, rolls back a bad revision, and 
 
   const revisions = page.getByRole("navigation", { name: "Revisions" }).getByRole("button");
   expect(await revisions.count()).toBe(3);
+  Object.assign(inputs, { clicks: 0, keys: 0 });
   await revisions.nth(2).click();
   await page.getByRole("button", { name: "Roll back" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Roll back" }).click();
+  problems.push(...endJob("roll back to an earlier revision", inputs));
   await vi.waitUntil(async () => (await runEcho())["env"] === "hello", { timeout: DEPLOY_MS, interval: 500 });
   // the newest is active and not a new upload; earlier ones are quiet
   await revisions.nth(0).getByText("active", { exact: true }).waitFor();

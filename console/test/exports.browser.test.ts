@@ -3,7 +3,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { startTestS3, type TestS3 } from "../../server/test/s3.ts";
-import { checkPage, openBrowser, openPage } from "./browser.ts";
+import { checkOpenPage, checkPage, openBrowser, openPage } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -129,6 +129,7 @@ test("previews an export, creates it and shows its progress to the end", async (
     .getByText(/\.parquet$/)
     .first()
     .waitFor();
+  expect(await checkOpenPage(page, "export", "text=COMPLETED")).toEqual([]);
   expect(await s3.keys("exports", "heddle/")).toContainEqual(expect.stringMatching(/_SUCCESS$/));
   expect(errors).toEqual([]);
   await context.close();

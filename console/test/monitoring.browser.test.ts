@@ -2,7 +2,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { checkPage, openBrowser, openPage, until } from "./browser.ts";
+import { openBrowser, openPage, until } from "./browser.ts";
 import { type SharedPlatform, sharedPlatform } from "./shared-platform.ts";
 
 let platform: SharedPlatform;
@@ -195,8 +195,4 @@ test("compares with the previous period, and draws the only point of a project",
   expect(await sumColumn(page, "Traces")).toBe(7);
   expect(errors).toEqual([]);
   await context.close();
-});
-
-test("the monitoring page fits at three widths in both schemes, and axe finds nothing serious", async () => {
-  expect(await checkPage(browser, address("?before=true"), "monitoring", ".uplot")).toEqual([]);
 });

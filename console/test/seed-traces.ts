@@ -2,8 +2,7 @@
 import { Client } from "langsmith";
 import { evaluate } from "langsmith/evaluation";
 
-export interface Seeded {
-  client: Client;
+export interface SeededIds {
   /** Project of about sixty varied traces. */
   projectId: string;
   projectName: string;
@@ -11,6 +10,11 @@ export interface Seeded {
   agentRunId: string;
   datasetId: string;
   experimentIds: string[];
+}
+
+export interface Seeded extends SeededIds {
+  client: Client;
+  ids: SeededIds;
 }
 
 export const connect = (url: string, apiKey = "none"): Client =>
@@ -86,7 +90,8 @@ export async function seedTraces(url: string, apiKey?: string): Promise<Seeded> 
   await client.createFeedback(root!.id, "helpful", { score: 1, comment: "Found the right pair at once." });
   await client.createFeedback(root!.id, "tone", { value: "friendly" });
   const { id: projectId } = await client.readProject({ projectName });
-  return { client, projectId, projectName, agentRunId: root!.id, ...(await seedDataset(client)) };
+  const ids = { projectId, projectName, agentRunId: root!.id, ...(await seedDataset(client)) };
+  return { client, ids, ...ids };
 }
 
 const QUESTIONS = [

@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import type { TestProject } from "vitest/node";
 
 import { type Platform, startPlatform } from "./platform.ts";
+import { type SeededIds, seedTraces } from "./seed-traces.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -32,17 +33,15 @@ export type SharedPlatformName = keyof typeof PLATFORMS;
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const started = new Map<string, Promise<Platform>>();
+  const startOnce = (name: SharedPlatformName) => getOrMake(started, name, () => PLATFORMS[name]());
+  const seeded = new Map<string, Promise<SeededIds>>();
+  const seedOnce = (name: SharedPlatformName) =>
+    getOrMake(seeded, name, async () => (await seedTraces((await startOnce(name)).traceUrl)).ids);
   const server = createServer((request, response) => {
-    const name = request.url!.slice(1) as SharedPlatformName;
-    const platform = started.get(name) ?? PLATFORMS[name]();
-    started.set(name, platform);
-    platform.then(
-      (running) => response.end(JSON.stringify(running)),
-      (error: Error) => {
-        // the next file that requests it retries the start
-        if (started.get(name) === platform) started.delete(name);
-        response.writeHead(500).end(error.message);
-      },
+    const [, name, part] = request.url!.split("/") as [string, SharedPlatformName, "traces" | undefined];
+    (part === "traces" ? seedOnce(name) : startOnce(name)).then(
+      (answer) => response.end(JSON.stringify(answer)),
+      (error: Error) => response.writeHead(500).end(error.message),
     );
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
@@ -51,4 +50,14 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     server.close();
     await Promise.allSettled([...started.values()].map(async (platform) => await (await platform).stop()));
   };
+}
+
+/** Returns what is known by the name, or makes it; the next request repeats what has failed. */
+function getOrMake<T>(known: Map<string, Promise<T>>, name: string, make: () => Promise<T>): Promise<T> {
+  const before = known.get(name);
+  if (before) return before;
+  const made = make();
+  known.set(name, made);
+  made.catch(() => known.delete(name));
+  return made;
 }

@@ -3,12 +3,14 @@ import { useLocalStorage } from "@mantine/hooks";
 import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useRouterState } from "@tanstack/react-router";
-import { useId } from "react";
+import { useEffect, useId } from "react";
 
+import { count, counted } from "../ui/format.ts";
+import { setWaitingCount } from "../ui/page-title.ts";
 import { Problem } from "../ui/problem.tsx";
 import classes from "./navigation-menu.module.css";
 import { type NavGroup, navGroups, type NavItem, OVERVIEW, SERVER_ICON } from "./navigation.ts";
-import { spacesQuery } from "./queries.ts";
+import { interruptedCountQuery, spacesQuery } from "./queries.ts";
 import { useAgentServers } from "./use-agent-servers.ts";
 
 /** All pages in groups, which can be closed; this browser remembers which are. */
@@ -93,6 +95,7 @@ function PageLink({ page: { icon: Icon, label, to }, server }: { page: NavItem; 
   const needsServer = to!.includes("$server");
   const target = needsServer ? to!.replace("$server", encodeURIComponent(server!)) : to!;
   const isActive = path === target || (target !== "/" && path.startsWith(`${target}/`));
+  const isInbox = to === "/a/$server/inbox";
   return (
     <NavLink
       component={Link}
@@ -101,7 +104,23 @@ function PageLink({ page: { icon: Icon, label, to }, server }: { page: NavItem; 
       active={isActive}
       aria-current={isActive ? "page" : undefined}
       leftSection={<Icon size={16} aria-hidden />}
+      rightSection={isInbox && server !== undefined ? <WaitingCount server={server} /> : undefined}
       py={6}
     />
+  );
+}
+
+/** Number of threads that need review, here and in the tab's title. */
+function WaitingCount({ server }: { server: string }) {
+  const { data: waiting = 0 } = useQuery(interruptedCountQuery(server));
+  useEffect(() => {
+    setWaitingCount(waiting);
+    return () => setWaitingCount(0);
+  }, [waiting]);
+  if (waiting === 0) return null;
+  return (
+    <span className={classes.waiting} title={`${counted(waiting, "thread")} to review`}>
+      {count(waiting)}
+    </span>
   );
 }

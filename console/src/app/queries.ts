@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 
 import { ApiError } from "../api/api-error.ts";
-import { controlApi, data, traceApi } from "../api/clients.ts";
+import { agentApi, controlApi, data, traceApi } from "../api/clients.ts";
 
 export interface Spaces {
   version: string;
@@ -49,3 +49,12 @@ export const menuWorkspacesQuery = queryOptions({
   queryFn: () => data(traceApi.GET("/api/v1/workspaces", {})),
   staleTime: 60_000,
 });
+
+/** Number of a server's threads that need review; also counted while the tab is in the background, for its title. */
+export const interruptedCountQuery = (server: string) =>
+  queryOptions({
+    queryKey: ["agent", server, "threads", "interrupted"],
+    queryFn: () => data(agentApi(server).POST("/threads/count", { body: { status: "interrupted" } })),
+    refetchInterval: 10_000,
+    refetchIntervalInBackground: true,
+  });

@@ -13,6 +13,8 @@ export interface ChartProps {
   series: ChartSeries[];
   /** Formats a value on the axis and in the legend. */
   format: (value: number) => string;
+  /** Formats the ticks of the value axis together; without it, each is formatted by `format`. */
+  formatTicks?: ((values: readonly number[]) => string[]) | undefined;
   kind?: "line" | "bars";
   /** Called with the index of the time that the user selects. */
   onPick?: ((index: number) => void) | undefined;
@@ -21,6 +23,9 @@ export interface ChartProps {
   /** Note beside the title. */
   note?: string;
 }
+
+/** Dashes and gaps of a previous period's line, in pixels. */
+export const DASH = [4, 4];
 
 /** Ordered so that neighbours differ for colour-blind readers. */
 export const SERIES_COLORS = ["teal", "orange", "indigo", "pink", "lime", "grape", "cyan", "red", "yellow", "gray"];

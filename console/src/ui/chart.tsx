@@ -1,7 +1,7 @@
 import { Anchor, Box, Group, Paper, Skeleton, Table, Text, Title, UnstyledButton } from "@mantine/core";
 import { lazy, Suspense, useState } from "react";
 
-import { type ChartProps, seriesColor } from "./chart-props.ts";
+import { type ChartProps, type ChartSeries, DASH, seriesColor } from "./chart-props.ts";
 import { fullTime } from "./format.ts";
 
 const Plot = lazy(() => import("./plot.tsx"));
@@ -50,14 +50,7 @@ export function Chart(props: ChartProps) {
         {!isEmpty &&
           series.map((line, index) => (
             <Group key={line.label} gap={4} wrap="nowrap">
-              <span
-                aria-hidden
-                style={{
-                  width: 10,
-                  height: 0,
-                  borderTop: `3px ${line.before === undefined ? "solid" : "dotted"} var(--mantine-color-${seriesColor(line, index)}-6)`,
-                }}
-              />
+              <LineSample line={line} index={index} />
               <Text size="xs" className="numbers">
                 {line.label} {at === null ? "" : line.values[shown] == null ? "–" : format(line.values[shown]!)}
               </Text>
@@ -72,6 +65,20 @@ export function Chart(props: ChartProps) {
     </Paper>
   );
 }
+
+/** The line of a series as the chart draws it. */
+const LineSample = ({ line, index }: { line: ChartSeries; index: number }) => (
+  <svg width={20} height={4} aria-hidden style={{ flexShrink: 0 }}>
+    <line
+      x2={20}
+      y1={2}
+      y2={2}
+      strokeWidth={2}
+      stroke={`var(--mantine-color-${seriesColor(line, index)}-6)`}
+      {...(line.before !== undefined && { strokeDasharray: DASH.join(" "), opacity: 0.7 })}
+    />
+  </svg>
+);
 
 /** Table of the moments that have values. */
 function Values({ title, times, series, format, onPick }: ChartProps) {

@@ -28,6 +28,32 @@ export function duration(ms: number | null | undefined): string {
   return hours < 48 ? `${hours} h ${minutes % 60} min` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** Units of an axis by the largest value that is shown in them, each with its size; all in milliseconds. */
+const TICK_UNITS = [
+  { below: 1, size: 0.001, unit: "µs" },
+  { below: 1000, size: 1, unit: "ms" },
+  { below: 180_000, size: 1000, unit: "s" },
+  { below: 2 * 3_600_000, size: 60_000, unit: "min" },
+  { below: Number.POSITIVE_INFINITY, size: 3_600_000, unit: "h" },
+];
+
+/**
+ * Formats the ticks of an axis in one unit: 0 s, 50 s, 100 s.
+ * @param values in milliseconds
+ */
+export function durationTicks(values: readonly number[]): string[] {
+  const max = Math.max(0, ...values);
+  const { size, unit } = TICK_UNITS.find(({ below }) => max < below)!;
+  return values.map((value) => `${Number((value / size).toPrecision(6))} ${unit}`);
+}
+
+/** Formats a number with its noun: 1 trace, 2 traces. */
+export const counted = (value: number | null | undefined, noun: string): string =>
+  `${count(value)} ${value === 1 ? noun : `${noun}s`}`;
+
+/** Formats a number of tokens. Runs that report none have 0, which is shown like a missing value. */
+export const tokens = (value: number | null | undefined): string => compact(value === 0 ? null : value);
+
 export function bytes(value: number | null | undefined): string {
   if (value == null) return NONE;
   const units = ["B", "kB", "MB", "GB", "TB"];

@@ -1,6 +1,8 @@
 import { Box, Group, Title } from "@mantine/core";
 import { type ReactNode, useEffect } from "react";
 
+import { setPageTitle } from "./page-title.ts";
+
 interface PageProps {
   title: string;
   actions?: ReactNode;
@@ -12,7 +14,7 @@ interface PageProps {
 /** Page with its title, also of the tab, its actions, and its content. */
 export function Page({ title, actions, maw = 2400, children }: PageProps) {
   useEffect(() => {
-    document.title = `${title} · Heddle`;
+    setPageTitle(title);
   }, [title]);
   return (
     <Box p={{ base: "sm", sm: "md" }} maw={maw}>

@@ -6,7 +6,7 @@ import { useElementSize } from "@mantine/hooks";
 import { memo, useEffect, useMemo, useRef } from "react";
 import uPlot from "uplot";
 
-import { type ChartProps, seriesColor } from "./chart-props.ts";
+import { type ChartProps, DASH, seriesColor } from "./chart-props.ts";
 
 type PlotProps = ChartProps & { height: number; onHover: (index: number | null) => void };
 
@@ -46,6 +46,7 @@ export default memo(function Plot({
   times,
   series,
   format,
+  formatTicks,
   kind = "line",
   height,
   onHover,
@@ -56,8 +57,8 @@ export default memo(function Plot({
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const scheme = useComputedColorScheme("light", { getInitialValueInEffect: false });
-  const handlers = useRef({ onHover, onPick, onZoom, format });
-  handlers.current = { onHover, onPick, onZoom, format };
+  const handlers = useRef({ onHover, onPick, onZoom, format, formatTicks });
+  handlers.current = { onHover, onPick, onZoom, format, formatTicks };
   const labels = series.map(({ label }) => label).join("\n");
   const looks = useRef(series);
   looks.current = series;
@@ -86,7 +87,10 @@ export default memo(function Plot({
           {
             ...axis,
             size: (_, labels) => axisWidth(labels),
-            values: (_, splits) => splits.map((value) => handlers.current.format(value)),
+            values: (_, splits) => {
+              const { format: formatTick, formatTicks: formatAll } = handlers.current;
+              return formatAll ? formatAll(splits) : splits.map((value) => formatTick(value));
+            },
           },
         ],
         series: [
@@ -103,7 +107,7 @@ export default memo(function Plot({
             };
             const line = { width: 1.5, points: { size: 5, filter: lonelyPoints } };
             if (look.before !== undefined) {
-              return { label, stroke: color, spanGaps: false, ...line, dash: [4, 4], alpha: 0.7 };
+              return { label, stroke: color, spanGaps: false, ...line, dash: DASH, alpha: 0.7 };
             }
             return { label, stroke: color, spanGaps: false, ...(kind === "bars" ? bars : line) };
           }),

@@ -1,13 +1,14 @@
 /**
- * Process that reads the types of one graph: the argument `{"file", "export", "messages"}`, the result on standard
- * output. A separate process, because checking types takes seconds of processor time and hundreds of megabytes.
+ * Process that reads the types of graphs: the argument `{"graphs": [{"file", "export"}], "messages"}`, a line of JSON for
+ * each graph on standard output, in their order. A separate process, because checking types takes seconds of processor
+ * time and hundreds of megabytes. Those go into the libraries, which the graphs share.
  */
 import { createRequire } from "node:module";
 import { Worker } from "node:worker_threads";
 
 import type * as Ts from "typescript";
 
-import { readTypes } from "./read-types.ts";
+import { type ParsedFiles, readTypes } from "./read-types.ts";
 import type { JsonSchema } from "./type-schema.ts";
 
 /** The project's own TypeScript, else the one beside Heddle; undefined where neither has the compiler's API. */
@@ -30,7 +31,13 @@ const watch = `const stream = new (require("node:net").Socket)({ fd: 0, readable
   stream.resume();`;
 new Worker(watch, { eval: true, execArgv: [] }).unref();
 
-const request = JSON.parse(process.argv[2]!) as { file: string; export: string; messages: JsonSchema };
-const ts = loadTypeScript(request.file);
-const found = ts && readTypes(ts, request.file, request.export, request.messages);
-process.stdout.write(JSON.stringify(found ?? { schemas: {}, files: [] }), () => process.exit());
+const request = JSON.parse(process.argv[2]!) as { graphs: { file: string; export: string }[]; messages: JsonSchema };
+const parsed: ParsedFiles = new Map();
+for (const { file, export: name } of request.graphs) {
+  const ts = loadTypeScript(file);
+  const found = ts && readTypes(ts, file, name, request.messages, parsed);
+  await new Promise((written) =>
+    process.stdout.write(`${JSON.stringify(found ?? { schemas: {}, files: [] })}\n`, written),
+  );
+}
+process.exit();

@@ -25,8 +25,18 @@ export interface TypesOfGraph {
 
 const MAX_SUBGRAPH_DEPTH = 5;
 
-export function readTypes(ts: typeof Ts, file: string, exportName: string, messages: JsonSchema): TypesOfGraph {
-  const program = ts.createProgram([file], compilerOptions(ts, file));
+/** Parsed files of earlier programs, by the options that they were parsed with. Most are of the same libraries. */
+export type ParsedFiles = Map<string, Map<string, Ts.SourceFile>>;
+
+export function readTypes(
+  ts: typeof Ts,
+  file: string,
+  exportName: string,
+  messages: JsonSchema,
+  parsed: ParsedFiles = new Map(),
+): TypesOfGraph {
+  const options = compilerOptions(ts, file);
+  const program = ts.createProgram([file], options, sharingHost(ts, options, parsed));
   const checker = program.getTypeChecker();
   const source = program.getSourceFile(file);
   const files = program
@@ -41,6 +51,22 @@ export function readTypes(ts: typeof Ts, file: string, exportName: string, messa
   const reader = new GraphReader(ts, checker, new TypeSchemas(ts, checker, messages));
   reader.read("", resolveAlias(ts, checker, exported), source);
   return { schemas: reader.schemas, files };
+}
+
+/** Compiler host that parses each file once; a parsed file also keeps its symbols. */
+function sharingHost(ts: typeof Ts, options: Ts.CompilerOptions, parsed: ParsedFiles): Ts.CompilerHost {
+  const host = ts.createCompilerHost(options);
+  const key = JSON.stringify(options);
+  const files = parsed.get(key) ?? new Map<string, Ts.SourceFile>();
+  parsed.set(key, files);
+  return {
+    ...host,
+    getSourceFile(name, ...rest) {
+      const known = files.get(name) ?? host.getSourceFile(name, ...rest);
+      if (known) files.set(name, known);
+      return known;
+    },
+  };
 }
 
 function compilerOptions(ts: typeof Ts, file: string): Ts.CompilerOptions {

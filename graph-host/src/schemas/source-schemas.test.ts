@@ -1,11 +1,13 @@
 import {
   appendFileSync,
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -49,4 +51,22 @@ test("keeps the types of unchanged sources, and reads changed ones again", { tim
   expect(await describe()).toBe("From the cache.");
   appendFileSync(join(dir, "graph.ts"), "\n// changed\n");
   expect(await describe()).toBe("What to write about.");
+});
+
+test("the first request reads the types of all graphs, the requested one first", { timeout: 240_000 }, async () => {
+  const dir = mkdtempSync(join(tmpdir(), "heddle-schemas-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  mkdirSync(join(dir, "node_modules"));
+  for (const name of ["@langchain", "typescript"]) symlinkSync(join(MODULES, name), join(dir, "node_modules", name));
+  for (const name of ["first", "second"]) cpSync(SOURCE, join(dir, `${name}.ts`));
+  const host = await HostProcess.start(dir, { first: "./first.ts:declared", second: "./second.ts:declared" });
+  onTestFinished(() => host.stop());
+  const cache = join(dir, "node_modules/.cache/heddle/schemas");
+  await host.call("graph.schemas", { graph_id: "second", config: {} });
+  const read = () => (existsSync(cache) ? readdirSync(cache).filter((name) => name.endsWith(".json")) : []);
+  await vi.waitUntil(() => read().length === 2, { timeout: 60_000, interval: 20 });
+  const files = read().map((name) => ({ name, at: statSync(join(cache, name)).mtimeMs }));
+  const [earliest] = files.toSorted((a, b) => a.at - b.at);
+  const { files: sources } = JSON.parse(readFileSync(join(cache, earliest!.name), "utf8")) as { files: string[] };
+  expect(sources).toEqual([expect.stringMatching(/second\.ts$/)]);
 });

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { setPriority } from "node:os";
 import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
@@ -26,13 +27,15 @@ interface Kept extends TypesOfGraph {
 }
 
 /**
- * Schemas from the types in the project's source. Read by one process at a time, on first request; kept in
- * `node_modules/.cache/heddle` under a hash of the files that they depend on.
+ * Schemas from the types in the project's source. The first request starts a process that reads those of all graphs, the
+ * requested one first: nearly all the time goes into the libraries that they share. Kept in `node_modules/.cache/heddle`
+ * under a hash of the files that they depend on.
  */
 export class SourceSchemas {
   readonly #project: Project;
   readonly #langgraphVersion: string;
   #found = new Map<string, Promise<SchemasByNamespace>>();
+  #all: Promise<Map<string, Promise<TypesOfGraph>>> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(project: Project, langgraphVersion: string) {
@@ -56,26 +59,62 @@ export class SourceSchemas {
   }
 
   async #read(graphId: string): Promise<SchemasByNamespace> {
+    const kept = await this.#readKept(graphId);
+    if (kept) return kept.schemas;
+    this.#all ??= this.#extractAll(graphId);
+    const reading = (await this.#all).get(graphId);
+    return (await (reading ?? this.#extractAlone(graphId))).schemas;
+  }
+
+  /** Starts to read the types of the graph, and of all others whose types are not kept. */
+  async #extractAll(first: string): Promise<Map<string, Promise<TypesOfGraph>>> {
+    const missing = [first];
+    for (const id of Object.keys(this.#project.graphs)) {
+      if (id !== first && !(await this.#readKept(id))) missing.push(id);
+    }
+    const found = extract(missing.map((id) => this.#locate(id)));
+    return new Map(
+      missing.map((id, index) => {
+        // one graph whose types cannot be read must not cost the others theirs
+        const reading = found[index]!.catch(() => this.#extractAlone(id)).then(async (types) => {
+          await this.#keep(id, types).catch(() => {});
+          return types;
+        });
+        // it may be that nothing asks for this one
+        reading.catch(() => {});
+        return [id, reading];
+      }),
+    );
+  }
+
+  /** Reads the types of one graph in a process of its own, after those that wait for theirs. */
+  #extractAlone(graphId: string): Promise<TypesOfGraph> {
+    const reading = this.#last.then(() => extract([this.#locate(graphId)])[0]!);
+    this.#last = reading.catch(() => {});
+    return reading;
+  }
+
+  #locate(graphId: string): { file: string; export: string } {
     const { dir, graphs } = this.#project;
     const { file, exportName } = splitPath(graphs[graphId]!.path);
-    const source = resolve(dir, file);
-    const modules = join(dir, "node_modules");
+    return { file: resolve(dir, file), export: exportName };
+  }
+
+  /** Returns undefined for a project without node_modules. */
+  async #cacheFile(graphId: string): Promise<string | undefined> {
+    const { file, export: exportName } = this.#locate(graphId);
+    const modules = join(this.#project.dir, "node_modules");
     const hasModules = await stat(modules).then(
       () => true,
       () => false,
     );
-    const name = hashText(`${FORMAT} ${this.#langgraphVersion} ${source} ${exportName}`);
-    const cacheFile = hasModules ? join(modules, ".cache", "heddle", "schemas", `${name}.json`) : undefined;
-    const kept = cacheFile && (await this.#readKept(cacheFile));
-    if (kept) return kept.schemas;
-    const reading = this.#last.then(() => extract({ file: source, export: exportName, messages: MESSAGES }));
-    this.#last = reading.catch(() => {});
-    const found = await reading;
-    if (cacheFile && found.files.length > 0) await this.#keep(cacheFile, found).catch(() => {});
-    return found.schemas;
+    const name = hashText(`${FORMAT} ${this.#langgraphVersion} ${file} ${exportName}`);
+    return hasModules ? join(modules, ".cache", "heddle", "schemas", `${name}.json`) : undefined;
   }
 
-  async #readKept(path: string): Promise<Kept | undefined> {
+  async #readKept(graphId: string): Promise<Kept | undefined> {
+    const path = await this.#cacheFile(graphId);
+    if (path === undefined) return undefined;
     try {
       const kept = JSON.parse(await readFile(path, "utf8")) as Kept;
       return (await hashFiles(kept.files)) === kept.hash ? kept : undefined;
@@ -85,7 +124,9 @@ export class SourceSchemas {
   }
 
   /** Best effort: the directory may be read-only. */
-  async #keep(path: string, found: TypesOfGraph): Promise<void> {
+  async #keep(graphId: string, found: TypesOfGraph): Promise<void> {
+    const path = await this.#cacheFile(graphId);
+    if (path === undefined || found.files.length === 0) return;
     await mkdir(join(path, ".."), { recursive: true });
     const kept: Kept = { ...found, hash: await hashFiles(found.files) };
     const temporary = `${path}.${process.pid}`;
@@ -107,24 +148,33 @@ async function hashFiles(files: string[]): Promise<string> {
   return hash.digest("hex");
 }
 
-function extract(request: { file: string; export: string; messages: object }): Promise<TypesOfGraph> {
+/** Starts a process that reads the types of the graphs, one after another. Returns each graph's. */
+function extract(graphs: { file: string; export: string }[]): Promise<TypesOfGraph>[] {
+  const request = JSON.stringify({ graphs, messages: MESSAGES });
   // the host's own flags load TypeScript; the last size of the heap counts
-  const args = [...process.execArgv, "--max-old-space-size=1024", ENTRY, JSON.stringify(request)];
+  const args = [...process.execArgv, "--max-old-space-size=1024", ENTRY, request];
   const child = spawn(process.execPath, args, {
     stdio: ["pipe", "pipe", "ignore"],
     timeout: LIMIT_MS,
     killSignal: "SIGKILL",
   });
   if (child.pid !== undefined) setPriority(child.pid, LOW_PRIORITY);
-  let text = "";
-  child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
   // standard input stays open: its end tells the process that this one is gone
   child.stdin.on("error", () => {});
-  return new Promise((resolvePromise, reject) => {
-    child.once("error", reject);
-    child.once("close", (code) => {
-      if (code === 0) resolvePromise(JSON.parse(text) as TypesOfGraph);
-      else reject(new Error(`the types of ${request.file} could not be read`));
-    });
-  });
+  const waiting: { resolve: (types: TypesOfGraph) => void; reject: (error: Error) => void }[] = [];
+  const readings = graphs.map(
+    () => new Promise<TypesOfGraph>((resolvePromise, reject) => waiting.push({ resolve: resolvePromise, reject })),
+  );
+  let next = 0;
+  const lines = createInterface({ input: child.stdout });
+  lines.on("line", (line) => waiting[next++]?.resolve(JSON.parse(line) as TypesOfGraph));
+  // closes after the last line
+  const fail = () => {
+    for (const [index, { reject }] of waiting.entries()) {
+      reject(new Error(`the types of ${graphs[index]!.file} could not be read`));
+    }
+  };
+  child.once("error", fail);
+  lines.once("close", fail);
+  return readings;
 }

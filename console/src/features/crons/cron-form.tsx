@@ -98,6 +98,7 @@ export function CronForm({ server, cron, onClose, onSaved }: CronFormProps) {
           label="Schedule"
           description="Minute, hour, day of month, month, day of week; or @daily"
           required
+          data-autofocus
           styles={{ input: { fontFamily: "var(--mantine-font-family-monospace)" } }}
           {...form.getInputProps("schedule")}
         />

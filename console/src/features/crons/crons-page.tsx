@@ -10,6 +10,7 @@ import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { SimpleTable } from "../../ui/simple-table.tsx";
+import { CronSample } from "../samples/sample-parts.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { CronDetails } from "./cron-details.tsx";
 import { CronForm } from "./cron-form.tsx";
@@ -54,6 +55,7 @@ export function CronsPage() {
       {list.isSuccess && rows.length === 0 && (
         <Empty title={enabled === undefined ? "No crons yet" : enabled ? "No enabled crons" : "No paused crons"}>
           <Text size="sm">A cron starts runs of an assistant on a schedule. Create one with “New cron”.</Text>
+          {enabled === undefined && <CronSample server={server} />}
         </Empty>
       )}
       {rows.length > 0 && (

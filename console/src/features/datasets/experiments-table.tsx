@@ -4,7 +4,7 @@ import { useMemo } from "react";
 
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { compact, count, duration, money, percent } from "../../ui/format.ts";
+import { count, duration, money, percent, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
@@ -79,7 +79,7 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
       },
       {
         id: "p50",
-        header: "p50",
+        header: "P50",
         width: "86px",
         align: "right",
         sortBy: (p) => p.latency_p50,
@@ -91,7 +91,7 @@ export function ExperimentsTable({ datasetId, selected, onSelect, onCompare }: E
         width: "86px",
         align: "right",
         sortBy: (p) => p.total_tokens,
-        cell: (p) => compact(p.total_tokens),
+        cell: (p) => tokens(p.total_tokens),
       },
       {
         id: "cost",

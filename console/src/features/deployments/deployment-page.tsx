@@ -123,9 +123,17 @@ function Actions({ deployment }: { deployment: Deployment }) {
   return (
     <>
       {server !== null && deployment.active_revision_id !== null && (
-        <ButtonLink size="xs" variant="default" to="/a/$server/queue" params={{ server }}>
-          Queue
-        </ButtonLink>
+        <>
+          <ButtonLink size="xs" variant="default" to="/a/$server/threads" params={{ server }}>
+            Threads
+          </ButtonLink>
+          <ButtonLink size="xs" variant="default" to="/projects" search={{ text: deployment.name }}>
+            Traces
+          </ButtonLink>
+          <ButtonLink size="xs" variant="default" to="/a/$server/queue" params={{ server }}>
+            Queue
+          </ButtonLink>
+        </>
       )}
       {server !== null && deployment.active_revision_id !== null && (
         <ButtonLink

@@ -1,10 +1,10 @@
 import { Group, Paper, SimpleGrid, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 
-import type { AgentServer } from "../../app/queries.ts";
+import { type AgentServer, interruptedCountQuery } from "../../app/queries.ts";
 import { count } from "../../ui/format.ts";
 import { AnchorLink, ButtonLink } from "../../ui/links.tsx";
-import { interruptedCountQuery, queueFiguresQuery } from "./queries.ts";
+import { queueFiguresQuery } from "./queries.ts";
 
 /** State of one server: active and pending runs, and threads that wait for a human. */
 export function AgentCard({ server: { id: server, name } }: { server: AgentServer }) {

@@ -1,4 +1,4 @@
-import { count } from "../../ui/format.ts";
+import { count, counted } from "../../ui/format.ts";
 import type { Hour } from "./queries.ts";
 import styles from "./hours-chart.module.css";
 
@@ -41,5 +41,5 @@ export function sumHours(hours: Hour[]): Hour {
 
 function describe(hours: Hour[]): string {
   const { traces, failed } = sumHours(hours);
-  return `${count(traces)} traces in the last 24 hours, ${count(failed)} failed`;
+  return `${counted(traces, "trace")} in the last 24 hours, ${count(failed)} failed`;
 }

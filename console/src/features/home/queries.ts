@@ -85,13 +85,6 @@ export const queueFiguresQuery = (server: string) =>
   });
 
 /** Query for the number of a server's threads that wait for a human. */
-export const interruptedCountQuery = (server: string) =>
-  queryOptions({
-    queryKey: ["agent", server, "interrupted"],
-    queryFn: () => data(agentApi(server).POST("/threads/count", { body: { status: "interrupted" } })),
-    refetchInterval: 10_000,
-  });
-
 export const newestDeploymentsQuery = queryOptions({
   queryKey: ["control", "deployments", "newest"],
   queryFn: async ({ signal }) => {

@@ -2,7 +2,7 @@ import { Button, Group, Textarea } from "@mantine/core";
 import { useState } from "react";
 
 import { isBrokenJson, readAny } from "../../ui/schema-form/schema.ts";
-import { offeredAnswers } from "./offered-answers.ts";
+import { OFFERED, offeredAnswers } from "./offered-answers.ts";
 
 interface AnswerFormProps {
   payload: unknown;
@@ -25,9 +25,11 @@ export function AnswerForm({ payload, isBusy, onAnswer }: AnswerFormProps) {
     >
       {offered.length > 0 && (
         <Group gap="xs" mb="xs" role="group" aria-label="Offered answers">
-          {offered.map(({ label, value, isDraft }) => (
+          {offered.map(({ label, value, isDraft }, index) => (
             <Button
               key={label}
+              {...{ [OFFERED]: true }}
+              title={index < 9 ? `Key ${index + 1}` : undefined}
               size="sm"
               variant="default"
               disabled={isBusy}
@@ -54,10 +56,24 @@ export function AnswerForm({ payload, isBusy, onAnswer }: AnswerFormProps) {
         </Button>
         {offered.length === 0 && (
           <>
-            <Button size="xs" variant="default" disabled={isBusy} onClick={() => onAnswer(true)}>
+            <Button
+              size="xs"
+              variant="default"
+              {...{ [OFFERED]: true }}
+              title="Key 1"
+              disabled={isBusy}
+              onClick={() => onAnswer(true)}
+            >
               Approve (true)
             </Button>
-            <Button size="xs" variant="default" disabled={isBusy} onClick={() => onAnswer(false)}>
+            <Button
+              size="xs"
+              variant="default"
+              {...{ [OFFERED]: true }}
+              title="Key 2"
+              disabled={isBusy}
+              onClick={() => onAnswer(false)}
+            >
               Reject (false)
             </Button>
             <Button size="xs" variant="subtle" disabled={isBusy} onClick={() => edit(payload)}>

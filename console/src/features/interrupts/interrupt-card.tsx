@@ -1,8 +1,10 @@
 import { Paper, Stack, Text } from "@mantine/core";
+import { type KeyboardEvent, useEffect, useRef } from "react";
 
 import { Loading } from "../../ui/loading.tsx";
 import { LazyJson } from "../../ui/lazy-json.tsx";
 import { useLoaded } from "../../ui/use-loaded.ts";
+import { OFFERED } from "./offered-answers.ts";
 import { AnswerForm } from "./answer-form.tsx";
 import { answerSchema, SCHEMAS } from "./answer-schema.ts";
 import type { ReviewFormProps } from "./review-form.tsx";
@@ -25,10 +27,16 @@ interface InterruptCardProps {
   node?: string | undefined;
   isBusy: boolean;
   onAnswer: (value: unknown) => void;
+  /** Whether the page is about this question: it is then a dialog, and takes the focus when it appears. */
+  isForeground?: boolean;
 }
 
-/** A run's interrupt, with the ways to answer it. */
-export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: InterruptCardProps) {
+/** A run's interrupt, with the ways to answer it. The keys 1 to 9 choose an offered answer. */
+export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer, isForeground }: InterruptCardProps) {
+  const card = useRef<HTMLElement>(null);
+  useEffect(() => {
+    if (isForeground) card.current?.focus();
+  }, [isForeground]);
   const review = readReview(value);
   const schema = review ? null : answerSchema(value);
   return (
@@ -36,7 +44,10 @@ export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: 
       withBorder
       p="sm"
       component="section"
+      ref={card}
       aria-label="Needs review"
+      {...(isForeground && { role: "dialog", tabIndex: -1 })}
+      onKeyDown={chooseByKey}
       style={{ borderColor: "var(--mantine-color-orange-6)", borderLeftWidth: 3 }}
     >
       <Stack gap="xs">
@@ -67,6 +78,13 @@ export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer }: 
       </Stack>
     </Paper>
   );
+}
+
+/** Presses the offered answer whose number is typed outside of a text field. */
+function chooseByKey({ key, target, currentTarget, ctrlKey, metaKey, altKey }: KeyboardEvent<HTMLElement>): void {
+  if (!/^[1-9]$/.test(key) || ctrlKey || metaKey || altKey) return;
+  if ((target as HTMLElement).closest("input, textarea, select, [contenteditable]")) return;
+  currentTarget.querySelectorAll<HTMLButtonElement>(`[${OFFERED}]`)[Number(key) - 1]?.click();
 }
 
 /** Loads the form with the first review: the playground's first page needs none of its fields. */

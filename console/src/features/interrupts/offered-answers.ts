@@ -31,3 +31,6 @@ const hasGaps = (value: unknown): boolean =>
   typeof value === "string"
     ? ELLIPSIS.test(value)
     : typeof value === "object" && value !== null && Object.values(value).some(hasGaps);
+
+/** Attribute of the buttons that answer at once, in the order of their keys. */
+export const OFFERED = "data-offered-answer";

@@ -1,4 +1,4 @@
-import { compact, duration, money, percent } from "../../ui/format.ts";
+import { compact, duration, durationTicks, money, percent } from "../../ui/format.ts";
 import { conjoin } from "../runs/filter-language.ts";
 import type { Group, Point, TimelineInRange, TimelineSelection } from "./queries.ts";
 import { feedbackSeries, groupSeries, metricSeries } from "./series.ts";
@@ -10,6 +10,7 @@ interface ChartsProps extends Place {
 }
 
 const seconds = (value: number) => duration(value * 1000);
+const secondTicks = (values: readonly number[]) => durationTicks(values.map((value) => value * 1000));
 const formatInteger = (value: number) => (Number.isInteger(value) ? compact(value) : "");
 
 /** For all runs several figures, for groups only the first. */
@@ -54,6 +55,7 @@ export function TraceCharts({ group, filter, ...place }: ChartsProps) {
             {draw({
               title: "Latency",
               format: seconds,
+              formatTicks: secondTicks,
               note: group ? "P50" : undefined,
               toSeries: metricOrGroups(group, LATENCY),
             })}
@@ -134,12 +136,14 @@ export function LlmCharts({ group, filter, ...place }: ChartsProps) {
             {draw({
               title: "LLM latency",
               format: seconds,
+              formatTicks: secondTicks,
               note: group ? "P50" : undefined,
               toSeries: metricOrGroups(group, LATENCY),
             })}
             {draw({
               title: "First token",
               format: seconds,
+              formatTicks: secondTicks,
               note: group ? "P50" : undefined,
               toSeries: metricOrGroups(group, FIRST_TOKEN),
             })}
@@ -207,6 +211,7 @@ export function ToolCharts({ group: _group, filter, ...place }: ChartsProps) {
             title: "Tool latency",
             note: "P50",
             format: seconds,
+            formatTicks: secondTicks,
             toSeries: (timeline) => groupSeries(timeline, (point) => point.latency_p50),
           })}
           {draw({

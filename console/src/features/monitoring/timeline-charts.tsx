@@ -74,7 +74,7 @@ export function Charts({
   ));
 }
 
-type ChartSpec = Pick<ChartProps, "title" | "format" | "kind" | "note"> & {
+type ChartSpec = Pick<ChartProps, "title" | "format" | "formatTicks" | "kind" | "note"> & {
   toSeries: (timeline: TimelineInRange) => ChartSeries[];
 };
 

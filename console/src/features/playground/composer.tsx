@@ -117,6 +117,8 @@ export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, 
               <Textarea
                 mt={hasForm ? "xs" : 0}
                 aria-label="Message"
+                // a phone would open its keyboard over the conversation
+                autoFocus={matchMedia("(hover: hover) and (min-width: 62em)").matches}
                 placeholder="Message the assistant. Enter to send, Shift+Enter for a new line"
                 autosize
                 minRows={2}

@@ -92,6 +92,8 @@ export function Playground() {
             w={{ base: 140, sm: 220 }}
             aria-label="Assistant"
             searchable={assistants.data.length > 8}
+            // typing replaces the current name
+            onClick={({ currentTarget }) => currentTarget.select()}
             allowDeselect={false}
             data={assistants.data.map(({ assistant_id: value, name, graph_id: graph }) => ({
               value,

@@ -7,6 +7,7 @@ import { useStream } from "@langchain/langgraph-sdk/react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useMemo, useRef, useState } from "react";
 
+import { interruptedCountQuery } from "../../app/queries.ts";
 import { copyCheckpoint } from "../interrupts/answer-thread.ts";
 import { notifyFailure } from "../../ui/notify.ts";
 import { type Checkpoint, historyQuery, runsQuery, type State, threadKey, threadQuery } from "../threads/queries.ts";
@@ -110,6 +111,7 @@ export function useRun({
       if (lost === null && watcher.runId !== null) watcher.ended.add(watcher.runId);
       if (threadId !== null) void queryClient.invalidateQueries({ queryKey: [...threadKey(server, threadId), "runs"] });
       if (threadId !== null) void row.refetch();
+      void queryClient.invalidateQueries({ queryKey: interruptedCountQuery(server).queryKey });
     }
     wasLoading.current = isLoading;
   }, [isLoading]);

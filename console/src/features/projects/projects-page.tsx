@@ -8,7 +8,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { compact, count, duration, money, percent } from "../../ui/format.ts";
+import { count, duration, money, percent, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";
@@ -55,7 +55,7 @@ function projectColumns(actions: (project: Project) => ReactNode): Column<Projec
     },
     {
       id: "latency_p50",
-      header: "p50",
+      header: "P50",
       width: "92px",
       align: "right",
       sortable: true,
@@ -63,13 +63,13 @@ function projectColumns(actions: (project: Project) => ReactNode): Column<Projec
     },
     {
       id: "latency_p99",
-      header: "p99",
+      header: "P99",
       width: "92px",
       align: "right",
       sortable: true,
       cell: (p) => seconds(p.latency_p99),
     },
-    { id: "tokens", header: "Tokens", width: "76px", align: "right", cell: (p) => compact(p.total_tokens) },
+    { id: "tokens", header: "Tokens", width: "76px", align: "right", cell: (p) => tokens(p.total_tokens) },
     { id: "cost", header: "Cost", width: "84px", align: "right", cell: (p) => money(p.total_cost) },
     {
       id: "last_run_start_time",
@@ -118,7 +118,7 @@ export function ProjectsPage() {
               onClick={() =>
                 confirm({
                   title: `Delete ${project.name}?`,
-                  body: `This permanently deletes its ${count(project.run_count)} traces and their feedback.`,
+                  body: `This permanently deletes its ${counted(project.run_count, "trace")} and their feedback.`,
                   action: "Delete",
                   typed: project.name,
                   run: async () => {

@@ -3,7 +3,6 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 
 import { useConfirm } from "../../ui/confirm.tsx";
-import { Empty } from "../../ui/empty.tsx";
 import { count, duration } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
@@ -137,9 +136,9 @@ function Waiting({ queue, server }: { queue: Queue; server: string }) {
         Waiting
       </Title>
       {queue.waiting.length === 0 ? (
-        <Empty title="No waiting runs">
-          <Text size="sm">Runs that cannot start immediately appear here with the reason.</Text>
-        </Empty>
+        <Text size="sm" c="dimmed">
+          No waiting runs. Runs that cannot start immediately appear here with the reason.
+        </Text>
       ) : (
         <SimpleTable
           label="Waiting runs"

@@ -1,4 +1,4 @@
-import { Button, Group, Menu, Stack, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Group, Menu, Stack, TextInput, Tooltip } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconCheck, IconLink, IconPlus, IconSearch } from "@tabler/icons-react";
 import { useQuery } from "@tanstack/react-query";
@@ -91,16 +91,17 @@ function CopyLink() {
   const { copied, copy } = useCopy();
   const Icon = copied ? IconCheck : IconLink;
   return (
-    <Button
-      variant="subtle"
-      color="gray"
-      size="xs"
-      title="Copy a link to this view"
-      leftSection={<Icon size={14} aria-hidden />}
-      onClick={() => copy(location.href)}
-    >
-      {copied ? "Copied" : "Copy link"}
-    </Button>
+    <Tooltip label={copied ? "Copied" : "Copy a link to this view"}>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="md"
+        aria-label={copied ? "Copied" : "Copy link"}
+        onClick={() => copy(location.href)}
+      >
+        <Icon size={14} aria-hidden />
+      </ActionIcon>
+    </Tooltip>
   );
 }
 

@@ -1,7 +1,7 @@
 import { Badge, Text } from "@mantine/core";
 
 import type { Column } from "../../ui/data-table.tsx";
-import { compact, duration, money } from "../../ui/format.ts";
+import { duration, money, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
 import { FeedbackChips } from "./feedback-chips.tsx";
@@ -70,7 +70,7 @@ export function runColumns(projectId: string): Column<Run>[] {
       width: "70px",
       align: "right",
       cell: ({ total_tokens, prompt_tokens, completion_tokens }) => (
-        <span title={`${prompt_tokens ?? 0} in, ${completion_tokens ?? 0} out`}>{compact(total_tokens)}</span>
+        <span title={`${prompt_tokens ?? 0} in, ${completion_tokens ?? 0} out`}>{tokens(total_tokens)}</span>
       ),
     },
     cost: { width: "80px", align: "right", cell: ({ total_cost }) => money(total_cost) },

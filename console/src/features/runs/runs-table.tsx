@@ -8,7 +8,7 @@ import { inOrder } from "../../ui/column-order.ts";
 import { ColumnPicker } from "../../ui/column-picker.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { compact, count, duration, money, percent } from "../../ui/format.ts";
+import { count, duration, money, percent, tokens } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { HIDDEN_BY_DEFAULT, RUN_COLUMNS, runColumns } from "./run-columns.tsx";
@@ -136,13 +136,13 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
 function Figures({ projectId, search, isLive }: { projectId: string; search: RunSearch; isLive: boolean }) {
   const { data } = useQuery({ ...runStatsQuery(projectId, search), refetchInterval: isLive ? LIVE_MS * 3 : false });
   const seconds = (value: number | null | undefined) => duration(value == null ? null : Math.max(0, value) * 1000);
-  const noun = search.tab === "traces" ? "traces" : search.tab === "llm" ? "calls" : "runs";
+  const noun = search.tab === "traces" ? "trace" : search.tab === "llm" ? "call" : "run";
   const figures: [string, string][] = [
-    [noun, count(data?.run_count)],
+    [data?.run_count === 1 ? noun : `${noun}s`, count(data?.run_count)],
     ["errors", percent(data?.error_rate)],
-    ["p50", seconds(data?.latency_p50)],
-    ["p99", seconds(data?.latency_p99)],
-    ["tokens", compact(data?.total_tokens)],
+    ["P50", seconds(data?.latency_p50)],
+    ["P99", seconds(data?.latency_p99)],
+    ["tokens", tokens(data?.total_tokens)],
     ["cost", money(data?.total_cost)],
   ];
   return (

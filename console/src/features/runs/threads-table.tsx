@@ -4,7 +4,7 @@ import { useMemo } from "react";
 
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { compact, count, duration, money } from "../../ui/format.ts";
+import { count, duration, money, tokens } from "../../ui/format.ts";
 import { Loading } from "../../ui/loading.tsx";
 import { Problem } from "../../ui/problem.tsx";
 import { TimeText } from "../../ui/time-text.tsx";
@@ -18,16 +18,26 @@ const brief = (text: string | null) => (
     {text ?? "–"}
   </Text>
 );
+/** A UUID by its tail: those made at about the same time begin alike. */
+function ThreadName({ id }: { id: string }) {
+  const isUuid = /^[0-9a-f]{8}-[0-9a-f-]{27}$/.test(id);
+  return (
+    <Text size="sm" truncate title={id} ff={isUuid ? "monospace" : undefined}>
+      {isUuid ? id.slice(-12) : id}
+    </Text>
+  );
+}
+
 const seconds = (value: number | null) => duration(value === null ? null : Math.max(0, value) * 1000);
 
 const COLUMNS: Column<Thread>[] = [
-  { id: "thread", header: "Thread", width: "minmax(160px, 1fr)", cell: ({ thread_id: id }) => brief(id) },
-  { id: "turns", header: "Turns", width: "76px", align: "right", cell: (thread) => count(thread.count) },
-  { id: "first", header: "First input", width: "minmax(180px, 2fr)", cell: (thread) => brief(thread.first_inputs) },
+  { id: "thread", header: "Thread", width: "minmax(120px, 1fr)", cell: ({ thread_id: id }) => <ThreadName id={id} /> },
+  { id: "turns", header: "Turns", width: "64px", align: "right", cell: (thread) => count(thread.count) },
+  { id: "first", header: "First input", width: "minmax(120px, 2fr)", cell: (thread) => brief(thread.first_inputs) },
   {
     id: "last",
     header: "Last output",
-    width: "minmax(180px, 2fr)",
+    width: "minmax(120px, 2fr)",
     cell: ({ last_error: error, last_outputs: outputs }) =>
       error ? (
         <Text size="sm" truncate c="var(--mantine-color-error)" title={error.slice(0, 600)}>
@@ -37,20 +47,20 @@ const COLUMNS: Column<Thread>[] = [
         brief(outputs)
       ),
   },
-  { id: "began", header: "Started", width: "104px", cell: (thread) => <TimeText at={utc(thread.min_start_time)} /> },
+  { id: "began", header: "Started", width: "96px", cell: (thread) => <TimeText at={utc(thread.min_start_time)} /> },
   {
     id: "latest",
     header: "Last active",
-    width: "104px",
+    width: "96px",
     cell: (thread) => <TimeText at={utc(thread.max_start_time)} />,
   },
-  { id: "p50", header: "p50", width: "88px", align: "right", cell: (thread) => seconds(thread.latency_p50) },
-  { id: "tokens", header: "Tokens", width: "84px", align: "right", cell: (thread) => compact(thread.total_tokens) },
+  { id: "p50", header: "P50", width: "88px", align: "right", cell: (thread) => seconds(thread.latency_p50) },
+  { id: "tokens", header: "Tokens", width: "84px", align: "right", cell: (thread) => tokens(thread.total_tokens) },
   { id: "cost", header: "Cost", width: "84px", align: "right", cell: (thread) => money(thread.total_cost) },
   {
     id: "feedback",
     header: "Feedback",
-    width: "minmax(120px, 1fr)",
+    width: "minmax(96px, 1fr)",
     cell: (thread) => <FeedbackChips stats={thread.feedback_stats} />,
   },
 ];

@@ -51,6 +51,11 @@ export function WebhookSample({ server }: { server: string }) {
   return <Part label="Create a run with a webhook" access={access} code={code} />;
 }
 
+export function CronSample({ server }: { server: string }) {
+  const access = useAccess({ agent: server });
+  return <Part label="Create a cron" access={access} code={samples.cronSamples(access, useAssistantName(server))} />;
+}
+
 export function StoreSample({ server }: { server: string }) {
   const access = useAccess({ agent: server });
   return <Part label="Write an item" access={access} code={samples.storeSamples(access)} />;

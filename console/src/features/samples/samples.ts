@@ -106,6 +106,21 @@ export function webhookSamples({ url, key }: Access, assistant: string): Sample[
   ];
 }
 
+export function cronSamples({ url, key }: Access, assistant: string): Sample[] {
+  const pythonKey = key === null ? "" : `, api_key=${quoted(key)}`;
+  const scriptKey = key === null ? "" : `, apiKey: ${quoted(key)}`;
+  return [
+    {
+      language: "Python",
+      code: `from langgraph_sdk import get_sync_client\n\nclient = get_sync_client(url=${quoted(url)}${pythonKey})\nclient.crons.create(\n    ${quoted(assistant)},\n    schedule="0 9 * * 1-5",\n    input={"messages": [{"role": "user", "content": "Good morning"}]},\n)`,
+    },
+    {
+      language: "TypeScript",
+      code: `import { Client } from "@langchain/langgraph-sdk";\n\nconst client = new Client({ apiUrl: ${quoted(url)}${scriptKey} });\nawait client.crons.create(${quoted(assistant)}, {\n  schedule: "0 9 * * 1-5",\n  input: { messages: [{ role: "user", content: "Good morning" }] },\n});`,
+    },
+  ];
+}
+
 /** @param access of the control plane */
 export function deploySamples({ url, key }: Access): Sample[] {
   const login = key === null ? "" : `export LANGSMITH_API_KEY=${/[<>]/.test(key) ? `'${key}'` : key}\n`;

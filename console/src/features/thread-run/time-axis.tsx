@@ -34,7 +34,12 @@ export function TimeAxis({ events, axis, selected, onSelect }: TimeAxisProps) {
         <span />
         <div className={classes["ticks"]}>
           {ticks.map((ms) => (
-            <span key={ms} className={classes["tick"]} style={{ left: `${axisPlace(axis, axis.from + ms) * 100}%` }}>
+            <span
+              key={ms}
+              className={classes["tick"]}
+              data-last={axisPlace(axis, axis.from + ms) > 0.94 || undefined}
+              style={{ left: `${axisPlace(axis, axis.from + ms) * 100}%` }}
+            >
               {ms === 0 ? "0" : `+${duration(ms)}`}
             </span>
           ))}

@@ -68,7 +68,7 @@ export function AddToDataset({ runIds, onClose }: AddToDatasetProps) {
           error={datasets.error?.message}
         />
       ) : (
-        <TextInput label="Name" required {...form.getInputProps("name")} />
+        <TextInput label="Name" required autoFocus {...form.getInputProps("name")} />
       )}
       <TextInput label="Split" placeholder="base" {...form.getInputProps("split")} />
       <Text size="xs" c="dimmed">

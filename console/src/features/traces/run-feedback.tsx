@@ -2,6 +2,7 @@ import { ActionIcon, Alert, Button, Group, NumberInput, Paper, Stack, Text, Text
 import { useForm } from "@mantine/form";
 import { IconThumbDown, IconThumbUp, IconTrash } from "@tabler/icons-react";
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useRef } from "react";
 
 import { data, traceApi } from "../../api/clients.ts";
 import { useConfirm } from "../../ui/confirm.tsx";
@@ -136,7 +137,11 @@ function FeedbackForm({ run }: { run: Run }) {
     },
   });
   const typed = score === "" ? null : Number(score);
-  const pick = (picked: number | null) => form.setFieldValue("score", picked ?? "");
+  const comments = useRef<HTMLTextAreaElement>(null);
+  const pick = (picked: number | null) => {
+    form.setFieldValue("score", picked ?? "");
+    if (picked !== null) comments.current?.focus();
+  };
   const isEmpty = typed === null && value.trim() === "" && comment.trim() === "";
   return (
     <form aria-label="Add feedback" onSubmit={form.onSubmit(() => submit.mutate({ score: typed }))}>
@@ -148,7 +153,15 @@ function FeedbackForm({ run }: { run: Run }) {
           <Thumb label="Thumbs up, score 1" score={1} picked={typed} onPick={pick} icon={IconThumbUp} />
           <Thumb label="Thumbs down, score 0" score={0} picked={typed} onPick={pick} icon={IconThumbDown} />
         </Group>
-        <Textarea label="Comment" size="xs" autosize minRows={1} maxRows={8} {...form.getInputProps("comment")} />
+        <Textarea
+          ref={comments}
+          label="Comment"
+          size="xs"
+          autosize
+          minRows={1}
+          maxRows={8}
+          {...form.getInputProps("comment")}
+        />
         {submit.error && (
           <Alert color="red" role="alert" title="Could not save the feedback">
             {submit.error.message}

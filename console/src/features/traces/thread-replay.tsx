@@ -4,7 +4,7 @@ import { IconArrowLeft, IconChevronLeft, IconChevronRight } from "@tabler/icons-
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 
-import { compact, duration, money } from "../../ui/format.ts";
+import { duration, money, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { messageText } from "../../ui/messages/message.ts";
@@ -116,7 +116,7 @@ export function ThreadReplay({ projectId, search, onChange }: ThreadReplayProps)
                   </Text>
                 </Group>
                 <Text size="xs" c="dimmed" className="numbers">
-                  {duration(runLatency(turn))} · {compact(turn.total_tokens)} tokens · {money(turn.total_cost)}
+                  {duration(runLatency(turn))} · {tokens(turn.total_tokens)} tokens · {money(turn.total_cost)}
                 </Text>
               </UnstyledButton>
             </li>

@@ -1,0 +1,157 @@
+// npm run bench -- console: the time until each route of the console's traces shows its first data, in a project of
+// 1,000,000 runs, and the processor time of the trace platform for it. The files are in the browser's cache, as at every
+// visit but the first. Options: --runs N, --samples N, --quick (100,000 runs). Needs Chromium, as the console's tests do.
+// Exits with 1 when a target is missed.
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { cpus, loadavg } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs, promisify } from "node:util";
+
+import { openBrowser } from "../console/test/browser.ts";
+import { processorTime } from "./processes.ts";
+import { removeDirectory, startConsole, startTrace, temporaryDirectory } from "./servers.ts";
+import { median, percentile } from "./statistics.ts";
+
+const { values: options } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: "boolean", default: false },
+    runs: { type: "string" },
+    samples: { type: "string" },
+  },
+});
+const RUNS = Number(options.runs ?? (options.quick ? 100_000 : 1_000_000));
+const SAMPLES = Number(options.samples ?? 7);
+/** Time for the data to arrive after the page's first request for it, and for the page to become interactive. */
+const DATA_MS = 300;
+const INTERACTIVE_MS = 600;
+const ENV = { HEDDLE_RATE_LIMITS: "off", UV_THREADPOOL_SIZE: "8" };
+
+/** Routes, each with a selector of the data that its readers come for. */
+const routes = (project: string, run: string): [name: string, path: string, data: string][] => [
+  ["overview", "/", "section[aria-label^='Traces in'] a[href^='/projects/']"],
+  ["projects", "/projects", "[data-row]"],
+  ["project, traces", `/projects/${project}?days=30`, "[data-row]"],
+  ["project, LLM calls", `/projects/${project}?tab=llm`, "[data-row]"],
+  ["project, all runs", `/projects/${project}?tab=all`, "[data-row]"],
+  ["project, threads", `/projects/${project}?tab=threads`, "[data-row]"],
+  ["monitoring", `/projects/${project}/monitoring`, ".uplot"],
+  ["trace of 1,000 runs", `/projects/${project}/r/${run}`, "[role=treeitem]"],
+  ["compare", `/compare?a=${run}`, "main a[href*='/r/']"],
+  ["datasets", "/datasets", "h1"],
+  ["exports", "/exports", "h1"],
+  ["settings", "/settings?tab=workspaces", "td"],
+];
+
+const directory = await temporaryDirectory();
+const busyBefore = loadavg()[0]!;
+let missed = false;
+try {
+  const empty = await startTrace(directory, "console", ENV);
+  const response = await fetch(`${empty.url}/sessions`, {
+    method: "POST",
+    headers: { "x-api-key": empty.firstKey, "content-type": "application/json" },
+    body: JSON.stringify({ name: "bench" }),
+  });
+  const project = (await response.json()) as { id: string; tenant_id: string };
+  await empty.stop();
+  const bigTrace = randomUUID();
+  const seed = fileURLToPath(new URL("seed-runs.ts", import.meta.url));
+  const chdb = join(directory, "data-console", "chdb");
+  const args = ["--import", "tsx", seed, chdb, project.tenant_id, project.id, String(RUNS), bigTrace];
+  await promisify(execFile)(process.execPath, args);
+
+  const trace = await startTrace(directory, "console", ENV).catch((error: Error) => {
+    throw new Error(`The trace platform did not start on the seeded data: ${error.message}`);
+  });
+  const served = await startConsole(directory, trace.url);
+  const browser = await openBrowser();
+  try {
+    const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce" });
+    const page = await context.newPage();
+    console.log(
+      `A project of ${RUNS.toLocaleString("en")} runs, Node ${process.version}, ${cpus().length} cores, browser on the same ` +
+        `machine. Medians of ${SAMPLES}.\n`,
+    );
+    console.log(
+      `${"route".padEnd(22)} ${"first data".padStart(12)} ${"after request".padStart(14)} ${"p95".padStart(9)} ` +
+        `${"interactive".padStart(12)} ${"CPU of the queries".padStart(19)}`,
+    );
+    for (const [name, path, selector] of routes(project.id, bigTrace)) {
+      const samples: Visit[] = [];
+      for (let n = -1; n < SAMPLES; n++) {
+        const before = processorTime([trace.pid]);
+        await page.goto(served.url + path);
+        const visit = await firstData(page, selector);
+        await page.waitForLoadState("networkidle");
+        if (n >= 0) samples.push({ ...visit, cpu: processorTime([trace.pid]) - before });
+      }
+      printVisits(name, samples);
+    }
+  } finally {
+    await browser.close();
+    await served.stop();
+    await trace.stop();
+  }
+} finally {
+  await removeDirectory(directory);
+}
+
+interface Visit {
+  /** Milliseconds from the start of the navigation. */
+  shownAt: number;
+  /** The first request for data, which the application's code precedes; 0 for a route without one. */
+  askedAt: number;
+  /** When the navigation can be used. */
+  interactiveAt: number;
+  /** Processor time of the trace platform for all of the page's requests. */
+  cpu: number;
+}
+
+async function firstData(
+  page: Awaited<ReturnType<Awaited<ReturnType<typeof openBrowser>>["newPage"]>>,
+  selector: string,
+): Promise<Omit<Visit, "cpu">> {
+  const present = async (wanted: string): Promise<number> => {
+    const found = await page.waitForFunction(
+      (element) => (document.querySelector(element) ? performance.now() : false),
+      wanted,
+      { polling: "raf", timeout: 60_000 },
+    );
+    return (await found.jsonValue()) as number;
+  };
+  const [interactiveAt, shownAt] = await Promise.all([present("nav[aria-label=Pages] a"), present(selector)]);
+  const askedAt = await page.evaluate((at) => {
+    const requests = performance.getEntriesByType("resource").filter(({ name }) => name.includes("/api/"));
+    return Math.min(at, ...requests.map(({ startTime }) => startTime));
+  }, shownAt);
+  return { shownAt, askedAt, interactiveAt };
+}
+
+function printVisits(name: string, samples: Visit[]): void {
+  const waits = samples.map(({ shownAt, askedAt }) => shownAt - askedAt);
+  const middle = (pick: (visit: Visit) => number) => median(samples.map(pick));
+  const isMet = median(waits) < DATA_MS && middle(({ interactiveAt }) => interactiveAt) < INTERACTIVE_MS;
+  if (!isMet) missed = true;
+  const ms = (value: number, width: number) => `${value.toFixed(0).padStart(width - 3)} ms`;
+  console.log(
+    `${name.padEnd(22)} ${ms(
+      middle(({ shownAt }) => shownAt),
+      12,
+    )} ${ms(median(waits), 14)} ` +
+      `${ms(percentile(waits, 0.95), 9)} ${ms(
+        middle(({ interactiveAt }) => interactiveAt),
+        12,
+      )} ` +
+      `${ms(
+        middle(({ cpu }) => cpu),
+        19,
+      )}   < ${DATA_MS} ms ${isMet ? "ok" : "MISSED"}`,
+  );
+}
+
+if (busyBefore > 1)
+  console.log(`\nThe machine was busy before (load ${busyBefore.toFixed(1)}): these figures are worth little.`);
+process.exitCode = missed ? 1 : 0;

@@ -1,0 +1,88 @@
+/** Runs the code that empty pages offer, in both languages, against a real platform. */
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+import { Client as AgentClient } from "@langchain/langgraph-sdk";
+import { Client as TraceClient } from "langsmith";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
+
+import { type Platform, startPlatform } from "../../../test/platform.ts";
+import type { Sample } from "../../ui/code-sample.tsx";
+import * as samples from "./samples.ts";
+
+const run = promisify(execFile);
+const PYTHON = process.env["HEDDLE_PYTHON"] ?? "python3";
+const CONSOLE = fileURLToPath(new URL("../../..", import.meta.url));
+const LANGUAGES = ["Python", "TypeScript"];
+
+let platform: Platform;
+let agents: AgentClient;
+let traces: TraceClient;
+let agentAccess: samples.Access;
+let traceAccess: samples.Access;
+beforeAll(async () => {
+  platform = await startPlatform("dev", { HEDDLE_RATE_LIMITS: "off" });
+  // the addresses that the console shows
+  agentAccess = { url: `${platform.url}/api/agent`, key: null };
+  traceAccess = { url: `${platform.url}/api/trace`, key: null };
+  agents = new AgentClient({ apiUrl: platform.agentUrl, apiKey: null });
+  traces = new TraceClient({ apiUrl: platform.traceUrl, apiKey: "none" });
+  await vi.waitUntil(async () => (await agents.assistants.search()).length > 0, { timeout: 60_000, interval: 200 });
+}, 180_000);
+afterAll(() => platform?.stop());
+
+/** Runs a sample as a user pastes it; packages are already installed. */
+async function paste(list: Sample[], language: string): Promise<string> {
+  const { code } = list.find((sample) => sample.language === language)!;
+  const environment = { ...process.env, PATH: `${PYTHON.replace(/\/[^/]*$/, "")}:${process.env["PATH"]}` };
+  const options = { cwd: CONSOLE, env: environment, timeout: 60_000 };
+  const isShell = code.startsWith("export ");
+  const { stdout } = isShell
+    ? await run("bash", ["-ec", code.replace(/^(pip|npm) install .*$/m, "")], options)
+    : language === "Python"
+      ? await run(PYTHON, ["-c", code], options)
+      : await run(process.execPath, ["--input-type=module", "-e", code], options);
+  return stdout;
+}
+
+test.each(LANGUAGES)("the %s code for traces sends one", async (language) => {
+  const project = `sample "${language}"`;
+  await paste(samples.tracingSamples(traceAccess, project), language);
+  await vi.waitUntil(() => traces.hasProject({ projectName: project }), { timeout: 20_000, interval: 200 });
+  const names: string[] = [];
+  for await (const { name } of traces.listRuns({ projectName: project })) names.push(name);
+  expect(names).toEqual(["answer"]);
+});
+
+test.each(LANGUAGES)("the %s code for runs prints the reply", async (language) => {
+  expect(await paste(samples.runSamples(agentAccess, "agent"), language)).toContain("sunny in Berlin");
+});
+
+test.each(LANGUAGES)("the %s code for datasets and experiments creates both", async (language) => {
+  const name = `sample ${language}`;
+  await paste(samples.datasetSamples(traceAccess, name), language);
+  await paste(samples.experimentSamples(traceAccess, name), language);
+  const { id, example_count: examples } = await traces.readDataset({ datasetName: name });
+  expect(examples).toBe(1);
+  await vi.waitUntil(
+    async () => {
+      for await (const { feedback_stats: stats } of traces.listProjects({ referenceDatasetId: id })) {
+        if ((stats as Record<string, { avg: number }> | undefined)?.["correct"]?.avg === 1) return true;
+      }
+      return false;
+    },
+    { timeout: 30_000, interval: 500 },
+  );
+});
+
+test.each(LANGUAGES)("the %s code for the store, webhooks and crons creates one each", async (language) => {
+  await paste(samples.storeSamples(agentAccess), language);
+  expect((await agents.store.getItem(["users", "ada"], "profile"))?.value).toEqual({ likes: "trains" });
+  await agents.store.deleteItem(["users", "ada"], "profile");
+  const count = async () => (await agents.crons.search({})).length;
+  const before = await count();
+  await paste(samples.cronSamples(agentAccess, "agent"), language);
+  expect(await count()).toBe(before + 1);
+  await paste(samples.webhookSamples(agentAccess, "agent"), language);
+});

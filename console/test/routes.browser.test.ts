@@ -1,0 +1,253 @@
+/**
+ * Every route with data that arrives late: its layout stays in place, it fits at three widths, and axe finds nothing
+ * serious, light and dark. A route that is missing from the lists fails the last test.
+ */
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { Client } from "@langchain/langgraph-sdk";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { checkOpenPage, openBrowser, openPage, until } from "./browser.ts";
+import { observeShifts, shiftProblems } from "./layout-shift.ts";
+import type { Seeded } from "./seed-traces.ts";
+import { type SharedPlatform, sharedPlatform, sharedTraces } from "./shared-platform.ts";
+
+/** Data arrives up to this much late, later for each further request of a page. */
+const LATE_MS = 400;
+
+let platform: SharedPlatform;
+let browser: Browser;
+let client: Client;
+let seeded: Seeded;
+let ids: Record<"thread" | "older" | "newer" | "run" | "waiting" | "assistant" | "cron", string>;
+beforeAll(async () => {
+  platform = await sharedPlatform("open");
+  browser = await openBrowser();
+  client = new Client({ apiUrl: platform.agentUrl, apiKey: null });
+  seeded = await sharedTraces(platform);
+  await until(async () => (await client.assistants.search()).length > 8);
+  ids = await createObjects();
+}, 180_000);
+afterAll(async () => {
+  await browser?.close();
+});
+
+const RICH = "# Bread\n\n- rye\n- wheat\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```js\nbake(400);\n```";
+
+async function createObjects(): Promise<typeof ids> {
+  const content = (text: string) => ({ input: { messages: [{ role: "user", content: text }] } });
+  const { thread_id: thread } = await client.threads.create();
+  await client.runs.wait(thread, "agent", { ...content("weather in Rome"), webhook: `${platform.agentUrl}/ok` });
+  await client.runs.wait(thread, "agent", content(RICH));
+  const history = await client.threads.getHistory(thread);
+  const [, run] = await client.runs.list(thread);
+  const { thread_id: waiting } = await client.threads.create();
+  await client.runs.wait(waiting, "mailer", content("write to Ada"));
+  const [assistant] = await client.assistants.search({ graphId: "agent" });
+  const cron = await client.crons.create("agent", { schedule: "0 9 * * 1-5", input: { messages: [] } });
+  await client.store.putItem(["checked", "ada"], "profile", { text: "likes green tea" });
+  await until(async () => (await fetch(`${platform.traceUrl}/runs/${run!.run_id}`)).ok);
+  return {
+    thread,
+    older: history[2]!.checkpoint.checkpoint_id!,
+    newer: history[0]!.checkpoint.checkpoint_id!,
+    run: run!.run_id,
+    waiting,
+    assistant: assistant!.assistant_id,
+    cron: (cron as unknown as { cron_id: string }).cron_id,
+  };
+}
+
+interface Checked {
+  route: string;
+  /** Name of its screenshots. */
+  name: string;
+  path: () => string;
+  /** Selects an element that is present once the page has its data. */
+  ready: string;
+}
+
+const agentPage = (
+  route: string,
+  name: string,
+  ready: string,
+  path: () => string = () => route.replace(/\/$/, ""),
+): Checked => ({ route: `/a/$server/${route}`, name, ready, path: () => `/a/local/${path()}` });
+const project = (search = "") => `/projects/${seeded.projectId}${search}`;
+const trace = (view = "") => `${project()}/r/${seeded.agentRunId}${view}`;
+const dataset = (search = "") => `/datasets/${seeded.datasetId}${search}`;
+const compared = () => `selectedSessions=${seeded.experimentIds.join(",")}`;
+
+const PAGES: Checked[] = [
+  { route: "/", name: "overview", path: () => "/", ready: "text=Shop assistant" },
+  { route: "/$", name: "not-found", path: () => "/no-such-page", ready: "text=Page not found" },
+  agentPage("playground", "playground-chat", "text=The tool says", () => `playground?thread=${ids.thread}&panel=steps`),
+  agentPage(
+    "playground",
+    "playground-versus",
+    '[aria-label="Message"]',
+    () => "playground?assistant=agent&versus=priced",
+  ),
+  agentPage("playground", "playground-form", "text=Stop before", () => "playground?assistant=slow&panel=setup"),
+  agentPage("playground", "playground-question", "text=Sends a mail", () => `playground?thread=${ids.waiting}`),
+  agentPage("threads/", "threads", "text=The tool says"),
+  agentPage("threads/$threadId", "thread-state", "text=The tool says", () => `threads/${ids.thread}`),
+  agentPage("threads/$threadId", "thread-runs", "td", () => `threads/${ids.thread}?tab=runs`),
+  agentPage(
+    "threads/$threadId",
+    "thread-diff",
+    "text=Changes from",
+    () => `threads/${ids.thread}?checkpoint=${ids.newer}&with=${ids.older}`,
+  ),
+  agentPage(
+    "threads/$threadId/runs/$runId",
+    "thread-run",
+    "text=get_weather",
+    () => `threads/${ids.thread}/runs/${ids.run}`,
+  ),
+  agentPage("inbox", "inbox", "text=Sends a mail"),
+  agentPage("queue", "queue", "text=Healthy servers"),
+  agentPage("assistants/", "assistants", "text=parallel"),
+  agentPage("assistants/$assistantId", "versions", "text=active", () => `assistants/${ids.assistant}?tab=versions`),
+  agentPage("assistants/$assistantId", "graph", ".react-flow__node", () => `assistants/${ids.assistant}?tab=graph`),
+  agentPage("crons", "crons", "text=0 9 * * 1-5"),
+  agentPage("crons", "cron", "text=Recent runs", () => `crons?cron=${ids.cron}`),
+  agentPage("store", "store", "text=likes green tea", () => "store?ns=%5B%22checked%22%5D"),
+  agentPage("webhooks", "webhooks", "td"),
+  { route: "/projects/", name: "projects", path: () => "/projects", ready: "text=Shop assistant" },
+  { route: "/projects/$projectId/", name: "project", path: project, ready: "[data-row]" },
+  {
+    route: "/projects/$projectId/",
+    name: "thread-replay",
+    path: () => project("?tab=threads&thread=talk-3"),
+    ready: "text=Turn 5 of 5",
+  },
+  {
+    route: "/projects/$projectId/monitoring",
+    name: "monitoring",
+    path: () => `${project()}/monitoring?before=true`,
+    ready: ".uplot",
+  },
+  { route: "/projects/$projectId/r/$runId", name: "trace", path: trace, ready: "text=find_shoes" },
+  {
+    route: "/projects/$projectId/r/$runId",
+    name: "trace-feedback",
+    path: () => trace("?view=feedback"),
+    ready: "text=Found the right pair",
+  },
+  {
+    route: "/compare",
+    name: "compare",
+    path: () => `/compare?a=${seeded.agentRunId}`,
+    ready: "text=B: run ID or URL",
+  },
+  { route: "/datasets/", name: "datasets", path: () => "/datasets", ready: "text=Doubling" },
+  { route: "/datasets/$datasetId", name: "dataset", path: dataset, ready: "[data-row]" },
+  {
+    route: "/datasets/$datasetId",
+    name: "experiments-compared",
+    path: () => dataset(`?tab=compare&${compared()}`),
+    ready: "[data-row]",
+  },
+  { route: "/exports/", name: "exports", path: () => "/exports", ready: "h1" },
+  { route: "/exports/destinations", name: "destinations", path: () => "/exports/destinations", ready: "h1" },
+];
+
+/** Routes that other test files check on their own platforms or data, by the names of their checks. */
+const ELSEWHERE: Record<string, [file: string, check: string]> = {
+  "/sign-in": ["shell", "sign-in"],
+  "/settings": ["settings", "settings-"],
+  "/deployments/": ["deployments", "deployments"],
+  "/deployments/$deploymentId": ["deployments", "deployment"],
+  "/exports/$exportId": ["exports", "export"],
+  "/public/$token/r": ["sharing", "shared-trace"],
+  "/public/$token/d": ["sharing", "shared-dataset"],
+};
+
+/** Addresses that LangSmith's clients print: they lead to other routes. */
+const REDIRECTS: Record<string, () => [from: string, to: string]> = {
+  "/o/$tenant/projects/p/$projectId/": () => [`/o/x/projects/p/${seeded.projectId}`, project()],
+  "/o/$tenant/projects/p/$projectId/r/$runId": () => [
+    `/o/x/projects/p/${seeded.projectId}/r/${seeded.agentRunId}`,
+    trace(),
+  ],
+  "/o/$tenant/datasets/$datasetId/": () => [`/o/x/datasets/${seeded.datasetId}`, dataset()],
+  "/o/$tenant/datasets/$datasetId/compare": () => [
+    `/o/x/datasets/${seeded.datasetId}/compare?${compared()}`,
+    dataset(),
+  ],
+};
+
+/** Opens the pages one after another, each with late data. Returns the problems, one per line. */
+async function check(pages: readonly Checked[]): Promise<string[]> {
+  const { page, context, errors } = await openPage(browser);
+  await observeShifts(context);
+  let isLate = true;
+  let asked = 0;
+  await context.route("**/api/**", async (route) => {
+    if (isLate) await sleep(LATE_MS * ((asked++ % 4) + 1) * 0.25);
+    await route.continue().catch(() => {});
+  });
+  const problems: string[] = [];
+  for (const checked of pages) {
+    [isLate, asked] = [true, 0];
+    const found = await checkLate(page, checked, () => (isLate = false)).catch((error: Error) => [error.message]);
+    // cancels the page's pending requests, whose errors belong to this page
+    await page.goto("about:blank");
+    problems.push(...[...found, ...errors.splice(0)].map((text) => `${checked.name}: ${text}`));
+  }
+  await context.close();
+  return problems;
+}
+
+async function checkLate(page: Page, { name, path, ready }: Checked, endLateness: () => void): Promise<string[]> {
+  await page.goto(platform.url + path());
+  await page.locator(ready).first().waitFor();
+  const placeholders = page.locator(".mantine-Skeleton-root, .mantine-Loader-root");
+  await until(async () => (await placeholders.count()) === 0, { timeout: 15_000, interval: 50 }).catch(async () => {
+    throw new Error(`still loading: ${await placeholders.first().evaluate((element) => element.outerHTML)}`);
+  });
+  await sleep(LATE_MS);
+  const shifts = await shiftProblems(page, name);
+  endLateness();
+  return [...shifts, ...(await checkOpenPage(page, name, ready))];
+}
+
+const half = Math.ceil(PAGES.length / 2);
+test("the first half of the pages stays in place, fits, and axe finds nothing serious", async () => {
+  expect(await check(PAGES.slice(0, half))).toEqual([]);
+}, 240_000);
+test("the second half of the pages stays in place, fits, and axe finds nothing serious", async () => {
+  expect(await check(PAGES.slice(half))).toEqual([]);
+}, 240_000);
+
+test("every route is checked here or by the file that the list names", async () => {
+  const tree = readFileSync(new URL("../src/route-tree.gen.ts", import.meta.url), "utf8");
+  const [, block] = /interface FileRoutesByFullPath \{([^}]*)\}/.exec(tree)!;
+  const routes = [...block!.matchAll(/^ {2}'([^']+)'/gm)].map(([, path]) => path!);
+  expect(routes.length).toBeGreaterThan(30);
+  const checked = new Set([...PAGES.map(({ route }) => route), ...Object.keys(ELSEWHERE), ...Object.keys(REDIRECTS)]);
+  expect(routes.filter((path) => !checked.has(path))).toEqual([]);
+  expect([...checked].filter((path) => !routes.includes(path))).toEqual([]);
+  for (const [file, name] of Object.values(ELSEWHERE)) {
+    const source = await readFile(new URL(`${file}.browser.test.ts`, import.meta.url), "utf8");
+    expect(source, `${file}.browser.test.ts checks ${name}`).toMatch(
+      new RegExp(`check(Open)?Page\\([^;]*["\`]${name}`, "s"),
+    );
+  }
+});
+
+test("addresses printed by LangSmith's clients open the same pages", async () => {
+  const { page, context, errors } = await openPage(browser);
+  for (const redirect of Object.values(REDIRECTS)) {
+    const [from, to] = redirect();
+    await page.goto(platform.url + from);
+    await page.waitForURL((url) => url.pathname === to);
+    await page.getByRole("heading", { level: 1 }).waitFor();
+  }
+  expect(errors).toEqual([]);
+  await context.close();
+});
