@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 
-import { type StoredItem, storedItems } from "./checkpoints/stored-items.ts";
+import type { StoredItem } from "./checkpoints/list-item.ts";
+import { storedItems } from "./checkpoints/stored-items.ts";
 
 /**
  * Serializes objects of user code to JSON text: stream events, states, results of calls. No other code does.

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
-import { markStored, StoredItem } from "./checkpoints/stored-items.ts";
+import { StoredItem } from "./checkpoints/list-item.ts";
+import { markStored } from "./checkpoints/stored-items.ts";
 import { toJson, toSharedParts } from "./serialize.ts";
 import { encodeSharedJson, SharedJson } from "./shared-json.ts";
 

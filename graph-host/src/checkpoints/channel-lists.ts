@@ -1,9 +1,9 @@
 import { ListLoader } from "./list-loader.ts";
-import { encodeList, type ListItem, type ListValue, listSize, WHOLE_BYTES } from "./list-value.ts";
+import type { ListItem, StoredItem } from "./list-item.ts";
+import { encodeList, type ListValue, listSize, WHOLE_BYTES } from "./list-value.ts";
 import type { StoredCheckpoint } from "./read-statement.ts";
 import type { BlobRow } from "./rows.ts";
 import type { PlainFirstSerializer } from "./serializer.ts";
-import type { StoredItem } from "./stored-items.ts";
 
 interface Options {
   onlyReads: boolean;

@@ -1,9 +1,10 @@
 import { isUnchanged, shadowOf, UNTRACKABLE } from "./item-shadow.ts";
-import type { ListItem, ListValue, LiveItem } from "./list-value.ts";
+import { type ListItem, type LiveItem, StoredItem } from "./list-item.ts";
+import type { ListValue } from "./list-value.ts";
 import { wireOf } from "./item-wire.ts";
 import type { PlainFirstSerializer } from "./serializer.ts";
 import { TimeSlice } from "../time-slice.ts";
-import { markStored, StoredItem } from "./stored-items.ts";
+import { markStored } from "./stored-items.ts";
 
 /** Number of items that are loaded between two looks at the clock. */
 const SLICE_ITEMS = 32;

@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { encodeList, ListBuilder, type ListItem, type ListRow, type ListValue, wholeList } from "./list-value.ts";
+import type { ListItem } from "./list-item.ts";
+import { encodeList, ListBuilder, type ListRow, type ListValue, wholeList } from "./list-value.ts";
 import { splitArray } from "./split-array.ts";
 
 const items = (...texts: string[]): ListItem[] => texts.map((text) => ({ text: JSON.stringify(text) }));

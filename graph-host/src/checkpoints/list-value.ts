@@ -1,23 +1,5 @@
-import type { Shadow } from "./item-shadow.ts";
+import type { ListItem } from "./list-item.ts";
 import { splitArray } from "./split-array.ts";
-import type { StoredItem } from "./stored-items.ts";
-
-/** Item of a list value, in stored form. Versions of the list share the items that they have in common. */
-export interface ListItem {
-  /** JSON text as the serializer writes it. */
-  text: string;
-  /** JSON text as the API shows it, once it was needed. */
-  wire?: string;
-  /** What stands for the item in a state that is only shown, once it was needed. */
-  stored?: StoredItem;
-  /** Object that was loaded from the text and is not in use, with its shadow: the next run may take it. */
-  live?: LiveItem | undefined;
-}
-
-export interface LiveItem {
-  object: object;
-  shadow: Shadow;
-}
 
 /** Version of a channel's list. */
 export interface ListValue {

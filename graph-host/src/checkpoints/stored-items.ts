@@ -1,22 +1,4 @@
-import type { ListItem } from "./list-value.ts";
-
-/** A list item whose JSON text is known, in place of its value where a state is only shown. */
-export class StoredItem {
-  readonly item: ListItem;
-
-  constructor(item: ListItem) {
-    this.item = item;
-  }
-
-  get wire(): string {
-    return this.item.wire!;
-  }
-
-  /** For code that copies the list. */
-  toJSON(): unknown {
-    return JSON.parse(this.wire);
-  }
-}
+import type { StoredItem } from "./list-item.ts";
 
 const lists = new WeakMap<object, readonly StoredItem[]>();
 
