@@ -1,11 +1,12 @@
 // npm run bench: the project's claims about speed, measured beside the bare graph and LangGraph's development server.
 // Options: --quick (fewer samples), --only NAME[,NAME] (see MEASURES), --url URL (a running server), --no-dev-server,
 // --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
-// (authentication before each route of the trace platform), console (first data of each route of traces), ingest, query, freshness (queries during ingest), export, large-bodies, large-pages (traces),
-// tenants (a workspace beside a busy one), streams (idle and stalled readers), threads (long conversations),
-// large-values (memory), deployments, tracing, python (a Python graph beside LangGraph's server for Python),
-// languages (a long conversation in JavaScript and in Python), webhooks, where (processor time and waits of a run, process by process), rest (memory of the idle processes, start-up
-// times), and versions --base REV (an earlier revision beside this one).
+// (authentication before each route of the trace platform), console (first data of each route of traces), feedback,
+// ingest, query, freshness (queries during ingest), export, large-bodies, large-pages (traces), tenants (a workspace
+// beside a busy one), streams (idle and stalled readers), threads (long conversations), large-values (memory),
+// deployments, tracing, python (a Python graph beside LangGraph's server for Python), languages (a long conversation in
+// JavaScript and in Python), webhooks, where (processor time and waits of a run, process by process), rest (memory of the
+// idle processes, start-up times), and versions --base REV (an earlier revision beside this one).
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
@@ -29,6 +30,7 @@ const OTHERS: Record<string, () => Promise<unknown>> = {
   deployments: () => import("./deployments.ts"),
   freshness: () => import("./freshness.ts"),
   guard: () => import("./guard.ts"),
+  feedback: () => import("./feedback.ts"),
   ingest: () => import("./ingest.ts"),
   languages: () => import("./languages.ts"),
   "large-bodies": () => import("./large-bodies.ts"),

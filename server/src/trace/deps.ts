@@ -11,6 +11,7 @@ import type { SignInDeps } from "../identity/sign-in/deps.ts";
 import type { Exporter } from "./bulk-exports/exporter.ts";
 import type { LinkSigner } from "./attachments/sign-link.ts";
 import type { FeedbackMirror } from "./feedback/feedback-mirror.ts";
+import type { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import type { IngestGate } from "./ingest/ingest-gate.ts";
 import type { RunWriter } from "./ingest/run-writer.ts";
 import type { ModelPrices } from "./prices/model-prices.ts";
@@ -36,6 +37,7 @@ export interface TraceDeps {
   signIn: Omit<SignInDeps, "audit">;
   projects: ProjectDirectory;
   feedback: FeedbackMirror;
+  feedbackWriter: FeedbackWriter;
   prices: ModelPrices;
   writer: RunWriter;
   gate: IngestGate;

@@ -27,6 +27,7 @@ import { Exporter, type ExporterOptions } from "./bulk-exports/exporter.ts";
 import type { TraceDeps } from "./deps.ts";
 import { ErasureWorker } from "./erasures/erasure-worker.ts";
 import { FeedbackMirror } from "./feedback/feedback-mirror.ts";
+import { FeedbackWriter } from "./feedback/feedback-writer.ts";
 import { measureWaitingPieces } from "./ingest/measure-waiting-pieces.ts";
 import { startIngest } from "./ingest/start-ingest.ts";
 import { ProjectDirectory } from "./project-records/project-directory.ts";
@@ -138,6 +139,7 @@ export async function startTracePlatform({
     signIn: signIn.deps,
     projects,
     feedback: new FeedbackMirror({ sql, clickhouse, log, writer: ingest.writer }),
+    feedbackWriter: new FeedbackWriter(sql),
     exporter,
     erasures,
   };

@@ -1,10 +1,10 @@
-import { AppError, conflict, notFound } from "../../base/errors.ts";
+import { AppError, notFound } from "../../base/errors.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { TraceDeps } from "../deps.ts";
 import { checkConfig, normalizeConfig } from "./check-config.ts";
 import { ensureConfig } from "./config-sql.ts";
 import type { FeedbackCreate } from "./schema.ts";
-import { findComparativeExperiments, type NewFeedback, upsertFeedback } from "./sql.ts";
+import { findComparativeExperiments, type NewFeedback } from "./sql.ts";
 
 export interface FeedbackAuthor {
   tenantId: string;
@@ -20,7 +20,7 @@ export interface FeedbackAuthor {
  * 409 for an id already used by feedback on another run, 422 for values that its configuration excludes
  */
 export async function createFeedback(
-  deps: Pick<TraceDeps, "sql" | "projects" | "feedback">,
+  deps: Pick<TraceDeps, "sql" | "projects" | "feedback" | "feedbackWriter">,
   author: FeedbackAuthor,
   inputs: FeedbackCreate[],
 ): Promise<string[]> {
@@ -31,7 +31,7 @@ export async function createFeedback(
 
 /** Stores feedback without waiting until filters see it, for callers that store several batches and wait once. */
 export async function storeFeedback(
-  deps: Pick<TraceDeps, "sql" | "projects">,
+  deps: Pick<TraceDeps, "sql" | "projects" | "feedbackWriter">,
   author: FeedbackAuthor,
   inputs: FeedbackCreate[],
 ): Promise<string[]> {
@@ -49,13 +49,7 @@ export async function storeFeedback(
   const rows = inputs.map((input) => toRow(author, input, known));
   // the last of several with the same id wins, as in separate requests
   const distinct = [...new Map(rows.map((row) => [row.feedback_id, row])).values()];
-  await sql.begin(async (tx) => {
-    const written = await upsertFeedback(tx, distinct);
-    if (written.length < distinct.length) {
-      const other = distinct.find((row) => !written.includes(row.feedback_id))!;
-      throw conflict(`Feedback ${other.feedback_id} already exists for another run.`);
-    }
-  });
+  if (distinct.length > 0) await deps.feedbackWriter.write(distinct);
   return rows.map((row) => row.feedback_id);
 }
 
@@ -92,7 +86,7 @@ function toRow(author: FeedbackAuthor, input: FeedbackCreate, projects: Set<stri
   const { key, score, value, comment, correction, session_id, feedback_source: source } = input;
   return {
     tenant_id: author.tenantId,
-    feedback_id: input.id ?? uuid7(),
+    feedback_id: input.id?.toLowerCase() ?? uuid7(),
     key,
     run_id: input.run_id ?? null,
     session_id: session_id && projects.has(session_id) ? session_id : null,

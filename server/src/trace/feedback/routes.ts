@@ -6,6 +6,7 @@ import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { checkConfig, normalizeConfig } from "./check-config.ts";
 import { ensureConfig } from "./config-sql.ts";
+import { GroupCommit } from "../../base/db/group-commit.ts";
 import { createFeedback } from "./create-feedback.ts";
 import * as schema from "./schema.ts";
 import { refuseHeldFeedback } from "../legal-holds/check-holds.ts";
@@ -24,6 +25,10 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
     if (item === undefined) throw notFound("Feedback not found");
     return rawJson(item);
   };
+  // callers who create feedback at the same time share the statement that reads it back
+  const readBack = new GroupCommit((keys: { tenantId: string; id: string }[]) => rows.findFeedbacks(sql, keys), {
+    max: 500,
+  });
 
   return [
     route({
@@ -41,7 +46,9 @@ export function feedbackRoutes(deps: TraceDeps): Route[] {
       async handler({ body, principal }) {
         const author = { tenantId: principal.workspaceId, userId: principal.actor.userId };
         const [id] = await createFeedback(deps, author, [body]);
-        return read(author.tenantId, id!);
+        const item = await readBack.call({ tenantId: author.tenantId, id: id! });
+        if (item === undefined) throw notFound("Feedback not found");
+        return rawJson(item);
       },
     }),
     route({

@@ -115,6 +115,20 @@ export async function findFeedback(
   return row?.item;
 }
 
+/** Returns the JSON text of several feedbacks, in order; undefined for one that does not exist. */
+export async function findFeedbacks(
+  sql: Sql,
+  keys: { tenantId: string; id: string }[],
+): Promise<(string | undefined)[]> {
+  const found = await sql<{ tenant_id: string; feedback_id: string; item: string }[]>`
+    select f.tenant_id, f.feedback_id, ${buildJsonObject(sql, columns())}::text as item
+    from unnest(${keys.map((key) => key.tenantId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
+      as wanted (tenant_id, feedback_id)
+    join feedback f on f.tenant_id = wanted.tenant_id and f.feedback_id = wanted.feedback_id`;
+  const items = new Map(found.map((row) => [`${row.tenant_id} ${row.feedback_id}`, row.item]));
+  return keys.map(({ tenantId, id }) => items.get(`${tenantId} ${id}`));
+}
+
 /** Returns the comparisons that belong to the workspace; references to others are not allowed. */
 export async function findComparativeExperiments(sql: Sql, tenantId: string, ids: string[]): Promise<Set<string>> {
   const rows = await sql<{ id: string }[]>`

@@ -15,7 +15,7 @@ import { COLLECTED_BYTES } from "./large-garbage.ts";
 import { RAW_FIELDS, type RunMessage, type RunPiece } from "./run-piece.ts";
 import { fromMicros } from "../run-rows/times.ts";
 
-export type IngestDeps = Pick<TraceDeps, "sql" | "writer" | "projects" | "blobs" | "feedback">;
+export type IngestDeps = Pick<TraceDeps, "sql" | "writer" | "projects" | "blobs" | "feedback" | "feedbackWriter">;
 
 /**
  * Stores the content of a request. Resolves when all of it is durable.

@@ -1,0 +1,33 @@
+import type { Sql } from "../../base/db/connect.ts";
+import { GroupCommit } from "../../base/db/group-commit.ts";
+import { conflict } from "../../base/errors.ts";
+import { type NewFeedback, upsertFeedback } from "./sql.ts";
+
+/** Largest number of rows in a transaction of several calls. */
+const BATCH = 500;
+
+/** Writes feedback. Calls that arrive while a transaction is running share the next one. */
+export class FeedbackWriter {
+  readonly #commits: GroupCommit<NewFeedback[], void>;
+
+  constructor(sql: Sql) {
+    const run = async (calls: NewFeedback[][]): Promise<void[]> => {
+      const rows = calls.flat();
+      await sql.begin(async (tx) => {
+        const written = new Set(await upsertFeedback(tx, rows));
+        const other = rows.find((row) => !written.has(row.feedback_id));
+        if (other) throw conflict(`Feedback ${other.feedback_id} already exists for another run.`);
+      });
+      return calls.map(() => {});
+    };
+    this.#commits = new GroupCommit(run, { max: BATCH, weigh: (rows) => rows.length });
+  }
+
+  /**
+   * Writes all rows or none. The ids are distinct.
+   * @throws 409 for an id already used by feedback on another run
+   */
+  write(rows: NewFeedback[]): Promise<void> {
+    return this.#commits.call(rows);
+  }
+}
