@@ -9,8 +9,6 @@
  *
  * Writers of feedback call `flush` before responding, so that filters see it.
  */
-import { setTimeout as sleep } from "node:timers/promises";
-
 import type { ClickHouse } from "../../base/clickhouse/clickhouse.ts";
 import type { Sql } from "../../base/db/connect.ts";
 import type { Log } from "../../base/log.ts";
@@ -66,10 +64,14 @@ export class FeedbackMirror {
 
   /** Resolves when everything committed before the call is in ClickHouse, or after a second. Never throws. */
   async flush(): Promise<void> {
-    const cancel = new AbortController();
-    const late = sleep(FLUSH_MS, undefined, { signal: cancel.signal, ref: false }).catch(() => {});
-    await Promise.race([this.#pass(), late]);
-    cancel.abort();
+    // a plain timer: an aborted promise creates three errors with stacks
+    await new Promise<void>((resolve) => {
+      const late = setTimeout(resolve, FLUSH_MS).unref();
+      void this.#pass().then(() => {
+        clearTimeout(late);
+        resolve();
+      });
+    });
   }
 
   /** Runs one pass at a time. Calls during a pass share the next one. */
