@@ -129,6 +129,21 @@ test("a batch of feedback is stored completely or not at all", async () => {
   expect(await sql`select 1 from feedback where run_id = ${runId}`).toHaveLength(3);
 });
 
+test("of feedback created at the same time, only what is invalid is refused, and ids are read in either case", async () => {
+  const [runId, id, taken] = [uuid7(), uuid7(), uuid7()];
+  await give({ id: taken, run_id: uuid7(), key: "taken" });
+  const answers = await Promise.all([
+    ...Array.from({ length: 20 }, (_, score) => give({ run_id: runId, key: "same time", score })),
+    give({ id: taken, run_id: runId, key: "moved" }),
+    // twice in one statement
+    ...[1, 2].map((score) => give({ id: id.toUpperCase(), run_id: runId, key: "twice", score })),
+  ]);
+  expect(answers.map(({ status }) => status)).toEqual([...Array.from({ length: 20 }, () => 200), 409, 200, 200]);
+  expect(answers.slice(0, 20).map(({ json }) => json.score)).toEqual(Array.from({ length: 20 }, (_, score) => score));
+  expect(answers[21]!.json.id).toBe(id);
+  expect(await copies(runId)).toHaveLength(21);
+});
+
 test("a list is filtered by key, source, level, comment, score and time", async () => {
   const { project_id } = await arrive(uuid7(), "lists");
   const runId = uuid7();
