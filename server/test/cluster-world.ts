@@ -59,7 +59,6 @@ function expectStatus({ status, text }: { status: number; text: string }, wanted
 export interface CreateOptions {
   resource_spec?: object;
   listener_id?: string;
-  deployment_type?: string;
 }
 
 export class ClusterWorld {
