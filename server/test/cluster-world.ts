@@ -59,7 +59,6 @@ function expectStatus({ status, text }: { status: number; text: string }, wanted
 export interface CreateOptions {
   resource_spec?: object;
   listener_id?: string;
-  deployment_type?: string;
 }
 
 export class ClusterWorld {
@@ -149,7 +148,9 @@ export class ClusterWorld {
 
   /** Sends a request to a deployment through a control plane's gateway. */
   request(name: string, path: string, init: RequestInit = {}, control = this.control): Promise<Response> {
-    const headers = { "x-api-key": this.key, "content-type": "application/json", ...init.headers };
+    const headers = new Headers(init.headers);
+    headers.set("x-api-key", this.key);
+    headers.set("content-type", "application/json");
     return fetch(`${control.url}/d/${name}${path}`, { ...init, headers });
   }
 

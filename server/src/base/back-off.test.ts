@@ -22,5 +22,5 @@ test("a pause ends when its signal is aborted", async () => {
   const stop = new AbortController();
   const pause = backOff.wait(stop.signal);
   stop.abort();
-  await pause;
+  await expect(pause).resolves.toBeUndefined();
 });

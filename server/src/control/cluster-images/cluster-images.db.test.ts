@@ -89,10 +89,10 @@ test("a build waits for its engine, and fails with its name after three attempts
 });
 
 /** Creates a revision as if it had been built, and returns the work of its listener. */
-async function deployBuilt(name: string) {
-  const { call, sql } = control;
-  const listener = await createListener(control);
-  const { json } = await create(control, name, listener);
+async function deployBuilt(name: string, at = control) {
+  const { call, sql } = at;
+  const listener = await createListener(at);
+  const { json } = await create(at, name, listener);
   const image = `${REPOSITORY}@sha256:${"d".repeat(64)}`;
   const revision = crypto.randomUUID();
   await sql`insert into revisions (id, deployment_id, number, source, source_config, langgraph_config_path, cluster,
@@ -100,7 +100,7 @@ async function deployBuilt(name: string) {
     values (${revision}, ${json.id}, 1, 'internal_source', ${sql.json({ listener_id: listener })}, 'langgraph.json',
       ${listener}, ${revision}, ${image},
       'AWAITING_DEPLOY')`;
-  control.control.deps.worker.wake();
+  at.control.deps.worker.wake();
   await untilStatus(call, json.id, revision, "DEPLOYING");
   await expect
     .poll(async () => ((await call("GET", `/v2/listeners/${listener}/work`)).json as ClusterWork).deployments?.[0])
@@ -153,9 +153,9 @@ test("a listener gets the digest; its pods' CPU time and memory are shown, and w
   expect((await report()).memory).toBeNull();
 });
 
-test("a rollback runs the earlier image again, without a build", async () => {
-  const { call } = control;
-  const { id, listener, revision } = await deployBuilt("rolled");
+test("a rollback runs the earlier image again, without a build, even where nothing can be built any more", async () => {
+  const { call, sql } = bare;
+  const { id, listener, revision } = await deployBuilt("rolled", bare);
   const ready = {
     deploymentId: id,
     generation: 1,
@@ -171,7 +171,7 @@ test("a rollback runs the earlier image again, without a build", async () => {
   const rolled = await call("POST", `/v2/deployments/${id}/revisions/${revision}/redeploy`);
   expect(`${rolled.status} ${rolled.text}`).toMatch(/^20/);
   const [row] =
-    await control.sql`select built_image, artifact_id from revisions where deployment_id = ${id} order by number desc limit 1`;
-  const [first] = await control.sql`select built_image, artifact_id from revisions where id = ${revision}`;
+    await sql`select built_image, artifact_id from revisions where deployment_id = ${id} order by number desc limit 1`;
+  const [first] = await sql`select built_image, artifact_id from revisions where id = ${revision}`;
   expect(row).toEqual(first);
 });

@@ -6,7 +6,10 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { missingPrograms } from "../../../../test/kubernetes/binaries.ts";
 import { type MetricsApi, serveMetrics } from "../../../../test/kubernetes/metrics-api.ts";
 import { atEnd } from "../../../test/at-end.ts";
-import { type ClusterWorld, image, openClusterWorld, ROLLOUT_MS } from "../../../test/cluster-world.ts";
+import { playScene, SCENE_NAMESPACE, SCENES } from "../../../test/cluster-scenes.ts";
+import { buildImage, type ClusterWorld, image, openClusterWorld, ROLLOUT_MS } from "../../../test/cluster-world.ts";
+import { openAccess } from "./api/kubeconfig.ts";
+import { KubernetesApi } from "./api/kubernetes-api.ts";
 
 describe.skipIf(missingPrograms().length > 0)("the number of a deployment's pods", () => {
   let world: ClusterWorld;
@@ -72,30 +75,32 @@ describe.skipIf(missingPrograms().length > 0)("the number of a deployment's pods
     2 * ROLLOUT_MS,
   );
 
-  test("is 0 with min_scale and max_scale 0, and a later revision starts pods", async () => {
-    const none = { deployment_type: "dev_zero", resource_spec: { min_scale: 0, max_scale: 0 } };
-    const { id } = await world.deploy("none", "one", none);
-    expect(await count(id)).toBe(0);
-    const body = {
-      source_config: { resource_spec: { cpu: 0.1, cpu_limit: 2, min_scale: 1, max_scale: 1 } },
-      source_revision_config: { image_uri: image("one") },
+  test("is 0 where min_scale and max_scale are 0, until a later generation starts pods", async () => {
+    const answers = 'require("http").createServer((_, r) => r.end("{}")).listen(8000)';
+    await buildImage(world.cluster, "ok", { "a.txt": "" }, `CMD ["node","-e",${JSON.stringify(answers)}]\n`);
+    await world.createNamespace(SCENE_NAMESPACE);
+    const api = new KubernetesApi(await openAccess(world.cluster.kubeconfig));
+    const { desired } = SCENES[0]!;
+    const play = async (generation: number, replicas: number) => {
+      const revision = { ...desired.revision!, replicas: { min: replicas, max: replicas } };
+      const scene = { name: "replicas", desired: { ...desired, generation, revision }, until: "ready" } as const;
+      return (await playScene(api, scene, 120_000)).at(-1);
     };
-    const changed = await world.call("PATCH", `/v2/deployments/${id}`, body);
-    expect(`${changed.status} ${changed.text}`).toMatch(/^200/);
-    await world.untilDeployed({ id, revision: changed.json.latest_revision_id });
-    expect(await world.run("none")).toMatchObject({ word: "one" });
-    await world.remove(id);
+    expect(await play(1, 0)).toMatchObject({ state: "ready", ready: 0, total: 0, pods: [] });
+    expect(await play(2, 1)).toMatchObject({ state: "ready", ready: 1 });
+    expect(await play(3, 0)).toMatchObject({ state: "ready", ready: 0 });
+    api.close();
   });
 
-  test("cannot begin at 0 and grow: min_scale 0 with a max_scale above 0 is rejected", async () => {
+  test("cannot be 0 for an image from elsewhere, which has no deployment_type", async () => {
     const created = await world.call("POST", "/v2/deployments", {
       name: "from-zero",
       source: "external_docker",
-      source_config: { deployment_type: "dev_zero", resource_spec: { min_scale: 0, max_scale: 2 } },
+      source_config: { resource_spec: { min_scale: 0, max_scale: 2 } },
       source_revision_config: { image_uri: image("one") },
       secrets: [],
     });
     expect(created.status).toBe(422);
-    expect(created.text).toContain("scaling from 0 on demand is not implemented");
+    expect(created.text).toContain("min_scale");
   });
 });

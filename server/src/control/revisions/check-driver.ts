@@ -24,14 +24,21 @@ interface DriverDeps {
   databases: Pick<DeploymentDatabases, "isEmbedded">;
 }
 
-/** Rejects with 400 or 422 a configuration that its placement does not support, because it would run differently. */
+/**
+ * Rejects with 400 or 422 a configuration that its placement does not support, because it would run differently.
+ * @param options `hasImage`: the cluster's image exists, so that nothing is built
+ */
 export function checkDriver(
   { driver, settings, databases }: DriverDeps,
   source: Source,
   config: SourceConfig,
   references: DeploymentRow["secret_references"],
+  { hasImage = false }: { hasImage?: boolean } = {},
 ): void {
-  if (placement(settings, config) !== null) return checkCluster({ settings, databases }, source, config, references);
+  if (placement(settings, config) !== null) {
+    if (isBuilt(source) && !hasImage) checkBuild(settings);
+    return checkCluster({ settings, databases }, source, config, references);
+  }
   if (!driver.sources.includes(source)) {
     const isImage = source === "external_docker" || source === "internal_docker";
     throw stateError(
@@ -66,8 +73,6 @@ function checkCluster(
       "Clusters pull images from a registry and cannot reach this control plane's own. Set HEDDLE_REGISTRY_URL.",
     );
   }
-  const problem = isBuilt(source) ? buildProblem(settings) : null;
-  if (problem !== null) throw stateError(problem);
   const passed = readClusterSpec(config, { serviceAccounts: settings.kubernetesServiceAccounts });
   for (const kind of ["init_containers", "sidecars"] as const) {
     for (const [index, { image }] of (passed[kind] ?? []).entries()) {
@@ -75,6 +80,11 @@ function checkCluster(
     }
   }
   checkReferences(references ?? [], settings.installation);
+}
+
+function checkBuild(settings: ControlSettings): void {
+  const problem = buildProblem(settings);
+  if (problem !== null) throw stateError(problem);
 }
 
 /** Rejects with 422 an image of the platform's own builds, which belong to all deployments. */

@@ -21,10 +21,11 @@ export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId
     const environment = await readEnvironment(deps.secrets, { purpose: "revision-env", id }, tx);
     const revisionId = uuid7();
     const cluster = placement(deps.settings, old.source_config);
-    if (cluster !== null) checkDriver(deps, old.source, old.source_config, old.secret_references);
     // a build can be reused only where it was made
     const isThere = cluster === old.cluster;
     const made = { artifact_id: isThere ? old.artifact_id : null, built_image: isThere ? old.built_image : null };
+    const hasImage = made.built_image !== null;
+    if (cluster !== null) checkDriver(deps, old.source, old.source_config, old.secret_references, { hasImage });
     const described = await describeVariables(deps, tx, deploymentId, environment);
     await insertRevision(tx, { ...old, ...described, id: revisionId, cluster, ...made });
     await storeEnvironment(deps.secrets, { purpose: "revision-env", id: revisionId }, tenantId, environment, tx);

@@ -17,8 +17,8 @@ async function serve() {
     if (isWatch) state.watches++;
     else state.lists++;
     if (state.isAway) return void response.writeHead(503).end("{}");
-    if (isWatch) return void response.writeHead(200).flushHeaders();
-    response.end(JSON.stringify({ metadata: { resourceVersion: "7" }, items: [] }));
+    if (isWatch) response.writeHead(200).flushHeaders();
+    else response.end(JSON.stringify({ metadata: { resourceVersion: "7" }, items: [] }));
   });
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   atEnd(async () => {
