@@ -49,7 +49,7 @@ const directory = await temporaryDirectory();
 const busyBefore = loadavg()[0]!;
 let missed = false;
 try {
-  const empty = await startTrace(directory, "console", ENV);
+  const empty = await startTrace(directory, "trace", ENV);
   const response = await fetch(`${empty.url}/sessions`, {
     method: "POST",
     headers: { "x-api-key": empty.firstKey, "content-type": "application/json" },
@@ -59,14 +59,15 @@ try {
   await empty.stop();
   const bigTrace = randomUUID();
   const seed = fileURLToPath(new URL("seed-runs.ts", import.meta.url));
-  const chdb = join(directory, "data-console", "chdb");
+  const chdb = join(directory, "data-trace", "chdb");
   const args = ["--import", "tsx", seed, chdb, project.tenant_id, project.id, String(RUNS), bigTrace];
   await promisify(execFile)(process.execPath, args);
 
-  const trace = await startTrace(directory, "console", ENV).catch((error: Error) => {
-    throw new Error(`The trace platform did not start on the seeded data: ${error.message}`);
+  const trace = await startTrace(directory, "trace", ENV);
+  const served = await startConsole(directory, trace.url).catch(async (error: Error) => {
+    await trace.stop();
+    throw error;
   });
-  const served = await startConsole(directory, trace.url);
   const browser = await openBrowser();
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: "reduce" });

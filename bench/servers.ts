@@ -119,6 +119,7 @@ export async function startConsole(directory: string, traceUrl: string): Promise
     port,
     directory,
     process: "own",
+    ready: "/console.json",
     env,
   });
 }
@@ -168,6 +169,8 @@ interface StartOptions {
   port: number;
   directory: string;
   process: ServerUnderTest["process"];
+  /** Path that the server answers when it is ready. Default: /ok. */
+  ready?: string;
   /** A variable that is undefined here is removed. */
   env?: Record<string, string | undefined>;
 }
@@ -188,7 +191,7 @@ async function start(name: string, command: string[], options: StartOptions): Pr
   const url = `http://127.0.0.1:${port}`;
   const stop = () => stopGroup(child, exited);
   try {
-    while (!(await answersOk(url))) {
+    while (!(await answersOk(url, options.ready))) {
       if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${name} ended before it answered /ok`);
       if (performance.now() - started > START_MS) throw new Error(`${name} did not answer /ok in ${START_MS} ms`);
       await sleep(5);
@@ -200,8 +203,8 @@ async function start(name: string, command: string[], options: StartOptions): Pr
   return { name, url, pid: child.pid!, process: options.process, startMs: performance.now() - started, stop };
 }
 
-export const answersOk = (url: string): Promise<boolean> =>
-  fetch(`${url}/ok`).then(
+export const answersOk = (url: string, path = "/ok"): Promise<boolean> =>
+  fetch(url + path).then(
     async (response) => (await response.text(), response.ok),
     () => false,
   );

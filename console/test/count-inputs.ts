@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 
 import type { BrowserContext, Locator } from "playwright-core";
 
+import { until } from "./browser.ts";
+
 const FILE = fileURLToPath(new URL("job-inputs.json", import.meta.url));
 
 export interface Inputs {
@@ -14,6 +16,8 @@ export interface Inputs {
   /** Keys and chords; typed text is not counted. */
   keys: number;
 }
+
+const FOCUS_MS = 800;
 
 const sum = ({ clicks, keys }: Inputs): number => clicks + keys;
 
@@ -39,7 +43,9 @@ export async function countInputs(context: BrowserContext): Promise<Inputs> {
 /** Types text as a user does: clicks the field unless it has the focus. */
 export async function enter(field: Locator, text: string): Promise<void> {
   await field.waitFor();
-  if (!(await field.evaluate((element) => element === document.activeElement))) await field.click();
+  const isFocused = () => field.evaluate((element) => element === document.activeElement);
+  // a form gives its first field the focus a moment after it has opened
+  await until(isFocused, { timeout: FOCUS_MS, interval: 20 }).catch(() => field.click());
   // without keydown events, so that the text is not counted
   await field.page().keyboard.insertText(text);
 }

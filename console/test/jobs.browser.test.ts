@@ -275,6 +275,8 @@ test("export the traces of a filter", async () => {
       await page.getByRole("button", { name: "Quick filters" }).click();
       await page.getByRole("button", { name: /^returns/ }).click();
       await page.waitForURL(/returns/);
+      // the rows of before stay until the new ones have arrived
+      await until(async () => (await runRows(page).filter({ hasNotText: "returns" }).count()) === 0);
       await page.keyboard.press("Escape");
       await page.getByRole("checkbox", { name: "Select all loaded runs" }).click();
       const saved = page.waitForEvent("download");

@@ -33,7 +33,7 @@ export async function observeShifts(context: BrowserContext): Promise<void> {
 }
 
 /** Returns the shifts of the open page since it was loaded. */
-export const readShifts = (page: Page): Promise<Shift[]> =>
+const readShifts = (page: Page): Promise<Shift[]> =>
   page.evaluate(() => (window as unknown as { layoutShifts: Shift[] }).layoutShifts);
 
 /** Returns a line for a page whose layout has shifted by more than {@link MAX_SHIFT}. */

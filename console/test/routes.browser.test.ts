@@ -93,7 +93,7 @@ const PAGES: Checked[] = [
   ),
   agentPage("playground", "playground-form", "text=Stop before", () => "playground?assistant=slow&panel=setup"),
   agentPage("playground", "playground-question", "text=Sends a mail", () => `playground?thread=${ids.waiting}`),
-  agentPage("threads/", "threads", "text=The tool says"),
+  agentPage("threads/", "threads", "td"),
   agentPage("threads/$threadId", "thread-state", "text=The tool says", () => `threads/${ids.thread}`),
   agentPage("threads/$threadId", "thread-runs", "td", () => `threads/${ids.thread}?tab=runs`),
   agentPage(
@@ -206,7 +206,7 @@ async function check(pages: readonly Checked[]): Promise<string[]> {
 async function checkLate(page: Page, { name, path, ready }: Checked, endLateness: () => void): Promise<string[]> {
   await page.goto(platform.url + path());
   await page.locator(ready).first().waitFor();
-  const placeholders = page.locator(".mantine-Skeleton-root, .mantine-Loader-root");
+  const placeholders = page.locator(".mantine-Skeleton-root");
   await until(async () => (await placeholders.count()) === 0, { timeout: 15_000, interval: 50 }).catch(async () => {
     throw new Error(`still loading: ${await placeholders.first().evaluate((element) => element.outerHTML)}`);
   });

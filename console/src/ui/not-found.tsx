@@ -8,7 +8,7 @@ export function NotFound() {
     <Empty title="Page not found">
       <Text size="sm">
         The URL is wrong or belongs to a different version of Heddle.{" "}
-        <Anchor component={Link} to="/">
+        <Anchor component={Link} to="/" underline="always">
           Go to overview
         </Anchor>
       </Text>

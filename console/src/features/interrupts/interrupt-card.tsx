@@ -27,16 +27,19 @@ interface InterruptCardProps {
   node?: string | undefined;
   isBusy: boolean;
   onAnswer: (value: unknown) => void;
-  /** Whether the page is about this question: it is then a dialog, and takes the focus when it appears. */
+  /** Whether the page is about this question, which is then a dialog. */
   isForeground?: boolean;
+  /** Whether the question takes the focus when it appears. */
+  takesFocus?: boolean;
 }
 
 /** A run's interrupt, with the ways to answer it. The keys 1 to 9 choose an offered answer. */
-export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer, isForeground }: InterruptCardProps) {
+export function InterruptCard({ interrupt: { value }, node, isBusy, onAnswer, ...place }: InterruptCardProps) {
+  const { isForeground = false, takesFocus = false } = place;
   const card = useRef<HTMLElement>(null);
   useEffect(() => {
-    if (isForeground) card.current?.focus();
-  }, [isForeground]);
+    if (takesFocus) card.current?.focus();
+  }, [takesFocus]);
   const review = readReview(value);
   const schema = review ? null : answerSchema(value);
   return (

@@ -6,6 +6,7 @@ import {
   Group,
   SegmentedControl,
   Select,
+  Skeleton,
   Text,
   Textarea,
   Tooltip,
@@ -13,7 +14,6 @@ import {
 import { IconPhoto } from "@tabler/icons-react";
 import { type KeyboardEvent, lazy, Suspense, useState } from "react";
 
-import { Loading } from "../../ui/loading.tsx";
 import { JsonField, readObject } from "../../ui/json-field.tsx";
 import { notifyFailure } from "../../ui/notify.ts";
 import type { JsonSchema } from "../../ui/schema-form/schema.ts";
@@ -42,9 +42,14 @@ const STRATEGIES = [
   { value: "rollback", label: "Roll back: stop the run, delete its steps" },
 ];
 
+/** Height of a field with its label and the gap below it, to reserve the form's room. */
+const FIELD_PX = 67;
+const FIELD_GAP_PX = 10;
+
 /** Editor for the next input: a message, a form of the graph's input, or JSON. */
 export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, onStrategy, onSend }: ComposerProps) {
   const hasForm = hasFields(schema, messagesKey);
+  const fieldCount = Object.keys(schema.properties ?? {}).filter((name) => name !== messagesKey).length;
   const [mode, setMode] = useState<"fields" | "json">(messagesKey !== null || hasForm ? "fields" : "json");
   const [text, setText] = useState("");
   const [pictures, setPictures] = useState<string[]>([]);
@@ -103,7 +108,7 @@ export function Composer({ schema, messagesKey, isRunning, isWaiting, strategy, 
         ) : (
           <>
             {hasForm && (
-              <Suspense fallback={<Loading rows={3} />}>
+              <Suspense fallback={<Skeleton h={fieldCount * FIELD_PX - FIELD_GAP_PX} />}>
                 <SchemaForm
                   key={round}
                   schema={schema}

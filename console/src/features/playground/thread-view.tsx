@@ -100,7 +100,8 @@ export function ThreadView({
             interrupt={interrupt}
             node={interruptedNode(head, interrupt)}
             isBusy={isRunning}
-            isForeground={index === 0 && !isViewing}
+            isForeground={!isViewing}
+            takesFocus={!isViewing && index === 0}
             onAnswer={(value) => {
               const isOneOfMany = interrupts.length > 1 && interrupt.id !== undefined;
               void send({ resume: { value: isOneOfMany ? { [interrupt.id!]: value } : value } });

@@ -8,7 +8,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import { useConfirm } from "../../ui/confirm.tsx";
 import { type Column, DataTable } from "../../ui/data-table.tsx";
 import { Empty } from "../../ui/empty.tsx";
-import { count, duration, money, percent, tokens } from "../../ui/format.ts";
+import { count, counted, duration, money, percent, tokens } from "../../ui/format.ts";
 import { AnchorLink } from "../../ui/links.tsx";
 import { Loading } from "../../ui/loading.tsx";
 import { Page } from "../../ui/page.tsx";

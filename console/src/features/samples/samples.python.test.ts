@@ -67,10 +67,9 @@ test.each(LANGUAGES)("the %s code for datasets and experiments creates both", as
   expect(examples).toBe(1);
   await vi.waitUntil(
     async () => {
-      for await (const { feedback_stats: stats } of traces.listProjects({ referenceDatasetId: id })) {
-        if ((stats as Record<string, { avg: number }> | undefined)?.["correct"]?.avg === 1) return true;
-      }
-      return false;
+      const url = `${platform.traceUrl}/api/v1/sessions?reference_dataset=${id}&include_stats=true`;
+      const experiments = (await (await fetch(url)).json()) as { feedback_stats?: { correct?: { avg: number } } }[];
+      return experiments[0]?.feedback_stats?.correct?.avg === 1;
     },
     { timeout: 30_000, interval: 500 },
   );

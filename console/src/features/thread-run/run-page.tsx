@@ -27,7 +27,8 @@ const route = getRouteApi("/_shell/a/$server/threads/$threadId_/runs/$runId");
 /** Page of a run, with its checkpoints, trace, webhooks, feedback, logs and revision on one time axis. */
 export function RunPage() {
   const { server, threadId, runId } = route.useParams();
-  const { run, trace, sources, projectId, deploymentId, missing, hasTraces } = useRunSources(server, threadId, runId);
+  const read = useRunSources(server, threadId, runId);
+  const { run, trace, sources, isComplete, projectId, deploymentId, missing, hasTraces } = read;
   const [selected, setSelected] = useState<string>();
   const now = useNow();
   const title = `Run ${runId.slice(-8)}`;
@@ -79,24 +80,30 @@ export function RunPage() {
             {error.message}
           </Alert>
         ))}
-        <TimeAxis events={events} axis={axis} selected={selected} onSelect={select} />
-        <Missing
-          hasTraces={hasTraces}
-          traceArrived={trace.data != null}
-          deploymentId={deploymentId}
-          revisionId={readRevision(trace.data) ?? sources.logs[0]?.revision_id ?? null}
-        />
-        <section aria-label="Events of the run">
-          <Title order={2} size="h5" mb={4}>
-            Events
-          </Title>
-          <EventTable
-            events={events}
-            from={axis.from}
-            selected={selected}
-            places={{ server, threadId, projectId, deploymentId }}
-          />
-        </section>
+        {isComplete ? (
+          <>
+            <TimeAxis events={events} axis={axis} selected={selected} onSelect={select} />
+            <Missing
+              hasTraces={hasTraces}
+              traceArrived={trace.data != null}
+              deploymentId={deploymentId}
+              revisionId={readRevision(trace.data) ?? sources.logs[0]?.revision_id ?? null}
+            />
+            <section aria-label="Events of the run">
+              <Title order={2} size="h5" mb={4}>
+                Events
+              </Title>
+              <EventTable
+                events={events}
+                from={axis.from}
+                selected={selected}
+                places={{ server, threadId, projectId, deploymentId }}
+              />
+            </section>
+          </>
+        ) : (
+          <Loading rows={12} />
+        )}
       </Stack>
     </Page>
   );

@@ -1,4 +1,5 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useRef } from "react";
 
 import { spacesQuery } from "../../app/queries.ts";
 import { useAgentServers } from "../../app/use-agent-servers.ts";
@@ -40,7 +41,12 @@ export function useRunSources(server: string, threadId: string, runId: string) {
     : null;
   const parts = { checkpoints, trace, feedback, "webhook deliveries": deliveries, logs };
   const missing = Object.entries(parts).flatMap(([name, { error }]) => (error ? [{ name, error }] : []));
-  return { run, trace, sources, projectId, deploymentId, missing, hasTraces };
+  // shown together at first: each would move those below it
+  const complete = useRef<string>(undefined);
+  const areLoaded = [run, checkpoints, trace, tree, feedback, deliveries, logs].every(({ isLoading }) => !isLoading);
+  if (areLoaded && about) complete.current = runId;
+  const isComplete = complete.current === runId;
+  return { run, trace, sources, isComplete, projectId, deploymentId, missing, hasTraces };
 }
 
 /** Returns the upper runs of the trace in order of their start. */
