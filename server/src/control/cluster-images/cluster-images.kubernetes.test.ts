@@ -246,9 +246,10 @@ describe.skipIf(missingPrograms().length > 0 || !hasImageRegistry)("source code 
       await second.start(world.environment);
       const other: Call = (method, path, body, headers = {}) =>
         second.call(method, path, body, { "x-api-key": world.key, ...headers });
-      await untilStatus(other, id, revision, "DEPLOYED", ROLLOUT_MS);
-      const image = await builtImage(revision);
+      const image = await vi.waitUntil(() => builtImage(revision), { timeout: 120_000, interval: 100 });
+      // pods check keys with it: while it is frozen, they do not become ready
       world.control.signal("SIGCONT");
+      await untilStatus(other, id, revision, "DEPLOYED", ROLLOUT_MS);
       // its own build and push would be over by then
       await sleep(8_000);
       expect(await builtImage(revision)).toBe(image);
