@@ -1,6 +1,7 @@
 /**
  * Tests of a running installation by the chart. HEDDLE_TEST_IMAGE names an archive of Dockerfile's image, from
- * `podman save` or `docker save`.
+ * `podman save` or `docker save`. It and HEDDLE_TEST_AGENT_IMAGE must be built from these sources: all servers share one
+ * database, whose schema an older one rejects.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
