@@ -14,6 +14,7 @@ import { RangeFilter } from "./range-filter.tsx";
 import { searchRange, type RunSearch } from "./run-search.ts";
 import { facetsQuery } from "./queries.ts";
 import { SavedFilters } from "./saved-filters.tsx";
+import { useFirstPage } from "./use-first-page.ts";
 
 /** Additional filters: on the root of the trace, or on any run of it. */
 const MORE = { trace_filter: "Root run where", tree_filter: "Any run in the trace where" } as const;
@@ -26,14 +27,18 @@ interface FilterBarProps {
 }
 
 export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
-  const { data: facets = [] } = useQuery(facetsQuery(projectId, search));
+  // facets are counted over all runs of the time range: only for readers who reach for the filters
+  const [isUsed, setUsed] = useState(false);
+  const hasFirstPage = useFirstPage(projectId, search);
+  const { data: found, isPending } = useQuery({ ...facetsQuery(projectId, search), enabled: isUsed && hasFirstPage });
+  const facets = found ?? [];
   const [added, setAdded] = useState<readonly More[]>([]);
   const hasMore = search.tab !== "threads";
   const shown = (Object.keys(MORE) as More[]).filter((key) => hasMore && (search[key] !== "" || added.includes(key)));
   const addable = (Object.keys(MORE) as More[]).filter((key) => hasMore && !shown.includes(key));
   const noun = search.tab === "threads" ? "Turns where" : search.tab === "traces" ? "Traces where" : "Runs where";
   return (
-    <Stack gap="xs" my="sm">
+    <Stack gap="xs" my="sm" onPointerEnter={() => setUsed(true)} onFocusCapture={() => setUsed(true)}>
       <Group gap="xs">
         <TextSearch value={search.text} onChange={(text) => onChange({ text })} />
         <TimeRangePicker
@@ -42,6 +47,7 @@ export function FilterBar({ projectId, search, onChange }: FilterBarProps) {
         />
         <QuickFilters
           facets={facets}
+          isPending={isPending}
           onPick={({ query, isTree }) => {
             const key = isTree && hasMore ? "tree_filter" : "filter";
             onChange({ [key]: conjoin(search[key], query) });

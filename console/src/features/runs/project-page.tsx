@@ -52,9 +52,7 @@ export function ProjectPage() {
         {search.thread === "" && <FilterBar projectId={projectId} search={search} onChange={change} />}
         {NAMES.map(([tab]) => (
           <Tabs.Panel key={tab} value={tab}>
-            {project.isPending ? (
-              <Loading rows={12} />
-            ) : tab === "threads" && search.thread !== "" ? (
+            {tab === "threads" && search.thread !== "" ? (
               <Suspense fallback={<Loading rows={12} />}>
                 <ThreadReplay projectId={projectId} search={search} onChange={change} />
               </Suspense>

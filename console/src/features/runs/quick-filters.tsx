@@ -15,8 +15,15 @@ const NAMES: Record<string, string> = {
   feedback: "Feedback",
 };
 
+interface QuickFiltersProps {
+  facets: Facet[];
+  /** Whether the facets are still loading. */
+  isPending: boolean;
+  onPick: (facet: Facet) => void;
+}
+
 /** Facets of the runs; a click adds the matching filter. */
-export function QuickFilters({ facets, onPick }: { facets: Facet[]; onPick: (facet: Facet) => void }) {
+export function QuickFilters({ facets, isPending, onPick }: QuickFiltersProps) {
   const [text, setText] = useState("");
   const wanted = text.trim().toLowerCase();
   const byKey = new Map<string, Facet[]>();
@@ -61,7 +68,7 @@ export function QuickFilters({ facets, onPick }: { facets: Facet[]; onPick: (fac
             ))}
             {byKey.size === 0 && (
               <Text size="sm" c="dimmed">
-                {facets.length === 0 ? "No runs in this time range." : "No matching filters."}
+                {isPending ? "Loading …" : facets.length === 0 ? "No runs in this time range." : "No matching filters."}
               </Text>
             )}
           </Stack>

@@ -15,6 +15,7 @@ import { HIDDEN_BY_DEFAULT, RUN_COLUMNS, runColumns } from "./run-columns.tsx";
 import { RUN_SEARCH, type RunSearch } from "./run-search.ts";
 import { RunSelection } from "./run-selection.tsx";
 import { LIVE_MS, runStatsQuery } from "./queries.ts";
+import { useFirstPage } from "./use-first-page.ts";
 import { useLiveRuns } from "./use-live-runs.ts";
 import { TracingSample } from "../samples/sample-parts.tsx";
 import { projectQuery } from "../projects/queries.ts";
@@ -134,7 +135,12 @@ export function RunsTable({ projectId, search, onChange }: RunsTableProps) {
 
 /** Statistics of all selected runs, loaded or not. */
 function Figures({ projectId, search, isLive }: { projectId: string; search: RunSearch; isLive: boolean }) {
-  const { data } = useQuery({ ...runStatsQuery(projectId, search), refetchInterval: isLive ? LIVE_MS * 3 : false });
+  const hasFirstPage = useFirstPage(projectId, search);
+  const { data } = useQuery({
+    ...runStatsQuery(projectId, search),
+    enabled: hasFirstPage,
+    refetchInterval: isLive ? LIVE_MS * 3 : false,
+  });
   const seconds = (value: number | null | undefined) => duration(value == null ? null : Math.max(0, value) * 1000);
   const noun = search.tab === "traces" ? "trace" : search.tab === "llm" ? "call" : "run";
   const figures: [string, string][] = [

@@ -12,7 +12,8 @@ import { liveRunsQuery, runsQuery } from "./queries.ts";
 export function useLiveRuns(projectId: string, search: RunSearch) {
   const found = useInfiniteQuery({ ...runsQuery(projectId, search), enabled: search.tab !== "threads" });
   const isLive = search.live && search.desc && search.to === "" && search.tab !== "threads" && found.isSuccess;
-  const live = useQuery({ ...liveRunsQuery(projectId, search), enabled: isLive });
+  // the first page has just come: the newest runs are not read again at once
+  const live = useQuery({ ...liveRunsQuery(projectId, search), enabled: isLive, initialData: 0 });
   const runs = useMemo((): Run[] => found.data?.pages.flatMap((page) => page.runs) ?? [], [found.data]);
   return { found, runs, isLive, liveError: isLive ? live.error : null };
 }
