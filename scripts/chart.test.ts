@@ -50,7 +50,7 @@ test("the validation finds unknown fields, wrong types and missing fields", () =
 });
 
 test("every role of the platform is a workload with a service, an account and a network policy", () => {
-  const roles = ["console", "control", "trace"];
+  const roles = ["console", "control", "gateway", "trace"];
   for (const kind of ["Deployment", "Service", "ServiceAccount", "NetworkPolicy"]) {
     expect(
       manifests
@@ -65,8 +65,10 @@ test("every role of the platform is a workload with a service, an account and a 
 });
 
 test("containers have no privileges, a read-only root, limits and the three probes", () => {
-  for (const { containers, securityContext, automountServiceAccountToken, volumes } of deployments.map(podSpec)) {
-    expect(automountServiceAccountToken).toBe(false);
+  for (const deployment of deployments) {
+    const { containers, securityContext, automountServiceAccountToken, volumes } = podSpec(deployment);
+    // only the control plane runs deployments, and may use the Kubernetes API
+    expect(automountServiceAccountToken).toBe(component(deployment) === "control");
     expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
     expect(volumes.map(({ name }) => name)).toEqual(["tmp", "data"]);
     for (const container of containers) {
@@ -104,14 +106,17 @@ test("every setting is documented, and every secret setting is a reference", () 
   for (const secret of ["DATABASE_URI", "HEDDLE_SECRETS_KEYS", "CLICKHOUSE_URL"]) expect(names).toContain(secret);
 });
 
-test("requests to deployments reach the control plane over TLS", () => {
+test("requests to deployments reach a gateway, and all others the control plane, over TLS", () => {
   const ingress = manifests.find((manifest) => manifest.kind === "Ingress" && component(manifest) === "control")!;
   expect(ingress["spec"]).toMatchObject({
     tls: [{ secretName: "agents-tls", hosts: ["agents.example"] }],
     rules: [
       {
         http: {
-          paths: [{ path: "/", backend: { service: { name: "heddle-control" } } }],
+          paths: [
+            { path: "/d/", backend: { service: { name: "heddle-gateway" } } },
+            { path: "/", backend: { service: { name: "heddle-control" } } },
+          ],
         },
       },
     ],
