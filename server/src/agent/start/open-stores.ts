@@ -7,6 +7,11 @@ import type { AgentSettings } from "../settings.ts";
 
 /** Exceeds the longest statement of a request: a state update holds its thread for 15 s. */
 const SILENCE_MS = 20_000;
+/**
+ * Time after which Postgres releases what a transaction of a frozen server has locked, such as a thread. Exceeds the
+ * longest pause between two statements: a state update may wait for a host for 15 s, and as long for its result.
+ */
+const IDLE_TRANSACTION_MS = 35_000;
 /** Limit for statements that hardly ever wait. */
 const HOT_SILENCE_MS = 10_000;
 /** Ends of all runs may wait for one connection, and a cancel takes effect within 2 s. */
@@ -30,7 +35,12 @@ export async function openStores(
   started: Started,
 ): Promise<AgentStores> {
   const { databasePool, leaseMs, redisUri } = settings;
-  const sql = connect(database, { max: databasePool, name: "heddle server", silenceMs: SILENCE_MS });
+  const sql = connect(database, {
+    max: databasePool,
+    name: "heddle server",
+    silenceMs: SILENCE_MS,
+    idleTransactionMs: IDLE_TRANSACTION_MS,
+  });
   const hot = { silenceMs: HOT_SILENCE_MS, startMs: HOT_START_MS };
   const hotSql = connect(database, { ...hot, max: 2, name: "heddle queue", pinned: true });
   const leaseSql = connect(database, { max: 2, name: "heddle lease", silenceMs: leaseMs / 2 });

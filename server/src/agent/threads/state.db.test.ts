@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 
 import { testAgentServer } from "../../../test/agent-server.ts";
+import { UPDATE_TIMEOUT_MS } from "./update-state.ts";
 
-const { call, sql } = await testAgentServer();
+const { call, sql, agent } = await testAgentServer();
 const UNKNOWN = "00000000-0000-0000-0000-000000000000";
 
 const create = async (body: object = {}) => (await call("POST", "/threads", body)).json.thread_id as string;
@@ -137,6 +138,13 @@ test("an update of a busy thread is 409, of an unknown node or checkpoint 4xx, a
   const busy = await update(id, { values: { topic: "x" } });
   expect([busy.status, busy.text]).toEqual([409, "Thread is busy"]);
   expect(await state(id)).toEqual(before);
+});
+
+test("Postgres releases a thread that a frozen server has locked, and not one whose update waits for its host", async () => {
+  const [row] =
+    await sql`select extract(epoch from current_setting('idle_in_transaction_session_timeout')::interval)::int as s`;
+  expect(row!["s"]).toBeGreaterThan((2 * UPDATE_TIMEOUT_MS) / 1000);
+  expect(row!["s"]).toBeLessThan(60);
 });
 
 test("applies concurrent updates one after the other", async () => {
