@@ -141,8 +141,9 @@ test("an update of a busy thread is 409, of an unknown node or checkpoint 4xx, a
 });
 
 test("Postgres releases a thread that a frozen server has locked, and not one whose update waits for its host", async () => {
-  const [row] =
-    await sql`select extract(epoch from current_setting('idle_in_transaction_session_timeout')::interval)::int as s`;
+  const { sql: own } = agent.deps;
+  const [row] = await own`
+    select extract(epoch from current_setting('idle_in_transaction_session_timeout')::interval)::int as s`;
   expect(row!["s"]).toBeGreaterThan((2 * UPDATE_TIMEOUT_MS) / 1000);
   expect(row!["s"]).toBeLessThan(60);
 });
