@@ -320,4 +320,6 @@ test("create a cron", async () => {
       await page.getByText("0 7 * * 1").first().waitFor();
     }),
   ).toEqual([]);
+  for (const { cron_id: id, schedule } of await client.crons.search({}))
+    if (schedule === "0 7 * * 1") await client.crons.delete(id);
 });
