@@ -49,10 +49,14 @@ async function paste(list: Sample[], language: string): Promise<string> {
 test.each(LANGUAGES)("the %s code for traces sends one", async (language) => {
   const project = `sample "${language}"`;
   await paste(samples.tracingSamples(traceAccess, project), language);
-  await vi.waitUntil(() => traces.hasProject({ projectName: project }), { timeout: 20_000, interval: 200 });
-  const names: string[] = [];
-  for await (const { name } of traces.listRuns({ projectName: project })) names.push(name);
-  expect(names).toEqual(["answer"]);
+  const runs = async () => {
+    const names: string[] = [];
+    if (!(await traces.hasProject({ projectName: project }))) return null;
+    for await (const { name } of traces.listRuns({ projectName: project })) names.push(name);
+    // the project exists a moment before its run can be found
+    return names.length > 0 ? names : null;
+  };
+  expect(await vi.waitUntil(runs, { timeout: 20_000, interval: 200 })).toEqual(["answer"]);
 });
 
 test.each(LANGUAGES)("the %s code for runs prints the reply", async (language) => {
