@@ -87,7 +87,8 @@ export function ComparisonTable({ datasetId, experiments, onChoose }: Comparison
     );
   }
   if (found.error) return <Problem error={found.error} onRetry={found.refetch} />;
-  if (found.isPending) return <Loading rows={8} />;
+  // the header contains the experiments' scores: without them it would grow under the reader
+  if (found.isPending || known.isPending) return <Loading rows={8} />;
   return (
     <DataTable
       label="Experiment comparison"
