@@ -43,13 +43,14 @@ export const projectsQuery = ({ text, sort, desc, experiments }: ProjectSearch) 
     refetchInterval: 10_000,
   });
 
+/** Query for a project without statistics, which would be read from all of its runs. */
 export const projectQuery = (id: string) =>
   queryOptions({
     queryKey: ["project", id],
     queryFn: ({ signal }) =>
       data(
         traceApi.GET("/api/v1/sessions/{session_id}", {
-          params: { path: { session_id: id }, query: { include_stats: "true" } },
+          params: { path: { session_id: id } },
           signal,
         }),
       ),
