@@ -42,7 +42,8 @@ export async function listProjects(
   const { projects, total } = await rows.listProjects(deps.sql, tenantId, all);
   const stats = await projectStats(deps, scope, ids(projects), {
     ...query,
-    stats_select: undefined,
+    // without statistics in the response, only the figure that is sorted by is computed
+    stats_select: query.include_stats ? undefined : [FIGURES[sort_by] ?? "feedback_stats"],
     facets: undefined,
   });
   const figure = (item: Item): unknown => {
