@@ -186,6 +186,7 @@ export class HeddleSaver extends BaseCheckpointSaver {
     if (threadId !== undefined && threadId === this.#options.freshThread && this.#written.size === 0) return;
     await this.flush();
     const { historyLists } = this.#database;
+    const states = limit ?? Number.POSITIVE_INFINITY;
     const isShown = this.#options.showsLists && threadId && ns === "" && !id && !before && !filter;
     const found = await this.#read({
       threadId: threadId || undefined,
@@ -194,10 +195,10 @@ export class HeddleSaver extends BaseCheckpointSaver {
       before: before?.configurable?.checkpoint_id,
       filter,
       limit,
-      known: isShown ? historyLists.get(threadId as string) : undefined,
+      known: isShown ? historyLists.getForHistory(threadId as string, states) : undefined,
     });
     const oldest = found.at(-1);
-    if (isShown && oldest) historyLists.keepOldest(oldest);
+    if (isShown && oldest) historyLists.keepOldest(oldest, states);
     for (const stored of found) yield this.#load(stored, false);
   }
 

@@ -180,6 +180,8 @@ test("a history that was shown before is read from there, whatever has happened 
   // a shorter one needs nothing older, and a longer one that begins before the list was long leaves nothing to keep
   for (const limit of [3, 60]) await check(limit);
   expect(reader.historyLists.get(threadId)!.get("messages")!.items.length).toBe(34);
+  // no statement that cannot succeed
+  expect(statements.filter((text) => text.includes("limit 60") && text.includes("unnest"))).toEqual([]);
   await check(10);
 
   for (const [n, text] of TEXTS.entries()) {
