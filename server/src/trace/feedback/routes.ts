@@ -21,7 +21,7 @@ const eager = v1("/feedback/eager");
 export function feedbackRoutes(deps: TraceDeps): Route[] {
   const { sql } = deps;
   const read = async (tenantId: string, id: string, userNames?: boolean): Promise<Response> => {
-    const item = await rows.findFeedback(sql, tenantId, id, userNames);
+    const [item] = await rows.findFeedbacks(sql, [{ tenantId, id }], userNames);
     if (item === undefined) throw notFound("Feedback not found");
     return rawJson(item);
   };

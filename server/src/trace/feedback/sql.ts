@@ -103,30 +103,19 @@ export async function upsertTokenFeedback(sql: Sql, row: NewFeedback): Promise<v
       correction = excluded.correction, modified_at = now()`;
 }
 
-export async function findFeedback(
-  sql: Sql,
-  tenantId: string,
-  id: string,
-  userNames?: boolean,
-): Promise<string | undefined> {
-  const [row] = await sql<{ item: string }[]>`
-    select ${buildJsonObject(sql, columns(userNames))}::text as item from feedback f
-    where f.tenant_id = ${tenantId} and f.feedback_id = ${id}`;
-  return row?.item;
-}
-
 /** Returns the JSON text of several feedbacks, in order; undefined for one that does not exist. */
 export async function findFeedbacks(
   sql: Sql,
   keys: { tenantId: string; id: string }[],
+  userNames?: boolean,
 ): Promise<(string | undefined)[]> {
   const found = await sql<{ tenant_id: string; feedback_id: string; item: string }[]>`
-    select f.tenant_id, f.feedback_id, ${buildJsonObject(sql, columns())}::text as item
+    select f.tenant_id, f.feedback_id, ${buildJsonObject(sql, columns(userNames))}::text as item
     from unnest(${keys.map((key) => key.tenantId)}::uuid[], ${keys.map((key) => key.id)}::uuid[])
       as wanted (tenant_id, feedback_id)
     join feedback f on f.tenant_id = wanted.tenant_id and f.feedback_id = wanted.feedback_id`;
   const items = new Map(found.map((row) => [`${row.tenant_id} ${row.feedback_id}`, row.item]));
-  return keys.map(({ tenantId, id }) => items.get(`${tenantId} ${id}`));
+  return keys.map(({ tenantId, id }) => items.get(`${tenantId} ${id}`.toLowerCase()));
 }
 
 /** Returns the comparisons that belong to the workspace; references to others are not allowed. */
