@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { Readable } from "node:stream";
 
+import { passedVariables } from "../../builds/passed-variables.ts";
 import { create } from "tar";
 
 import { type BuildRegistrySettings, isBuildRepository } from "./build-registry.ts";
@@ -149,7 +150,7 @@ function dockerfile(
   const server = ["heddle", "serve", "--role", "agent", "--config", join(PROJECT, params.configPath)];
   return [
     `FROM ${base}`,
-    ...Object.keys(buildArguments(settings)).map((name) => `ARG ${name}`),
+    ...Object.keys(passedVariables(settings.buildEnvironment)).map((name) => `ARG ${name}`),
     `RUN ${JSON.stringify(["/bin/sh", "-c", checkBase(keys.nodeVersion)])}`,
     ...keys.lines,
     `WORKDIR ${PROJECT}`,
@@ -161,14 +162,6 @@ function dockerfile(
     `CMD ${JSON.stringify(server)}`,
     "",
   ].join("\n");
-}
-
-/** Returns the variables of this process that build commands see. */
-function buildArguments(settings: BuildImageSettings): Record<string, string> {
-  // oxlint-disable-next-line node/no-process-env -- which of its names are passed on is a setting
-  const own = process.env;
-  const names = settings.buildEnvironment.split(",").map((name) => name.trim());
-  return Object.fromEntries(names.flatMap((name) => (own[name] === undefined ? [] : [[name, own[name]]])));
 }
 
 async function run(
@@ -193,7 +186,7 @@ async function run(
         cpuperiod: "100000",
         cpuquota: String(Math.round(cpus * 100_000)),
         networkmode: settings.containerNetwork,
-        buildargs: JSON.stringify(buildArguments(settings)),
+        buildargs: JSON.stringify(passedVariables(settings.buildEnvironment)),
       },
       body: context,
       // closing the connection ends the build

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { homedir } from "node:os";
 
+import { passedVariables } from "../../builds/passed-variables.ts";
 import type { DeploymentAccount } from "./isolation/deployment-accounts.ts";
 import type { Isolation } from "./isolation/isolation.ts";
 
@@ -35,11 +36,7 @@ export function buildEnvironment(
 ): BuildEnvironment {
   // oxlint-disable-next-line node/no-process-env -- which of its names are passed on is a setting
   const own = process.env;
-  const names = passedOn
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => own[name] !== undefined);
-  const named = Object.fromEntries(names.map((name) => [name, own[name]!]));
+  const named = passedVariables(passedOn);
   const userSettings = own["npm_config_userconfig"] ?? own["NPM_CONFIG_USERCONFIG"] ?? join(homedir(), ".npmrc");
   const variables: Record<string, string> = {
     // the user's own file may hold credentials: isolated builds get it only when the operator names it
