@@ -2,16 +2,13 @@
 // 1,000,000 runs, and the processor time of the trace platform for it. The files are in the browser's cache, as at every
 // visit but the first. Options: --runs N, --samples N, --quick (100,000 runs). Needs Chromium, as the console's tests do.
 // Exits with 1 when a target is missed.
-import { execFile } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { cpus, loadavg } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs, promisify } from "node:util";
+import { parseArgs } from "node:util";
 
 import { openBrowser } from "../console/test/browser.ts";
 import { processorTime } from "./processes.ts";
-import { removeDirectory, startConsole, startTrace, temporaryDirectory } from "./servers.ts";
+import { startSeededTrace } from "./seeded-trace.ts";
+import { removeDirectory, startConsole, temporaryDirectory } from "./servers.ts";
 import { median, percentile } from "./statistics.ts";
 
 const { values: options } = parseArgs({
@@ -49,21 +46,7 @@ const directory = await temporaryDirectory();
 const busyBefore = loadavg()[0]!;
 let missed = false;
 try {
-  const empty = await startTrace(directory, "trace", ENV);
-  const response = await fetch(`${empty.url}/sessions`, {
-    method: "POST",
-    headers: { "x-api-key": empty.firstKey, "content-type": "application/json" },
-    body: JSON.stringify({ name: "bench" }),
-  });
-  const project = (await response.json()) as { id: string; tenant_id: string };
-  await empty.stop();
-  const bigTrace = randomUUID();
-  const seed = fileURLToPath(new URL("seed-runs.ts", import.meta.url));
-  const chdb = join(directory, "data-trace", "chdb");
-  const args = ["--import", "tsx", seed, chdb, project.tenant_id, project.id, String(RUNS), bigTrace];
-  await promisify(execFile)(process.execPath, args);
-
-  const trace = await startTrace(directory, "trace", ENV);
+  const { server: trace, project, bigTrace } = await startSeededTrace(directory, "trace", ENV, RUNS);
   const served = await startConsole(directory, trace.url).catch(async (error: Error) => {
     await trace.stop();
     throw error;

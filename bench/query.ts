@@ -1,14 +1,11 @@
 // npm run bench -- query: response times of the trace platform in a project of 1,000,000 runs. Options: --runs N,
 // --samples N, --quick (100,000 runs). Exits with 1 when a target is missed.
-import { execFile } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { cpus, loadavg } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { parseArgs, promisify } from "node:util";
+import { parseArgs } from "node:util";
 
 import { residentMemory } from "./processes.ts";
-import { removeDirectory, startTrace, temporaryDirectory } from "./servers.ts";
+import { startSeededTrace } from "./seeded-trace.ts";
+import { removeDirectory, temporaryDirectory } from "./servers.ts";
 import { median, percentile } from "./statistics.ts";
 
 const { values: options } = parseArgs({
@@ -36,18 +33,9 @@ const directory = await temporaryDirectory();
 const busyBefore = loadavg()[0]!;
 let missed = false;
 try {
-  const empty = await startTrace(directory, "query", ENV);
-  const project = await ask(empty, "POST", "/sessions", { name: "bench" });
-  await empty.stop();
-  const bigTrace = randomUUID();
-  const seed = fileURLToPath(new URL("seed-runs.ts", import.meta.url));
-  const chdb = join(directory, "data-query", "chdb");
-  const args = ["--import", "tsx", seed, chdb, project.tenant_id!, project.id!, String(RUNS), bigTrace];
-  await promisify(execFile)(process.execPath, args);
-
-  const server = { ...(await startTrace(directory, "query", ENV)), firstKey: empty.firstKey };
+  const { server, project, bigTrace } = await startSeededTrace(directory, "query", ENV, RUNS);
   try {
-    const session = [project.id!];
+    const session = [project.id];
     const ago = (days: number) => new Date(Date.now() - days * DAY_MS).toISOString();
     const metadata = 'and(eq(metadata_key,"env"),eq(metadata_value,"prod"),gt(latency,9))';
     const rare = 'and(eq(metadata_key,"user"),eq(metadata_value,"nobody"))';
