@@ -84,7 +84,7 @@ export const queueFiguresQuery = (server: string) =>
     refetchInterval: 5_000,
   });
 
-/** Query for the number of a server's threads that wait for a human. */
+/** Query for the newest deployments. */
 export const newestDeploymentsQuery = queryOptions({
   queryKey: ["control", "deployments", "newest"],
   queryFn: async ({ signal }) => {

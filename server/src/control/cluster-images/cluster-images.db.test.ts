@@ -1,4 +1,4 @@
-/** Source code for clusters, without an engine and a registry: what is refused, and what a listener is told. */
+/** Deployments of source code in clusters, where neither a container engine nor a registry is available. */
 import { expect, test } from "vitest";
 
 import { type TestControlPlane, testControlPlane } from "../../../test/control-plane.ts";
@@ -53,7 +53,7 @@ test("source code for a cluster is refused without a registry and without an eng
   expect(await refusal(lonely)).toMatch(/^400 .*Set HEDDLE_CONTAINER_ENGINE/);
 });
 
-test("pods cannot reach the embedded Postgres, which is said before anything is built", async () => {
+test("a cluster deployment that would need the embedded Postgres is rejected before anything is built", async () => {
   const embedded = await testControlPlane({ ...REGISTRY, ...engine });
   // the test's Postgres is reached by its socket, as the embedded one is
   if (!embedded.control.deps.databases.isEmbedded) return;
@@ -108,24 +108,26 @@ async function deployBuilt(name: string, at = control) {
   return { id: json.id as string, listener, revision };
 }
 
+/** A listener's report that the first generation of a deployment serves. */
+const readyDeployment = (deploymentId: string, pods: object[] = []) => ({
+  deploymentId,
+  generation: 1,
+  liveGeneration: 1,
+  state: "ready",
+  ready: 1,
+  total: 1,
+  message: null,
+  pods,
+});
+
 test("a listener gets the digest; its pods' CPU time and memory are shown, and why they are missing", async () => {
   const { call } = control;
   const { id, listener, revision } = await deployBuilt("built");
   const uid = crypto.randomUUID();
   const pod = { uid, name: "pod", revisionId: revision, state: "ready", address: null, restarts: 0 };
-  const deployment = {
-    deploymentId: id,
-    generation: 1,
-    liveGeneration: 1,
-    state: "ready",
-    ready: 1,
-    total: 1,
-    message: null,
-    pods: [pod],
-  };
   const report = async (usage?: object) => {
     const answer = await call("POST", `/v2/listeners/${listener}/reports`, {
-      deployments: [deployment],
+      deployments: [readyDeployment(id, [pod])],
       logs: [],
       ...(usage && { usage }),
     });
@@ -156,17 +158,7 @@ test("a listener gets the digest; its pods' CPU time and memory are shown, and w
 test("a rollback runs the earlier image again, without a build, even where nothing can be built any more", async () => {
   const { call, sql } = bare;
   const { id, listener, revision } = await deployBuilt("rolled", bare);
-  const ready = {
-    deploymentId: id,
-    generation: 1,
-    liveGeneration: 1,
-    state: "ready",
-    ready: 1,
-    total: 1,
-    message: null,
-    pods: [],
-  };
-  await call("POST", `/v2/listeners/${listener}/reports`, { deployments: [ready], logs: [] });
+  await call("POST", `/v2/listeners/${listener}/reports`, { deployments: [readyDeployment(id)], logs: [] });
   await untilStatus(call, id, revision, "DEPLOYED");
   const rolled = await call("POST", `/v2/deployments/${id}/revisions/${revision}/redeploy`);
   expect(`${rolled.status} ${rolled.text}`).toMatch(/^20/);
