@@ -278,10 +278,10 @@ create or replace function claim_share(_server uuid, _limit integer, _left_over 
   ), queue as (
     select count(*) as due, count(*) filter (
       where p.since not between clock_timestamp() - make_interval(secs => _left_over) and clock_timestamp()) as left_over
-    from (select r.thread_id, r.available_at, r.created_at, greatest(r.available_at, r.created_at) as since
+    from (select r.run_id, r.thread_id, r.attempt, r.available_at, r.created_at, greatest(r.available_at, r.created_at) as since
           from runs r where r.status = 'pending' order by r.seq limit 512) p
-    join threads t on t.thread_id = p.thread_id and t.running_run_id is null
-    where p.available_at <= greatest(now(), p.created_at)
+    join threads t on t.thread_id = p.thread_id and coalesce(t.running_run_id, p.run_id) = p.run_id
+    where p.available_at <= greatest(now(), p.created_at) or p.attempt > 0 and p.available_at > now() + interval '5 s'
   )
   select greatest(0, least(_limit, greatest(
     ceil(own.slots * (everyone.running + queue.due)::numeric / everyone.slots)::integer - own.running::integer,
