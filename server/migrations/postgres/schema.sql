@@ -1342,7 +1342,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
 -- function holds_head(_thread text, _newest text, _own text) returns boolean
 -- function identity_changed() returns trigger
--- function interrupt_id(_type text, _blob bytea) returns text
+-- function interrupt_ids(_type text, _blob bytea) returns text[]
 -- function interrupts_text(_ids text[]) returns text
 -- function is_stale_state(_lists jsonb, _of text, _state jsonb) returns boolean
 -- function join_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
