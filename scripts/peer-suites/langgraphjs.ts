@@ -3,15 +3,7 @@ import { join } from "node:path";
 
 import { startProject } from "../../conformance/server.ts";
 import { installPackages } from "../install-packages.ts";
-import {
-  edit,
-  readJestReport,
-  runTests,
-  type Suite,
-  type SuiteContext,
-  type TestResult,
-  writeManifest,
-} from "./suite.ts";
+import { edit, readJestReport, runTests, type Suite, type TestResult, writeManifest } from "./suite.ts";
 
 const SERVER = { HEDDLE_INTERNAL_TRUNCATE: "true", HEDDLE_CONSOLE: "false", LANGSMITH_TRACING: "false" };
 const WITHOUT_BROWSERS = ["webdriverio", "@vitest/browser-webdriverio"];
@@ -76,30 +68,40 @@ const withAddress = (port: number) => (file: string, url: string) => edit(file, 
 /** A suite of an SDK for a front-end library, in a browser; only the graphs' server and the browser's driver differ. */
 const browserSuite = (name: string, library: string): Suite => ({
   name,
-  async run(context) {
-    const { checkout, directory } = context;
+  async run({ checkout, directory: parent }) {
     const source = join(checkout, "libs", library);
+    const directory = join(parent, "libs", library);
     cpSync(source, directory, { recursive: true });
-    const driver = { "@vitest/browser-playwright": "latest", playwright: "latest" };
-    writeManifest(source, directory, { ...driver, ...peers(source) }, WITHOUT_BROWSERS);
-    installPackages(directory, ["--legacy-peer-deps"]);
+    // the package's own extends it; it extends one that is not installed here
+    cpSync(join(checkout, "tsconfig.json"), join(parent, "tsconfig.json"));
+    edit(join(parent, "tsconfig.json"), [/"extends": "@[^"]*",/, ""]);
+    writeManifest(source, directory, { ...driver(source), ...peers(source) }, WITHOUT_BROWSERS);
+    // with peers, which the suites need, and in spite of conflicts between them
+    installPackages(directory, ["--force"]);
     const fixtures = join(directory, "src/tests/fixtures");
     const served = [join(fixtures, "mock-server.ts"), join(directory, "src/tests/mock-server.ts")].find(existsSync)!;
     const config = join(directory, "langgraph.json");
     writeFileSync(config, JSON.stringify({ node_version: "20", graphs: graphsIn(served, directory), env: {} }));
     const server = await startProject(config, SERVER);
     try {
-      return await browse(context, served, server.url);
+      return await browse(directory, served, server.url);
     } finally {
       await server.stop();
     }
   },
 });
 
+const manifestIn = (source: string) =>
+  JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Record<string, Record<string, string> | undefined>;
+
+/** The driver of the suite's own version of Vitest. */
+const driver = (source: string) => ({
+  "@vitest/browser-playwright": manifestIn(source)["devDependencies"]!["vitest"]!,
+  playwright: "latest",
+});
+
 function peers(source: string): Record<string, string> {
-  const { peerDependencies = {}, devDependencies = {} } = JSON.parse(
-    readFileSync(join(source, "package.json"), "utf8"),
-  ) as Record<string, Record<string, string>>;
+  const { peerDependencies = {}, devDependencies = {} } = manifestIn(source);
   return Object.fromEntries(Object.entries(peerDependencies).filter(([name]) => !(name in devDependencies)));
 }
 
@@ -120,7 +122,7 @@ function graphsIn(file: string, directory: string): Record<string, string> {
   return Object.fromEntries(graphs);
 }
 
-async function browse({ directory }: SuiteContext, served: string, url: string): Promise<TestResult[]> {
+async function browse(directory: string, served: string, url: string): Promise<TestResult[]> {
   writeFileSync(
     served,
     `export const setup = ({ provide }) => provide("protocolV2ServerUrl", ${JSON.stringify(url)});\n`,
@@ -146,7 +148,9 @@ async function browse({ directory }: SuiteContext, served: string, url: string):
 async function vitest(directory: string, files: string[]): Promise<TestResult[]> {
   const report = join(directory, "report.json");
   const args = ["node_modules/vitest/vitest.mjs", "run", ...files, "--reporter=json", `--outputFile.json=${report}`];
-  await runTests(process.execPath, args, directory, {});
+  // Node 20 has a WebSocket client only with this flag
+  const options = process.allowedNodeEnvironmentFlags.has("--experimental-websocket") ? "--experimental-websocket" : "";
+  await runTests(process.execPath, args, directory, { NODE_OPTIONS: options });
   return readJestReport(report);
 }
 
