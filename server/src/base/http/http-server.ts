@@ -10,9 +10,12 @@ import { BodyGate } from "./body-gate.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
 import { ConnectionGuard } from "./connection-guard.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
-import { refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
+import { ignoreUpgrade, isHandshake, refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
 
-/** Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request. */
+/**
+ * Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request;
+ * `upgrade` gets WebSocket handshakes only.
+ */
 export interface RequestInterceptor {
   handle(request: IncomingMessage, response: ServerResponse): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
@@ -87,14 +90,18 @@ export async function listenHttp(
       interceptor = first;
       policy = pages;
       listener = getRequestListener(fetch);
-      if (first) {
-        http.on("upgrade", (request, socket, head) => {
-          const refusal = refusePage(request, pages);
-          if (refusal !== undefined) refuseUpgrade(socket, 403, refusal);
-          else if (!first.upgrade(request, socket, head)) socket.destroy();
-        });
-      }
-      sockets?.listen(http, fetch as Parameters<WebSockets["listen"]>[1], pages);
+      if (!first && !sockets) return;
+      http.on("upgrade", (request, socket, head) => {
+        if (!isHandshake(request)) return ignoreUpgrade(http, request, socket, head);
+        socket.on("error", () => socket.destroy());
+        // browsers open a WebSocket to any origin without a preflight
+        const refusal = refusePage(request, pages);
+        if (refusal !== undefined) return refuseUpgrade(socket, 403, refusal);
+        if (first?.upgrade(request, socket, head)) return;
+        if (sockets)
+          sockets.upgrade(request, socket, head, fetch as Parameters<WebSockets["upgrade"]>[3], setSecurityHeaders);
+        else ignoreUpgrade(http, request, socket, head);
+      });
     },
     stopListening,
     async close() {

@@ -20,7 +20,7 @@ const upstream = createServer((received, response) => {
   answer(received, response);
 });
 upstream.on("upgrade", (received, socket) => {
-  socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n");
+  socket.write("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n");
   socket.on("error", () => {});
   socket.write(`${received.url} ${received.headers["x-forwarded-prefix"]}\n`);
   socket.pipe(socket);
@@ -198,7 +198,7 @@ test("forwards a protocol upgrade", async () => {
       });
       socket.on("close", () => resolve(text));
       socket.write(
-        `GET /d/here/socket?x=1 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n${headers}\r\n`,
+        `GET /d/here/socket?x=1 HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n${headers}\r\n`,
       );
     });
   const text = await speak("x-api-key: somebody\r\n");
@@ -267,7 +267,9 @@ test("with a domain each deployment has a host, in responses and for requests, W
   const socket = connect(at, "127.0.0.1");
   let text = "";
   socket.on("data", (chunk) => (text += chunk.toString()));
-  socket.write("GET /socket?x=1 HTTP/1.1\r\nHost: here.agents.example\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+  socket.write(
+    "GET /socket?x=1 HTTP/1.1\r\nHost: here.agents.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+  );
   await vi.waitUntil(() => text.includes("/socket?x=1 undefined\n"), { timeout: 30_000 });
   socket.write("ping");
   await vi.waitUntil(() => text.endsWith("ping"), { timeout: 30_000 });
@@ -305,7 +307,7 @@ test("a client that disconnects before the upgrade completes ends the upstream r
   await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve));
   await serving("silent", (silent.address() as AddressInfo).port);
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  socket.write("GET /d/silent/x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n");
+  socket.write("GET /d/silent/x HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n");
   await vi.waitUntil(() => table.inFlight(table.find("silent")!.instances[0]!.id) === 1, { timeout: 30_000 });
   socket.destroy();
   await vi.waitUntil(() => ended, { timeout: 30_000 });
@@ -323,7 +325,7 @@ test("forwards a whole response that declines an upgrade", async () => {
   });
   await new Promise<void>((resolve) => void refusing.listen(0, "127.0.0.1", resolve));
   await serving("refusing", (refusing.address() as AddressInfo).port);
-  const headers = { connection: "Upgrade", upgrade: "echo" };
+  const headers = { connection: "Upgrade", upgrade: "websocket" };
   const sent = request({ host: "127.0.0.1", port: new URL(url).port, path: "/d/refusing/x", headers });
   sent.end();
   const [response] = (await once(sent, "response")) as [IncomingMessage];
