@@ -13,6 +13,7 @@ import { agentRoutes, workerRoutes } from "./agent/index.ts";
 import { agentOptions } from "./agent/settings.ts";
 import { createApp, type Surroundings } from "./app.ts";
 import { holdBodies } from "./base/http/hold-body.ts";
+import { takeInternalHeaders } from "./base/http/internal-headers.ts";
 import { type Guard, IN_PROCESS, recognize } from "./base/http/route.ts";
 import { agentOrigins, LOCAL, type Reach } from "./pages.ts";
 
@@ -41,6 +42,7 @@ function projectSurroundings(deps: AgentDeps, reach: Reach): Surroundings {
   const rules = http.logging_headers;
   return {
     allows: agentOrigins(deps, reach),
+    arrival: takeInternalHeaders,
     corsRules: corsRules(http.cors),
     bodySetting: BODY_SETTING,
     logger: rules && logRequests(deps.log, rules),

@@ -34,6 +34,8 @@ export interface Surroundings {
   /** Origins whose pages may call this application. */
   allows: OriginRule;
   gate?: Gate | undefined;
+  /** Runs before everything else. */
+  arrival?: MiddlewareHandler;
   /** Paths open to pages of any origin, regardless of the setting. */
   isOpen?: (path: string) => boolean;
   corsRules?: CrossOriginRules | undefined;
@@ -58,6 +60,7 @@ export function createApp(
   {
     allows,
     gate,
+    arrival,
     isOpen,
     corsRules: rules,
     logger,
@@ -73,6 +76,7 @@ export function createApp(
     errorResponse(settings.errors, new AppError(404, explain?.(c.req.path, c.req.method) ?? "404 Not Found"));
   app.onError(errorHandler(settings.errors, log, (shortage) => health.note(shortage)));
   app.notFound(notFound);
+  if (arrival) app.use(arrival);
   if (prefix !== undefined) refuseOutside(app, notFound);
   app.use(measureRequests(metrics));
   if (telemetry) app.use(traceRequests(telemetry));

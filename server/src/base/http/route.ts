@@ -13,6 +13,7 @@ import { markKnown } from "./connection-guard.ts";
 import type { ErrorStatus } from "./error-statuses.ts";
 import { describeIssues, type ErrorFamily } from "./errors.ts";
 import { type BodyLimits, holdBody, PUBLIC_BODY_BYTES } from "./hold-body.ts";
+import { withInternalHeaders } from "./internal-headers.ts";
 import { readJson } from "./json-body.ts";
 import { endWhenRefused } from "./recheck-streams.ts";
 import { validationIssues } from "./validation-issues.ts";
@@ -208,10 +209,11 @@ export async function recognize(authenticator: Authenticator, c: Context, needsW
  */
 function credentialHeaders(c: Context): Headers {
   const { method, raw } = c.req;
-  if (method !== "GET" || !raw.url.includes("x-api-key=") || raw.headers.has("x-api-key")) return raw.headers;
+  const received = withInternalHeaders(c);
+  if (method !== "GET" || !raw.url.includes("x-api-key=") || received.has("x-api-key")) return received;
   const key = c.req.query("x-api-key");
-  if (key === undefined || !raw.headers.get("accept")?.includes("text/event-stream")) return raw.headers;
-  const headers = new Headers(raw.headers);
+  if (key === undefined || !received.get("accept")?.includes("text/event-stream")) return received;
+  const headers = new Headers(received);
   headers.set("x-api-key", key);
   return headers;
 }
