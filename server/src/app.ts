@@ -3,6 +3,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono";
 
 import { refuseOutside, pathBelow } from "./agent/custom-app/path-prefix.ts";
 import { AppError } from "./base/errors.ts";
+import { refuseControlCharacters } from "./base/http/control-characters.ts";
 import { type ClientIpSettings, findClientIp } from "./base/http/client-ip.ts";
 import { allowOrigins, type CrossOriginRules, type CrossOriginSettings } from "./base/http/cross-origin.ts";
 import { errorHandler, type ErrorMode, errorResponse } from "./base/http/errors.ts";
@@ -77,6 +78,7 @@ export function createApp(
   app.onError(errorHandler(settings.errors, log, (shortage) => health.note(shortage)));
   app.notFound(notFound);
   if (arrival) app.use(arrival);
+  app.use(refuseControlCharacters);
   if (prefix !== undefined) refuseOutside(app, notFound);
   app.use(measureRequests(metrics));
   if (telemetry) app.use(traceRequests(telemetry));

@@ -1,12 +1,16 @@
 /** The gateway with scripted servers behind it, for behaviour that agent servers do not show on demand. */
+import { execFile } from "node:child_process";
 import { hostname } from "node:os";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
+import { promisify } from "node:util";
 
 import { afterAll, expect, test, vi } from "vitest";
 
+import { testAgentServer } from "../../../test/agent-server.ts";
 import { type TestControlPlane, testControlPlane } from "../../../test/control-plane.ts";
+import { listenAgent } from "../../../test/protocol-client.ts";
 import { WORKSPACE } from "../../../test/principal.ts";
 
 const here = await testControlPlane({ HEDDLE_GATEWAY_HOLD_SECONDS: "2" });
@@ -95,11 +99,91 @@ test("does not serve the metrics of a deployment, which need no key", async () =
     received.push(request.url!);
     response.end("heddle_runs_total 1");
   };
-  for (const path of ["/metrics", "/metrics?x=1", "/%6detrics", "//metrics", "/metrics/"]) {
-    expect(await fetch(`${url}/d/here${path}`).then(({ status }) => [path, status])).toEqual([path, 404]);
+  for (const path of [...METRICS, "/metrics?x=1", "/x\\..\\metrics"]) {
+    expect([path, (await askRaw(`/d/here${path}`)).status]).toEqual([path, 404]);
   }
-  expect((await fetch(`${url}/d/here/api/metrics`)).status).toBe(200);
+  expect((await askRaw("/d/here/api/metrics")).status).toBe(200);
   expect(received).toEqual(["/api/metrics"]);
+});
+
+const METRICS = [
+  "/metrics",
+  "/%6detrics",
+  "//metrics",
+  "/metrics/",
+  "/x/../metrics",
+  "/x/%2e%2e/metrics",
+  "/./metrics",
+];
+
+/** Sends a request target as it is; `fetch` normalizes it. */
+const askRaw = (
+  path: string,
+  headers: Record<string, string> = {},
+  at = url,
+): Promise<{ status: number; body: string }> =>
+  new Promise((resolve, reject) => {
+    const { hostname: host, port } = new URL(at);
+    const sent = request({ host, port, path, headers }, (response) => {
+      let body = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));
+      response.on("end", () => resolve({ status: response.statusCode!, body }));
+    });
+    sent.on("error", reject).end();
+  });
+
+test.each([
+  ["without a prefix", {}, ""],
+  ["with a prefix", { MOUNT_PREFIX: "/team" }, "/team"],
+])("an agent server %s refuses its metrics to forwarded requests in every spelling", async (_, env, prefix) => {
+  const agent = await listenAgent(await testAgentServer(env), env);
+  const name = prefix === "" ? "agent" : "agent-below";
+  await serving(name, Number(new URL(agent.url).port));
+  // the operator's scrapes, directly
+  for (const path of ["/metrics", `${prefix}/metrics`, `${prefix}/x/../metrics`])
+    expect((await askRaw(path, {}, agent.url)).body).toContain("# HELP heddle_");
+  expect((await askRaw(`/d/${name}${prefix}/info`)).status).toBe(200);
+  for (const before of new Set([prefix, ""])) {
+    for (const path of METRICS) {
+      for (const headers of [{}, { "heddle-forwarded": "" }, { connection: "heddle-forwarded, close" }]) {
+        const answer = await askRaw(`/d/${name}${before}${path}`, headers as Record<string, string>);
+        expect([path, answer.status]).toEqual([path, 404]);
+        expect(answer.body).not.toContain("heddle_http");
+      }
+    }
+  }
+});
+
+test("forwards no internal headers of a caller", async () => {
+  answer = (received, response) => void response.end(JSON.stringify(received.headers));
+  const { body } = await askRaw("/d/here/x", { "X-Heddle-Own-Code": "stolen", "heddle-forwarded": "x", "x-own": "1" });
+  const headers = JSON.parse(body) as object;
+  expect(headers).toMatchObject({ "heddle-forwarded": "gateway", "x-own": "1" });
+  expect(headers).not.toHaveProperty("x-heddle-own-code");
+});
+
+test.each(["/d/here/a%0A", "/d/here/a%00b", "/d/here%0a/x", "/v2/deployments%0A"])("refuses %s", async (path) => {
+  answer = (_, response) => void response.end("forwarded");
+  const answered = await askRaw(path, key);
+  expect([answered.status, JSON.parse(answered.body)]).toEqual([400, { detail: expect.stringContaining("control") }]);
+});
+
+test("forwards the body of a request that offers HTTP/2", async () => {
+  answer = (received, response) => {
+    response.setHeader("x-seen", `${received.headers.upgrade} ${received.headers["http2-settings"]}`);
+    received.pipe(response);
+  };
+  const body = "x".repeat(200_000);
+  const args = ["-sS", "-i", "-m", "20", "--http2", "--data-binary", "@-", `${url}/d/here/runs`];
+  const sent = promisify(execFile)("curl", args, { maxBuffer: 1e6 });
+  sent.child.stdin!.end(body);
+  const { stdout } = await sent;
+  expect(stdout).toMatch(/^HTTP\/1\.1 200 OK\r\n/m);
+  expect(stdout).toContain("x-seen: undefined undefined");
+  expect(stdout.endsWith(body)).toBe(true);
+  // the control plane's own API
+  const own = await promisify(execFile)("curl", ["-sS", "--http2", `${url}/ok`, `${url}/ok`]);
+  expect(own.stdout).toMatch(/^\{"ok":true.*\}\{"ok":true.*\}$/);
 });
 
 test("forwards method, path, query, headers and body unchanged, and the response too", async () => {
