@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 
 import type { Context, Hono } from "hono";
+import { matchedRoutes } from "hono/route";
 import type { z } from "zod";
 
 import type { Permission } from "../auth/permissions.ts";
@@ -202,6 +203,16 @@ export async function recognize(authenticator: Authenticator, c: Context, needsW
   c.set(PRINCIPAL, principal);
   return principal;
 }
+
+/** Lets the request be authenticated again, because its headers have changed. */
+export const forgetCaller = (c: Context): void => c.set(PRINCIPAL, undefined);
+
+/**
+ * Whether a route of the server, other than `except`, takes this request, by the router's own decision. Middleware is
+ * registered for all methods, routes are not.
+ */
+export const takesRequest = (c: Context, except: ReadonlySet<object> = new Set()): boolean =>
+  matchedRoutes(c).some((matched) => matched.method !== "ALL" && !except.has(matched));
 
 /**
  * Returns the headers that identify the caller. `EventSource` of browsers cannot set headers, so its requests may name
