@@ -10,6 +10,7 @@ import type { Duplex } from "node:stream";
 import { createProxyServer } from "httpxy";
 
 import type { PeerCheck } from "../base/http/confined-peers.ts";
+import { FORWARDED_HEADER } from "../base/http/internal-headers.ts";
 import { markKnown } from "../base/http/connection-guard.ts";
 import { refuseUpgrade } from "../base/http/websocket.ts";
 import type { Log } from "../base/log.ts";
@@ -35,14 +36,19 @@ export class SpaceProxy {
     this.#urls = urls;
     this.#log = log;
     this.#requiresKey = requiresKey;
-    this.#proxy = createProxyServer({ agent: this.#agent, xfwd: true, changeOrigin: false });
+    this.#proxy = createProxyServer({
+      agent: this.#agent,
+      xfwd: true,
+      changeOrigin: false,
+      headers: { [FORWARDED_HEADER]: "console" },
+    });
   }
 
   /** @returns false when the path belongs to no space */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const found = this.#find(request);
     if (!found) return false;
-    const { space, target } = found;
+    const { space, target, url } = found;
     if (target === null) {
       refuse(response, 503, `The ${NAMES[space]} does not answer, or does not run here.`);
       return true;
@@ -50,6 +56,7 @@ export class SpaceProxy {
     void this.#judge(request.socket, (isRefused) => {
       if (response.destroyed) return;
       if (isRefused) return refuse(response, 403, REFUSAL);
+      request.url = url;
       this.#proxy.web(request, response, { target }).catch((error: unknown) => {
         this.#log.debug({ err: error, space }, "a request of the console failed");
         if (response.headersSent) response.destroy();
@@ -60,7 +67,7 @@ export class SpaceProxy {
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    const target = this.#find(request)?.target;
+    const { target, url } = this.#find(request) ?? {};
     if (!target) return false;
     socket.on("error", () => socket.destroy());
     void this.#judge(request.socket, (isRefused) => {
@@ -68,6 +75,7 @@ export class SpaceProxy {
       if (socket.destroyed) return;
       // the server behind authenticates the connection, and ends it when it is refused
       markKnown(socket);
+      request.url = url;
       this.#proxy.ws(request, socket as Socket, { target }, head).catch(() => socket.destroy());
     });
     return true;
@@ -83,14 +91,13 @@ export class SpaceProxy {
     this.#agent.destroy();
   }
 
-  /** Finds the space of a request, and rewrites the request's URL to the path that the space serves. */
-  #find(request: IncomingMessage): { space: Space; target: string | null } | undefined {
+  /** Finds the space of a request, and the URL of the request there. */
+  #find(request: IncomingMessage): { space: Space; target: string | null; url: string } | undefined {
     const match = PATH.exec(request.url ?? "");
     if (!match) return undefined;
     const space = match[1] as Space;
     const rest = match[2]!;
-    request.url = rest.startsWith("/") ? rest : `/${rest}`;
-    return { space, target: this.#urls[space]() };
+    return { space, target: this.#urls[space](), url: rest.startsWith("/") ? rest : `/${rest}` };
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 
 import type { Context, Hono } from "hono";
+import { matchedRoutes } from "hono/route";
 import type { z } from "zod";
 
 import type { Permission } from "../auth/permissions.ts";
@@ -13,6 +14,7 @@ import { markKnown } from "./connection-guard.ts";
 import type { ErrorStatus } from "./error-statuses.ts";
 import { describeIssues, type ErrorFamily } from "./errors.ts";
 import { type BodyLimits, holdBody, PUBLIC_BODY_BYTES } from "./hold-body.ts";
+import { withInternalHeaders } from "./internal-headers.ts";
 import { readJson } from "./json-body.ts";
 import { endWhenRefused } from "./recheck-streams.ts";
 import { validationIssues } from "./validation-issues.ts";
@@ -202,16 +204,27 @@ export async function recognize(authenticator: Authenticator, c: Context, needsW
   return principal;
 }
 
+/** Lets the request be authenticated again, because its headers have changed. */
+export const forgetCaller = (c: Context): void => c.set(PRINCIPAL, undefined);
+
+/**
+ * Whether a route of the server, other than `except`, takes this request, by the router's own decision. Middleware is
+ * registered for all methods, routes are not.
+ */
+export const takesRequest = (c: Context, except: ReadonlySet<object> = new Set()): boolean =>
+  matchedRoutes(c).some((matched) => matched.method !== "ALL" && !except.has(matched));
+
 /**
  * Returns the headers that identify the caller. `EventSource` of browsers cannot set headers, so its requests may name
  * the key in the query, as WebSockets do.
  */
 function credentialHeaders(c: Context): Headers {
   const { method, raw } = c.req;
-  if (method !== "GET" || !raw.url.includes("x-api-key=") || raw.headers.has("x-api-key")) return raw.headers;
+  const received = withInternalHeaders(c);
+  if (method !== "GET" || !raw.url.includes("x-api-key=") || received.has("x-api-key")) return received;
   const key = c.req.query("x-api-key");
-  if (key === undefined || !raw.headers.get("accept")?.includes("text/event-stream")) return raw.headers;
-  const headers = new Headers(raw.headers);
+  if (key === undefined || !received.get("accept")?.includes("text/event-stream")) return received;
+  const headers = new Headers(received);
   headers.set("x-api-key", key);
   return headers;
 }

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 
 import { normalizeAddress } from "../../base/http/client-ip.ts";
+import { FORWARDED_HEADER, isInternalHeader } from "../../base/http/internal-headers.ts";
 import { type CredentialRule, credentialsIn, PLATFORM_COOKIES } from "../../identity/platform-credentials.ts";
 import { HOP_BY_HOP } from "./hop-by-hop.ts";
 import type { RouteMatch } from "./route-match.ts";
@@ -21,8 +22,9 @@ export async function headersForDeployment(
 ): Promise<Record<string, string | string[]>> {
   const headers: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined && !HOP_BY_HOP.has(name)) headers[name] = value;
+    if (value !== undefined && !HOP_BY_HOP.has(name) && !isInternalHeader(name)) headers[name] = value;
   }
+  headers[FORWARDED_HEADER] = "gateway";
   // the gateway chooses the body's framing itself
   if (request.headers["transfer-encoding"] !== undefined) delete headers["content-length"];
   const cookie = withoutPlatformCookies(request.headers.cookie);
