@@ -201,7 +201,7 @@ export async function updateFeedback(sql: Sql, tenantId: string, id: string, pat
 }
 
 /** @returns false when there was none */
-export async function deleteFeedback(sql: Sql, tenantId: string, id: string): Promise<boolean> {
+export async function deleteFeedback(sql: Sql | Transaction, tenantId: string, id: string): Promise<boolean> {
   const deleted = await sql`delete from feedback where tenant_id = ${tenantId} and feedback_id = ${id} returning 1`;
   return deleted.length > 0;
 }
