@@ -431,6 +431,8 @@ create table erasures (
   rewritten_at timestamp with time zone,
   done_at timestamp with time zone,
   error text,
+  begun_at timestamp with time zone,
+  projects_deleted integer not null default 0,
   constraint erasures_scope_check CHECK ((scope = ANY (ARRAY['traces'::text, 'project'::text, 'workspace'::text]))),
   constraint erasures_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'deleted'::text, 'done'::text]))),
   constraint erasures_pkey PRIMARY KEY (erasure_id)

@@ -120,13 +120,23 @@ export function translate(thrown: unknown): AppError {
   return new AppError(500, "Internal Server Error", { cause: thrown });
 }
 
+/** Issues that an answer names: a body may have as many as values. */
+export const MAX_ISSUES = 20;
+const MAX_MESSAGE = 1000;
+
 /** Formats issues as `limit: expected number, received string; metadata.x: …`. */
 export function describeIssues(error: z.ZodError): string {
-  return error.issues
+  const issues = error.issues
+    .slice(0, MAX_ISSUES)
     .flatMap((issue) => meantBy(issue))
-    .map((issue) => `${issue.path.join(".") || "body"}: ${issue.message}`)
-    .join("; ");
+    .slice(0, MAX_ISSUES)
+    .map((issue) => `${cut(issue.path.join(".")) || "body"}: ${cut(issue.message)}`);
+  const more = error.issues.length - MAX_ISSUES;
+  return issues.join("; ") + (more > 0 ? `; and ${more} more` : "");
 }
+
+/** Bounds a message or a name, which may be as long as the body. */
+export const cut = (text: string): string => (text.length <= MAX_MESSAGE ? text : `${text.slice(0, MAX_MESSAGE)}…`);
 
 type Issue = z.core.$ZodIssue;
 

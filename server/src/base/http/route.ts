@@ -9,6 +9,7 @@ import type { Authenticator, AuditSink, Principal } from "../auth/principal.ts";
 import { AppError, forbidden } from "../errors.ts";
 import { createAuditor } from "./audit-requests.ts";
 import { BodyGate } from "./body-gate.ts";
+import { boundedParse } from "./bounded-parse.ts";
 import { clientIp } from "./client-ip.ts";
 import { markKnown } from "./connection-guard.ts";
 import type { ErrorStatus } from "./error-statuses.ts";
@@ -127,7 +128,7 @@ export function mountRoutes(
       maxBytes: spec.maxBodyBytes ?? (isPublic ? PUBLIC_BODY_BYTES : maxBytes),
       ...(spec.maxBodyBytes === undefined && !isPublic && { setting }),
       isPublic,
-      decompress: spec.body !== undefined,
+      isJson: spec.body !== undefined,
     };
     for (const path of [spec.path, ...(spec.aliases ?? [])]) {
       app.on(spec.method, path, async (c) => {
@@ -247,7 +248,7 @@ const noPrincipal = new Proxy({} as Principal, {
 });
 
 function check(schema: z.ZodType, value: unknown, where: string): unknown {
-  const parsed = schema.safeParse(value);
+  const parsed = boundedParse(schema, value);
   if (parsed.success) return parsed.data;
   const issues = validationIssues(parsed.error, where, value);
   throw new AppError(422, `Invalid ${where}: ${describeIssues(parsed.error)}`, { issues });

@@ -151,8 +151,9 @@ export class IngestGate {
     const share = this.#share;
     const isAbove = () => share?.isAboveShare(tenantId) ?? false;
     if (!isAbove()) return;
-    this.#decoding = this.#decoding.then(() => share!.yieldToOthers(() => !isAbove())).then(() => nextTurn());
-    await this.#decoding;
+    const turn = this.#decoding.then(() => share!.yieldToOthers(() => !isAbove())).then(() => nextTurn());
+    this.#decoding = turn.catch(() => {});
+    await turn;
   }
 
   #overload(): AppError {

@@ -33,9 +33,9 @@ export function projectRoutes(deps: TraceDeps): Route[] {
       query: schema.createQuery,
       body: schema.createBody,
       out: { 200: schema.project },
-      errors: [404, 409],
+      errors: [404, 409, 503],
       async handler({ body, query, principal, c }) {
-        return c.json(plain(await createProject(sql, principal.workspaceId, body, query.upsert ?? false)));
+        return c.json(plain(await createProject(deps, principal.workspaceId, body, query.upsert ?? false)));
       },
     }),
     route({
