@@ -141,6 +141,9 @@ export function checkConfig(source: Source, config: SourceConfig): void {
   if (config.custom_url != null && source !== "external_docker") {
     throw invalid(["source_config", "custom_url"], "can only be set for the source external_docker");
   }
+  if (config.custom_url != null && !isWebAddress(config.custom_url)) {
+    throw invalid(["source_config", "custom_url"], "must be an http or https URL without a user name");
+  }
   for (const name of ["install_command", "build_command"] as const) {
     const command = config[name];
     if (command != null && UNSAFE_COMMAND.test(command)) {
@@ -148,6 +151,13 @@ export function checkConfig(source: Source, config: SourceConfig): void {
     }
   }
   if (config.resource_spec) checkResources(config.resource_spec, config.deployment_type ?? "prod");
+}
+
+/** Clients send requests to it, and pages link to it. */
+function isWebAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && password === "";
 }
 
 function checkResources(spec: ResourceSpec, deploymentType: string): void {

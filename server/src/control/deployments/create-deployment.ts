@@ -37,9 +37,9 @@ export async function createDeployment(deps: ControlDeps, tenantId: string, body
   }
   const isGit = body.source === "github";
   if (isGit) await checkRepository(deps, tenantId, body.source_config);
-  await checkListener(deps, tenantId, body.source_config);
   const id = uuid7();
   return deps.sql.begin(async (tx) => {
+    await checkListener(tx, tenantId, body.source_config);
     const references = body.secret_references ?? null;
     const deployment = { id, tenant_id: tenantId, name: body.name, source: body.source };
     const isNew = await insertDeployment(tx, {

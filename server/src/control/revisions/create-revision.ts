@@ -126,7 +126,7 @@ export async function addRevision(
   row: DeploymentRow,
   { source, config, references, revision, environment, commitSha }: RevisionParams,
 ): Promise<string> {
-  checkDriver(deps, source, config, references);
+  checkDriver(deps, { id: row.id, source, config, references });
   const id = uuid7();
   const before = source === "github" ? row.git_config_path : row.langgraph_config_path;
   const path = revision.langgraph_config_path ?? before;
