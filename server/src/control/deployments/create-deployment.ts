@@ -29,7 +29,7 @@ export async function createDeployment(deps: ControlDeps, tenantId: string, body
   const revision = readRevisionConfig(body.source_revision_config);
   checkCreate(body.source, body.source_config, revision, settings.installation);
   checkCommitSha(body.source_revision_config, null);
-  checkSecrets(body.secrets, settings.installation);
+  checkSecrets(body.secrets, settings);
   if (revision.source_tarball_path !== null) {
     // upload paths belong to a deployment, and this one does not exist yet
     const loc = ["source_revision_config", "source_tarball_path"];

@@ -7,7 +7,7 @@
 import { z } from "zod";
 
 import { forbiddenLabel, ONLY_LISTED } from "../deployment-records/owner-labels.ts";
-import { isReserved } from "../deployment-records/reserved-names.ts";
+import { reservedReason } from "../deployment-records/reserved-names.ts";
 import type { ResourceSpec, SourceConfig } from "../deployment-records/schema.ts";
 import type { SecretReference } from "../deployment-records/sql.ts";
 import { type Installation, invalid } from "../deployment-records/validate.ts";
@@ -181,7 +181,8 @@ export function checkReferences(
   for (const [index, { name, secret_name: secret }] of references.entries()) {
     const loc = ["secret_references", index];
     if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw invalid([...loc, "name"], "must be the name of a variable");
-    if (isReserved(name, installation)) throw invalid([...loc, "name"], `${name} is reserved: the platform sets it`);
+    const reserved = reservedReason(name, installation, { isReference: true });
+    if (reserved !== null) throw invalid([...loc, "name"], reserved);
     if (!objectNameOf.safeParse(secret).success) {
       throw invalid([...loc, "secret_name"], "must be the name of a Secret, and not begin with heddle-");
     }

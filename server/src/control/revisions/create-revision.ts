@@ -28,7 +28,7 @@ import type { WorkDeps } from "./work-deps.ts";
 export function checkRevisionBody(deps: Pick<WorkDeps, "settings">, body: RevisionBody): { revision: RevisionInput } {
   const revision = readRevisionConfig(body.source_revision_config);
   if (body.revision_source != null) checkFields(body.revision_source, revision);
-  checkSecrets(body.secrets ?? [], deps.settings.installation);
+  checkSecrets(body.secrets ?? [], deps.settings);
   return { revision };
 }
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 
 import type { Log } from "../../../base/log.ts";
 import type { Outbound } from "../../../base/outbound/outbound.ts";
-import { isReserved } from "../../deployment-records/reserved-names.ts";
+import { reservedReason } from "../../deployment-records/reserved-names.ts";
 import type { Source } from "../../deployment-records/schema.ts";
 import type { BuildLog } from "../../logs/log-writer.ts";
 import type { ImageSource } from "../../registry/image-source.ts";
@@ -159,7 +159,7 @@ export class ContainerDriver implements Driver {
     }
     // registry credentials are for the engine only; the owner names them, and must not take the platform's variables away
     for (const { name } of params.config.resource_spec?.image_pull_secrets ?? []) {
-      if (!isReserved(name, "self_hosted")) delete environment[name];
+      if (reservedReason(name, "self_hosted") === null) delete environment[name];
     }
     if (network === "host") return environment;
     if (address !== undefined) return replaceLoopback(environment, address);
