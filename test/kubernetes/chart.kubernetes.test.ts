@@ -76,7 +76,7 @@ describe.skipIf(helm === undefined || missingPrograms().length > 0)("the chart",
       "listener.controlUrl=https://agents.example",
       "listener.id=019a0000-0000-7000-8000-000000000000",
       "listener.existingSecret=heddle-listener",
-      "listener.namespaces={heddle}",
+      "listener.namespaces={agents}",
       ...["control", "gateway", "trace", "console"].map((role) => `${role}.enabled=false`),
     ],
     "settings, placement and an image by digest": [

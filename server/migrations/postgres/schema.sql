@@ -596,6 +596,7 @@ create table instances (
   memory_bytes bigint,
   cpu_percent double precision,
   measured_at timestamp with time zone,
+  pod_uid uuid,
   constraint instances_state_check CHECK ((state = ANY (ARRAY['starting'::text, 'ready'::text, 'draining'::text, 'ended'::text]))),
   constraint instances_deployment_id_fkey FOREIGN KEY (deployment_id) REFERENCES deployments(id) ON DELETE CASCADE,
   constraint instances_revision_id_fkey FOREIGN KEY (revision_id) REFERENCES revisions(id) ON DELETE CASCADE,
@@ -675,6 +676,8 @@ create table listeners (
   created_at timestamp with time zone not null default now(),
   updated_at timestamp with time zone not null default now(),
   last_seen_at timestamp with time zone,
+  key_id uuid,
+  constraint listeners_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE SET NULL,
   constraint listeners_pkey PRIMARY KEY (id),
   constraint listeners_tenant_id_compute_id_key UNIQUE (tenant_id, compute_id)
 );
@@ -1235,6 +1238,7 @@ CREATE INDEX idempotency_keys_by_age ON public.idempotency_keys USING btree (cre
 CREATE UNIQUE INDEX instances_alive ON public.instances USING btree (revision_id, replica) WHERE ((state = ANY (ARRAY['starting'::text, 'ready'::text])) AND (pod IS NULL));
 CREATE INDEX instances_by_deployment ON public.instances USING btree (deployment_id, started_at);
 CREATE INDEX instances_going ON public.instances USING btree (started_at) WHERE (state <> 'ended'::text);
+CREATE UNIQUE INDEX instances_of_pods ON public.instances USING btree (place, pod_uid, deployment_id);
 CREATE INDEX instances_ready ON public.instances USING btree (deployment_id) WHERE (state = 'ready'::text);
 CREATE INDEX known_visitors_by_end ON public.known_visitors USING btree (expires_at);
 CREATE INDEX known_visitors_by_user ON public.known_visitors USING btree (user_id);

@@ -121,6 +121,19 @@ test.each<[string, object, (string | number)[], string, string]>([
     "value_error",
     "can only be set for the source external_docker",
   ],
+  ...["javascript:alert(1)", "data:text/html,x", "https://a@b.example", "agents", "//a.example"].map(
+    (url): [string, object, (string | number)[], string, string] => [
+      `the custom URL ${url}`,
+      {
+        source: "external_docker",
+        source_config: { resource_spec: {}, custom_url: url },
+        source_revision_config: { image_uri: "a/b" },
+      },
+      ["body", "source_config", "custom_url"],
+      "value_error",
+      "http or https URL",
+    ],
+  ),
   [
     "a pipe in a command",
     { source_config: { install_command: "curl x | sh" } },

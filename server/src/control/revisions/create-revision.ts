@@ -28,7 +28,7 @@ import type { WorkDeps } from "./work-deps.ts";
 export function checkRevisionBody(deps: Pick<WorkDeps, "settings">, body: RevisionBody): { revision: RevisionInput } {
   const revision = readRevisionConfig(body.source_revision_config);
   if (body.revision_source != null) checkFields(body.revision_source, revision);
-  checkSecrets(body.secrets ?? [], deps.settings.installation);
+  checkSecrets(body.secrets ?? [], deps.settings);
   return { revision };
 }
 
@@ -126,7 +126,7 @@ export async function addRevision(
   row: DeploymentRow,
   { source, config, references, revision, environment, commitSha }: RevisionParams,
 ): Promise<string> {
-  checkDriver(deps, source, config, references);
+  checkDriver(deps, { id: row.id, source, config, references });
   const id = uuid7();
   const before = source === "github" ? row.git_config_path : row.langgraph_config_path;
   const path = revision.langgraph_config_path ?? before;

@@ -1,5 +1,6 @@
 import { uuid7 } from "../../base/ids.ts";
 import { readEnvironment, storeEnvironment } from "../deployment-records/environment-secret.ts";
+import { withOwnerLabels } from "../deployment-records/owner-labels.ts";
 import { unknownDeployment, unknownRevision } from "../deployment-records/not-found.ts";
 import { lockDeployment } from "../deployment-records/sql.ts";
 import { stateError } from "../deployment-records/validate.ts";
@@ -25,7 +26,10 @@ export async function redeploy(deps: ControlDeps, tenantId: string, deploymentId
     const isThere = cluster === old.cluster;
     const made = { artifact_id: isThere ? old.artifact_id : null, built_image: isThere ? old.built_image : null };
     const hasImage = made.built_image !== null;
-    if (cluster !== null) checkDriver(deps, old.source, old.source_config, old.secret_references, { hasImage });
+    // labels that are no longer allowed are left out, and its log names them
+    const { config } = withOwnerLabels(old.source_config, deps.settings.ownerLabels);
+    const { source, secret_references: references } = old;
+    if (cluster !== null) checkDriver(deps, { id: deploymentId, source, config, references }, { hasImage });
     const described = await describeVariables(deps, tx, deploymentId, environment);
     await insertRevision(tx, { ...old, ...described, id: revisionId, cluster, ...made });
     await storeEnvironment(deps.secrets, { purpose: "revision-env", id: revisionId }, tenantId, environment, tx);
