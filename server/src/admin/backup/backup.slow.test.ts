@@ -11,7 +11,8 @@ import { EmbeddedPostgres } from "../../base/db/embedded-postgres.ts";
 import { migrate, MIGRATIONS, newestMigration } from "../../base/db/migrate.ts";
 import { generateKey } from "../../base/secrets/keyring.ts";
 import { createBackup } from "./create-backup.ts";
-import { restoreBackup, verifyArchive } from "./restore-backup.ts";
+import { restoreBackup } from "./restore-backup.ts";
+import { verifyArchive } from "./verify-archive.ts";
 
 const OLDER = 80;
 const DEPLOYMENT = `heddle_d_${"0a".repeat(16)}`;
