@@ -35,6 +35,7 @@ export interface ChosenBuilds {
 export async function chooseBuilds(sql: Sql, control: string, withBuilds: boolean): Promise<ChosenBuilds> {
   const directory = join(control, "builds");
   const builds = existsSync(directory) ? await readdir(directory) : [];
+  if (builds.length === 0) return { copied: new Set(), leftOut: 0, notes: [] };
   const lost = (await servingRevisions(sql)).filter((serving) => !hasSource(control, serving));
   const wanted = withBuilds ? builds : lost.map((serving) => serving.artifact_id);
   const copied = new Set<string>();

@@ -1,7 +1,7 @@
 import { findRevision } from "./sql.ts";
 import { lockDeployment } from "../deployment-records/sql.ts";
 import { insertAgain } from "./redeploy.ts";
-import { hasSource, type ServingRevision, servingRevisions } from "./source.ts";
+import { hasSource, isAttended, type ServingRevision, servingRevisions } from "./source.ts";
 import type { WorkDeps } from "./work-deps.ts";
 
 const FIRST_PAUSE_MS = 60_000;
@@ -26,9 +26,9 @@ export class MissingBuilds {
     const missing = (await servingRevisions(sql)).filter((serving) => !driver.hasBuild(serving.artifact_id));
     this.#report(missing);
     for (const serving of missing) {
-      if (serving.is_attended || !(await this.#deps.lead.confirm())) continue;
       const { failed, notBefore } = this.#attempts.get(serving.revision_id) ?? { failed: 0, notBefore: 0 };
       if (performance.now() < notBefore || !hasSource(this.#deps.directory, serving)) continue;
+      if ((await isAttended(sql, serving)) || !(await this.#deps.lead.confirm())) continue;
       const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(failed, 16));
       this.#attempts.set(serving.revision_id, { failed: failed + 1, notBefore: performance.now() + pause });
       await this.#rebuild(serving);
