@@ -22,7 +22,7 @@ const read = (thread: string, address: Address): Promise<State> =>
 
 const update = async (thread: string, checkpoint: Address, body: object) => {
   const answer = await request("POST", `/threads/${thread}/state`, { ...body, checkpoint });
-  expect(answer.status, answer.text).toBe(200);
+  if (answer.status !== 200) throw new Error(answer.text);
   return answer.json.checkpoint as Required<Address>;
 };
 
