@@ -1346,7 +1346,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function finish_run(_run_id uuid, _thread_id uuid, _attempt integer, _outcome text, _error jsonb, _state jsonb, _notify boolean) returns TABLE(outcome text, waiting boolean)
 -- function finish_webhook_attempt(_delivery_id uuid, _attempt integer, _started_at timestamp with time zone, _duration_ms integer, _status_code integer, _error text, _outcome text, _retry_ms double precision, _blame boolean, _pause_ms double precision, _first_pause_ms double precision) returns void
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
--- function holds_head(_thread text, _newest text, _own text) returns boolean
+-- function holds_head(_thread text, _namespaces text[], _newest text[], _own text) returns boolean
 -- function identity_changed() returns trigger
 -- function interrupt_ids(_type text, _blob bytea) returns text[]
 -- function interrupts_text(_ids text[]) returns text
