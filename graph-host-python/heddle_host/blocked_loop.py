@@ -67,7 +67,7 @@ class BlockedLoop:
             return
         error = request.get("error")
         if error:
-            self._loop.call_soon_threadsafe(self._stop_run, work.run_id, {"outcome": "error", "error": error})
+            self._loop.call_soon_threadsafe(self._stop_run, request["run_id"], {"outcome": "error", "error": error})
         raise BlockedEventLoop(error["message"] if error else "The run was cancelled while it blocked the event loop.")
 
     def _current_work(self) -> Work | None:

@@ -15,9 +15,11 @@ import { prefix } from "./project/http-schema.ts";
 export const agentOptions = {
   errors: choice({
     env: ["HEDDLE_ERRORS"],
-    default: "text",
-    of: ["text", "detail"],
-    description: 'Format of error bodies: bare text, or {"detail": message}.',
+    default: "auto",
+    of: ["auto", "text", "detail"],
+    description:
+      'Format of error bodies: bare text, or {"detail": message}. `auto`: the latter for clients in Python, with the ' +
+      "statuses of LangGraph's Python server.",
   }),
   maxBodyBytes: integer({
     env: ["HEDDLE_MAX_BODY_BYTES"],

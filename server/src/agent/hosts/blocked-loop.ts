@@ -88,14 +88,14 @@ export class BlockedLoop {
     if (this.#since === 0) return;
     if (this.#code && this.#code.run_id !== code.run_id) this.#since = performance.now();
     this.#code = code;
-    if (this.#reported.has(code.where)) return;
-    this.#reported.add(code.where);
     const { launch, blockMs, log, pid } = this.#o;
-    const who = code.run_id === null ? "Code" : `Run ${code.run_id}`;
+    log.debug({ pid: pid(), ...code }, "a graph host does not answer");
+    if (code.run_id === null || this.#reported.has(code.where)) return;
+    this.#reported.add(code.where);
     log.warn(
-      { pid: pid(), ...(code.run_id !== null && { run_id: code.run_id }), stack: code.stack },
-      `${who} blocks the event loop of its graph host at ${code.where}. Other runs of the process wait until it ` +
-        `returns. ${launch.blockHint} The limit is HEDDLE_HOST_BLOCK_MS (${blockMs / 1000} s).`,
+      { pid: pid(), run_id: code.run_id },
+      `Run ${code.run_id} blocks the event loop of its graph host at ${code.where}. Other runs of the process wait ` +
+        `until it returns. ${launch.blockHint} The limit is HEDDLE_HOST_BLOCK_MS (${blockMs / 1000} s).`,
     );
   }
 

@@ -20,7 +20,7 @@ export async function readJson(c: Context): Promise<unknown> {
     value = JSON.parse(text);
   } catch {
     const issues = [{ type: "json_invalid", loc: ["body", 0], msg: "JSON decode error" }];
-    throw new AppError(400, "Malformed JSON in request body", { issues });
+    throw new AppError(400, "Malformed JSON in request body", { issues, pythonStatus: 422 });
   }
   if (text.length > 2 * MAX_DEPTH && isDeeperThan(value, MAX_DEPTH)) {
     throw new AppError(422, `The request body is nested more than ${MAX_DEPTH} levels deep.`);
