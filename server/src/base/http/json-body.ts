@@ -23,7 +23,7 @@ export async function readJson(c: Context): Promise<unknown> {
     value = JSON.parse(text);
   } catch {
     const issues = [{ type: "json_invalid", loc: ["body", 0], msg: "JSON decode error" }];
-    throw new AppError(400, "Malformed JSON in request body", { issues });
+    throw new AppError(400, "Malformed JSON in request body", { issues, pythonStatus: 422 });
   }
   return UNSTORABLE.test(text) ? cleanStrings(value) : value;
 }
