@@ -142,7 +142,7 @@ export const deleteWaitingOfTraces = (sql: Sql, tenantId: string, traces: string
     and (run_id = any(${traces}::uuid[]) or needs = any(${traces}::uuid[]))`;
 
 /** Tables with contents of traces or copies of them. */
-const TABLES = ["feedback", "waiting_pieces", "dataset_examples"];
+const TABLES = ["feedback", "waiting_pieces", "provisional_roots", "dataset_examples"];
 /** A larger table is not rewritten, because that locks it: about a second for 100 MB. */
 const MAX_REWRITE_BYTES = 128 * 1024 * 1024;
 

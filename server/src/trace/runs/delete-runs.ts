@@ -1,5 +1,6 @@
 import type { TraceDeps } from "../deps.ts";
 import { deleteFeedbackOfProjects, deleteFeedbackOfTraces } from "../feedback/purge-sql.ts";
+import { deleteOfProjects, deleteOfTraces } from "../run-rows/provisional-roots-sql.ts";
 import { deleteTraceShares } from "./share-sql.ts";
 import {
   deleteAttachmentRows,
@@ -26,6 +27,7 @@ export async function deleteTraces(
     const batch = traces.slice(i, i + BATCH);
     await deleteTraceShares(deps.sql, scope.tenantId, batch);
     await deleteTarget(deps, scope, { traces: batch, ...(projects && { projects }) });
+    await deleteOfTraces(deps.sql, scope.tenantId, batch, projects);
     await deleteFeedbackOfTraces(deps.sql, scope.tenantId, batch);
   }
 }
@@ -33,12 +35,14 @@ export async function deleteTraces(
 /** Deletes all traces of projects, which themselves are already deleted. */
 export async function deleteRunsOfProjects(deps: DeleteDeps, scope: RunScope, projects: string[]): Promise<void> {
   await deleteTarget(deps, scope, { projects });
+  await deleteOfProjects(deps.sql, scope.tenantId, projects);
   await deleteFeedbackOfProjects(deps.sql, scope.tenantId, projects);
 }
 
 /** Deletes all runs of a tenant. `projects`: those that it had. */
 export async function deleteRunsOfTenant(deps: DeleteDeps, scope: RunScope, projects: string[]): Promise<void> {
   await deleteTarget(deps, scope, {}, { projects });
+  await deleteOfProjects(deps.sql, scope.tenantId);
 }
 
 /** Deletes in an order that lets a repetition finish an interrupted deletion. */
