@@ -5,6 +5,7 @@ import { corsRules } from "./agent/custom-app/cors-rules.ts";
 import type { AgentDeps } from "./agent/deps.ts";
 import type { BrowserPolicy } from "./base/http/browser-guard.ts";
 import { type CrossOriginSettings, originRule } from "./base/http/cross-origin.ts";
+import type { ControlDeps } from "./control/deps.ts";
 import type { TraceDeps } from "./trace/deps.ts";
 import { isFeedbackLink } from "./trace/feedback/token-path.ts";
 
@@ -38,6 +39,7 @@ export const agentPages = (deps: AgentDeps, reach: Reach): BrowserPolicy => {
   let rule = agentOrigins(deps, reach);
   return {
     ...common(deps.settings, reach),
+    errors: deps.settings.errors,
     allows(origin) {
       if (deps.project !== project) {
         project = deps.project;
@@ -50,6 +52,7 @@ export const agentPages = (deps: AgentDeps, reach: Reach): BrowserPolicy => {
 
 export const tracePages = ({ settings }: TraceDeps, reach: Reach): BrowserPolicy => ({
   ...common(settings, reach),
+  errors: settings.errors,
   allows: platformOrigins(settings, reach),
   isOpen: isFeedbackLink,
 });
@@ -59,10 +62,15 @@ export const tracePages = ({ settings }: TraceDeps, reach: Reach): BrowserPolicy
  * policy.
  */
 export const controlPages = (
-  { settings }: { settings: CrossOriginSettings },
+  { settings }: { settings: CrossOriginSettings & Partial<Pick<ControlDeps["settings"], "errors">> },
   reach: Reach,
   isPassedOn: NonNullable<BrowserPolicy["isPassedOn"]>,
-): BrowserPolicy => ({ ...common(settings, reach), allows: platformOrigins(settings, reach), isPassedOn });
+): BrowserPolicy => ({
+  ...common(settings, reach),
+  ...(settings.errors !== undefined && { errors: settings.errors }),
+  allows: platformOrigins(settings, reach),
+  isPassedOn,
+});
 
 const common = ({ allowedHosts }: CrossOriginSettings, { keyless, onLoopback }: Reach) => ({
   keyless,

@@ -2,14 +2,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
 
-import { getRequestListener } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 
+import { AppError } from "../errors.ts";
 import { LIVE } from "../health.ts";
 import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
 import { BodyGate } from "./body-gate.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
 import { ConnectionGuard } from "./connection-guard.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
+import { errorResponse } from "./errors.ts";
 import { refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
 
 /** Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request. */
@@ -56,9 +58,8 @@ export async function listenHttp(
     const refusal = policy && refusePage(request, policy);
     if (refusal !== undefined) {
       setSecurityHeaders(response);
-      response.writeHead(403, { "Content-Type": "application/json", "Cache-Control": "no-store" });
-      response.end(JSON.stringify({ detail: refusal }));
-      return;
+      const error = new AppError(403, refusal, { headers: { "Cache-Control": "no-store" } });
+      return void sendResponse(response, errorResponse(policy?.errors ?? "detail", error));
     }
     if (interceptor?.handle(request, response)) return;
     setSecurityHeaders(response);
@@ -86,7 +87,13 @@ export async function listenHttp(
     serve(fetch, pages, first) {
       interceptor = first;
       policy = pages;
-      listener = getRequestListener(fetch);
+      listener = getRequestListener(fetch, {
+        // called for requests that the library cannot convert; the application answers its own errors
+        errorHandler: (error) =>
+          error instanceof RequestError
+            ? errorResponse(pages.errors ?? "detail", new AppError(400, `The request is malformed: ${error.message}`))
+            : new Response(null, { status: 500 }),
+      });
       if (first) {
         http.on("upgrade", (request, socket, head) => {
           const refusal = refusePage(request, pages);
@@ -119,6 +126,11 @@ const SECURITY_HEADERS: [name: string, value: string][] = [
 
 function setSecurityHeaders(response: ServerResponse): void {
   for (const [name, value] of SECURITY_HEADERS) response.setHeader(name, value);
+}
+
+async function sendResponse(response: ServerResponse, sent: Response): Promise<void> {
+  const body = await sent.text();
+  response.writeHead(sent.status, Object.fromEntries(sent.headers)).end(body);
 }
 
 const acceptsWebSockets = <S extends Partial<WebSocketSettings>>(settings: S): settings is S & WebSocketSettings =>
