@@ -74,10 +74,9 @@ console.log(
 process.exitCode = wrong + bugs.length > 0 || requests === 0 ? 1 : 0;
 
 function install(): string | undefined {
-  const version = /schemathesis==(\S+)/.exec(readFileSync(REQUIREMENTS, "utf8"))![1]!;
   const programIn = (directory: string) => join(directory, "bin", "schemathesis");
   const works = (directory: string) => spawnSync(programIn(directory), ["--version"], { stdio: "ignore" }).status === 0;
-  const directory = pythonEnvironment(`schemathesis-${version}`, REQUIREMENTS, works);
+  const directory = pythonEnvironment("schemathesis", REQUIREMENTS, works);
   return directory && programIn(directory);
 }
 

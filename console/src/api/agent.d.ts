@@ -1722,6 +1722,8 @@ export interface components {
             /** @description Whether this server sent the response */
             is_this: boolean;
             graphs: string[] | null;
+            /** @description Maximum number of concurrent runs; null for a server of an earlier version */
+            slots: number | null;
             running: number;
         };
         WaitingRun: {

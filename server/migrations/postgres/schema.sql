@@ -915,6 +915,7 @@ create table servers (
   heartbeat_at timestamp with time zone not null default now(),
   graphs text[],
   reads_changes boolean not null default false,
+  slots integer,
   constraint servers_pkey PRIMARY KEY (server_id)
 );
 
@@ -1319,6 +1320,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function bind_resume(_thread_id uuid, _kwargs jsonb, _busy boolean, _asked jsonb) returns jsonb
 -- function cancel_run(_run_id uuid, _thread_id uuid, _action text, _reason text) returns TABLE(outcome text, server_id uuid)
 -- function claim_runs(_server uuid, _limit integer) returns TABLE(run_id uuid, thread_id uuid, assistant_id uuid, graph_id text, attempt integer, failures integer, kwargs text, fresh_thread boolean, cancel_action text)
+-- function claim_share(_server uuid, _limit integer, _left_over double precision) returns integer
 -- function claim_webhooks(_receivers text[], _allowances integer[], _lease_ms double precision) returns TABLE(delivery_id uuid, run_id uuid, receiver text, url text, attempt integer, tries integer)
 -- function close_protocol_run(_run_id uuid, _notify boolean, _incomplete text) returns uuid
 -- function copy_thread(_source uuid, _target uuid) returns json
@@ -1340,7 +1342,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
 -- function holds_head(_thread text, _newest text, _own text) returns boolean
 -- function identity_changed() returns trigger
--- function interrupt_id(_type text, _blob bytea) returns text
+-- function interrupt_ids(_type text, _blob bytea) returns text[]
 -- function interrupts_text(_ids text[]) returns text
 -- function is_stale_state(_lists jsonb, _of text, _state jsonb) returns boolean
 -- function join_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
