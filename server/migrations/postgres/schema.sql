@@ -779,6 +779,19 @@ create table protocol_threads (
   constraint protocol_threads_pkey PRIMARY KEY (thread_id)
 );
 
+create table provisional_roots (
+  tenant_id uuid not null,
+  trace_id uuid not null,
+  project_id uuid not null,
+  run_id uuid not null,
+  start_time text not null,
+  parent_run_id uuid,
+  thread_id text,
+  created_at timestamp with time zone not null default now(),
+  checked boolean not null default false,
+  constraint provisional_roots_pkey PRIMARY KEY (tenant_id, trace_id, project_id)
+);
+
 create table revision_events (
   id bigint generated always as identity not null,
   revision_id uuid not null,
@@ -1253,6 +1266,8 @@ CREATE INDEX protocol_events_by_run ON public.protocol_events USING btree (run_i
 CREATE INDEX protocol_runs_by_end ON public.protocol_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX protocol_runs_by_thread ON public.protocol_runs USING btree (thread_id);
 CREATE INDEX protocol_runs_going ON public.protocol_runs USING btree (created_at) WHERE (ended_at IS NULL);
+CREATE INDEX provisional_roots_projects ON public.provisional_roots USING btree (tenant_id, project_id);
+CREATE INDEX provisional_roots_unchecked ON public.provisional_roots USING btree (created_at) WHERE (NOT checked);
 CREATE INDEX revision_events_by_revision ON public.revision_events USING btree (revision_id, id);
 CREATE UNIQUE INDEX revisions_deploying ON public.revisions USING btree (deployment_id) WHERE (status = ANY (ARRAY['DEPLOYING'::text, 'UNKNOWN'::text]));
 CREATE INDEX revisions_to_do ON public.revisions USING btree (not_before) WHERE (status = ANY (ARRAY['CREATING'::text, 'QUEUED'::text, 'AWAITING_BUILD'::text, 'BUILDING'::text, 'AWAITING_DEPLOY'::text, 'DEPLOYING'::text, 'INTERRUPTED'::text, 'UNKNOWN'::text]));

@@ -283,3 +283,25 @@ describe.each([
     expect((await closed).received).toMatch(/^HTTP\/1\.1 200 [^]*Connection: close[^]*\{"a":1\}$/i);
   });
 });
+test.each([
+  ["text", "text/plain;charset=UTF-8", /^The request is malformed/, /^Pages of/],
+  ["detail", "application/json", /^\{"detail":"The request is malformed/, /^\{"detail":"Pages of/],
+] as const)(
+  "requests that never reach the application get errors in its format: %s",
+  async (errors, type, malformed, page) => {
+    const settings = readOptions({ ...connectionOptions, ...clientIpOptions }, {});
+    server = await listenHttp("127.0.0.1", 0, settings);
+    server.serve(app.fetch, { keyless: false, hosts: new Set(), allows: () => false, errors: () => errors });
+    for (const target of ["/a\\b", "http://[::1/", "http://user:x@localhost:99999/"]) {
+      const { socket, closed } = dial(new URL(server.url));
+      socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      const [head, body] = (await closed).received.split("\r\n\r\n") as [string, string];
+      expect(head.toLowerCase()).toContain(`400 bad request\r\n`);
+      expect(head.toLowerCase()).toContain(`content-type: ${type.toLowerCase()}`);
+      expect(body).toMatch(malformed);
+    }
+    const foreign = await fetch(server.url, { headers: { origin: "https://a.example" } });
+    expect([foreign.status, foreign.headers.get("content-type")]).toEqual([403, type]);
+    expect(await foreign.text()).toMatch(page);
+  },
+);

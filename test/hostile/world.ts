@@ -1,0 +1,234 @@
+/**
+ * What the generators know: the running servers, their documents, the caller's objects, and those of another tenant, whose
+ * contents no answer may show and no request may change.
+ */
+import { createKey } from "../../server/src/identity/api-keys/create-key.ts";
+import { BUILT_IN_ROLES } from "../../server/src/identity/roles/built-in.ts";
+import type { Sql } from "../../server/src/base/db/connect.ts";
+import type { Callable } from "../../server/test/call.ts";
+import { testWorkspace } from "../../server/test/identity.ts";
+import { startTestS3, type TestS3 } from "../../server/test/s3.ts";
+import { changedTables, type TableStates, tableStates } from "../security/table-states.ts";
+import { fillDeployments, fillTenant } from "../security/tenant-things.ts";
+import type { Schema, KnownIds } from "./from-schema.ts";
+import type { Caller, Credentials } from "./http-input.ts";
+import { Command, type CommandName, commandOf, makeDirectory, type ServerName } from "./servers.ts";
+
+/** Marks of what tenants own: A is the caller, B the other one. And of a header that no answer may repeat. */
+export const MARKS = { a: "of-tenant-A-alone", b: "of-tenant-B-alone", heddleHeader: "of-a-heddle-header" } as const;
+
+export interface OpenApi {
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Schema>; responses: Record<string, ResponseObject> };
+}
+
+export interface Operation {
+  parameters?: { name: string; in: "path" | "query" | "header"; required?: boolean; schema: Schema }[];
+  requestBody?: { content: Record<string, { schema?: Schema }> };
+  responses: Record<string, ResponseObject | { $ref: string }>;
+}
+
+export interface ResponseObject {
+  content?: Record<string, { schema?: Schema }>;
+}
+
+interface Tenant {
+  workspaceId: string;
+  key: string;
+}
+
+export class World {
+  readonly commands: Command[];
+  readonly documents: Partial<Record<ServerName, OpenApi>> = {};
+  /** The caller's objects. */
+  readonly ids: Record<ServerName, KnownIds> = { agent: {}, trace: {}, control: {}, console: {} };
+  /** The other tenant's objects. */
+  readonly foreignIds: string[] = [];
+  /** Links that show objects to everyone. */
+  readonly publicTokens: string[] = [];
+  readonly #tenants = new Map<CommandName, { a: Tenant; b: Tenant }>();
+  readonly #directory: ReturnType<typeof makeDirectory>;
+  readonly #stores: TestS3[] = [];
+  #deployment: string | undefined;
+  #before = new Map<CommandName, TableStates>();
+
+  private constructor(commands: readonly CommandName[], env: Record<string, string>) {
+    this.#directory = makeDirectory();
+    this.commands = commands.map((name) => new Command(name, this.#directory.path, env));
+  }
+
+  /** Starts the commands that serve these servers, and fills them. */
+  static async open(servers: readonly ServerName[], env: Record<string, string> = {}): Promise<World> {
+    const world = new World([...new Set(servers.map((server) => commandOf(server)))], env);
+    try {
+      await Promise.all(world.commands.map((command) => command.start()));
+      await Promise.all(world.commands.map((command) => world.#fill(command)));
+      return world;
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.commands.map((command) => command.stop()));
+    await Promise.all(this.#stores.map((store) => store.stop()));
+    this.#directory.remove();
+  }
+
+  command(server: ServerName): Command {
+    return this.commands.find((command) => command.ports[server] !== undefined)!;
+  }
+
+  port(server: ServerName): number {
+    return this.command(server).ports[server]!;
+  }
+
+  credentials(server: ServerName, caller: Caller): Credentials | undefined {
+    const tenants = this.#tenants.get(this.command(server).name)!;
+    return caller === "nobody" ? undefined : tenants[caller === "key" ? "a" : "b"];
+  }
+
+  /** Text that no answer to this caller may contain. */
+  hiddenFrom(caller: Caller): string[] {
+    const others = caller === "key" ? [MARKS.b] : caller === "nobody" ? [MARKS.a, MARKS.b] : [MARKS.a];
+    return [...others, MARKS.heddleHeader];
+  }
+
+  /** Paths of the caller's deployment behind the gateway. */
+  gatewayPaths(server: ServerName): string[] {
+    if (server !== "control" || this.#deployment === undefined) return [];
+    return [
+      "",
+      "/",
+      "/ok",
+      "/info",
+      "/metrics",
+      "/x/metrics",
+      "/threads",
+      "/threads/search",
+      "/store/items",
+      "/docs",
+    ].map((path) => `/d/${this.#deployment}${path}`);
+  }
+
+  /** Whether everyone may read a path of the deployment: not its metrics, which are for the platform alone. */
+  isPublicDeploymentPath(path: string): boolean {
+    const found = /^\/d\/[^/]+(\/[^?#]*)?$/.exec(path);
+    return (
+      found !== null &&
+      ["/", "", "/ok", "/info", "/docs", "/openapi.json", "/livez", "/ready", "/readyz"].includes(found[1] ?? "")
+    );
+  }
+
+  /** Ids of the caller's and of the other tenant's objects. */
+  allIds(server: ServerName): string[] {
+    return [...new Set(Object.values(this.ids[server]).flat()), ...this.foreignIds];
+  }
+
+  /** Names of the tables in which a row of the other tenant has changed since the start. */
+  async changedRows(): Promise<string[]> {
+    const changes = [...this.#before].map(async ([name, before]) => {
+      const command = this.commands.find((each) => each.name === name)!;
+      return changedTables(before, await this.#foreignRows(command));
+    });
+    return (await Promise.all(changes)).flat();
+  }
+
+  #foreignRows(command: Command): Promise<TableStates> {
+    const { a, b } = this.#tenants.get(command.name)!;
+    return tableStates(command.sql, [...this.foreignIds, b.workspaceId], a.workspaceId);
+  }
+
+  async #fill(command: Command): Promise<void> {
+    const [first] = await command.sql<{ id: string; organization_id: string }[]>`
+      select id, organization_id from workspaces order by created_at limit 1`;
+    const a = { workspaceId: first!.id, key: command.key };
+    const other = await testWorkspace({ sql: command.sql } as never, "B");
+    const b = { workspaceId: other.workspaceId, key: other.org };
+    this.#tenants.set(command.name, { a, b });
+    for (const server of Object.keys(command.ports) as ServerName[]) {
+      if (server === "console") continue;
+      const url = `http://127.0.0.1:${command.ports[server]}`;
+      this.documents[server] = (await (await fetch(`${url}/openapi.json`)).json()) as OpenApi;
+      const app: Callable = { request: (path, init) => fetch(url + path, init) };
+      if (server === "agent") this.ids.agent = await fillAgent(app, toHeaders(a));
+      else {
+        const fill = async (tenant: Tenant, mark: string): Promise<Record<string, string[]>> =>
+          server === "control"
+            ? fillDeployments(app, toHeaders(tenant), mark)
+            : fillTenant(app, toHeaders(tenant), tenant.workspaceId, { mark, s3: await this.#openStore() });
+        const own = await fill(a, MARKS.a);
+        this.publicTokens.push(...(own["share_token"] ?? []), ...(own["token"] ?? []));
+        this.ids[server] = own;
+        this.foreignIds.push(...Object.values(await fill(b, MARKS.b)).flat());
+      }
+    }
+    // an agent server has one tenant, whose rows may name anything
+    if (command.name === "up") this.#before.set(command.name, await this.#foreignRows(command));
+  }
+
+  async #openStore(): Promise<TestS3> {
+    const store = await startTestS3();
+    this.#stores.push(store);
+    return store;
+  }
+}
+
+const toHeaders = ({ key, workspaceId }: Tenant) => ({ "x-api-key": key, "x-tenant-id": workspaceId });
+
+/** Makes threads with finished and interrupted runs, a cron, and an item of the store. */
+async function fillAgent(app: Callable, headers: Record<string, string>): Promise<KnownIds> {
+  const ask = async (method: string, path: string, body?: unknown): Promise<Record<string, unknown>> => {
+    const response = await app.request(path, {
+      method,
+      headers: { ...headers, "content-type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>;
+  };
+  const ids: Record<string, string[]> = { thread_id: [], run_id: [], checkpoint_id: [] };
+  const graphs = ["counter", "approval", "echo", "nested", "failing", "steps", "parallel", "memory"];
+  const inputs: Record<string, unknown> = {
+    counter: { add: 1 },
+    approval: { topic: MARKS.a },
+    echo: { text: MARKS.a },
+  };
+  for (const [graph, input] of Object.entries(inputs)) {
+    const thread = String((await ask("POST", "/threads", { metadata: { mark: MARKS.a } }))["thread_id"]);
+    const run = await ask("POST", `/threads/${thread}/runs`, { assistant_id: graph, input });
+    await ask("GET", `/threads/${thread}/runs/${String(run["run_id"])}/join`).catch(() => {});
+    const states = (await ask("GET", `/threads/${thread}/history`)) as unknown as { checkpoint_id?: string }[];
+    ids["thread_id"]!.push(thread);
+    ids["run_id"]!.push(String(run["run_id"]));
+    ids["checkpoint_id"]!.push(...states.flatMap((state) => state.checkpoint_id ?? []));
+  }
+  await ask("PUT", "/store/items", { namespace: ["notes"], key: "k", value: { text: MARKS.a } });
+  const cron = await ask("POST", "/runs/crons", { assistant_id: "echo", schedule: "0 0 1 1 *", input: {} });
+  const assistants = (await ask("POST", "/assistants/search", {})) as unknown as { assistant_id: string }[];
+  return {
+    ...ids,
+    cron_id: [String(cron["cron_id"])],
+    assistant_id: [...graphs, ...assistants.map(({ assistant_id: id }) => id)],
+    graph_id: graphs,
+  };
+}
+
+/** Creates a key that may only read workspace A. */
+export async function createReader(sql: Sql, organizationId: string, workspaceId: string): Promise<string> {
+  const { key } = await createKey(sql, {
+    organizationId,
+    kind: "service",
+    userId: null,
+    description: "reads only",
+    readOnly: true,
+    expiresAt: null,
+    workspaceIds: [workspaceId],
+    defaultWorkspaceId: null,
+    roleId: BUILT_IN_ROLES.WORKSPACE_VIEWER,
+    organizationRoleId: null,
+  });
+  return key;
+}
