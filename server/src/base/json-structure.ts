@@ -52,6 +52,9 @@ export interface StructureLimit {
   maxDepth?: number;
 }
 
+/** Most memory of decoded elements, in bytes. */
+export const mostWeight = ({ maxBytes }: StructureLimit): number => Math.max(2 * maxBytes, LEAST);
+
 /** Counts the structure of a body whose chunks are added as they arrive. @throws 413 or 422 beyond its limits */
 export interface Structure {
   add(chunk: Uint8Array): void;
@@ -72,7 +75,7 @@ export class JsonStructure implements Structure {
 
   constructor(limit: StructureLimit) {
     this.#limit = limit;
-    this.#most = Math.max(2 * limit.maxBytes, LEAST);
+    this.#most = mostWeight(limit);
   }
 
   get weight(): number {
@@ -228,11 +231,13 @@ class NameSet {
 /** A text of fewer characters cannot matter: neither its elements nor its depth. */
 export const SMALL_JSON = 2 * MAX_DEPTH;
 
+const FIELD: StructureLimit = { maxBytes: 16 * 1024 * 1024 };
+
 /**
  * Parses JSON text that a caller sent inside a field, a parameter or a file. @throws SyntaxError for malformed text, 413
  * for one that would take too much memory, 422 for one that is nested too deep
  */
-export function parseJson(text: string, limit: StructureLimit): unknown {
+export function parseJson(text: string, limit: StructureLimit = FIELD): unknown {
   if (text.length > SMALL_JSON) new JsonStructure({ maxDepth: MAX_DEPTH, ...limit }).add(Buffer.from(text));
   return JSON.parse(text);
 }
