@@ -198,7 +198,7 @@ export function scaled(
     memory_limit_mb: 2 * Number(memory),
   };
   const own = Object.entries(rest).filter(([name, value]) => value !== defaults[name]);
-  const least = min ?? Math.min(Number(oldMin ?? 1), max ?? Infinity);
+  const least = min ?? Math.max(1, Math.min(Number(oldMin ?? 1), max ?? Infinity));
   return { ...Object.fromEntries(own), min_scale: least, max_scale: max ?? Math.max(Number(oldMax ?? 1), least) };
 }
 

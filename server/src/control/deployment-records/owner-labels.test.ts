@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+
 import { expect, test } from "vitest";
 
 import { forbiddenLabel, mayOwnerSet, parseOwnerKeys, withOwnerLabels } from "./owner-labels.ts";
@@ -78,5 +80,16 @@ test("what was stored before the list existed is removed by name", () => {
   expect(forbiddenLabel(config.resource_spec, ["team"])).toBeUndefined();
   for (const none of [{}, { resource_spec: null }, { resource_spec: { labels: null } }]) {
     expect(withOwnerLabels(none, [])).toEqual({ config: none, dropped: [] });
+  }
+});
+
+test("no list of the operator opens a label by which the chart's Services select", () => {
+  const chart = new URL("../../../../deploy/helm/heddle/templates/_helpers.tpl", import.meta.url);
+  const [, selector = ""] = /define "heddle\.selector" -}}\n([^]*?)\{\{- end/.exec(readFileSync(chart, "utf8")) ?? [];
+  const keys = selector.match(/^\S+(?=: )/gm) ?? [];
+  expect(keys).toEqual(["app.kubernetes.io/name", "app.kubernetes.io/instance", "app.kubernetes.io/component"]);
+  for (const key of keys) {
+    expect(mayOwnerSet(key, [key, "app.kubernetes.io/"])).toBe(false);
+    expect(() => parseOwnerKeys(key)).toThrow("Heddle's own pods");
   }
 });

@@ -105,7 +105,7 @@ export function checkCreate(
   if (source === "internal_template") {
     throw invalid(["source"], "internal_template is not supported");
   }
-  const isToBeBuilt = source === "github" || revision.source_tarball_path !== null;
+  const isToBeBuilt = source === "github" || (isBuilt(source) && revision.source_tarball_path !== null);
   if (isToBeBuilt && revision.langgraph_config_path === null) {
     throw inRevision("langgraph_config_path", "is required for sources that are built");
   }
@@ -162,14 +162,27 @@ function isWebAddress(text: string): boolean {
   return /^https?:$/.test(protocol) && username === "" && password === "";
 }
 
+/**
+ * Fields of resource_spec that have no meaning here: servers execute their own runs, and databases are part of the
+ * platform's.
+ */
+const NOT_BUILT = /^(queue|redis|db|orchestrator|executor)_/;
+
 function checkResources(spec: ResourceSpec, deploymentType: string): void {
   const loc = (name: string) => ["source_config", "resource_spec", name];
-  const { min_scale: min, max_scale: max, queue_min_scale: queueMin, queue_max_scale: queueMax } = spec;
-  if (queueMin != null && queueMax != null && queueMin > queueMax) {
-    throw invalid(loc("queue_max_scale"), "must not be less than queue_min_scale");
+  for (const [name, value] of Object.entries(spec)) {
+    if (value == null || !NOT_BUILT.test(name)) continue;
+    throw invalid(
+      loc(name),
+      `${name} is not supported: agent servers execute their own runs, and there are no databases or queues of a deployment's own. Remove it`,
+    );
   }
+  const { min_scale: min, max_scale: max } = spec;
   if (min === 0 && !deploymentType.endsWith("_zero")) throw invalid(loc("min_scale"), "must be at least 1");
-  if (min != null && max != null && min > max) throw invalid(loc("max_scale"), "must not be less than min_scale");
+  if (min === 0 && max !== 0) {
+    throw invalid(loc("min_scale"), "0 is not supported: servers do not start on demand. Set it to 1 or more");
+  }
+  if ((min ?? 1) > (max ?? min ?? 1)) throw invalid(loc("max_scale"), "must not be less than min_scale");
 }
 
 /** Validates names and their uniqueness, and that allowances are among the operator's. Reports all errors at once. */

@@ -97,9 +97,6 @@ const passedOn = z.object({
 });
 export type PassedOn = z.output<typeof passedOn>;
 
-/** Fields of resource_spec that Heddle does not implement: no databases or queues run beside a deployment. */
-const NOT_BUILT = /^(queue|redis|db|orchestrator|executor)_/;
-
 const at = (...rest: (string | number)[]): (string | number)[] => ["source_config", "resource_spec", ...rest];
 
 export type ClusterSpecSettings = Pick<
@@ -115,16 +112,6 @@ export type ClusterSpecSettings = Pick<
 /** Returns the fields that are passed on to the cluster. 422 for fields that are forbidden or not implemented. */
 export function readClusterSpec(config: SourceConfig, deploymentId: string, settings: ClusterSpecSettings): PassedOn {
   const spec: ResourceSpec = config.resource_spec ?? {};
-  for (const [name, value] of Object.entries(spec)) {
-    if (value != null && NOT_BUILT.test(name)) {
-      throw invalid(at(name), `${name} is not implemented for deployments in Kubernetes. Remove it`);
-    }
-  }
-  if (spec.min_scale === 0 && (spec.max_scale ?? 1) > 0) {
-    const text =
-      "scaling from 0 on demand is not implemented for deployments in Kubernetes. Set max_scale to 0 too, or 1";
-    throw invalid(at("min_scale"), text);
-  }
   const parsed = passedOn.safeParse(spec);
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

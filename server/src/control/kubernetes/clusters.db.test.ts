@@ -206,7 +206,7 @@ test("rejects what a cluster cannot run, with the name of the field", async () =
     return `${status} ${JSON.stringify(json.detail)}`;
   };
   const config = (spec: object) => ({ source_config: { resource_spec: spec, listener_id: listener.id } });
-  expect(await refusal(config({ queue_min_scale: 1 }))).toMatch(/^422 .*queue_min_scale is not implemented/);
+  expect(await refusal(config({ queue_min_scale: 1 }))).toMatch(/^422 .*queue_min_scale is not supported/);
   expect(await refusal(config({ volumes: [{ name: "x", hostPath: { path: "/" } }] }))).toMatch(/^422 .*volumes/);
   expect(await refusal({ secret_references: [{ name: "A", secret_name: "heddle-x", secret_key: "k" }] })).toMatch(
     /^422 .*secret_name/,

@@ -25,6 +25,9 @@ import {
 
 const shared = { tag: "Listeners", errorFamily: "validation" } as const;
 
+/** Deployments that an audit entry names. */
+const MOST_NAMED = 250;
+
 /** Message as in contract control-plane §1.2. */
 const unknown = (id: string): AppError => notFound(`Listener ID ${id} not found.`);
 
@@ -220,7 +223,11 @@ export function listenerRoutes(deps: ControlDeps): Route[] {
           const work = await deps.clusters.workSource(id).next(query.version ?? null, signal);
           // the environments of these deployments
           const ids = work.deployments?.flatMap(({ deploymentId, revision }) => (revision ? deploymentId : []));
-          if (ids && ids.length > 0) disclosesSecrets(c, { deployment_ids: ids.join(","), version: work.version });
+          if (ids && ids.length > 0) {
+            const more = ids.length > MOST_NAMED ? `,… ${ids.length} in total` : "";
+            const named = ids.slice(0, MOST_NAMED).join(",") + more;
+            disclosesSecrets(c, { deployment_ids: named, version: work.version });
+          }
           return c.json(work);
         } catch (error) {
           // the listener has disconnected, so the answer is discarded

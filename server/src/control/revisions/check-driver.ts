@@ -68,8 +68,16 @@ export function checkDriver(
       `resource_spec.${unsupported.join(", ")} requires Kubernetes, which this installation does not use.`,
     );
   }
-  if (settings.driver === "process" && isBuilt(source) && !isEmpty(config.resource_spec?.["labels"])) {
-    throw stateError("resource_spec.labels requires containers, and this installation runs source code as processes.");
+  if (settings.driver === "process" && isBuilt(source)) {
+    const forContainers = ["labels", "image_pull_secrets"].filter((name) => !isEmpty(config.resource_spec?.[name]));
+    if (forContainers.length > 0) {
+      throw stateError(
+        `resource_spec.${forContainers.join(", ")} requires containers, and this installation runs source code as processes.`,
+      );
+    }
+  }
+  if (config.resource_spec?.min_scale === 0) {
+    throw invalid(["source_config", "resource_spec", "min_scale"], "must be at least 1 outside of Kubernetes");
   }
   const forbidden = forbiddenLabel(config.resource_spec, settings.ownerLabels);
   if (forbidden) throw invalid(["source_config", "resource_spec", forbidden.kind, forbidden.key], ONLY_LISTED);
