@@ -63,7 +63,6 @@ const programChecks = [
       name: "chaos",
       args: ["--import", "tsx", "test/chaos/main.ts", "--minutes", "2", "--seed", "14"],
     },
-    { name: "fuzz", args: ["--import", "tsx", "scripts/fuzz.ts"] },
   ],
   [
     { name: "python", args: ["--import", "tsx", "scripts/python-client.ts"] },

@@ -97,6 +97,9 @@ export class Run {
           problem: `rows of the other tenant have changed: ${table}`,
         });
       }
+      for (const problem of this.#world.loggedFailures()) {
+        this.#add({ surface: "all", server: this.#plan.servers[0]!, n: undefined, input: null, problem });
+      }
       for (const problem of await this.#watch.findKept()) {
         this.#add({ surface: "all", server: this.#plan.servers[0]!, n: undefined, input: null, problem });
       }

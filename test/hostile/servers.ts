@@ -3,19 +3,8 @@
  * the conformance suite, and `heddle up` with the control plane, its gateway, the trace platform and the console.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import {
-  chmodSync,
-  closeSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from "node:fs";
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -23,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import postgres from "postgres";
 
 import type { Sql } from "../../server/src/base/db/connect.ts";
+import { testDataDirectory } from "../../server/test/control-plane.ts";
 import { findListener } from "../security/flood.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -45,15 +35,12 @@ const STARTED_BY: Record<ServerName, { command: CommandName; port: string }> = {
 
 export const commandOf = (server: ServerName): CommandName => STARTED_BY[server].command;
 
-export interface Settings {
-  /** More environment of every server. */
-  env: Record<string, string>;
-}
-
 /** A running `heddle` command with its data, on the same ports across restarts. */
 export class Command {
   readonly name: CommandName;
   readonly ports: Partial<Record<ServerName, number>> = {};
+  /** OTLP over gRPC of the trace platform. */
+  grpcPort = 0;
   /** The key of the first start, which may do everything in the first workspace. */
   key = "";
   sql!: Sql;
@@ -83,6 +70,7 @@ export class Command {
   async start(): Promise<void> {
     const servers = SERVERS.filter((server) => commandOf(server) === this.name);
     for (const server of servers) this.ports[server] ??= await freePort();
+    if (this.name === "up") this.grpcPort ||= await freePort();
     const project = ["--config", "conformance/project/langgraph.json", "--no-reload", "--no-console", "--no-trace"];
     const args = [this.name, ...(this.name === "dev" ? project : [])];
     for (const server of servers) args.push(STARTED_BY[server].port, String(this.ports[server]));
@@ -90,7 +78,7 @@ export class Command {
     const [out, err] = [openSync(output, "w"), openSync(join(this.#directory, "errors"), "a")];
     const child = spawn(process.execPath, ["cli/bin/heddle.js", ...args, "--data-dir", this.dataDir], {
       cwd: root,
-      env: { ...process.env, ...ENVIRONMENT, ...this.#env },
+      env: { ...process.env, ...ENVIRONMENT, HEDDLE_OTLP_GRPC_PORT: String(this.grpcPort), ...this.#env },
       stdio: ["ignore", out, err],
     });
     this.#child = child;
@@ -200,9 +188,9 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A directory for the data of all commands. */
+/** A directory for the data of all commands, in which deployments find the packages of the repository. */
 export function makeDirectory(): { path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), "heddle-hostile-"));
+  const path = testDataDirectory();
   // Postgres does not run as root, and its user must reach its data
   chmodSync(path, 0o755);
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };

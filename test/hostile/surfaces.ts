@@ -1,6 +1,25 @@
 import type { Surface } from "./surface.ts";
+import { encodings } from "./surfaces/encodings.ts";
+import { filters } from "./surfaces/filters.ts";
 import { headers } from "./surfaces/headers.ts";
 import { json } from "./surfaces/json.ts";
+import { multipart } from "./surfaces/multipart.ts";
+import { grpc, otlp } from "./surfaces/otlp.ts";
 import { paths } from "./surfaces/paths.ts";
+import { registry } from "./surfaces/registry.ts";
+import { streams } from "./surfaces/streams.ts";
+import { webhooks } from "./surfaces/webhooks.ts";
 
-export const SURFACES = [json, paths, headers] as unknown as readonly Surface[];
+export const SURFACES = [
+  json,
+  paths,
+  headers,
+  encodings,
+  multipart,
+  otlp,
+  grpc,
+  filters,
+  registry,
+  webhooks,
+  streams,
+] as unknown as readonly Surface[];

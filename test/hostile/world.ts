@@ -2,16 +2,21 @@
  * What the generators know: the running servers, their documents, the caller's objects, and those of another tenant, whose
  * contents no answer may show and no request may change.
  */
+import type { Server } from "node:http";
+import { join } from "node:path";
+
 import { createKey } from "../../server/src/identity/api-keys/create-key.ts";
 import { BUILT_IN_ROLES } from "../../server/src/identity/roles/built-in.ts";
 import type { Sql } from "../../server/src/base/db/connect.ts";
-import type { Callable } from "../../server/test/call.ts";
+import { type Call, type Callable, createCaller } from "../../server/test/call.ts";
+import { createArchive, createDeployment, deployArchive, graphProject, untilStatus } from "../../server/test/deploy.ts";
 import { testWorkspace } from "../../server/test/identity.ts";
 import { startTestS3, type TestS3 } from "../../server/test/s3.ts";
-import { changedTables, type TableStates, tableStates } from "../security/table-states.ts";
+import { tableRows } from "../security/table-states.ts";
 import { fillDeployments, fillTenant } from "../security/tenant-things.ts";
 import type { Schema, KnownIds } from "./from-schema.ts";
 import type { Caller, Credentials } from "./http-input.ts";
+import { startIdleEngine } from "./idle-engine.ts";
 import { Command, type CommandName, commandOf, makeDirectory, type ServerName } from "./servers.ts";
 
 /** Marks of what tenants own: A is the caller, B the other one. And of a header that no answer may repeat. */
@@ -32,6 +37,13 @@ export interface ResponseObject {
   content?: Record<string, { schema?: Schema }>;
 }
 
+/** Messages about requests that ended with an internal error, and errors that nothing has caught. */
+const FAILURES =
+  /"msg":"(?:request failed|a protocol command failed|a gRPC call failed|a request to a deployment failed)|uncaught|unhandled|heap out of memory/i;
+
+/** Tables whose rows complete in the background. */
+const PROGRESSING = new Set(["erasures", "project_deletions"]);
+
 interface Tenant {
   workspaceId: string;
   key: string;
@@ -46,21 +58,34 @@ export class World {
   readonly foreignIds: string[] = [];
   /** Links that show objects to everyone. */
   readonly publicTokens: string[] = [];
+  /** Image registries of deployments, the caller's and the other tenant's. */
+  registries = { own: { id: "", token: "" }, foreign: { id: "", token: "" } };
+  /** A Git integration of the caller. */
+  integration = { id: "", secret: "" };
   readonly #tenants = new Map<CommandName, { a: Tenant; b: Tenant }>();
   readonly #directory: ReturnType<typeof makeDirectory>;
   readonly #stores: TestS3[] = [];
+  #engine: Server | undefined;
   #deployment: string | undefined;
-  #before = new Map<CommandName, TableStates>();
+  #before = new Map<CommandName, Map<string, string[]>>();
 
   private constructor(commands: readonly CommandName[], env: Record<string, string>) {
     this.#directory = makeDirectory();
-    this.commands = commands.map((name) => new Command(name, this.#directory.path, env));
+    const engine = `unix://${this.#engineSocket}`;
+    this.commands = commands.map(
+      (name) => new Command(name, this.#directory.path, { HEDDLE_CONTAINER_ENGINE: engine, ...env }),
+    );
+  }
+
+  get #engineSocket(): string {
+    return join(this.#directory.path, "engine.sock");
   }
 
   /** Starts the commands that serve these servers, and fills them. */
   static async open(servers: readonly ServerName[], env: Record<string, string> = {}): Promise<World> {
     const world = new World([...new Set(servers.map((server) => commandOf(server)))], env);
     try {
+      world.#engine = await startIdleEngine(world.#engineSocket);
       await Promise.all(world.commands.map((command) => command.start()));
       await Promise.all(world.commands.map((command) => world.#fill(command)));
       return world;
@@ -73,6 +98,8 @@ export class World {
   async close(): Promise<void> {
     await Promise.all(this.commands.map((command) => command.stop()));
     await Promise.all(this.#stores.map((store) => store.stop()));
+    this.#engine?.closeAllConnections();
+    this.#engine?.close();
     this.#directory.remove();
   }
 
@@ -82,6 +109,10 @@ export class World {
 
   port(server: ServerName): number {
     return this.command(server).ports[server]!;
+  }
+
+  get grpcPort(): number {
+    return this.command("trace").grpcPort;
   }
 
   credentials(server: ServerName, caller: Caller): Credentials | undefined {
@@ -126,18 +157,39 @@ export class World {
     return [...new Set(Object.values(this.ids[server]).flat()), ...this.foreignIds];
   }
 
-  /** Names of the tables in which a row of the other tenant has changed since the start. */
+  /** Failures that servers have logged as their own, one of each kind. */
+  loggedFailures(): string[] {
+    const lines = this.commands.flatMap((command) =>
+      command
+        .log()
+        .split("\n")
+        .filter((line) => FAILURES.test(line)),
+    );
+    const kinds = new Map(lines.map((line) => [line.replaceAll(/[0-9a-f-]{6,}|\d+/g, "N").slice(0, 200), line]));
+    return [...kinds.values()].map((line) => `a server has logged: ${line.slice(0, 1500)}`);
+  }
+
+  /** Rows of the other tenant that have changed since the start. */
   async changedRows(): Promise<string[]> {
     const changes = [...this.#before].map(async ([name, before]) => {
       const command = this.commands.find((each) => each.name === name)!;
-      return changedTables(before, await this.#foreignRows(command));
+      const after = await this.#foreignRows(command);
+      const { workspaceId } = this.#tenants.get(name)!.b;
+      return [...new Set([...before.keys(), ...after.keys()])].flatMap((table) => {
+        if (PROGRESSING.has(table)) return [];
+        const [old, now] = [new Set(before.get(table)), new Set(after.get(table))];
+        const gone = [...old].filter((row) => !now.has(row));
+        // the caller may write the ids of others into rows of its own
+        const added = [...now].filter((row) => !old.has(row) && row.includes(`_id": "${workspaceId}"`));
+        return [...gone, ...added].map((row) => `${table}: ${row}`);
+      });
     });
     return (await Promise.all(changes)).flat();
   }
 
-  #foreignRows(command: Command): Promise<TableStates> {
+  #foreignRows(command: Command): Promise<Map<string, string[]>> {
     const { a, b } = this.#tenants.get(command.name)!;
-    return tableStates(command.sql, [...this.foreignIds, b.workspaceId], a.workspaceId);
+    return tableRows(command.sql, [...this.foreignIds, b.workspaceId], a.workspaceId);
   }
 
   async #fill(command: Command): Promise<void> {
@@ -162,10 +214,30 @@ export class World {
         this.publicTokens.push(...(own["share_token"] ?? []), ...(own["token"] ?? []));
         this.ids[server] = own;
         this.foreignIds.push(...Object.values(await fill(b, MARKS.b)).flat());
+        if (server === "control") await this.#fillControl(app, a, b);
       }
     }
     // an agent server has one tenant, whose rows may name anything
     if (command.name === "up") this.#before.set(command.name, await this.#foreignRows(command));
+  }
+
+  async #fillControl(app: Callable, a: Tenant, b: Tenant): Promise<void> {
+    const call = createCaller(app);
+    const registry = async (tenant: Tenant, name: string) => {
+      const body = { name, source: "internal_docker", source_config: {}, source_revision_config: {}, secrets: [] };
+      const { json } = await call("POST", "/v2/deployments", body, toHeaders(tenant));
+      const pushed = await call("POST", `/v2/deployments/${json.id}/push-token`, {}, toHeaders(tenant));
+      return { id: String(json.id), token: String(pushed.json.token) };
+    };
+    this.registries = { own: await registry(a, "images-of-a"), foreign: await registry(b, "images-of-b") };
+    const integration = { name: "webhooks", url: "https://git.invalid" };
+    const { json } = await call("POST", "/v2/integrations/git", integration, toHeaders(a));
+    this.integration = { id: String(json.id), secret: String(json.webhook_secret) };
+    const owner: Call = (method, path, body, headers) => call(method, path, body, { ...toHeaders(a), ...headers });
+    const deployment = await createDeployment(owner, "hostile");
+    const revision = await deployArchive(owner, deployment, createArchive(graphProject(MARKS.a)));
+    await untilStatus(owner, deployment, revision, "DEPLOYED", 300_000);
+    this.#deployment = "hostile";
   }
 
   async #openStore(): Promise<TestS3> {

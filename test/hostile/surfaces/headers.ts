@@ -163,5 +163,12 @@ export const headers: Surface<HttpInput> = {
       });
     return () => inputs;
   },
-  run: runHttp,
+  async run(input, session) {
+    const outcome = await runHttp(input, session);
+    const isProtected = input.caller === "nobody" && !PUBLIC.has(input.target);
+    if (outcome.problem !== undefined || !isProtected || !/^2/.test(outcome.label)) return outcome;
+    return { ...outcome, problem: "is answered without a key" };
+  },
 };
+
+const PUBLIC = new Set(["/ok", "/", "/info", "/api/v1/info", "/d/hostile/info"]);
