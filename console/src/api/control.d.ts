@@ -844,22 +844,6 @@ export interface components {
             cpu_limit?: number | null;
             memory_mb?: number | null;
             memory_limit_mb?: number | null;
-            queue_min_scale?: number | null;
-            queue_max_scale?: number | null;
-            queue_cpu?: number | null;
-            queue_cpu_limit?: number | null;
-            queue_memory_mb?: number | null;
-            queue_memory_limit_mb?: number | null;
-            redis_cpu?: number | null;
-            redis_cpu_limit?: number | null;
-            redis_memory_mb?: number | null;
-            redis_memory_limit_mb?: number | null;
-            db_cpu?: number | null;
-            db_cpu_limit?: number | null;
-            db_memory_mb?: number | null;
-            db_memory_limit_mb?: number | null;
-            db_storage_gi?: number | null;
-            db_max_connections?: number | null;
             image_pull_secrets?: ({
                 name: string;
             } & {
@@ -3305,6 +3289,7 @@ export interface operations {
                     })[];
                 };
             };
+            404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             431: components["responses"]["Error431"];
             503: components["responses"]["Error503"];
