@@ -223,7 +223,7 @@ begin
     -- the settings that persist on the thread, without those of one run or of a point in time
     _lasting := (_merged -> 'config') - 'metadata' || jsonb_build_object('configurable', (_merged -> 'config' -> 'configurable')
       - array['run_id', 'thread_id', 'graph_id', 'assistant_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map',
-              'langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions']);
+              'langgraph_auth_user', 'langgraph_auth_user_id', 'langgraph_auth_permissions', '__pregel_resuming']);
 
     if _new then
       insert into threads (thread_id, metadata, config, status, running_run_id)
