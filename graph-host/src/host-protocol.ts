@@ -154,6 +154,11 @@ export interface RunKwargs {
     [key: string]: unknown;
   };
   context?: unknown;
+  /**
+   * Keys of `configurable` and `context` that the caller of the run has set, and headers in `configurable`. Absent in
+   * projects without Python graphs.
+   */
+  given?: { configurable: string[]; context: string[]; headers: string[] };
   /** Trace of the request that created the run: headers of W3C Trace Context. */
   trace?: { traceparent?: string; tracestate?: string };
   stream_mode: string[];

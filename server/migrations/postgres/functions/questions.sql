@@ -240,6 +240,8 @@ end $$;
 create or replace function discarded_questions(_thread_id uuid, _kwargs jsonb, _settled text) returns jsonb language sql stable as $$
   select case
     when _settled = 'interrupted' and jsonb_typeof(coalesce(_kwargs -> 'input', 'null')) <> 'null' and not _kwargs ? 'command'
+         -- the input of a remote graph whose parent is resumed is not used
+         and _kwargs #> '{config,configurable,__pregel_resuming}' is distinct from 'true'
     then (select jsonb_build_object('discarded', array(select jsonb_object_keys(p)))
           from pending_interrupts(_thread_id, null) p where p <> '{}')
   end

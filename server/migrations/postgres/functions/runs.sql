@@ -228,7 +228,8 @@ begin
     end if;
     -- the settings that persist on the thread, without those of one run or of a point in time
     _lasting := (_merged -> 'config') - 'metadata' || jsonb_build_object('configurable', (_merged -> 'config' -> 'configurable')
-      - array['run_id', 'thread_id', 'graph_id', 'assistant_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map']
+      - array['run_id', 'thread_id', 'graph_id', 'assistant_id', 'checkpoint_id', 'checkpoint_ns', 'checkpoint_map',
+              '__pregel_resuming']
       - user_keys());
 
     if _new then

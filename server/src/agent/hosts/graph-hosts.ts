@@ -86,6 +86,11 @@ export class GraphHosts {
     return this.#all.some((pool) => pool.hasCapacity);
   }
 
+  /** Whether the project has Python graphs. */
+  get hasPython(): boolean {
+    return this.#languages.has("python");
+  }
+
   /** Throws when the graph cannot run: 404 unknown, 422 not loadable. */
   checkGraph(graphId: string): void {
     this.#poolOf(graphId).checkGraph(graphId);

@@ -1,3 +1,4 @@
+import type { RunKwargs } from "../../../../graph-host/src/host-protocol.ts";
 import { AppError, notFound, unprocessable } from "../../base/errors.ts";
 import type { Language } from "../../base/graph-language.ts";
 import { uuid7 } from "../../base/ids.ts";
@@ -247,7 +248,7 @@ const unknownThread = (id: string): AppError => notFound(`Thread with ID ${id} n
 
 /** The run's kwargs for the graph host, before assistant and thread are merged in (by accept_run). */
 export function buildKwargs(
-  deps: Pick<AgentDeps, "project" | "settings" | "access">,
+  deps: Pick<AgentDeps, "project" | "settings" | "access" | "hosts">,
   { body, headers, principal, protocol }: Pick<RunRequest, "body" | "headers" | "principal" | "protocol">,
   temporary: boolean,
 ): Record<string, unknown> {
@@ -267,6 +268,7 @@ export function buildKwargs(
     config: { ...withoutNulls(body.config ?? {}), configurable },
     trace: readTrace(headers),
     context: body.context ?? undefined,
+    given: deps.hosts.hasPython ? givenKeys(body, Object.keys(passedHeaders(deps, headers))) : undefined,
     stream_mode: [...new Set(typeof modes === "string" ? [modes] : modes)],
     interrupt_before: body.interrupt_before ?? undefined,
     interrupt_after: body.interrupt_after ?? undefined,
@@ -280,6 +282,18 @@ export function buildKwargs(
   };
 }
 
+/**
+ * Lists the keys that a run sets itself. A Python graph gets its configuration as `configurable` and as `context`,
+ * however it was given; for a key in both, of different origin, the run's own value is the newer one.
+ */
+function givenKeys({ config, context }: RunBody, headers: string[]): NonNullable<RunKwargs["given"]> {
+  const keys = (value: unknown) => (typeof value === "object" && value !== null ? Object.keys(value) : []);
+  return { configurable: keys(config?.configurable), context: keys(context), headers };
+}
+
+const passedHeaders = ({ project }: Pick<AgentDeps, "project">, headers: Headers): Record<string, string> =>
+  configurableHeaders(headers, project.config.http.configurable_headers);
+
 /** `config.configurable` with the caller's identity and headers (contract §16.6). */
 export function runConfigurable(
   deps: Pick<AgentDeps, "project" | "access">,
@@ -287,7 +301,7 @@ export function runConfigurable(
 ): Record<string, unknown> {
   const configurable: Record<string, unknown> = {
     ...config?.configurable,
-    ...configurableHeaders(headers, deps.project.config.http.configurable_headers),
+    ...passedHeaders(deps, headers),
   };
   setAuthUser(deps, principal, configurable);
   return configurable;
