@@ -19,7 +19,7 @@ from .graphs.load import GraphEntry
 from .graphs.open import GraphError, OpenInput
 from .output import complain
 from .protocol import PROTOCOL_VERSION, Connection, Header
-from .runs.active_run import ActiveRun
+from .runs.active_run import ActiveRun, Stop
 from .runs.execute_run import OpenedGraph, RunDeps, RunEnd, execute_run
 from .runs.outcome import to_outcome
 from .savers import Savers
@@ -149,6 +149,12 @@ class Host:
         elif kind == "drain":
             self._draining = True
             self._exit_if_drained()
+
+    def stop_run(self, run_id: str, stop: Stop) -> None:
+        """Ends a run whose code has blocked the event loop."""
+        run = self._runs.get(run_id)
+        if run:
+            run.stop(stop, "blocked the event loop")
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

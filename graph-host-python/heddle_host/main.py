@@ -20,7 +20,7 @@ from typing import Any
 from .debugger import listen_for_debugger
 from .output import complain, mark_tasks, prefix_output, report_stray_error
 from .own_client import install_own_client
-from .watchdog import detach_children, start_watchdog
+from .watchdog import Watchdog, detach_children, start_watchdog
 
 # EX_CONFIG of sysexits.h: a restart is pointless until the project changes.
 _EXIT_CONFIG = 78
@@ -32,7 +32,7 @@ _THREADS = 64
 
 def main() -> None:
     detach_children(_PROTOCOL_FD, _WATCHDOG_FD)
-    start_watchdog(int(os.environ.get("HEDDLE_HOST_SILENCE_MS", "8000")), _WATCHDOG_FD)
+    watchdog = start_watchdog(int(os.environ.get("HEDDLE_HOST_SILENCE_MS", "8000")), _WATCHDOG_FD)
     # Ctrl-C in a terminal reaches every process of the group; the server decides what happens to the runs.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -59,10 +59,11 @@ def main() -> None:
     prefix_output()
     install_own_client(own_api)
     listen_for_debugger(debug_port)
-    serve(project, database_url, database_socket, max_value_bytes, langgraph_version)
+    serve(watchdog, project, database_url, database_socket, max_value_bytes, langgraph_version)
 
 
 def serve(
+    watchdog: Watchdog,
     project: dict[str, Any],
     database_url: str,
     database_socket: str | None,
@@ -76,6 +77,7 @@ def serve(
 
     # before the library's modules copy the function
     install_checkpoint_ids()
+    from .blocked_loop import BlockedLoop
     from .checkpoints.database import CheckpointDatabase
     from .graphs.load import load_graphs
     from .host import Host
@@ -91,6 +93,7 @@ def serve(
     async def start() -> None:
         database = CheckpointDatabase(database_url, database_socket, max_value_bytes=max_value_bytes)
         host = Host(graphs, Savers(database), langgraph_version)
+        watchdog.loop = BlockedLoop(loop, host.stop_run)
         await host.start(_PROTOCOL_FD)
 
     loop.run_until_complete(start())

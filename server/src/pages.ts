@@ -2,6 +2,7 @@
  * Origin policy: which web pages may call which server. One rule per space, for its CORS headers and its browser guard.
  */
 import { corsRules } from "./agent/custom-app/cors-rules.ts";
+import { errorFormat } from "./agent/project/error-format.ts";
 import type { AgentDeps } from "./agent/deps.ts";
 import type { BrowserPolicy } from "./base/http/browser-guard.ts";
 import { type CrossOriginSettings, originRule } from "./base/http/cross-origin.ts";
@@ -39,7 +40,7 @@ export const agentPages = (deps: AgentDeps, reach: Reach): BrowserPolicy => {
   let rule = agentOrigins(deps, reach);
   return {
     ...common(deps.settings, reach),
-    errors: deps.settings.errors,
+    errors: (userAgent) => errorFormat(deps.settings.errors, userAgent),
     allows(origin) {
       if (deps.project !== project) {
         project = deps.project;
@@ -52,7 +53,7 @@ export const agentPages = (deps: AgentDeps, reach: Reach): BrowserPolicy => {
 
 export const tracePages = ({ settings }: TraceDeps, reach: Reach): BrowserPolicy => ({
   ...common(settings, reach),
-  errors: settings.errors,
+  errors: () => settings.errors,
   allows: platformOrigins(settings, reach),
   isOpen: isFeedbackLink,
 });
@@ -67,7 +68,7 @@ export const controlPages = (
   isPassedOn: NonNullable<BrowserPolicy["isPassedOn"]>,
 ): BrowserPolicy => ({
   ...common(settings, reach),
-  ...(settings.errors !== undefined && { errors: settings.errors }),
+  errors: () => settings.errors ?? "detail",
   allows: platformOrigins(settings, reach),
   isPassedOn,
 });

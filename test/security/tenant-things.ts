@@ -127,6 +127,15 @@ export async function fillDeployments(
     compute_id: mark,
     compute_config: { k8s_namespaces: [mark] },
   });
+  // deployments use both, so that requests that are refused for that reason would show that they exist
+  const user = await callAsTenant("POST", "/v2/deployments", {
+    name: "user-of-a",
+    source: "internal_source",
+    source_config: { deployment_type: "dev", listener_id: listener.json.id, integration_id: integration.json.id },
+    source_revision_config: {},
+    secrets: [],
+  });
+  if (user.status !== 201) throw new Error(user.text);
   return {
     deployment_id: [deployment],
     revision_id: [revision],

@@ -5,6 +5,7 @@ const declared = {
   port: { type: "integer", env: ["HEDDLE_AGENT_PORT", "PORT"], default: 2024, max: 65_535, description: "Port." },
   config: { type: "text", placeholder: "FILE", default: "langgraph.json", description: "Project." },
   uri: { type: "text", env: ["DATABASE_URI"], description: "Database." },
+  set: { type: "list", placeholder: "NAME=VALUE", description: "May be repeated." },
   reload: { type: "switch", env: ["RELOAD"], default: true, description: "No reload." },
 } as const satisfies Record<string, FlagSpec>;
 
@@ -17,8 +18,14 @@ test("a flag takes precedence over its variables, the first variable over the se
     port: 2024,
     config: "langgraph.json",
     uri: undefined,
+    set: [],
     reload: true,
   });
+});
+
+test("reads a flag that may be repeated", () => {
+  expect(readFlags(declared, ["--set", "a=1", "--set=b=2"], {}).set).toEqual(["a=1", "b=2"]);
+  expect(() => readFlags(declared, ["--set"], {})).toThrow("--set");
 });
 
 test("reads --name=value and --no-name", () => {

@@ -5,7 +5,8 @@ import { parseArgs } from "node:util";
  * same declaration. A flag takes precedence over its variables, and an earlier variable over a later one.
  */
 export interface FlagSpec {
-  type: "text" | "integer" | "switch";
+  /** `list`: text that may be given several times. */
+  type: "text" | "integer" | "switch" | "list";
   /** A boolean flag is given as `--name` or `--no-name`, its variables as true or false. */
   default?: string | number | boolean;
   env?: string[];
@@ -26,10 +27,14 @@ type FlagValue<S extends FlagSpec> = S["type"] extends "integer"
   ? number
   : S["type"] extends "switch"
     ? boolean
-    : string;
+    : S["type"] extends "list"
+      ? string[]
+      : string;
 
 export type Flags<D extends Record<string, FlagSpec>> = {
-  [K in keyof D]: D[K] extends { default: string | number | boolean } ? FlagValue<D[K]> : FlagValue<D[K]> | undefined;
+  [K in keyof D]: D[K] extends { default: string | number | boolean } | { type: "list" }
+    ? FlagValue<D[K]>
+    : FlagValue<D[K]> | undefined;
 };
 
 /** Invalid usage; the message explains the mistake. */
@@ -42,24 +47,30 @@ export function readFlags<const D extends Record<string, FlagSpec>>(
   args: string[],
   env: Record<string, string | undefined>,
 ): Flags<D> {
-  const texts = parse(declared, args);
+  const { texts, lists } = parse(declared, args);
   const values: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries(declared)) {
     const variable = spec.env?.find((variable) => env[variable] !== undefined && env[variable] !== "");
-    if (texts[name] !== undefined) values[name] = convert(spec, `--${name}`, texts[name]);
+    if (spec.type === "list") values[name] = lists[name] ?? [];
+    else if (texts[name] !== undefined) values[name] = convert(spec, `--${name}`, texts[name]);
     else if (variable) values[name] = convert(spec, variable, env[variable]!);
     else values[name] = spec.default;
   }
   return values as Flags<D>;
 }
 
-function parse(declared: Record<string, FlagSpec>, args: string[]): Record<string, string | undefined> {
-  const options: Record<string, { type: "string" | "boolean" }> = {};
+interface ParsedArgs {
+  texts: Record<string, string | undefined>;
+  lists: Record<string, string[]>;
+}
+
+function parse(declared: Record<string, FlagSpec>, args: string[]): ParsedArgs {
+  const options: Record<string, { type: "string" | "boolean"; multiple?: boolean }> = {};
   for (const [name, spec] of Object.entries(declared)) {
-    options[name] = { type: spec.type === "switch" ? "boolean" : "string" };
+    options[name] = { type: spec.type === "switch" ? "boolean" : "string", multiple: spec.type === "list" };
     if (spec.type === "switch") options[`no-${name}`] = { type: "boolean" };
   }
-  let values: Record<string, string | boolean | undefined>;
+  let values: Record<string, string | boolean | (string | boolean)[] | undefined>;
   try {
     // Strict: an unknown flag, a missing value or a stray word is an error, never ignored.
     ({ values } = parseArgs({ args, options, allowPositionals: false }));
@@ -67,11 +78,13 @@ function parse(declared: Record<string, FlagSpec>, args: string[]): Record<strin
     throw new UsageError((error as Error).message.replace(/\. To specify a positional argument.*$/s, "."));
   }
   const texts: Record<string, string | undefined> = {};
+  const lists: Record<string, string[]> = {};
   for (const [name, value] of Object.entries(values)) {
-    if (value === true && !(name in declared)) texts[name.replace(/^no-/, "")] = "false";
+    if (Array.isArray(value)) lists[name] = value.map(String);
+    else if (value === true && !(name in declared)) texts[name.replace(/^no-/, "")] = "false";
     else texts[name] = String(value);
   }
-  return texts;
+  return { texts, lists };
 }
 
 function convert(spec: FlagSpec, source: string, value: string): string | number | boolean {

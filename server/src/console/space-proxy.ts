@@ -10,6 +10,7 @@ import type { Duplex } from "node:stream";
 import { createProxyServer } from "httpxy";
 
 import type { PeerCheck } from "../base/http/confined-peers.ts";
+import { FORWARDED_HEADER } from "../base/http/internal-headers.ts";
 import { HOP_BY_HOP } from "../base/http/hop-by-hop.ts";
 import { markKnown } from "../base/http/connection-guard.ts";
 import { refuseUpgrade } from "../base/http/websocket.ts";
@@ -36,14 +37,19 @@ export class SpaceProxy {
     this.#urls = urls;
     this.#log = log;
     this.#requiresKey = requiresKey;
-    this.#proxy = createProxyServer({ agent: this.#agent, xfwd: true, changeOrigin: false });
+    this.#proxy = createProxyServer({
+      agent: this.#agent,
+      xfwd: true,
+      changeOrigin: false,
+      headers: { [FORWARDED_HEADER]: "console" },
+    });
   }
 
   /** @returns false when the path belongs to no space */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const found = this.#find(request);
     if (!found) return false;
-    const { space, target } = found;
+    const { space, target, url } = found;
     if (target === null) {
       refuse(response, 503, `The ${NAMES[space]} does not answer, or does not run here.`);
       return true;
@@ -51,6 +57,7 @@ export class SpaceProxy {
     void this.#judge(request.socket, (isRefused) => {
       if (response.destroyed) return;
       if (isRefused) return refuse(response, 403, REFUSAL);
+      request.url = url;
       dropHopByHop(request, FRAMING);
       this.#proxy.web(request, response, { target }).catch((error: unknown) => {
         this.#log.debug({ err: error, space }, "a request of the console failed");
@@ -62,7 +69,7 @@ export class SpaceProxy {
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
-    const target = this.#find(request)?.target;
+    const { target, url } = this.#find(request) ?? {};
     if (!target) return false;
     socket.on("error", () => socket.destroy());
     void this.#judge(request.socket, (isRefused) => {
@@ -70,6 +77,7 @@ export class SpaceProxy {
       if (socket.destroyed) return;
       // the server behind authenticates the connection, and ends it when it is refused
       markKnown(socket);
+      request.url = url;
       dropHopByHop(request, OF_AN_UPGRADE);
       this.#proxy.ws(request, socket as Socket, { target }, head).catch(() => socket.destroy());
     });
@@ -86,14 +94,13 @@ export class SpaceProxy {
     this.#agent.destroy();
   }
 
-  /** Finds the space of a request, and rewrites the request's URL to the path that the space serves. */
-  #find(request: IncomingMessage): { space: Space; target: string | null } | undefined {
+  /** Finds the space of a request, and the URL of the request there. */
+  #find(request: IncomingMessage): { space: Space; target: string | null; url: string } | undefined {
     const match = PATH.exec(request.url ?? "");
     if (!match) return undefined;
     const space = match[1] as Space;
     const rest = match[2]!;
-    request.url = rest.startsWith("/") ? rest : `/${rest}`;
-    return { space, target: this.#urls[space]() };
+    return { space, target: this.#urls[space](), url: rest.startsWith("/") ? rest : `/${rest}` };
   }
 }
 

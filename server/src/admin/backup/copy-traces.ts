@@ -90,7 +90,7 @@ export async function* copyTraces(
     let rows = 0;
     for (const part of parts) rows += Number(await readFile(join(path, part, "count.txt"), "utf8"));
     if (parts.length > 0) yield* copyFiles(archive, path, `traces/${table}`);
-    counts.push({ table, parts: parts.length, rows });
+    counts.push({ table: table as (typeof COPIED_TABLES)[number], parts: parts.length, rows });
   }
   return counts;
 }

@@ -7,7 +7,7 @@ import { rawJson } from "../../base/http/route.ts";
 import { uuid7 } from "../../base/ids.ts";
 import { agentRoute, type AgentRoute, onAssistant, onSearch } from "../custom-auth/agent-route.ts";
 import type { AgentDeps } from "../deps.ts";
-import { resolveAssistantId } from "../project/assistant-id.ts";
+import { resolveAssistantId, unknownAssistant } from "../project/assistant-id.ts";
 import { deleteAssistant } from "./delete-assistant.ts";
 import * as schema from "./schema.ts";
 import * as rows from "./sql.ts";
@@ -21,7 +21,7 @@ export function assistantRoutes(deps: AgentDeps): AgentRoute[] {
   const { sql } = deps;
   const resolveId = (idOrGraph: string): string => {
     const id = resolveAssistantId(deps.project, idOrGraph);
-    if (id === undefined) throw notFound("Assistant not found");
+    if (id === undefined) throw unknownAssistant(idOrGraph, "Assistant not found");
     return id;
   };
   const found = <T>(request: T | undefined): T => {

@@ -9,6 +9,10 @@ export interface HostLaunch {
   environment: Record<string, string>;
   /** Description of the project, read by the host. */
   project: object;
+  /** Whether the host can interrupt code that blocks its event loop. */
+  canInterrupt: boolean;
+  /** What a developer should do instead of blocking the event loop, in one sentence. */
+  blockHint: string;
   /** Resident memory in MB beyond which the server kills the host. */
   mostMemoryMb(memoryMb: number): number;
 }

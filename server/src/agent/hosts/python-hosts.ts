@@ -24,6 +24,8 @@ export const pythonHosts = (configured: string | undefined): HostLanguage => ({
         args: () => ["-X", "faulthandler", "-m", "heddle_host"],
         environment: packageEnvironment({ ...project.env, ...process.env }),
         project: { dir, dependencies: config.dependencies ?? [], graphs },
+        canInterrupt: true,
+        blockHint: "Await an asynchronous call, use asyncio.to_thread, or make the node a plain function.",
         mostMemoryMb: (memoryMb) => memoryMb,
       },
     };

@@ -3,7 +3,7 @@ import type { Language } from "../../base/graph-language.ts";
 import { uuid7 } from "../../base/ids.ts";
 import type { AccessCondition, Principal } from "../../base/auth/principal.ts";
 import { type TraceHeaders, traceHeaders } from "../../base/telemetry/trace-context.ts";
-import { resolveAssistantId } from "../project/assistant-id.ts";
+import { resolveAssistantId, unknownAssistant } from "../project/assistant-id.ts";
 import { configurableHeaders } from "../custom-app/configurable-headers.ts";
 import { type ProposedRun, authorizeRun, mayUseAssistant, setAuthUser } from "../custom-auth/authorize-run.ts";
 import { isThreadPermitted } from "../custom-auth/sql.ts";
@@ -242,9 +242,6 @@ const unknownInterrupt = (reason: string): AppError => new AppError(409, reason,
 export const UNKNOWN_INTERRUPT = "no_such_interrupt" as const;
 
 const unknownThread = (id: string): AppError => notFound(`Thread with ID ${id} not found`);
-
-const unknownAssistant = (id: string): AppError =>
-  notFound(`No assistant found for "${id}". Make sure the assistant ID is for a valid assistant or a valid graph ID.`);
 
 /** The run's kwargs for the graph host, before assistant and thread are merged in (by accept_run). */
 export function buildKwargs(

@@ -47,7 +47,7 @@ import { continueStream, takeOver } from "./take-over.ts";
 /** Prefix of events that are numbered in the thread's log instead of the run's stream. */
 const PROTOCOL = "protocol:";
 const CANCELLED = { outcome: "cancelled" } as const;
-/** Time within which a host must stop a cancelled run; after that it counts as blocked. */
+/** Time within which a host must stop a cancelled run; after that its event loop is blocked. */
 const CANCEL_PATIENCE_MS = 5000;
 
 export class RunQueue {
@@ -262,9 +262,11 @@ export class RunQueue {
     const host = this.#hosts.cancelRun(run.runId, "cancelled");
     if (!host) return;
     run.killTimer ??= setTimeout(() => {
-      if (this.#active.get(run.runId) === run && host.runs.get(run.runId)?.attempt === run.attempt) {
-        host.kill("did not stop a cancelled run: something blocked its event loop");
-      }
+      if (this.#active.get(run.runId) !== run || host.runs.get(run.runId)?.attempt !== run.attempt) return;
+      // the host's own report of it, and whatever the run still writes, comes too late
+      host.runs.delete(run.runId);
+      this.#endings.track(this.#endings.finish(run, CANCELLED, undefined));
+      host.stopBlockedRun(run.runId);
     }, CANCEL_PATIENCE_MS).unref();
   }
 
@@ -310,12 +312,15 @@ export class RunQueue {
   onHostExit(host: GraphHost, reason: string): void {
     if (this.#stopping) return;
     // a host exits on its own when its server was frozen, and its runs have done nothing
-    const blame = !this.#hosts.wasFrozen;
+    const blame = !this.#hosts.wasFrozen && host.culprit === undefined;
     for (const [runId, { attempt }] of host.runs) {
       const run = this.#active.get(runId);
       if (!run || run.attempt !== attempt) continue;
       this.#o.log.warn({ run_id: runId, attempt, reason }, "the graph host of this run was lost");
-      this.#endings.track(this.#endings.release(run, blame, `The graph host ${reason}.`));
+      if (runId === host.culprit) {
+        const error = { error: "BlockedEventLoop", message: `The graph host ${reason}.` };
+        this.#endings.track(this.#endings.finish(run, { outcome: "error", error }, undefined));
+      } else this.#endings.track(this.#endings.release(run, blame, `The graph host ${reason}.`));
     }
     this.#dispatchWaiting();
   }

@@ -24,7 +24,7 @@ export function errorStatuses(route: Route, limited: boolean): ErrorStatus[] {
 const errorFormat = (route: Route, mode: ErrorMode): ErrorMode | ErrorFamily => route.errorFamily ?? mode;
 
 const schemaName = (status: ErrorStatus, mode: ErrorMode | ErrorFamily): string =>
-  `Error${status}${{ error: "Platform", problem: "Problem", validation: "Validation", text: "", detail: "" }[mode]}`;
+  `Error${status}${{ error: "Platform", problem: "Problem", validation: "Validation", text: "", detail: "", python: "" }[mode]}`;
 
 /** Returns a reference such as `#/components/responses/Error404`, and adds its target to `components`. */
 export function errorReference(

@@ -9,12 +9,16 @@ import { LIVE } from "../health.ts";
 import { type BrowserPolicy, refusePage } from "./browser-guard.ts";
 import { BodyGate } from "./body-gate.ts";
 import type { ClientIpSettings } from "./client-ip.ts";
+import { CONTROL_CHARACTER, hasControlCharacter } from "./control-characters.ts";
 import { ConnectionGuard } from "./connection-guard.ts";
 import { type ConnectionSettings, limitConnections, proxies, serverOptions } from "./connection-limits.ts";
 import { errorResponse } from "./errors.ts";
-import { refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
+import { ignoreUpgrade, isHandshake, refuseUpgrade, WebSockets, type WebSocketSettings } from "./websocket.ts";
 
-/** Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request. */
+/**
+ * Intercepts requests before routing, with their bodies unread. Each method returns whether it handled the request;
+ * `upgrade` gets WebSocket handshakes only.
+ */
 export interface RequestInterceptor {
   handle(request: IncomingMessage, response: ServerResponse): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
@@ -55,11 +59,15 @@ export async function listenHttp(
   let policy: BrowserPolicy | undefined;
   const http = createServer(serverOptions(settings), (request, response) => {
     if (!connections.admit(request, response)) return;
-    const refusal = policy && refusePage(request, policy);
-    if (refusal !== undefined) {
+    const refusal = policy && refuse(request, policy);
+    if (refusal) {
       setSecurityHeaders(response);
-      const error = new AppError(403, refusal, { headers: { "Cache-Control": "no-store" } });
-      return void sendResponse(response, errorResponse(policy?.errors ?? "detail", error));
+      const headers = { "Cache-Control": "no-store" };
+      const error = new AppError(refusal.status, refusal.detail, { headers });
+      return void sendResponse(
+        response,
+        errorResponse(policy?.errors?.(request.headers["user-agent"]) ?? "detail", error),
+      );
     }
     if (interceptor?.handle(request, response)) return;
     setSecurityHeaders(response);
@@ -73,6 +81,13 @@ export async function listenHttp(
       response.writeHead(503, headers).end('{"detail":"Starting."}');
     }
   });
+  const refuse = (request: IncomingMessage, pages: BrowserPolicy): { status: number; detail: string } | undefined => {
+    const detail = refusePage(request, pages);
+    if (detail !== undefined) return { status: 403, detail };
+    // applications refuse it themselves, in the format of their errors
+    if (interceptor && hasControlCharacter(request.url ?? "")) return { status: 400, detail: CONTROL_CHARACTER };
+    return undefined;
+  };
   limitConnections(http, settings, proxies(settings));
   const connections = new ConnectionGuard(http, settings);
   const sockets = acceptsWebSockets(settings) ? new WebSockets(settings, bodies) : undefined;
@@ -91,17 +106,24 @@ export async function listenHttp(
         // called for requests that the library cannot convert; the application answers its own errors
         errorHandler: (error) =>
           error instanceof RequestError
-            ? errorResponse(pages.errors ?? "detail", new AppError(400, `The request is malformed: ${error.message}`))
+            ? errorResponse(
+                pages.errors?.(undefined) ?? "detail",
+                new AppError(400, `The request is malformed: ${error.message}`),
+              )
             : new Response(null, { status: 500 }),
       });
-      if (first) {
-        http.on("upgrade", (request, socket, head) => {
-          const refusal = refusePage(request, pages);
-          if (refusal !== undefined) refuseUpgrade(socket, 403, refusal);
-          else if (!first.upgrade(request, socket, head)) socket.destroy();
-        });
-      }
-      sockets?.listen(http, fetch as Parameters<WebSockets["listen"]>[1], pages);
+      if (!first && !sockets) return;
+      http.on("upgrade", (request, socket, head) => {
+        if (!isHandshake(request)) return ignoreUpgrade(http, request, socket, head);
+        socket.on("error", () => socket.destroy());
+        // browsers open a WebSocket to any origin without a preflight
+        const refusal = refuse(request, pages);
+        if (refusal) return refuseUpgrade(socket, refusal.status, refusal.detail);
+        if (first?.upgrade(request, socket, head)) return;
+        if (sockets)
+          sockets.upgrade(request, socket, head, fetch as Parameters<WebSockets["upgrade"]>[3], setSecurityHeaders);
+        else ignoreUpgrade(http, request, socket, head);
+      });
     },
     stopListening,
     async close() {

@@ -115,7 +115,7 @@ export class Gateway {
         "Deployments that are served under a path cannot register service workers. Set HEDDLE_GATEWAY_DOMAIN.",
       );
     }
-    // they need no key, because a server expects its proxy to block them
+    // An agent server refuses its metrics to forwarded requests itself; other servers that an image may contain do not.
     if (isMetrics(match.path)) throw new AppError(404, "The gateway does not serve the metrics of deployments.");
     const { mayPass = () => true, requiresKey } = this.#options;
     // through this gateway, a deployment's request would appear to its neighbour as the platform's
@@ -406,11 +406,10 @@ function answer(response: ServerResponse, error: AppError): void {
   response.end(body);
 }
 
-/** Whether a path is that of an agent server's metrics, in any spelling that its router accepts. */
+/** Whether a path is that of metrics, once a server has resolved its dot segments and encodings. */
 function isMetrics(path: string): boolean {
-  const [pathname] = path.split(/[?#]/, 1);
   try {
-    return /^\/+metrics\/*$/.test(decodeURIComponent(pathname!));
+    return /^\/+metrics\/*$/.test(decodeURIComponent(new URL(`http://host${path}`).pathname));
   } catch {
     return false;
   }

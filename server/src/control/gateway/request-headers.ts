@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 
 import { normalizeAddress } from "../../base/http/client-ip.ts";
+import { FORWARDED_HEADER, isInternalHeader } from "../../base/http/internal-headers.ts";
 import { HOP_BY_HOP } from "../../base/http/hop-by-hop.ts";
 import { type CredentialRule, credentialsIn, PLATFORM_COOKIES } from "../../identity/platform-credentials.ts";
 import type { RouteMatch } from "./route-match.ts";
@@ -21,8 +22,9 @@ export async function headersForDeployment(
 ): Promise<Record<string, string | string[]>> {
   const headers: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined && !HOP_BY_HOP.has(name)) headers[name] = value;
+    if (value !== undefined && !HOP_BY_HOP.has(name) && !isInternalHeader(name)) headers[name] = value;
   }
+  headers[FORWARDED_HEADER] = "gateway";
   // without a framing of its own, Node.js would send the body of a GET as if it were the next request
   if (request.headers["transfer-encoding"] !== undefined) {
     delete headers["content-length"];

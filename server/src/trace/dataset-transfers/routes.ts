@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { notFound, unprocessable } from "../../base/errors.ts";
 import { v1 } from "../../base/http/aliases.ts";
+import { boundedParse } from "../../base/http/bounded-parse.ts";
 import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { createDataset } from "../datasets/create-dataset.ts";
@@ -76,7 +77,7 @@ export function datasetTransferRoutes({ sql }: Pick<TraceDeps, "sql">): Route[] 
       async handler({ principal, c }) {
         const tenantId = principal.workspaceId;
         const { examples, ...table } = readUpload(await readParts(c));
-        const parsed = createBody.safeParse(table);
+        const parsed = boundedParse(createBody, table);
         if (!parsed.success) throw unprocessable("name: the form or the file must name the dataset");
         const id = (await sql.begin(async (tx) => {
           const created = await createDataset(tx, tenantId, parsed.data);

@@ -6,6 +6,7 @@
 import type { z } from "zod";
 
 import { AppError, unprocessable } from "../../base/errors.ts";
+import { boundedParse } from "../../base/http/bounded-parse.ts";
 import { jsonObject } from "../../base/http/fields.ts";
 import { describeIssues } from "../../base/http/errors.ts";
 import { cleanStrings } from "../../base/http/json-body.ts";
@@ -61,7 +62,7 @@ function read<S extends z.ZodType>(part: Part, schema: S): z.output<S> {
   } catch {
     throw new AppError(400, `Part "${part.name}" is not JSON.`);
   }
-  const parsed = schema.safeParse(cleanStrings(value));
+  const parsed = boundedParse(schema, cleanStrings(value));
   if (!parsed.success) throw unprocessable(`Part "${part.name}": ${describeIssues(parsed.error)}`);
   return parsed.data;
 }

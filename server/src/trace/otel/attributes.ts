@@ -1,4 +1,5 @@
 import type { Attributes } from "./otel-span.ts";
+import { parseJson } from "../../base/json-structure.ts";
 
 /** Returns the first of these attributes that is present and not empty. */
 export function firstAttribute(attributes: Attributes, ...names: string[]): unknown {
@@ -35,7 +36,7 @@ export function recordReads(attributes: Attributes): { read: Attributes; unread(
 export function parsed(value: unknown): unknown {
   if (typeof value !== "string" || !/^\s*[[{"\d-]/.test(value)) return value;
   try {
-    return JSON.parse(value);
+    return parseJson(value);
   } catch {
     return value;
   }

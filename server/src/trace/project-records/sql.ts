@@ -68,7 +68,11 @@ export async function hasDataset(sql: Sql, tenantId: string, id: string): Promis
 }
 
 /** @returns the new row; undefined when the workspace already uses the name or the id */
-export async function insertProject(sql: Sql, tenantId: string, project: NewProject): Promise<Project | undefined> {
+export async function insertProject(
+  sql: Sql | Transaction,
+  tenantId: string,
+  project: NewProject,
+): Promise<Project | undefined> {
   const dataset = project.reference_dataset_id ?? null;
   const [row] = await sql<Project[]>`
     insert into projects as p (tenant_id, project_id, name, description, extra, start_time, end_time,
@@ -169,8 +173,24 @@ export async function listProjects(
   return { projects, total: count!.n };
 }
 
+/** Whether a project of this id was deleted, and runs of it may still be. */
+export async function isBeingDeleted(sql: Sql | Transaction, tenantId: string, id: string): Promise<boolean> {
+  const [row] = await sql<{ found: boolean }[]>`
+    select exists (select from project_deletions where tenant_id = ${tenantId} and project_id = ${id})
+      or exists (select from erasures where tenant_id = ${tenantId} and status <> 'done'
+        and ${id}::uuid = any(project_ids)) as found`;
+  return row!.found;
+}
+
+/** Returns those of the ids that projects have now. */
+export const findProjectIds = async (sql: Sql, tenantId: string, ids: readonly string[]): Promise<string[]> =>
+  (
+    await sql<{ id: string }[]>`
+      select project_id as id from projects where tenant_id = ${tenantId} and project_id = any(${ids}::uuid[])`
+  ).map(({ id }) => id);
+
 /** Deletes the projects' rows and records that their runs must be deleted. @returns the ids of the deleted projects */
-export async function deleteProjectRows(sql: Sql, tenantId: string, ids: string[]): Promise<string[]> {
+export async function deleteProjectRows(sql: Sql | Transaction, tenantId: string, ids: string[]): Promise<string[]> {
   const rows = await sql<{ project_id: string }[]>`
     with gone as (
       delete from projects where tenant_id = ${tenantId} and project_id = any(${ids}::uuid[]) returning project_id

@@ -51,7 +51,7 @@ export async function projectStats(
   const metrics = METRIC_NAMES.filter((name) => (METRICS as readonly string[]).includes(name) && wants(name));
   const filters: Expression[] = stats_filter ? [readFilter(stats_filter)] : [];
   const since = stats_start_time === undefined ? undefined : parseTime(stats_start_time);
-  const selection = limited({ projects: ids, is_root: true, since, filters });
+  const selection = limited({ projects: ids, is_head: true, since, filters });
   const known = await loadTiers({ sql, settings }, scope, selection);
   const [figures, feedback, ownFeedback, facets] = await Promise.all([
     computeStats(clickhouse, known, {

@@ -12,6 +12,7 @@ import {
   timestamp,
   uuid,
 } from "../../base/http/fields.ts";
+import { parseJson } from "../../base/json-structure.ts";
 
 /** Contract trace-platform §4.3. "Session" on the wire, "project" in texts for users. */
 
@@ -96,7 +97,7 @@ export const listQuery = z.object({
     .transform((text, ctx): Record<string, unknown> | undefined => {
       if (text === undefined || text === "") return undefined;
       try {
-        return jsonObject.parse(JSON.parse(text));
+        return jsonObject.parse(parseJson(text));
       } catch {
         ctx.addIssue("must be a JSON object as text");
         return z.NEVER;

@@ -6,6 +6,7 @@ import { rawJson, route, type Route } from "../../base/http/route.ts";
 import type { TraceDeps } from "../deps.ts";
 import { FilterError } from "../filter/filter-error.ts";
 import { readFilter } from "../filter/read-filter.ts";
+import { findProvisionalRoots } from "../run-rows/provisional-roots-sql.ts";
 import { jsonFrom } from "./json-stream.ts";
 import { planV1 } from "./serialize-v1.ts";
 import { serializationContext } from "./serialization-context.ts";
@@ -125,12 +126,19 @@ export function runQueryRoutes(deps: TraceDeps): Route[] {
           descending: true,
           limit: 1,
         });
-        if (rows.length === 0) throw notFound("Run not found");
+        if (rows.length === 0) throw await missingRun(deps, scope, params.run_id);
         const related = await lookUp(deps, scope, rows, plan.lookups);
         return rawJson(plan.print(rows[0]!, related, serializationContext(deps.settings, scope, c)));
       },
     }),
   ];
+}
+
+/** Returns the error for an id without a run, which may be that of a trace. */
+async function missingRun({ sql }: Pick<TraceDeps, "sql">, scope: RunScope, id: string): Promise<AppError> {
+  const [root] = await findProvisionalRoots(sql, scope.tenantId, [id]);
+  if (!root) return notFound("Run not found");
+  return notFound(`Run not found: the root of trace ${id} has not arrived. Run ${root.run_id} stands in for it`);
 }
 
 function tooManyConditions(body: schema.QueryBody): string | undefined {

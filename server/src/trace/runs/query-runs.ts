@@ -35,12 +35,17 @@ export function toSelection(body: SelectionBody): RunSelection {
     reference_examples: body.reference_example,
     since: body.start_time,
     until: body.end_time,
-    is_root: body.execution_order === 1 ? true : body.is_root,
+    ...selectRoots(body),
     error: body.error,
     filters,
     trace_filter: body.trace_filter === undefined ? undefined : readFilter(body.trace_filter),
     tree_filter: body.tree_filter === undefined ? undefined : readFilter(body.tree_filter),
   });
+}
+
+function selectRoots(body: SelectionBody): Pick<RunSelection, "is_root" | "is_head"> {
+  const is_root = body.execution_order === 1 ? true : body.is_root;
+  return is_root && body.include_provisional_roots ? { is_head: true } : { is_root };
 }
 
 /** Throws 404 when one of these is not a project of the workspace. */

@@ -104,7 +104,7 @@ export async function retrieveRunV2(
   return items[0]!;
 }
 
-/** Returns roots with the usage of their traces. */
+/** Returns the heads of traces with the usage of their traces. */
 export async function queryTraces(
   deps: TraceDeps,
   scope: RunScope,
@@ -115,7 +115,7 @@ export async function queryTraces(
   const selection: RunSelection = limited({
     projects: [body.project_id],
     traces: body.trace_ids,
-    is_root: true,
+    is_head: true,
     since: body.min_start_time ?? (body.trace_ids ? undefined : daysAgo(1)),
     until: body.max_start_time,
     // for a root the trace filter applies to the run itself
@@ -148,7 +148,8 @@ export async function queryTraces(
         first_token_time: total?.first_token == null ? null : zulu(total.first_token),
       };
       const root = plan.print(row, related, context);
-      items.push(`{"root_run":${root},"trace_aggregates":${JSON.stringify(aggregates)}}`);
+      const mark = row.provisional_root === true ? ',"is_provisional_root":true' : "";
+      items.push(`{"root_run":${root},"trace_aggregates":${JSON.stringify(aggregates)}${mark}}`);
     }
   });
   return { items, next: next && encodeCursor(next) };

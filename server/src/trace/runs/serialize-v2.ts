@@ -66,6 +66,7 @@ export const FIELDS_V2: Record<string, RunField> = {
   thread_id: plain("thread_id"),
   dotted_order: plain("dotted_order"),
   is_root: field([], (row) => text(row.parent_run_id == null)),
+  is_provisional_root: field([], (row) => (row.provisional_root === true ? "true" : "null")),
   reference_example_id: plain("reference_example_id"),
   reference_dataset_id: field(
     ["r.reference_example_id"],

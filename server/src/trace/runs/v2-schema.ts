@@ -112,6 +112,8 @@ export const traceItem = z.object({
     total_cost: z.number().nullable(),
     first_token_time: z.string().nullable(),
   }),
+  /** The trace's root has not arrived; `root_run` stands in for it. */
+  is_provisional_root: z.literal(true).optional(),
 });
 export const tracesPage = z.object({
   items: z.array(traceItem),

@@ -48,7 +48,7 @@ export function publicRunRoutes(deps: TraceDeps): Route[] {
         const share = await openShare(deps, params.share_token);
         const { scope, selection } = selectTrace(share);
         const context = serializationContext(deps.settings, scope, c);
-        const root = { ...selection, is_root: true };
+        const root = { ...selection, is_head: true };
         const { items } = await serializePage(deps, scope, context, root, planShared(), {
           descending: false,
           limit: 1,

@@ -63,7 +63,7 @@ export function threadRoutes(deps: TraceDeps): Route[] {
         const scope = await loadTiers(deps, RunScope.of(principal), selection);
         await checkProjects(deps, scope, [body.session_id]);
         const [figures, group_count] = await Promise.all([
-          statsOfRuns(deps, scope, { ...selection, is_root: true, has_thread: true }),
+          statsOfRuns(deps, scope, { ...selection, is_head: true, has_thread: true }),
           countThreads(deps.clickhouse, scope, selection),
         ]);
         return c.json({ ...figures, group_count });
@@ -132,7 +132,7 @@ function threadV2Routes(deps: TraceDeps): Route[] {
         const selection = limited({
           projects: [query.project_id],
           threads: [params.thread_id],
-          is_root: true,
+          is_head: true,
           filters: readFilters(query.filter),
         });
         const page = { descending: false, limit: query.page_size, after: readCursor(query.cursor) };
