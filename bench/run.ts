@@ -3,7 +3,7 @@
 // --json FILE. Exits with 1 when a target is missed. `npm run bench -- NAME` runs another benchmark instead: guard
 // (authentication before each route of the trace platform), console (first data of each route of traces), feedback,
 // ingest, query, freshness (queries during ingest), export, large-bodies, large-pages (traces), tenants (a workspace
-// beside a busy one), streams (idle and stalled readers), threads (long conversations), large-values (memory),
+// beside a busy one), backup (memory of a backup and its restore), streams (idle and stalled readers), threads (long conversations), large-values (memory),
 // deployments, tracing, python (a Python graph beside LangGraph's server for Python), languages (a long conversation in
 // JavaScript and in Python), webhooks, sharing (bursts to one of three servers), where (processor time and waits of a run, process by process), rest (memory of the
 // idle processes, start-up times), and versions --base REV (an earlier revision beside this one).
@@ -26,6 +26,7 @@ import {
 } from "./servers.ts";
 
 const OTHERS: Record<string, () => Promise<unknown>> = {
+  backup: () => import("./backup.ts"),
   console: () => import("./console.ts"),
   deployments: () => import("./deployments.ts"),
   freshness: () => import("./freshness.ts"),

@@ -12,7 +12,7 @@ import { expect, test, vi } from "vitest";
 import { atEnd } from "../../../server/test/at-end.ts";
 import { testControlPlane } from "../../../server/test/control-plane.ts";
 import { testDatabase } from "../../../server/test/db.ts";
-import { graphProject } from "../../../server/test/deploy.ts";
+import { graphProject, logLines } from "../../../server/test/deploy.ts";
 import { testGuard, testTenants } from "../../../server/test/identity.ts";
 import { run } from "./deploy.ts";
 
@@ -80,6 +80,18 @@ test("a deployment signs its webhooks and admits the console, as its .env says",
   const printed = writing.mock.calls.map(([line]) => String(line)).join("");
   vi.restoreAllMocks();
   expect(printed).not.toContain("Skipped");
+
+  // whoever reads the log learns who authorizes callers
+  const asAdmin: typeof control.call = (method, path, body) =>
+    control.call(method, path, body, { "x-api-key": a.admin });
+  const { json } = await asAdmin("GET", "/v2/deployments?name=signed");
+  const { id, latest_revision_id: revision } = json.resources[0];
+  const access = (lines: string[]) => lines.find((line) => line.includes("authorizes callers of the API"));
+  const log = await vi.waitUntil(async () => {
+    const lines = await logLines(asAdmin, id, revision, "deploy");
+    return access(lines) !== undefined && lines;
+  });
+  expect(log.join("\n")).not.toMatch(/require a key|key is required/i);
 
   const anna = { authorization: "Bearer anna" };
   const created = await send(anna, "/threads", {});

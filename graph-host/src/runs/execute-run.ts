@@ -1,5 +1,6 @@
 import type { BaseStore } from "@langchain/langgraph-checkpoint";
 import { ChangedLists } from "../checkpoints/changed-lists.ts";
+import { USER_OBJECTS } from "../checkpoints/merged-metadata.ts";
 import { showableLists } from "../checkpoints/showable-lists.ts";
 import { complain } from "../complain.ts";
 import { bindGraph, type Graph } from "../graphs/graph.ts";
@@ -106,7 +107,10 @@ function lostTrace(start: RunStart, kwargs: RunKwargs, options: RunOptions, erro
     inputs: kwargs.input,
     error: error ? `${error.error}: ${error.message}` : null,
     ...(typeof project === "string" && { project }),
-    metadata: { ...options.metadata, ...omit(options.configurable, "langsmith_project", "langsmith_example_id") },
+    metadata: {
+      ...options.metadata,
+      ...omit(options.configurable, "langsmith_project", "langsmith_example_id", ...USER_OBJECTS),
+    },
   };
 }
 

@@ -7,7 +7,8 @@ begin
   perform delete_thread_data(_thread_id);
 end $$;
 
--- Copies a thread with its history: the same checkpoints in the same order, the thread's id replaced. All of
+-- Copies a thread with its history: the same checkpoints in the same order, the thread's id replaced, and without the
+-- users in whose name they were written: a copy belongs to whoever makes it. All of
 -- the history is read in one statement, so that a running run of the source cannot make it inconsistent.
 create or replace function copy_thread(_source uuid, _target uuid) returns json language plpgsql as $$
 declare t threads;
@@ -32,6 +33,7 @@ begin
   insert into checkpoints (thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint, metadata)
   select _target::text, checkpoint_ns, checkpoint_id, parent_checkpoint_id, type, checkpoint,
          case when metadata ? 'thread_id' then metadata || jsonb_build_object('thread_id', _target) else metadata end
+         - user_keys()
   from checkpoints where thread_id = _source::text;
   return thread_wire(t);
 end $$;
