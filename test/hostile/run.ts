@@ -40,7 +40,8 @@ export interface Report {
   watched: string;
 }
 
-const CONCURRENCY = 3;
+/** Many requests wait for something other than the processor. */
+const CONCURRENCY = 6;
 const PROGRESS_MS = 10_000;
 const SHRINK_MS = 20_000;
 /** Beyond it something fundamental is broken. */

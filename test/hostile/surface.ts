@@ -31,7 +31,7 @@ export interface Session {
 }
 
 /** Long enough for every answer that is computed; routes that wait for a run take longer and are left. */
-const PATIENCE_MS = 4_000;
+const PATIENCE_MS = 3_000;
 
 export async function sendHttp(input: HttpInput, { world, client }: Session): Promise<RawAnswer> {
   const request = encodeRequest(input, world.credentials(input.server, input.caller));

@@ -2,7 +2,7 @@
  * What the generators know: the running servers, their documents, the caller's objects, and those of another tenant, whose
  * contents no answer may show and no request may change.
  */
-import type { Server } from "node:http";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { join } from "node:path";
 
 import { createKey } from "../../server/src/identity/api-keys/create-key.ts";
@@ -10,12 +10,15 @@ import { BUILT_IN_ROLES } from "../../server/src/identity/roles/built-in.ts";
 import type { Sql } from "../../server/src/base/db/connect.ts";
 import { type Call, type Callable, createCaller } from "../../server/test/call.ts";
 import { createArchive, createDeployment, deployArchive, graphProject, untilStatus } from "../../server/test/deploy.ts";
-import { testWorkspace } from "../../server/test/identity.ts";
+import { type GitServer, testGitServer } from "../../server/test/git-server.ts";
+import { type TestWorkspace, testWorkspace } from "../../server/test/identity.ts";
+import { testPerson } from "../../server/test/people.ts";
 import { startTestS3, type TestS3 } from "../../server/test/s3.ts";
 import { tableRows } from "../security/table-states.ts";
 import { fillDeployments, fillTenant } from "../security/tenant-things.ts";
 import type { Schema, KnownIds } from "./from-schema.ts";
 import type { Caller, Credentials } from "./http-input.ts";
+import { HostileProvider } from "./hostile-provider.ts";
 import { startIdleEngine } from "./idle-engine.ts";
 import { Command, type CommandName, commandOf, makeDirectory, type ServerName } from "./servers.ts";
 
@@ -50,7 +53,7 @@ interface Tenant {
 }
 
 export class World {
-  readonly commands: Command[];
+  readonly commands: Command[] = [];
   readonly documents: Partial<Record<ServerName, OpenApi>> = {};
   /** The caller's objects. */
   readonly ids: Record<ServerName, KnownIds> = { agent: {}, trace: {}, control: {}, console: {} };
@@ -62,19 +65,18 @@ export class World {
   registries = { own: { id: "", token: "" }, foreign: { id: "", token: "" } };
   /** A Git integration of the caller. */
   integration = { id: "", secret: "" };
+  readonly provider = new HostileProvider();
   readonly #tenants = new Map<CommandName, { a: Tenant; b: Tenant }>();
   readonly #directory: ReturnType<typeof makeDirectory>;
   readonly #stores: TestS3[] = [];
+  readonly #deployments: string[] = [];
+  #gitHost: Promise<ScriptedGitHost> | undefined;
   #engine: Server | undefined;
   #deployment: string | undefined;
   #before = new Map<CommandName, Map<string, string[]>>();
 
-  private constructor(commands: readonly CommandName[], env: Record<string, string>) {
+  private constructor() {
     this.#directory = makeDirectory();
-    const engine = `unix://${this.#engineSocket}`;
-    this.commands = commands.map(
-      (name) => new Command(name, this.#directory.path, { HEDDLE_CONTAINER_ENGINE: engine, ...env }),
-    );
   }
 
   get #engineSocket(): string {
@@ -83,9 +85,22 @@ export class World {
 
   /** Starts the commands that serve these servers, and fills them. */
   static async open(servers: readonly ServerName[], env: Record<string, string> = {}): Promise<World> {
-    const world = new World([...new Set(servers.map((server) => commandOf(server)))], env);
+    const world = new World();
     try {
       world.#engine = await startIdleEngine(world.#engineSocket);
+      await world.provider.start();
+      const environment = {
+        HEDDLE_CONTAINER_ENGINE: `unix://${world.#engineSocket}`,
+        HEDDLE_OIDC_ISSUER: world.provider.issuer,
+        HEDDLE_OIDC_CLIENT_ID: world.provider.clientId,
+        HEDDLE_OIDC_CLIENT_SECRET: "x",
+        // never called by a browser; the same for all servers
+        HEDDLE_PUBLIC_URL: "http://127.0.0.1:1",
+        ...env,
+      };
+      for (const name of new Set(servers.map((server) => commandOf(server)))) {
+        world.commands.push(new Command(name, world.#directory.path, environment));
+      }
       await Promise.all(world.commands.map((command) => command.start()));
       await Promise.all(world.commands.map((command) => world.#fill(command)));
       return world;
@@ -98,6 +113,8 @@ export class World {
   async close(): Promise<void> {
     await Promise.all(this.commands.map((command) => command.stop()));
     await Promise.all(this.#stores.map((store) => store.stop()));
+    await (await this.#gitHost)?.close();
+    this.provider.stop();
     this.#engine?.closeAllConnections();
     this.#engine?.close();
     this.#directory.remove();
@@ -157,6 +174,33 @@ export class World {
     return [...new Set(Object.values(this.ids[server]).flat()), ...this.foreignIds];
   }
 
+  /** Takes a deployment of source code for one caller at a time. */
+  async takeDeployment(): Promise<string> {
+    const free = this.#deployments.pop();
+    if (free !== undefined) return free;
+    const { key, workspaceId } = this.credentials("control", "key")!;
+    const call = createCaller({
+      request: (path, init) => fetch(`http://127.0.0.1:${this.port("control")}${path}`, init),
+    });
+    const owner: Call = (method, path, body) =>
+      call(method, path, body, { "x-api-key": key, "x-tenant-id": workspaceId });
+    return createDeployment(owner, `uploads-${crypto.randomUUID().slice(0, 8)}`);
+  }
+
+  returnDeployment(id: string): void {
+    this.#deployments.push(id);
+  }
+
+  /** A Git host, some of whose repositories answer by a script. */
+  gitHost(): Promise<ScriptedGitHost> {
+    return (this.#gitHost ??= openGitHost());
+  }
+
+  /** Forgets the attempts to sign in, which are limited. */
+  async forgetAttempts(): Promise<void> {
+    await this.command("trace").sql`delete from sign_in_attempts`;
+  }
+
   /** Failures that servers have logged as their own, one of each kind. */
   loggedFailures(): string[] {
     const lines = this.commands.flatMap((command) =>
@@ -199,6 +243,9 @@ export class World {
     const other = await testWorkspace({ sql: command.sql } as never, "B");
     const b = { workspaceId: other.workspaceId, key: other.org };
     this.#tenants.set(command.name, { a, b });
+    const here = { organizationId: first!.organization_id, workspaceId: first!.id } as TestWorkspace;
+    if (command.name === "up")
+      await testPerson({ sql: command.sql } as never, here, "anna", { workspace: "WORKSPACE_VIEWER" });
     for (const server of Object.keys(command.ports) as ServerName[]) {
       if (server === "console") continue;
       const url = `http://127.0.0.1:${command.ports[server]}`;
@@ -245,6 +292,25 @@ export class World {
     this.#stores.push(store);
     return store;
   }
+}
+
+type Script = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+interface ScriptedGitHost extends Pick<GitServer, "create" | "close"> {
+  /** Answers requests for a repository by `script`, where that returns true. */
+  replace(name: string, script: Script | undefined): void;
+}
+
+async function openGitHost(): Promise<ScriptedGitHost> {
+  const server = await testGitServer();
+  const scripts = new Map<string, Script>();
+  server.instead = (request, response) =>
+    scripts.get(/^\/([^/.]+)\.git/.exec(request.url ?? "")?.[1] ?? "")?.(request, response) ?? false;
+  return {
+    create: (name) => server.create(name),
+    close: () => server.close(),
+    replace: (name, script) => void (script ? scripts.set(name, script) : scripts.delete(name)),
+  };
 }
 
 const toHeaders = ({ key, workspaceId }: Tenant) => ({ "x-api-key": key, "x-tenant-id": workspaceId });

@@ -95,6 +95,14 @@ test("serves the application at the paths of its pages, files under their names,
   });
 });
 
+test("answers any Range with the whole file", async () => {
+  const whole = await (await fetch(url)).text();
+  for (const range of ["bytes=9-1", "bytes=-1-0", "bytes=0-0", "bytes=99999999-", "bytes=1-0,".repeat(500), "x", "bytes=NaN-1"]) {
+    const got = await fetch(url, { headers: { range } });
+    expect([range, got.status, await got.text()]).toEqual([range, 200, whole]);
+  }
+});
+
 test("paths of the APIs are not found, so that a client with the console's URL does not take a page for an answer", async () => {
   for (const path of ["/api/v1/info", "/info", "/api/v1/sessions?limit=1", "/threads/search", "/ok", "/nothing.js"]) {
     const { status, headers } = await fetch(url + path);
