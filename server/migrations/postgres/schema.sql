@@ -1340,6 +1340,7 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function fire_cron(_cron_id uuid, _expected timestamp with time zone, _next timestamp with time zone, _start boolean, _skip_waiting boolean, _run_id uuid, _thread_id uuid, _assistant_id uuid, _kwargs jsonb, _metadata jsonb, _strategy text, _temporary boolean) returns text
 -- function holds_head(_thread text, _newest text, _own text) returns boolean
 -- function identity_changed() returns trigger
+-- function in_users_name(_thread_id uuid, _kwargs jsonb, _questions jsonb, _settled text) returns jsonb
 -- function interrupt_id(_type text, _blob bytea) returns text
 -- function interrupts_text(_ids text[]) returns text
 -- function is_stale_state(_lists jsonb, _of text, _state jsonb) returns boolean
@@ -1371,12 +1372,15 @@ CREATE TRIGGER webhook_of_rolled_back_run AFTER DELETE ON public.runs FOR EACH R
 -- function settle_state(_thread_id uuid, _state jsonb) returns void
 -- function settle_thread(_thread_id uuid) returns void
 -- function settled_interrupts(_thread_id uuid) returns jsonb
+-- function shown_kwargs(_kwargs jsonb) returns jsonb
 -- function split_state(_state jsonb) returns jsonb
 -- function stop_inflight(_thread_id uuid, _strategy text) returns uuid[]
 -- function store_matches(_value jsonb, _conditions jsonb) returns boolean
 -- function tell_protocol_lifecycle(_run_id uuid, _thread_id uuid, _data jsonb) returns void
 -- function thread_values(_thread_id uuid, _values jsonb, _lists jsonb) returns json
 -- function thread_wire(t threads) returns json
+-- function user_keys() returns text[]
+-- function user_of_checkpoint(_thread_id uuid, _checkpoint text) returns jsonb
 -- function value_at(_thread_id uuid, _values jsonb, _lists jsonb, _path text[]) returns jsonb
 -- function value_list(_thread_id uuid, _channel text) returns json
 -- function values_contain(_thread_id uuid, _values jsonb, _lists jsonb, _filter jsonb) returns boolean
