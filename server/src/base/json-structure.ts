@@ -87,6 +87,12 @@ export class JsonStructure implements Structure {
     return this.#deepest;
   }
 
+  /** Counts texts that come from another format. */
+  addTexts(count: number): void {
+    this.#weight += count * (STRING + VALUE);
+    this.#check();
+  }
+
   /** Begins another text. */
   next(): this {
     this.#depth = 0;

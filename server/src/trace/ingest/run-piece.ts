@@ -1,4 +1,5 @@
 import { AppError } from "../../base/errors.ts";
+import { ownText } from "../../base/own-text.ts";
 import { wellFormed } from "../../base/well-formed.ts";
 import { type Model, NAME_KEYS } from "../prices/model-prices.ts";
 import type { Usage } from "../prices/usage.ts";
@@ -86,7 +87,8 @@ function readThreadId(metadata: Record<string, unknown>): string | undefined {
 function readModel(metadata: Record<string, unknown>, extra: Record<string, unknown>): Model | undefined {
   const params = extra["invocation_params"];
   const invocation = isRecord(params) ? params : {};
-  const text = (value: unknown) => (typeof value === "string" && value !== "" ? value.slice(0, 250) : undefined);
+  const text = (value: unknown) =>
+    typeof value === "string" && value !== "" ? ownText(value.slice(0, 250)) : undefined;
   const names: Record<string, string> = {};
   for (const key of NAME_KEYS) {
     const value = text(invocation[key]) ?? text(metadata[key]);

@@ -32,9 +32,11 @@ export function recordReads(attributes: Attributes): { read: Attributes; unread(
   return { read, unread: () => Object.entries(attributes).filter(([name]) => !names.has(name)) };
 }
 
+export const mayBeJson = (text: string): boolean => /^\s*[[{"\d-]/.test(text);
+
 /** Parses text that is JSON, and returns all other values unchanged. */
 export function parsed(value: unknown): unknown {
-  if (typeof value !== "string" || !/^\s*[[{"\d-]/.test(value)) return value;
+  if (typeof value !== "string" || !mayBeJson(value)) return value;
   try {
     return parseJson(value);
   } catch {
