@@ -2,7 +2,7 @@ import { text as readAll } from "node:stream/consumers";
 
 import { DATA_FLAGS, readDataLocation } from "../core/data-location.ts";
 import { formatTable } from "../core/table.ts";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { describeFlags, readArguments, UsageError, type FlagSpec } from "../core/flags.ts";
 
 const flags = {
   email: { type: "text", placeholder: "ADDRESS", description: "E-mail address of the user." },
@@ -45,8 +45,8 @@ ${describeFlags(flags)}
 }
 
 export async function run(args: string[]): Promise<void> {
-  const [action = "", ...rest] = args;
-  const options = readFlags(flags, rest, process.env);
+  const { words, options } = readArguments(flags, args, process.env, 1);
+  const [action = ""] = words;
   if (!["create", "list", "password", "disable", "enable"].includes(action)) {
     throw new UsageError(`heddle users needs an action: create, list, password, disable or enable, not "${action}".`);
   }

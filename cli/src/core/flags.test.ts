@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { describeFlags, readFlags, UsageError, type FlagSpec } from "./flags.ts";
+import { describeFlags, readArguments, readFlags, UsageError, type FlagSpec } from "./flags.ts";
 
 const declared = {
   port: { type: "integer", env: ["HEDDLE_AGENT_PORT", "PORT"], default: 2024, max: 65_535, description: "Port." },
@@ -21,6 +21,20 @@ test("a flag takes precedence over its variables, the first variable over the se
     set: [],
     reload: true,
   });
+});
+
+test("reads words before, between and after flags, up to a number that may depend on the first", () => {
+  const read = (args: string[], most: Parameters<typeof readArguments>[3]) => readArguments(declared, args, {}, most);
+  for (const args of [
+    ["a", "b", "--port", "1", "--reload"],
+    ["--port", "1", "a", "--reload", "b"],
+    ["--reload", "--port=1", "a", "b"],
+  ]) {
+    expect(read(args, 2)).toMatchObject({ words: ["a", "b"], options: { port: 1, reload: true } });
+    expect(() => read(args, 1)).toThrow('Unexpected argument "b".');
+    expect(() => read(args, (first) => (first === "a" ? 1 : 2))).toThrow('Unexpected argument "b".');
+  }
+  expect(read([], 2).words).toEqual([]);
 });
 
 test("reads a flag that may be repeated", () => {

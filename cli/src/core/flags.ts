@@ -42,12 +42,26 @@ export class UsageError extends Error {
   override name = "UsageError";
 }
 
-export function readFlags<const D extends Record<string, FlagSpec>>(
+/** Reads the flags of a command that takes no words. */
+export const readFlags = <const D extends Record<string, FlagSpec>>(
   declared: D,
   args: string[],
   env: Record<string, string | undefined>,
-): Flags<D> {
-  const { texts, lists } = parse(declared, args);
+): Flags<D> => readArguments(declared, args, env, 0).options;
+
+/**
+ * Reads the words and the flags of a command, in any order.
+ * @param most number of words that it takes, which may depend on the first one: its action
+ */
+export function readArguments<const D extends Record<string, FlagSpec>>(
+  declared: D,
+  args: string[],
+  env: Record<string, string | undefined>,
+  most: number | ((action: string | undefined) => number),
+): { words: string[]; options: Flags<D> } {
+  const { texts, lists, words } = parse(declared, args);
+  const stray = words[typeof most === "number" ? most : most(words[0])];
+  if (stray !== undefined) throw new UsageError(`Unexpected argument "${stray}".`);
   const values: Record<string, unknown> = {};
   for (const [name, spec] of Object.entries(declared)) {
     const variable = spec.env?.find((variable) => env[variable] !== undefined && env[variable] !== "");
@@ -56,12 +70,13 @@ export function readFlags<const D extends Record<string, FlagSpec>>(
     else if (variable) values[name] = convert(spec, variable, env[variable]!);
     else values[name] = spec.default;
   }
-  return values as Flags<D>;
+  return { words, options: values as Flags<D> };
 }
 
 interface ParsedArgs {
   texts: Record<string, string | undefined>;
   lists: Record<string, string[]>;
+  words: string[];
 }
 
 function parse(declared: Record<string, FlagSpec>, args: string[]): ParsedArgs {
@@ -71,9 +86,10 @@ function parse(declared: Record<string, FlagSpec>, args: string[]): ParsedArgs {
     if (spec.type === "switch") options[`no-${name}`] = { type: "boolean" };
   }
   let values: Record<string, string | boolean | (string | boolean)[] | undefined>;
+  let words: string[];
   try {
-    // Strict: an unknown flag, a missing value or a stray word is an error, never ignored.
-    ({ values } = parseArgs({ args, options, allowPositionals: false }));
+    // Strict: an unknown flag or a missing value is an error, never ignored.
+    ({ values, positionals: words } = parseArgs({ args, options, allowPositionals: true }));
   } catch (error) {
     throw new UsageError((error as Error).message.replace(/\. To specify a positional argument.*$/s, "."));
   }
@@ -84,7 +100,7 @@ function parse(declared: Record<string, FlagSpec>, args: string[]): ParsedArgs {
     else if (value === true && !(name in declared)) texts[name.replace(/^no-/, "")] = "false";
     else texts[name] = String(value);
   }
-  return { texts, lists };
+  return { texts, lists, words };
 }
 
 function convert(spec: FlagSpec, source: string, value: string): string | number | boolean {
