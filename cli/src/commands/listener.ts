@@ -1,4 +1,5 @@
 import { describeFlags, readFlags, UsageError, type FlagSpec } from "../core/flags.ts";
+import { warnOfMisspelled } from "../core/known-variables.ts";
 import { onStopSignal } from "../core/stop-signals.ts";
 import { isUuid } from "../core/uuid.ts";
 
@@ -56,6 +57,7 @@ export async function run(args: string[]): Promise<void> {
   const { startListener } = await import("../../../server/src/main.ts");
   const listener = await startListener({ controlUrl, key, listenerId, namespaces });
   onStopSignal(() => listener.stop());
+  await warnOfMisspelled(process.env);
   // its timers do not keep the process alive
   setInterval(() => {}, 2 ** 30);
 }

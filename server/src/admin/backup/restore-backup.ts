@@ -3,7 +3,7 @@
  * loaded. From the first byte written until everything has been verified, a marker in the data directory keeps servers
  * from starting on it; a restore that did not finish is started over.
  */
-import { existsSync, realpathSync } from "node:fs";
+import { existsSync, realpathSync, statSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
@@ -20,6 +20,7 @@ import { createLog } from "../../base/log.ts";
 import { defaultKeyFile } from "../../base/secrets/key-file.ts";
 import { secretsOptions } from "../../base/secrets/settings.ts";
 import { hasSource, servingRevisions } from "../../control/revisions/source.ts";
+import { runProgram } from "../../control/drivers/process/run-program.ts";
 import { endAllInstances } from "../../control/runtime/sql.ts";
 import { recordCommand } from "../record-command.ts";
 import type { DataLocation } from "../with-database.ts";
@@ -89,10 +90,16 @@ export async function restoreBackup(request: RestoreRequest): Promise<RestoreRes
 
   await clearUnfinished(dataDir, attachments);
   await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  const { uid, gid } = statSync(dataDir);
   // no other user may change what is being restored
   await chmod(dataDir, 0o700);
   await writeFile(restoreMarker(dataDir), `${verified.archive}\n`, { mode: 0o600 });
   const result = await load(request, verified, keys, attachments);
+  // root restores for the user that the directory was made for
+  if (process.getuid?.() === 0 && uid !== 0) {
+    for (const directory of new Set([dataDir, attachments].filter((path) => existsSync(path))))
+      await runProgram("chown", ["-hR", `${uid}:${gid}`, "--", directory]);
+  }
   await rm(restoreMarker(dataDir));
   return result;
 }
