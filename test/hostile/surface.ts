@@ -32,11 +32,19 @@ export interface Session {
 
 /** Long enough for every answer that is computed; routes that wait for a run take longer and are left. */
 const PATIENCE_MS = 3_000;
+const STEP_MS = 60_000;
 
-export async function sendHttp(input: HttpInput, { world, client }: Session): Promise<RawAnswer> {
+export async function sendHttp(
+  input: HttpInput,
+  { world, client }: Session,
+  patienceMs = PATIENCE_MS,
+): Promise<RawAnswer> {
   const request = encodeRequest(input, world.credentials(input.server, input.caller));
-  return client.send({ ...request, port: world.port(input.server), patienceMs: PATIENCE_MS });
+  return client.send({ ...request, port: world.port(input.server), patienceMs });
 }
+
+/** Sends a request of a flow whose next step needs the answer. */
+export const sendStep = (input: HttpInput, session: Session): Promise<RawAnswer> => sendHttp(input, session, STEP_MS);
 
 /** Sends one request and checks its answer. */
 export async function runHttp(input: HttpInput, session: Session): Promise<Outcome> {

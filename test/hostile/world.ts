@@ -44,6 +44,9 @@ export interface ResponseObject {
 const FAILURES =
   /"msg":"(?:request failed|a protocol command failed|a gRPC call failed|a request to a deployment failed)|uncaught|unhandled|heap out of memory/i;
 
+/** Failures of a service that Heddle calls, which its answer and the log name. */
+const OF_OTHERS = /"type":"OutboundError"/;
+
 /** Tables whose rows complete in the background. */
 const PROGRESSING = new Set(["erasures", "project_deletions"]);
 
@@ -207,7 +210,7 @@ export class World {
       command
         .log()
         .split("\n")
-        .filter((line) => FAILURES.test(line)),
+        .filter((line) => FAILURES.test(line) && !OF_OTHERS.test(line)),
     );
     const kinds = new Map(lines.map((line) => [line.replaceAll(/[0-9a-f-]{6,}|\d+/g, "N").slice(0, 200), line]));
     return [...kinds.values()].map((line) => `a server has logged: ${line.slice(0, 1500)}`);

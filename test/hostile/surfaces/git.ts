@@ -3,7 +3,7 @@ import fc from "fast-check";
 
 import type { Pieces } from "../pieces.ts";
 import { encodePieces } from "../pieces.ts";
-import { type Outcome, type Session, sendHttp, type Surface } from "../surface.ts";
+import { type Outcome, type Session, sendStep, type Surface } from "../surface.ts";
 import { findEscape, untilEnded } from "./uploads.ts";
 
 interface GitInput {
@@ -121,7 +121,7 @@ async function deploy({ files, branch, ref, instead }: GitInput, session: Sessio
     return true;
   });
   const ask = async (method: string, target: string, body?: unknown) => {
-    const answer = await sendHttp(
+    const answer = await sendStep(
       { server: "control", caller: "key", method, target, ...(body !== undefined && { body: [JSON.stringify(body)] }) },
       session,
     );

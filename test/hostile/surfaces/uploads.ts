@@ -12,7 +12,7 @@ import fc from "fast-check";
 import { compress } from "../http-input.ts";
 import { HOSTILE_TEXTS, sizes } from "../json-values.ts";
 import { encodePieces, type Pieces } from "../pieces.ts";
-import { type Outcome, type Session, sendHttp, type Surface } from "../surface.ts";
+import { type Outcome, type Session, sendStep, type Surface } from "../surface.ts";
 import type { World } from "../world.ts";
 
 /** What must never exist outside. */
@@ -208,7 +208,7 @@ async function deploy(input: UploadInput, session: Session): Promise<Outcome> {
   const id = await world.takeDeployment();
   try {
     const ask = async (method: string, target: string, body?: unknown) => {
-      const answer = await sendHttp(
+      const answer = await sendStep(
         {
           server: "control",
           caller: "key",
@@ -226,7 +226,7 @@ async function deploy(input: UploadInput, session: Session): Promise<Outcome> {
     const { json: place } = await ask("POST", `/v2/deployments/${id}/upload-url`);
     const url = new URL(place["upload_url"]!);
     const archive = encodeArchive(input);
-    const sent = await sendHttp(
+    const sent = await sendStep(
       {
         server: "control",
         caller: "nobody",

@@ -32,7 +32,7 @@ export function errorHandler(format: ErrorFormat, log: Log, onShortage?: (shorta
   return (thrown, c) => {
     const shortage = shortageIn(thrown);
     if (shortage) onShortage?.(shortage);
-    const error = translate(thrown);
+    const error = hasLeft(c, thrown) ? new AppError(400, INCOMPLETE) : translate(thrown);
     if (error.status >= 500) {
       const request = {
         method: c.req.method,
@@ -48,6 +48,14 @@ export function errorHandler(format: ErrorFormat, log: Log, onShortage?: (shorta
     const family = c.get("errorFamily") as ErrorFamily | undefined;
     return errorResponse(family ?? formatFor(format, c), error, c.req.path);
   };
+}
+
+export const INCOMPLETE = "The request body did not arrive completely.";
+
+/** Whether a body could not be read because the client has disconnected: an error of nobody, whose answer nobody reads. */
+function hasLeft(c: Context, thrown: unknown): boolean {
+  const { code } = (thrown ?? {}) as { code?: unknown };
+  return c.req.raw.signal.aborted && (code === "ECONNRESET" || code === "ERR_STREAM_PREMATURE_CLOSE");
 }
 
 /** Returns the path without credentials, such as the token of a feedback link. */

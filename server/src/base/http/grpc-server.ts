@@ -83,6 +83,8 @@ export async function listenGrpc(options: GrpcOptions): Promise<GrpcServer> {
     stream.on("error", () => {});
     stream.setTimeout(settings.requestTimeoutSecs * 1000, () => stream.close());
     void answer(options, stream, headers, sessions.get(stream.session)).catch((error: unknown) => {
+      // the client has left, and reading its message has failed
+      if (stream.destroyed || stream.aborted) return;
       log.error({ err: error }, "a gRPC call failed");
       end(stream, { status: GRPC.internal, message: "Internal server error" });
     });

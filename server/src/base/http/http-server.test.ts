@@ -10,7 +10,7 @@ import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
 
 import { readOptions } from "../config/options.ts";
-import { createLog } from "../log.ts";
+import { createLog, type Log } from "../log.ts";
 import { clientIpOptions } from "./client-ip.ts";
 import { connectionOptions, limitConnections, proxies } from "./connection-limits.ts";
 import { errorHandler } from "./errors.ts";
@@ -283,6 +283,27 @@ describe.each([
     expect((await closed).received).toMatch(/^HTTP\/1\.1 200 [^]*Connection: close[^]*\{"a":1\}$/i);
   });
 });
+test("a client that leaves while its body is read is not an error of the server", async () => {
+  const logged: unknown[] = [];
+  const log = { ...createLog("silent"), error: (...line: unknown[]) => void logged.push(line) } as unknown as Log;
+  const statuses: number[] = [];
+  const reading = new Hono();
+  const handle = errorHandler("text", log);
+  reading.onError(async (error, c) => {
+    const response = await handle(error, c);
+    statuses.push(response.status);
+    return response;
+  });
+  reading.post("/", async (c) => c.body(await c.req.arrayBuffer()));
+  server = await listenHttp("127.0.0.1", 0, readOptions({ ...connectionOptions, ...clientIpOptions }, {}));
+  server.serve(reading.fetch, { keyless: false, hosts: new Set(), allows: () => true });
+  const { socket } = dial(new URL(server.url));
+  socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\npart");
+  setTimeout(() => socket.resetAndDestroy(), 100);
+  await expect.poll(() => statuses).toEqual([400]);
+  expect(logged).toEqual([]);
+});
+
 test.each([
   ["text", "text/plain;charset=UTF-8", /^The request is malformed/, /^Pages of/],
   ["detail", "application/json", /^\{"detail":"The request is malformed/, /^\{"detail":"Pages of/],

@@ -2,6 +2,7 @@ import type { Context } from "hono";
 
 import { AppError } from "../errors.ts";
 import { SMALL_JSON } from "../json-structure.ts";
+import { INCOMPLETE } from "./errors.ts";
 import { countBody } from "./hold-body.ts";
 
 /**
@@ -28,7 +29,7 @@ export async function readJson(c: Context): Promise<unknown> {
   return UNSTORABLE.test(text) ? cleanStrings(value) : value;
 }
 
-const incomplete = () => new AppError(400, "The request body did not arrive completely.");
+const incomplete = () => new AppError(400, INCOMPLETE);
 
 /** Matches JSON text that may hold what Postgres rejects in jsonb: a null character or half of a surrogate pair. */
 const UNSTORABLE = /\\u0000|\\u[dD][89a-fA-F]|[\uD800-\uDFFF]/;
