@@ -15,13 +15,18 @@ import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .debugger import listen_for_debugger
 from .output import complain, mark_tasks, prefix_output, report_stray_error
 from .own_client import install_own_client
 from .watchdog import Watchdog, detach_children, start_watchdog
 
+if TYPE_CHECKING:
+    from .project_code.app import App
+
+# The app's lifespan has failed, which may pass: other services may be away.
+_EXIT_LIFESPAN = 1
 # EX_CONFIG of sysexits.h: a restart is pointless until the project changes.
 _EXIT_CONFIG = 78
 _PROTOCOL_FD = 3
@@ -90,9 +95,26 @@ def serve(
     mark_tasks(loop)
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="heddle node"))
 
+    async def start_app() -> App | None:
+        from .project_code.app import App
+        from .project_code.load import describe_load_error, load_export
+
+        """Runs the lifespan of the project's app, so that nodes find what it opens, on their event loop."""
+        path = project.get("app")
+        if not path:
+            return None
+        try:
+            app = App(load_export(project["dir"], path, "http.app"), path)
+            await app.start()
+        except BaseException as error:
+            complain(f"The lifespan of http.app failed in a graph host: {describe_load_error(error)}")
+            os._exit(_EXIT_LIFESPAN)
+        return app
+
     async def start() -> None:
+        app = await start_app()
         database = CheckpointDatabase(database_url, database_socket, max_value_bytes=max_value_bytes)
-        host = Host(graphs, Savers(database), langgraph_version)
+        host = Host(graphs, Savers(database), langgraph_version, app)
         watchdog.loop = BlockedLoop(loop, host.stop_run)
         await host.start(_PROTOCOL_FD)
 

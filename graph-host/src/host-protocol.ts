@@ -48,7 +48,9 @@ export type ServerFrame =
   /** Answered by `trace.flushed` when the traces of all runs so far are delivered, or after `ms`. */
   | { t: "trace.flush"; ms: number }
   /** Accept nothing new, finish active runs, exit with 0. */
-  | { t: "drain" };
+  | { t: "drain" }
+  /** Abandon active runs, end the lifespan of the project's app, exit with 0. Only for hosts that run it. */
+  | { t: "close" };
 
 export type HostFrame =
   | { t: "ready"; protocol: number; langgraph_version: string; graphs: Record<string, GraphStatus> }

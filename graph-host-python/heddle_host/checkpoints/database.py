@@ -112,8 +112,9 @@ class _Session:
 
     async def _open(self) -> Connection:
         if self._opening is None:
-            settings = {"application_name": f"heddle checkpoint {self._name}", **_SETTINGS}
-            self._opening = asyncio.create_task(Connection.open(self._address, settings, self._start_seconds))
+            parameters = {"application_name": f"heddle checkpoint {self._name}"}
+            opening = Connection.open(self._address, parameters, self._start_seconds, _SETTINGS)
+            self._opening = asyncio.create_task(opening)
         opening = self._opening
         try:
             connection = await asyncio.shield(opening)

@@ -85,6 +85,13 @@ export const agentOptions = {
       "runs. Beyond the limit that run ends with an error that names the code; a Python host continues its other runs, " +
       "a JavaScript host is replaced and its other runs continue from their last checkpoints.",
   }),
+  hostLifespan: flag({
+    env: ["HEDDLE_HOST_LIFESPAN"],
+    default: true,
+    description:
+      "Run the lifespan of the project's Python app (`http.app`) in each Python graph host, too, so that nodes find what " +
+      "it opens in modules that they share with the app.",
+  }),
   hostStartMs: integer({
     env: ["HEDDLE_HOST_START_MS"],
     default: 120_000,

@@ -66,6 +66,8 @@ export interface HostOptions {
 
 /** Longest pause of a debugger. */
 const LONGEST_PAUSE_MS = 86_400_000;
+/** Longest delay of the server's stop by the lifespan of the project's app. */
+const CLOSE_MS = 3000;
 /** Signals sent by operators and kernels; a process that crashes by itself ends with others. */
 const FROM_OUTSIDE = new Set<NodeJS.Signals>(["SIGKILL", "SIGTERM", "SIGINT", "SIGHUP"]);
 /** Silence after which a host close to its memory limit is collecting garbage in vain. */
@@ -261,6 +263,15 @@ export class GraphHost {
     if (this.state === "starting") return this.kill("replaced before it was ready");
     this.state = "draining";
     this.#send({ t: "drain" });
+  }
+
+  /** Ends the process, after the lifespan that it runs. */
+  close(reason: string): void {
+    if (!this.#options.launch.hasLifespan || (this.state !== "ready" && this.state !== "draining"))
+      return this.kill(reason);
+    this.#killReason ??= reason;
+    this.#send({ t: "close" });
+    setTimeout(() => this.kill(reason), CLOSE_MS).unref();
   }
 
   kill(reason: string): void {

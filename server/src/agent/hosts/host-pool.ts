@@ -280,7 +280,7 @@ export class HostPool {
             clearInterval(check);
             resolve();
           }, 10);
-          host.kill("the server stopped");
+          host.close("the server stopped");
         }),
     );
     await Promise.all(exits);

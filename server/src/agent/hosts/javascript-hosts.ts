@@ -34,6 +34,7 @@ export const javascriptHosts: HostLanguage = {
         ],
         environment: {},
         project: { dir, from: packages.from, graphs },
+        hasLifespan: false,
         // V8 can only end all code that is waiting in the microtask queue with the code that blocks
         canInterrupt: false,
         blockHint: "Await an asynchronous call, or use a worker thread.",

@@ -99,6 +99,7 @@ const createHosts = (
       silenceMs: settings.leaseMs * 0.6,
       count: settings.hosts,
       python: settings.python,
+      runsLifespan: settings.hostLifespan,
       ownCodeApi,
       debugPort: settings.debugPort || undefined,
       port: Number(new URL(internalUrl).port),
