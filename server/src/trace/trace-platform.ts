@@ -116,6 +116,7 @@ export async function startTracePlatform({
       dataDir,
       secrets,
       outbound,
+      projects,
       faultPoint,
       metrics: measureExports(registry, { sql, log }),
     },
